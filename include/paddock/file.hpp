@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Operations on files beneath a root: read, ranged read, atomic replace, append, edit, move, remove.
+///
+/// Replacing writes a temporary file in the same directory and renames it over the old one, so a reader,
+/// a full disk or a crash sees the old content or the new content and never a mixture; the mode (without
+/// set-user-ID and set-group-ID) and, where permitted, the owner are kept, extended attributes are not.
+/// Writing goes through a symbolic link to its target; moving and removing act on the link itself.
+/// Calls of this process that change the same file wait for each other, so none is lost; a change by another
+/// process is detected before the rename and the operation starts again from the new content.
+///
+/// Not guaranteed: durability after power loss unless `durability` asks for it.
+/// Thread-safety: every function may be called from any thread.
+
+#include <paddock/limits.hpp>
+#include <paddock/result.hpp>
+#include <paddock/root.hpp>
+#include <paddock/text_edit.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddock {
+
+struct read_options {
+  std::uint64_t bytes_max = limits{}.read_bytes_max; ///< more is an error, never a silent cut
+};
+
+struct file_content {
+  std::string bytes;
+  std::string path; ///< resolved, relative to the root
+};
+
+/// The whole file. Errors: too_large, and those of root::open_beneath.
+[[nodiscard]] result<file_content> read_file(const root& root, std::string_view path,
+                                             read_options options = {});
+
+/// The first `bytes` bytes, or fewer at the end of the file.
+[[nodiscard]] result<file_content> read_prefix(const root& root, std::string_view path,
+                                               std::size_t bytes);
+
+/// Lines are separated by '\n', so a file that ends in a newline has one more, empty, line. 0-based, `to`
+/// exclusive; a negative number counts from the end; out of range gives an empty text.
+struct line_range {
+  std::optional<std::int64_t> from;
+  std::optional<std::int64_t> to;
+};
+
+struct line_slice {
+  std::string text;
+  std::int64_t from = 0; ///< effective
+  std::int64_t to = 0;   ///< effective, exclusive
+  std::optional<std::int64_t> total_lines; ///< known when the read met the end of the file
+  std::string path;
+};
+
+/// A range of lines in constant memory: the file is streamed, and not read beyond the range unless a
+/// negative bound or the range itself needs its end. Bytes are returned as they are.
+/// Errors: too_large when the selected text exceeds bytes_max.
+[[nodiscard]] result<line_slice> read_lines(const root& root, std::string_view path,
+                                            line_range range, read_options options = {});
+
+enum class durability : std::uint8_t {
+  none, ///< the kernel writes back in its own time
+  data, ///< fdatasync before the rename
+  full, ///< and fsync of the directory after it
+};
+
+struct write_options {
+  paddock::durability durability = paddock::durability::none;
+  parents missing = parents::create;
+};
+
+/// Creates the file or replaces its content atomically. Returns the resolved path.
+/// Errors: is_a_directory, not_regular, read_only, no_space, permission_denied, those of root::locate.
+[[nodiscard]] result<std::string> write_file(const root& root, std::string_view path,
+                                             std::string_view bytes, write_options options = {});
+
+/// Appends to an existing regular file; on failure the file is cut back to its old length.
+/// Errors: not_found, hard_linked, read_only, no_space.
+[[nodiscard]] result<std::string> append_file(const root& root, std::string_view path,
+                                              std::string_view bytes, write_options options = {});
+
+struct edit_options {
+  paddock::durability durability = paddock::durability::none;
+  std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max;
+};
+
+struct edit_outcome {
+  std::string path;
+  std::uint64_t occurrences = 0; ///< of the old text before the edit; the first was replaced
+  std::uint64_t line = 0;        ///< 0-based line where the replaced text began
+};
+
+/// Replaces the first occurrence, see text_edit.hpp for what matches. Bytes outside the match do not change.
+/// Errors: no_match, invalid_argument (empty old text), too_large, conflict, read_only.
+[[nodiscard]] result<edit_outcome> edit_file(const root& root, std::string_view path,
+                                             const text_edit& edit, edit_options options = {});
+
+struct moved {
+  std::string source;
+  std::string destination;
+};
+
+/// Renames a file, link or directory atomically; never overwrites. Missing parents of the destination are made.
+/// Errors: already_exists, not_found, workspace_root, protected_entry, crosses_mount, invalid_argument (into itself),
+/// read_only.
+[[nodiscard]] result<moved> move_entry(const root& root, std::string_view source,
+                                       std::string_view destination);
+
+/// Removes a file or a link. Returns the resolved path. Errors: not_found, is_a_directory, read_only.
+[[nodiscard]] result<std::string> remove_file(const root& root, std::string_view path);
+
+struct file_information {
+  std::string path; ///< resolved, relative to the root
+  file_status status;
+  bool through_link = false; ///< the last component is a symbolic link
+  bool readable = false;
+  bool writable = false;
+  bool executable = false;
+};
+
+/// Metadata of what `path` names, links followed beneath the root.
+[[nodiscard]] result<file_information> inspect(const root& root, std::string_view path);
+
+} // namespace paddock

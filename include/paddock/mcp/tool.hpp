@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// What a tool is: a name, texts for people and models, a table of parameters, hints, and a handler.
+///
+/// The parameter table is the one source for the input schema that clients see, for the check of arguments
+/// before the handler runs, and for documentation. A handler therefore only sees arguments that fit the table.
+///
+/// Thread-safety: a tool is immutable once registered; its handler may be called from several threads at once.
+
+#include <paddock/error.hpp>
+#include <paddock/mcp/json.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::mcp {
+
+enum class parameter_type : std::uint8_t {
+  string,
+  integer,
+  boolean,
+  string_array,
+  integer_array,
+  string_map, ///< an object whose values are strings
+};
+
+enum class presence : std::uint8_t { required, optional };
+
+struct parameter {
+  std::string_view name;
+  parameter_type type = parameter_type::string;
+  paddock::mcp::presence presence = paddock::mcp::presence::required;
+  std::string_view description;       ///< for a model
+  std::uint64_t characters_min = 0;   ///< strings: code points
+  std::uint64_t characters_max = 0;   ///< strings: code points; 0 means no bound
+  std::optional<std::int64_t> minimum; ///< integers
+};
+
+/// The four hints of MCP, always stated.
+struct annotations {
+  bool read_only = false;
+  bool destructive = true;
+  bool idempotent = false;
+  bool open_world = false;
+};
+
+/// What the handler leaves behind: `json` is one JSON object. On success it becomes both the text block and the
+/// structured content; a failure is {"error", "message", …} and is marked as a tool error.
+struct tool_result {
+  std::string json;
+  bool failed = false;
+
+  /// {"error": wire name, "message": message}
+  static tool_result failure(error_code code, std::string_view message);
+};
+
+/// One call in progress, as its handler sees it.
+class call {
+public:
+  virtual ~call() = default;
+  [[nodiscard]] json_view arguments() const noexcept { return arguments_; }
+  /// Set when the client cancelled the call, or the connection ended. Nothing is sent for it any more.
+  [[nodiscard]] const std::atomic<bool>& cancelled() const noexcept { return cancelled_; }
+  /// Runs `f` when the call is cancelled (at once if it already is); one function at a time, empty to forget it.
+  /// When this returns, a function set before has finished or will never run.
+  virtual void on_cancel(std::function<void()> f) = 0;
+  /// Tells the server that this call may take long, so that another thread reads on. A call that does not say so
+  /// is noticed after some milliseconds anyway. Cheap, may be repeated.
+  virtual void may_block() = 0;
+  /// Whether the client asked for progress.
+  [[nodiscard]] virtual bool wants_progress() const noexcept = 0;
+  /// Sends progress, when asked for. `progress` must grow; smaller values are dropped.
+  virtual void progress(double progress, std::string_view message) = 0;
+  /// How long a response line may be, in bytes; a handler that can cut its result may look at this.
+  [[nodiscard]] virtual std::size_t message_bytes_max() const noexcept = 0;
+
+protected:
+  json_view arguments_;
+  std::atomic<bool> cancelled_{false};
+};
+
+using handler = std::function<tool_result(call&)>;
+
+struct tool {
+  std::string name;
+  std::string title;
+  std::string description;             ///< written for a model
+  std::vector<parameter> parameters;   ///< texts must outlive the tool
+  std::string output_schema;           ///< a JSON Schema 2020-12 object, as text
+  paddock::mcp::annotations annotations;
+  paddock::mcp::handler handler;
+};
+
+} // namespace paddock::mcp

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// The path sandbox: a directory capability. A `root` holds the workspace directory open; every path
+/// is resolved beneath that descriptor by the kernel (openat2 with RESOLVE_BENEATH,
+/// RESOLVE_NO_MAGICLINKS and RESOLVE_NO_SYMLINKS), so nothing that happens to names, links or
+/// directories during an operation can make it reach outside. There is no check that could be
+/// overtaken by a rename.
+///
+/// Symbolic links are followed in two steps. A walker, which never trusts a name twice, translates the
+/// path into one without links; the kernel then opens that one and refuses it if a link has appeared
+/// meanwhile, in which case the translation is repeated (a bounded number of times). Where openat2 is
+/// missing or filtered the same strict open is done component by component with O_NOFOLLOW.
+///
+/// What it guarantees: no operation of this toolkit reads, creates, changes or deletes anything that is
+/// not beneath the root directory, whatever other processes do to the tree meanwhile; entries named in
+/// `protected_names` are refused by identity, whatever spelling, link or rename leads to them.
+/// What it does not guarantee: content reached through hard links or mounts that somebody else placed
+/// inside the workspace; a directory that another process moves out of the root while it is held open
+/// stays in use until the operation ends; other programs are not confined (see command.hpp).
+///
+/// Paths are bytes. Relative ones start at the root; absolute ones are accepted when they name the
+/// root's own location component by component (as configured, or as the kernel spells it). `~` and
+/// variables are ordinary characters.
+///
+/// Thread-safety: all const members may be called from any number of threads at once.
+
+#include <paddock/file_descriptor.hpp>
+#include <paddock/limits.hpp>
+#include <paddock/result.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+/// One path component that is safe to hand to an `*at` system call: not empty, not `.` or `..`, no
+/// slash, no NUL, at most 255 bytes. Every mutation takes this type, so none can be given a path.
+class component {
+public:
+  /// Errors: invalid_name, name_too_long.
+  static result<component> from(std::string_view name) noexcept;
+
+  [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+
+private:
+  component() noexcept = default;
+  std::array<char, name_bytes_max + 1> bytes_;
+  std::uint8_t size_ = 0;
+};
+
+/// How paths are resolved. `automatic` uses openat2 and falls back to the walker where the kernel or
+/// a system call filter denies it.
+enum class resolver : std::uint8_t { automatic, openat2, walker };
+
+/// Whether other file systems mounted inside the workspace may be entered. procfs and sysfs never are.
+enum class mounts : std::uint8_t { enter, refuse };
+
+struct root_options {
+  paddock::resolver resolver = paddock::resolver::automatic;
+  paddock::mounts mounts = paddock::mounts::enter;
+  /// Names directly beneath the root that are hidden and denied, compared without ASCII case and by
+  /// file identity.
+  std::vector<std::string> protected_names = {".perstack"};
+};
+
+enum class entry_kind : std::uint8_t {
+  file,      ///< regular file
+  directory,
+  symlink,
+  other,     ///< FIFO, socket, device
+};
+
+/// What the kernel says about an entry. Times are nanoseconds since 1970-01-01 UTC.
+struct file_status {
+  entry_kind kind = entry_kind::other;
+  std::uint32_t mode = 0; ///< permission bits, 07777
+  std::uint32_t links = 0;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::uint64_t size = 0; ///< bytes
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t mount = 0; ///< mount id; 0 where the kernel does not tell
+  std::int64_t created_ns = 0; ///< birth time; the change time where the file system has none
+  std::int64_t modified_ns = 0;
+  std::int64_t accessed_ns = 0;
+  std::int64_t changed_ns = 0;
+
+  [[nodiscard]] bool same_object(const file_status& other) const noexcept {
+    return device == other.device && inode == other.inode;
+  }
+};
+
+/// What an open is for; it decides what the object has to be.
+enum class access : std::uint8_t {
+  read,      ///< a regular file, for reading
+  append,    ///< a regular file with one hard link, for writing at its end
+  directory, ///< a directory, for listing
+  inspect,   ///< anything, without opening it (O_PATH)
+};
+
+/// An open object and where it was found: `path` is relative to the root, free of links, `.` and `..`,
+/// and empty for the root itself.
+struct opened {
+  file_descriptor fd;
+  std::string path;
+  file_status status;
+};
+
+/// The place of an entry that exists or is to be made: what mutations take.
+struct place {
+  file_descriptor parent; ///< O_PATH, a directory beneath the root
+  component name;
+  std::string path; ///< as in `opened`
+};
+
+/// What to do when the last component is a symbolic link.
+enum class final_link : std::uint8_t {
+  keep,   ///< act on the link itself
+  follow, ///< act on what it points to, which need not exist
+};
+
+/// Whether missing parent directories are made.
+enum class parents : std::uint8_t { require, create };
+
+class root {
+public:
+  /// Opens the directory at `path` (ambient authority: any path of this process). The directory is
+  /// held by descriptor from then on; renaming it does not change which one it is.
+  /// Errors: not_found, not_a_directory, permission_denied, unsupported (openat2 was demanded).
+  static result<root> open(std::string_view path, root_options options = {});
+
+  /// Opens what `path` names, following links that stay beneath the root. FIFOs, sockets and devices
+  /// are refused without waiting.
+  /// Errors: every reason of a path (not_found, escapes_root, absolute_symlink, symlink_loop, magic_link,
+  /// crosses_mount, protected_entry, not_a_directory, invalid_argument for an empty path, …), and by
+  /// `access`: is_a_directory, not_regular, hard_linked, permission_denied.
+  [[nodiscard]] result<opened> open_beneath(std::string_view path, access intent) const;
+
+  /// Finds the parent directory and the last component of `path`. A trailing slash, `.` or `..` as the last
+  /// component is refused unless it can only mean a directory, which then is the entry itself.
+  /// Errors: as open_beneath for the parent; workspace_root when `path` names the root;
+  /// protected_entry; dangling_symlink when a link in the middle leads nowhere.
+  [[nodiscard]] result<place> locate(std::string_view path, final_link last,
+                                     parents missing = parents::require) const;
+
+  /// The entry at a place, links not followed. Errors: not_found, permission_denied, io.
+  [[nodiscard]] result<file_status> status_of(const place& where) const;
+
+  /// The absolute path of a root-relative, resolved one, as the kernel spelled the root when it was opened.
+  [[nodiscard]] std::string absolute(std::string_view resolved) const;
+  [[nodiscard]] const std::string& path() const noexcept { return canonical_; }
+
+  /// Whether `name`, directly beneath the directory with this status, is reserved: by spelling, or because it is
+  /// the same object as a protected entry.
+  [[nodiscard]] bool is_protected(const file_status& directory, std::string_view name) const;
+
+  /// Errors: root_gone when the directory was deleted.
+  [[nodiscard]] result<void> check_alive() const;
+  /// The resolver in use: openat2 or walker.
+  [[nodiscard]] paddock::resolver resolver() const noexcept { return resolver_; }
+  [[nodiscard]] const file_status& status() const noexcept { return status_; }
+  /// For use beside this library (fchdir, *at calls); stays owned by the root.
+  [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
+
+private:
+  root() = default;
+  friend class path_walk;
+
+  struct strict_open;
+  file_descriptor fd_;
+  std::string configured_; ///< absolute, lexically normal, as the caller spelled it
+  std::string canonical_;  ///< as the kernel spells it
+  file_status status_;
+  std::vector<std::string> protected_names_;
+  paddock::resolver resolver_ = paddock::resolver::openat2;
+  paddock::mounts mounts_ = paddock::mounts::enter;
+  bool probe_devices_ = false; ///< privileged: look before opening, devices react to being opened
+};
+
+} // namespace paddock

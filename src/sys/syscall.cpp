@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include "sys/syscall.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+namespace paddock::sys {
+namespace {
+
+/// Repeats an interrupted call; never to be used for close.
+template <class Call> auto retried(Call call) {
+  auto n = call();
+  while (n < 0 && errno == EINTR) n = call();
+  return n;
+}
+
+template <class N> result<void> none(N n, const char* operation) {
+  if (n < 0) return failure(errno, operation);
+  return {};
+}
+template <class N> result<std::size_t> count(N n, const char* operation) {
+  if (n < 0) return failure(errno, operation);
+  return static_cast<std::size_t>(n);
+}
+template <class N> result<file_descriptor> descriptor(N fd, const char* operation) {
+  if (fd < 0) return failure(errno, operation);
+  return file_descriptor(static_cast<int>(fd));
+}
+
+std::int64_t nanoseconds(const statx_timestamp& t) {
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+entry_kind kind_of(unsigned mode) {
+  if (S_ISREG(mode)) return entry_kind::file;
+  if (S_ISDIR(mode)) return entry_kind::directory;
+  if (S_ISLNK(mode)) return entry_kind::symlink;
+  return entry_kind::other;
+}
+
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x00001000U
+#endif
+
+} // namespace
+
+result<file_descriptor> openat2(int dirfd, const char* path, std::uint64_t flags, std::uint64_t mode,
+                                std::uint64_t resolve) {
+  open_how how{.flags = flags | O_CLOEXEC, .mode = mode, .resolve = resolve};
+  return descriptor(retried([&] { return ::syscall(SYS_openat2, dirfd, path, &how, sizeof how); }),
+                    "openat2");
+}
+
+bool openat2_available() {
+  // A size of zero is refused with EINVAL before anything is opened; a missing or filtered call says ENOSYS or EPERM.
+  open_how how{};
+  const long n = ::syscall(SYS_openat2, AT_FDCWD, ".", &how, 0);
+  if (n >= 0) sys::close(static_cast<int>(n));
+  return n >= 0 || errno == EINVAL;
+}
+
+result<file_descriptor> openat(int dirfd, const char* path, int flags, unsigned mode) {
+  return descriptor(retried([&] { return ::openat(dirfd, path, flags | O_CLOEXEC, mode); }),
+                    "openat");
+}
+
+result<file_descriptor> reopen(int fd, int flags) {
+  std::array<char, 32> path;
+  std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", fd);
+  return descriptor(retried([&] { return ::open(path.data(), flags | O_CLOEXEC); }), "reopen");
+}
+
+void close(int fd) noexcept {
+  const int saved = errno;
+  ::close(fd); // not repeated on EINTR: Linux has released the descriptor already
+  errno = saved;
+}
+
+result<file_status> status_at(int dirfd, const char* name, int at_flags) {
+  struct statx s;
+  const int n = ::statx(dirfd, name, at_flags | AT_EMPTY_PATH | AT_NO_AUTOMOUNT,
+                        STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &s);
+  if (n < 0) return failure(errno, "statx");
+  return file_status{
+      .kind = kind_of(s.stx_mode),
+      .mode = s.stx_mode & 07777U,
+      .links = s.stx_nlink,
+      .uid = s.stx_uid,
+      .gid = s.stx_gid,
+      .size = s.stx_size,
+      .device = makedev(s.stx_dev_major, s.stx_dev_minor),
+      .inode = s.stx_ino,
+      .mount = (s.stx_mask & STATX_MNT_ID) != 0 ? s.stx_mnt_id : 0,
+      .created_ns = nanoseconds((s.stx_mask & STATX_BTIME) != 0 ? s.stx_btime : s.stx_ctime),
+      .modified_ns = nanoseconds(s.stx_mtime),
+      .accessed_ns = nanoseconds(s.stx_atime),
+      .changed_ns = nanoseconds(s.stx_ctime),
+  };
+}
+
+result<std::int64_t> fstatfs_type(int fd) {
+  struct statfs s;
+  if (retried([&] { return ::fstatfs(fd, &s); }) < 0) return failure(errno, "fstatfs");
+  return static_cast<std::int64_t>(s.f_type);
+}
+
+result<std::string> readlinkat(int dirfd, const char* name) {
+  std::string target(path_bytes_max + 1, '\0');
+  const auto n = ::readlinkat(dirfd, name, target.data(), target.size());
+  if (n < 0) return failure(errno, "readlinkat");
+  target.resize(static_cast<std::size_t>(n));
+  return target;
+}
+
+result<void> faccessat(int dirfd, const char* name, int mode) {
+  // The system call itself, because glibc emulates AT_EACCESS where faccessat2 is missing.
+  const long n = ::syscall(SYS_faccessat2, dirfd, name, mode, AT_EACCESS | AT_EMPTY_PATH);
+  return none(n, "faccessat2");
+}
+
+result<std::string> getcwd() {
+  std::string path(path_bytes_max + 1, '\0');
+  const auto n = ::syscall(SYS_getcwd, path.data(), path.size());
+  if (n < 0) return failure(errno, "getcwd");
+  path.resize(n > 0 ? static_cast<std::size_t>(n) - 1 : 0);
+  return path;
+}
+
+result<std::size_t> getdents64(int fd, std::span<char> buffer) {
+  return count(retried([&] { return ::syscall(SYS_getdents64, fd, buffer.data(), buffer.size()); }),
+               "getdents64");
+}
+
+result<std::size_t> read(int fd, std::span<char> buffer) {
+  return count(retried([&] { return ::read(fd, buffer.data(), buffer.size()); }), "read");
+}
+
+result<std::size_t> pread(int fd, std::span<char> buffer, std::uint64_t offset) {
+  return count(
+      retried([&] { return ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(offset)); }),
+      "pread");
+}
+
+result<std::size_t> write(int fd, std::string_view bytes) {
+  return count(retried([&] { return ::write(fd, bytes.data(), bytes.size()); }), "write");
+}
+
+result<std::size_t> writev(int fd, std::span<const iovec> parts) {
+  return count(retried([&] { return ::writev(fd, parts.data(), static_cast<int>(parts.size())); }),
+               "writev");
+}
+
+result<void> ftruncate(int fd, std::uint64_t size) {
+  return none(retried([&] { return ::ftruncate(fd, static_cast<off_t>(size)); }), "ftruncate");
+}
+
+result<void> fdatasync(int fd) {
+  return none(retried([&] { return ::fdatasync(fd); }), "fdatasync");
+}
+
+result<void> fsync(int fd) {
+  return none(retried([&] { return ::fsync(fd); }), "fsync");
+}
+
+void fadvise_sequential(int fd) noexcept { (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL); }
+
+result<void> mkdirat(int dirfd, const char* name, unsigned mode) {
+  return none(::mkdirat(dirfd, name, mode), "mkdirat");
+}
+
+result<void> unlinkat(int dirfd, const char* name, int flags) {
+  return none(::unlinkat(dirfd, name, flags), "unlinkat");
+}
+
+result<void> renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to,
+                       unsigned flags) {
+  return none(::syscall(SYS_renameat2, from_dirfd, from, to_dirfd, to, flags), "renameat2");
+}
+
+result<void> linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
+  return none(::linkat(from_dirfd, from, to_dirfd, to, flags), "linkat");
+}
+
+result<void> fchmod(int fd, unsigned mode) {
+  return none(retried([&] { return ::fchmod(fd, mode); }), "fchmod");
+}
+
+result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid) {
+  return none(retried([&] { return ::fchown(fd, uid, gid); }), "fchown");
+}
+
+result<void> getrandom(std::span<char> buffer) {
+  std::size_t done = 0;
+  while (done < buffer.size()) {
+    const auto n = retried([&] { return ::getrandom(buffer.data() + done, buffer.size() - done, 0); });
+    if (n < 0) return failure(errno, "getrandom");
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+unsigned effective_uid() noexcept { return ::geteuid(); }
+
+std::int64_t monotonic_ms() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+} // namespace paddock::sys

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Every file system call of the library, once, under its own name. Each returns a result whose error carries the
+// mapped code, errno and the call's name. Calls that a signal can interrupt are repeated here and nowhere else.
+// Tests link another implementation of this header to inject faults, so nothing outside src/sys may call the kernel.
+
+#include <paddock/file_descriptor.hpp>
+#include <paddock/result.hpp>
+#include <paddock/root.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct iovec;
+
+namespace paddock::sys {
+
+/// The one mapping from errno to a code.
+[[nodiscard]] error_code code_of(int os_errno) noexcept;
+[[nodiscard]] inline error failure(int os_errno, const char* operation) noexcept {
+  return {code_of(os_errno), os_errno, operation};
+}
+
+// --- opening ------------------------------------------------------------------------------------
+/// `resolve` is a set of RESOLVE_* bits. Not repeated on EAGAIN.
+result<file_descriptor> openat2(int dirfd, const char* path, std::uint64_t flags, std::uint64_t mode,
+                                std::uint64_t resolve);
+/// Whether the kernel implements openat2 and no filter denies it, told apart from a denial for one file.
+bool openat2_available();
+result<file_descriptor> openat(int dirfd, const char* path, int flags, unsigned mode = 0);
+/// The same object again with other flags, through /proc/self/fd.
+result<file_descriptor> reopen(int fd, int flags);
+void close(int fd) noexcept;
+
+// --- looking ------------------------------------------------------------------------------------
+/// `name` may be empty: the object `dirfd` itself.
+result<file_status> status_at(int dirfd, const char* name, int at_flags = 0);
+/// The magic number of the file system (statfs f_type).
+result<std::int64_t> fstatfs_type(int fd);
+result<std::string> readlinkat(int dirfd, const char* name);
+/// Whether the effective user may, `mode` being R_OK, W_OK, X_OK; name empty: the object itself.
+result<void> faccessat(int dirfd, const char* name, int mode);
+result<std::string> getcwd();
+/// Raw linux_dirent64 records; 0 at the end.
+result<std::size_t> getdents64(int fd, std::span<char> buffer);
+
+// --- content ------------------------------------------------------------------------------------
+result<std::size_t> read(int fd, std::span<char> buffer);
+result<std::size_t> pread(int fd, std::span<char> buffer, std::uint64_t offset);
+result<std::size_t> write(int fd, std::string_view bytes);
+result<std::size_t> writev(int fd, std::span<const iovec> parts);
+result<void> ftruncate(int fd, std::uint64_t size);
+result<void> fdatasync(int fd);
+result<void> fsync(int fd);
+void fadvise_sequential(int fd) noexcept;
+
+// --- changing -----------------------------------------------------------------------------------
+result<void> mkdirat(int dirfd, const char* name, unsigned mode);
+result<void> unlinkat(int dirfd, const char* name, int flags);
+result<void> renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to,
+                       unsigned flags);
+result<void> linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags);
+result<void> fchmod(int fd, unsigned mode);
+result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid);
+result<void> getrandom(std::span<char> buffer);
+
+// --- this process -------------------------------------------------------------------------------
+[[nodiscard]] unsigned effective_uid() noexcept;
+[[nodiscard]] std::int64_t monotonic_ms() noexcept;
+
+} // namespace paddock::sys
