@@ -21,10 +21,8 @@
 #include <paddock/limits.hpp>
 #include <paddock/result.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,9 +46,9 @@ struct command {
   int working_directory = -1;
 
   /// From the call to SIGTERM; positive.
-  std::chrono::milliseconds timeout{limits{}.exec_timeout_ms};
+  std::int64_t timeout_ms = static_cast<std::int64_t>(limits{}.exec_timeout_ms);
   /// From SIGTERM (deadline or cancellation) to SIGKILL; not negative.
-  std::chrono::milliseconds kill_grace{limits{}.exec_kill_grace_ms};
+  std::int64_t kill_grace_ms = static_cast<std::int64_t>(limits{}.exec_kill_grace_ms);
   /// Kept of each stream: the first and the last half. More is counted and dropped, so the command
   /// never waits.
   std::uint64_t output_bytes_max = limits{}.exec_output_bytes_max;
@@ -116,15 +114,19 @@ struct command_outcome {
 class cancellation {
 public:
   /// Holds one descriptor. When none can be had, `run` refuses to start with too_many.
-  cancellation();
+  cancellation() noexcept;
+  cancellation(const cancellation& other) noexcept;
+  cancellation& operator=(const cancellation& other) noexcept;
+  ~cancellation();
+
   /// The commands get SIGTERM now and SIGKILL after their grace. Repeating it changes nothing.
   void request() const noexcept;
   [[nodiscard]] bool requested() const noexcept;
 
 private:
-  friend class command_run;
+  friend class cancellation_watch;
   struct state;
-  std::shared_ptr<state> state_;
+  state* state_; ///< counted; never null
 };
 
 /// Runs a command and waits until it and everything it started is gone. A command that ran is an

@@ -19,7 +19,6 @@
 
 #include <paddock/result.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -173,8 +172,9 @@ constexpr bool is_variable_name(std::string_view name) noexcept {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
   };
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !name.empty() && letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); });
+  for (const char c : name)
+    if (!letter(c) && !digit(c)) return false;
+  return !name.empty() && letter(name.front());
 }
 
 /// Every entry of a PATH begins with a slash; an empty entry means the working directory.
@@ -194,12 +194,20 @@ constexpr std::string_view variable_name(std::string_view assignment) noexcept {
 
 inline void put_variable(std::vector<std::string>& variables, std::string_view name,
                          std::string assignment) {
-  const auto same = std::find_if(variables.begin(), variables.end(),
-                                 [&](const std::string& v) { return variable_name(v) == name; });
-  if (same != variables.end())
-    *same = std::move(assignment);
-  else
-    variables.push_back(std::move(assignment));
+  for (std::string& present : variables) {
+    if (variable_name(present) != name) continue;
+    present = std::move(assignment);
+    return;
+  }
+  variables.push_back(std::move(assignment));
+}
+
+inline bool is_inherited(std::string_view name, std::span<const std::string> pass) noexcept {
+  for (const std::string_view pattern : inherited_by_default)
+    if (matches(pattern, name)) return true;
+  for (const std::string_view also : pass)
+    if (also == name) return true;
+  return false;
 }
 
 /// The code and the reason for which the caller may not set this variable.
@@ -231,15 +239,10 @@ constexpr std::optional<std::string_view> refusal_of(std::string_view name) noex
 inline result<std::vector<std::string>> build_environment(const environment_request& request,
                                                           environment_refusal* refusal) {
   std::vector<std::string> variables;
-  const auto wanted = [&](std::string_view name) {
-    const auto same = [&](std::string_view pattern) { return detail::matches(pattern, name); };
-    return std::any_of(std::begin(inherited_by_default), std::end(inherited_by_default), same) ||
-           std::find(request.pass.begin(), request.pass.end(), name) != request.pass.end();
-  };
   for (const std::string_view assignment : request.inherited) {
     const std::string_view name = detail::variable_name(assignment);
     const bool complete = name.size() < assignment.size() && detail::is_variable_name(name);
-    if (complete && wanted(name) && !refusal_of(name))
+    if (complete && detail::is_inherited(name, request.pass) && !refusal_of(name))
       detail::put_variable(variables, name, std::string(assignment));
   }
   for (const environment_variable& variable : request.extra) {
