@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// A component is made by component::from, which checks it; text never becomes one by itself.
+// expect: could not convert|no viable conversion|no matching|conversion from
+#include <paddock/root.hpp>
+
+void remove(const paddock::component& name);
+
+void f() {
+#ifdef BAD
+  remove("../outside");
+#else
+  if (const auto name = paddock::component::from("inside")) remove(*name);
+#endif
+}
