@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A component is made by component::from, which checks it; text never becomes one by itself.
-// expect: could not convert|no viable conversion|no matching|conversion from
+// expect: invalid initialization of reference|no matching function
 #include <paddock/root.hpp>
 
 void remove(const paddock::component& name);
