@@ -5,12 +5,17 @@
 /// both output streams captured with head and tail, a deadline on the monotonic clock, and the whole process
 /// tree ended when the call ends.
 ///
-/// A small helper program supervises each command: it adopts daemons that leave the process group and ends
-/// them too, also when this process is killed. The command's standard input is /dev/null. It never sees
-/// descriptors of this process. What the command itself may touch is the business of confinement.hpp.
+/// A small helper program supervises each command. It adopts daemons that leave the command's process group and
+/// ends them too: when the command exits, at the deadline, on cancellation, and also when this process is killed
+/// with SIGKILL. The command's standard input is /dev/null, it leads a session of its own, it cannot gain
+/// privileges from set-user-ID files, and it never sees a descriptor of this process.
 ///
-/// Thread-safety: `run` may be called from any number of threads; the calling process is never forked, so its size
-/// does not matter.
+/// Not guaranteed: a command that runs with the same user ID and sets out to find and kill both processes of the
+/// helper leaves daemons behind; the outcome then says that the supervisor was killed. What the command
+/// may read, write or connect to is the business of confinement.hpp.
+///
+/// Thread-safety: `run` may be called from any number of threads at once. The calling process is never forked (its
+/// memory is not copied), so its size does not matter.
 
 #include <paddock/limits.hpp>
 #include <paddock/result.hpp>
@@ -18,8 +23,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,13 +33,105 @@ namespace paddock {
 
 enum class output_stream : std::uint8_t { out, err };
 
-/// Ends a running command from another thread. Copies refer to the same request.
-class cancellation;
+/// What becomes of the bytes of one output stream. They are counted and handed to `on_output` either way.
+enum class capture : std::uint8_t { keep, discard };
 
 struct command {
-  std::vector<std::string> argv;        ///< argv[0] is looked up in the PATH of `environment` unless it has a slash
-  std::vector<std::string> environment; ///< "NAME=value", complete: nothing is inherited
-  int working_directory = -1;           ///< a directory descriptor (O_PATH will do), borrowed for the call
+  /// Not empty. argv[0] without a slash is looked up in the PATH of `environment`, whose empty and relative
+  /// entries are skipped; with a slash it is relative to the working directory.
+  std::vector<std::string> argv;
+  /// "NAME=value", complete: nothing is inherited. environment.hpp builds it.
+  std::vector<std::string> environment;
+  /// A directory descriptor (O_PATH will do), borrowed for the call.
+  int working_directory = -1;
+
+  /// From the call to SIGTERM; positive.
+  std::chrono::milliseconds timeout{limits{}.exec_timeout_ms};
+  /// From SIGTERM (deadline or cancellation) to SIGKILL; not negative.
+  std::chrono::milliseconds kill_grace{limits{}.exec_kill_grace_ms};
+  /// Kept of each stream: the first and the last half. More is counted and dropped, so the command never waits.
+  std::uint64_t output_bytes_max = limits{}.exec_output_bytes_max;
+  capture out = capture::keep;
+  capture err = capture::keep;
+
+  /// The helper program; empty: beside the running executable, in ../libexec/paddock next to its directory, or
+  /// where it was installed.
+  std::string helper;
+  /// Called with each piece of output as it arrives, on the thread that runs the command, before anything is dropped.
+  /// It must not throw; while it works the command may have to wait for room in the pipe.
+  std::function<void(output_stream, std::string_view)> on_output;
 };
-// (the owner of this component completes this header)
+
+/// One stream of a command that has ended.
+struct captured_output {
+  std::string head;        ///< everything, unless truncated
+  std::string tail;        ///< the end of the stream; empty unless truncated
+  std::uint64_t total = 0; ///< bytes written by the command, kept or not
+  bool truncated = false;  ///< bytes between head and tail were dropped
+
+  /// head, a line saying how many bytes were left out, tail. UTF-8 sequences cut in two by the omission are left out
+  /// as well. Not truncated: head as it is.
+  [[nodiscard]] std::string text() const;
+};
+
+/// Why the command is over.
+enum class ending : std::uint8_t {
+  exited,    ///< by itself, with `exit_code`
+  signalled, ///< by `signal`, which the call did not send
+  timed_out, ///< the deadline passed first
+  cancelled, ///< cancellation was requested first
+};
+
+/// How the rest of the process tree was ended, strongest first.
+enum class tree_kill : std::uint8_t {
+  not_needed,    ///< nothing was left when the command had ended
+  subreaper,     ///< every descendant was found, frozen and killed; none is left
+  process_group, ///< only the command's process group was killed: descendants that left it may be alive
+};
+
+struct command_outcome {
+  ending ended = ending::exited;
+  std::optional<int> exit_code; ///< 0-255; also set when a command ended this way after SIGTERM
+  std::optional<int> signal;    ///< also set after the deadline or a cancellation
+  captured_output out;
+  captured_output err;
+  std::int64_t duration_ms = 0; ///< from the call until the tree was gone
+  tree_kill kill = tree_kill::not_needed;
+  bool leftovers_killed = false;  ///< processes other than the command itself were still running and were killed
+  bool supervisor_killed = false; ///< the command (or somebody else) killed the helper; everything found was killed
+};
+
+/// Ends running commands from another thread. Copies refer to the same request, which cannot be taken back; any number
+/// of commands may watch one.
+///
+/// Thread-safety: everything here may be called from any thread, and `request` also from a signal handler.
+class cancellation {
+public:
+  /// Holds one descriptor. When none can be had, `run` refuses to start with too_many.
+  cancellation();
+  /// The commands get SIGTERM now and SIGKILL after their grace. Repeating it changes nothing.
+  void request() const noexcept;
+  [[nodiscard]] bool requested() const noexcept;
+
+private:
+  friend class command_run;
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+/// Runs a command and waits until it and everything it started is gone. A command that ran is an outcome, whatever it
+/// did; an error means that it was never started. `error.operation` says what was at fault:
+/// - "argv": invalid_argument (empty, or a NUL byte inside)
+/// - "environment": invalid_argument (no '=' after a name, or a NUL byte inside)
+/// - "timeout": invalid_argument (not positive, or a negative grace)
+/// - "working_directory": invalid_argument (no descriptor), not_a_directory, not_found (deleted), permission_denied
+/// - "execve": not_found (no such program), permission_denied (not executable, or a directory), unsupported_type
+///   (neither a binary for this machine nor a script with "#!"; it is not handed to a shell), too_large (arguments
+///   and environment together), conflict (the program file is open for writing)
+/// - "interpreter": not_found (the script exists, the program on its "#!" line or its ELF loader does not)
+/// - "helper": unsupported (the helper program is not there or cannot be run)
+/// - otherwise the system call that failed: too_many, io.
+[[nodiscard]] result<command_outcome> run(const command& command,
+                                          const cancellation* cancel = nullptr);
+
 } // namespace paddock

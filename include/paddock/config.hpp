@@ -3,9 +3,9 @@
 
 /// The language guard and the two macros the rest of the toolkit is written with.
 ///
-/// `PADDOCK_TRY(declaration, expression)` unwraps a `result` or returns its error from the enclosing
-/// function; `PADDOCK_CHECK(expression)` does the same for a `result<void>`. They are statements, not
-/// expressions, so that they stay standard C++.
+/// `PADDOCK_TRY(declaration, expression)` unwraps a `result` or returns its error from the
+/// enclosing function; `PADDOCK_CHECK(expression)` does the same for a `result<void>`. They are
+/// statements, not expressions, so that they stay standard C++.
 
 #if !defined(__cplusplus) || __cplusplus < 202002L
 #error "Paddock needs C++20: compile with -std=c++20 or later"

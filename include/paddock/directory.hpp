@@ -3,9 +3,10 @@
 
 /// Directories beneath a root: list, create with parents, remove with or without contents.
 ///
-/// Listing is not a snapshot: entries that appear or vanish meanwhile may or may not be reported, but a bad
-/// entry never fails the listing. Removing never follows a link, never crosses a mount, and needs a bounded
-/// number of descriptors however deep the tree is. Thread-safety: every function may be called from any thread.
+/// Listing is not a snapshot: entries that appear or vanish meanwhile may or may not be reported,
+/// but a bad entry never fails the listing. Removing never follows a link, never crosses a mount,
+/// and needs a bounded number of descriptors however deep the tree is. Thread-safety: every
+/// function may be called from any thread.
 
 #include <paddock/result.hpp>
 #include <paddock/root.hpp>
@@ -23,7 +24,7 @@ struct directory_entry {
   std::uint16_t name_size = 0;
   entry_kind kind = entry_kind::other; ///< of the link's target when that lies beneath the root
   bool symlink = false;                ///< the entry itself is a symbolic link
-  bool known = true;                   ///< false: the entry could not be examined; size and time are 0
+  bool known = true; ///< false: the entry could not be examined; size and time are 0
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;
 };
@@ -44,8 +45,9 @@ struct list_options {
   std::uint64_t entries_max = limits{}.list_entries_max;
 };
 
-/// The immediate children, sorted by name in UTF-16 code unit order (what JavaScript clients expect), from
-/// `offset`. Protected entries are left out. Errors: not_found, not_a_directory, permission_denied.
+/// The immediate children, sorted by name in UTF-16 code unit order (what JavaScript clients
+/// expect), from `offset`. Protected entries are left out. Errors: not_found, not_a_directory,
+/// permission_denied.
 [[nodiscard]] result<directory_listing> list_directory(const root& root, std::string_view path,
                                                        list_options options = {});
 
@@ -65,8 +67,9 @@ struct removed {
   std::uint64_t entries = 0; ///< removed, the directory itself included
 };
 
-/// Removes a directory. When a recursive removal fails in the middle, what was removed stays removed.
-/// Errors: not_found, not_a_directory, not_empty, crosses_mount, read_only, workspace_root, protected_entry, cancelled.
+/// Removes a directory. When a recursive removal fails in the middle, what was removed stays
+/// removed. Errors: not_found, not_a_directory, not_empty, crosses_mount, read_only,
+/// workspace_root, protected_entry, cancelled.
 [[nodiscard]] result<removed> remove_directory(const root& root, std::string_view path,
                                                remove_options options = {});
 

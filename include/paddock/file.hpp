@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Operations on files beneath a root: read, ranged read, atomic replace, append, edit, move, remove.
+/// Operations on files beneath a root: read, ranged read, atomic replace, append, edit, move,
+/// remove.
 ///
-/// Replacing writes a temporary file in the same directory and renames it over the old one, so a reader,
-/// a full disk or a crash sees the old content or the new content and never a mixture; the mode (without
-/// set-user-ID and set-group-ID) and, where permitted, the owner are kept, extended attributes are not.
-/// Writing goes through a symbolic link to its target; moving and removing act on the link itself.
-/// Calls of this process that change the same file wait for each other, so none is lost; a change by another
-/// process is detected before the rename and the operation starts again from the new content.
+/// Replacing writes a temporary file in the same directory and renames it over the old one, so a
+/// reader, a full disk or a crash sees the old content or the new content and never a mixture; the
+/// mode (without set-user-ID and set-group-ID) and, where permitted, the owner are kept, extended
+/// attributes are not. Writing goes through a symbolic link to its target; moving and removing act
+/// on the link itself. Calls of this process that change the same file wait for each other, so none
+/// is lost; a change by another process is detected before the rename and the operation starts
+/// again from the new content.
 ///
 /// Not guaranteed: durability after power loss unless `durability` asks for it.
 /// Thread-safety: every function may be called from any thread.
@@ -42,8 +44,9 @@ struct file_content {
 [[nodiscard]] result<file_content> read_prefix(const root& root, std::string_view path,
                                                std::size_t bytes);
 
-/// Lines are separated by '\n', so a file that ends in a newline has one more, empty, line. 0-based, `to`
-/// exclusive; a negative number counts from the end; out of range gives an empty text.
+/// Lines are separated by '\n', so a file that ends in a newline has one more, empty, line.
+/// 0-based, `to` exclusive; a negative number counts from the end; out of range gives an empty
+/// text.
 struct line_range {
   std::optional<std::int64_t> from;
   std::optional<std::int64_t> to;
@@ -51,15 +54,15 @@ struct line_range {
 
 struct line_slice {
   std::string text;
-  std::int64_t from = 0; ///< effective
-  std::int64_t to = 0;   ///< effective, exclusive
+  std::int64_t from = 0;                   ///< effective
+  std::int64_t to = 0;                     ///< effective, exclusive
   std::optional<std::int64_t> total_lines; ///< known when the read met the end of the file
   std::string path;
 };
 
-/// A range of lines in constant memory: the file is streamed, and not read beyond the range unless a
-/// negative bound or the range itself needs its end. Bytes are returned as they are.
-/// Errors: too_large when the selected text exceeds bytes_max.
+/// A range of lines in constant memory: the file is streamed, and not read beyond the range unless
+/// a negative bound or the range itself needs its end. Bytes are returned as they are. Errors:
+/// too_large when the selected text exceeds bytes_max.
 [[nodiscard]] result<line_slice> read_lines(const root& root, std::string_view path,
                                             line_range range, read_options options = {});
 
@@ -75,7 +78,8 @@ struct write_options {
 };
 
 /// Creates the file or replaces its content atomically. Returns the resolved path.
-/// Errors: is_a_directory, not_regular, read_only, no_space, permission_denied, those of root::locate.
+/// Errors: is_a_directory, not_regular, read_only, no_space, permission_denied, those of
+/// root::locate.
 [[nodiscard]] result<std::string> write_file(const root& root, std::string_view path,
                                              std::string_view bytes, write_options options = {});
 
@@ -95,8 +99,8 @@ struct edit_outcome {
   std::uint64_t line = 0;        ///< 0-based line where the replaced text began
 };
 
-/// Replaces the first occurrence, see text_edit.hpp for what matches. Bytes outside the match do not change.
-/// Errors: no_match, invalid_argument (empty old text), too_large, conflict, read_only.
+/// Replaces the first occurrence, see text_edit.hpp for what matches. Bytes outside the match do
+/// not change. Errors: no_match, invalid_argument (empty old text), too_large, conflict, read_only.
 [[nodiscard]] result<edit_outcome> edit_file(const root& root, std::string_view path,
                                              const text_edit& edit, edit_options options = {});
 
@@ -105,19 +109,19 @@ struct moved {
   std::string destination;
 };
 
-/// Renames a file, link or directory atomically; never overwrites. Missing parents of the destination are made.
-/// Errors: already_exists, not_found, workspace_root, protected_entry, crosses_mount, invalid_argument (into itself),
-/// read_only.
+/// Renames a file, link or directory atomically; never overwrites. Missing parents of the
+/// destination are made. Errors: already_exists, not_found, workspace_root, protected_entry,
+/// crosses_mount, invalid_argument (into itself), read_only.
 [[nodiscard]] result<moved> move_entry(const root& root, std::string_view source,
                                        std::string_view destination);
 
-/// Removes a file or a link. Returns the resolved path. Errors: not_found, is_a_directory, read_only.
+/// Removes a file or a link. Returns the resolved path. Errors: not_found, is_a_directory,
+/// read_only.
 [[nodiscard]] result<std::string> remove_file(const root& root, std::string_view path);
 
 struct file_information {
   std::string path; ///< resolved, relative to the root
   file_status status;
-  bool through_link = false; ///< the last component is a symbolic link
   bool readable = false;
   bool writable = false;
   bool executable = false;

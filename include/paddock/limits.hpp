@@ -5,7 +5,8 @@
 ///
 /// The table is the single source: the aggregate `limits`, the adapter's `--max-…` options and the
 /// README's table follow from it. "Characters" are Unicode code points, as JSON Schema counts them;
-/// sizes are bytes, 1 MiB = 1024 x 1024. All bounds are inclusive: a value equal to the limit passes.
+/// sizes are bytes, 1 MiB = 1024 x 1024. All bounds are inclusive: a value equal to the limit
+/// passes.
 ///
 /// Thread-safety: an aggregate of numbers; copy it freely.
 
@@ -46,10 +47,10 @@ struct limits {
 
 /// One row of the table, for option parsers and documentation.
 struct limit_description {
-  std::string_view name;            ///< the field's name
-  std::string_view option;          ///< the command-line option that sets it
-  std::string_view text;            ///< what it bounds
-  std::uint64_t limits::* field{};  ///< where its value lives
+  std::string_view name;           ///< the field's name
+  std::string_view option;         ///< the command-line option that sets it
+  std::string_view text;           ///< what it bounds
+  std::uint64_t limits::* field{}; ///< where its value lives
 };
 
 inline constexpr limit_description limit_table[] = {
@@ -60,11 +61,11 @@ inline constexpr limit_description limit_table[] = {
 
 // --- fixed bounds of the kernel interface -------------------------------------------------------
 
-inline constexpr std::uint64_t name_bytes_max = 255;         ///< one path component (NAME_MAX)
-inline constexpr std::uint64_t path_bytes_max = 4095;        ///< one path without its NUL (PATH_MAX - 1)
-inline constexpr unsigned symlinks_max = 40;                 ///< links followed in one resolution (as the kernel)
-inline constexpr unsigned path_components_max = 256;         ///< components walked in user space at once
-inline constexpr unsigned resolve_retries_max = 128;         ///< attempts when the tree changes underneath
-inline constexpr unsigned resolve_deadline_ms = 50;          ///< further attempts end after this time
+inline constexpr std::uint64_t name_bytes_max = 255;  ///< one path component (NAME_MAX)
+inline constexpr std::uint64_t path_bytes_max = 4095; ///< one path without its NUL (PATH_MAX - 1)
+inline constexpr unsigned symlinks_max = 40; ///< links followed in one resolution (as the kernel)
+inline constexpr unsigned path_components_max = 256; ///< components walked in user space at once
+inline constexpr unsigned resolve_retries_max = 128; ///< attempts when the tree changes underneath
+inline constexpr unsigned resolve_deadline_ms = 50;  ///< further attempts end after this time
 
 } // namespace paddock

@@ -93,7 +93,8 @@ public:
   }
   /// Calls `f(value)` and wraps what it returns, or passes the error on.
   template <class F>
-  [[nodiscard]] auto transform(F&& f) && -> result<std::remove_cvref_t<std::invoke_result_t<F, T>>> {
+  [[nodiscard]] auto
+  transform(F&& f) && -> result<std::remove_cvref_t<std::invoke_result_t<F, T>>> {
     if (good_) return std::forward<F>(f)(std::move(value_));
     return error_;
   }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The path sandbox: a directory capability. A `root` holds the workspace directory open; every path
-/// is resolved beneath that descriptor by the kernel (openat2 with RESOLVE_BENEATH,
+/// The path sandbox: a directory capability. A `root` holds the workspace directory open; every
+/// path is resolved beneath that descriptor by the kernel (openat2 with RESOLVE_BENEATH,
 /// RESOLVE_NO_MAGICLINKS and RESOLVE_NO_SYMLINKS), so nothing that happens to names, links or
 /// directories during an operation can make it reach outside. There is no check that could be
 /// overtaken by a rename.
 ///
-/// Symbolic links are followed in two steps. A walker, which never trusts a name twice, translates the
-/// path into one without links; the kernel then opens that one and refuses it if a link has appeared
-/// meanwhile, in which case the translation is repeated (a bounded number of times). Where openat2 is
-/// missing or filtered the same strict open is done component by component with O_NOFOLLOW.
+/// Symbolic links are followed in two steps. A walker, which never trusts a name twice, translates
+/// the path into one without links; the kernel then opens that one and refuses it if a link has
+/// appeared meanwhile, in which case the translation is repeated (a bounded number of times). Where
+/// openat2 is missing or filtered the same strict open is done component by component with
+/// O_NOFOLLOW.
 ///
-/// What it guarantees: no operation of this toolkit reads, creates, changes or deletes anything that is
-/// not beneath the root directory, whatever other processes do to the tree meanwhile; entries named in
-/// `protected_names` are refused by identity, whatever spelling, link or rename leads to them.
-/// What it does not guarantee: content reached through hard links or mounts that somebody else placed
-/// inside the workspace; a directory that another process moves out of the root while it is held open
-/// stays in use until the operation ends; other programs are not confined (see command.hpp).
+/// What it guarantees: no operation of this toolkit reads, creates, changes or deletes anything
+/// that is not beneath the root directory, whatever other processes do to the tree meanwhile;
+/// entries named in `protected_names` are refused by identity, whatever spelling, link or rename
+/// leads to them. What it does not guarantee: content reached through hard links or mounts that
+/// somebody else placed inside the workspace; a directory that another process moves out of the
+/// root while it is held open stays in use until the operation ends; other programs are not
+/// confined (see command.hpp).
 ///
 /// Paths are bytes. Relative ones start at the root; absolute ones are accepted when they name the
 /// root's own location component by component (as configured, or as the kernel spells it). `~` and
@@ -31,6 +33,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,11 +56,12 @@ private:
   std::uint8_t size_ = 0;
 };
 
-/// How paths are resolved. `automatic` uses openat2 and falls back to the walker where the kernel or
-/// a system call filter denies it.
+/// How paths are resolved. `automatic` uses openat2 and falls back to the walker where the kernel
+/// or a system call filter denies it.
 enum class resolver : std::uint8_t { automatic, openat2, walker };
 
-/// Whether other file systems mounted inside the workspace may be entered. procfs and sysfs never are.
+/// Whether other file systems mounted inside the workspace may be entered. procfs and sysfs never
+/// are.
 enum class mounts : std::uint8_t { enter, refuse };
 
 struct root_options {
@@ -69,10 +73,10 @@ struct root_options {
 };
 
 enum class entry_kind : std::uint8_t {
-  file,      ///< regular file
+  file, ///< regular file
   directory,
   symlink,
-  other,     ///< FIFO, socket, device
+  other, ///< FIFO, socket, device
 };
 
 /// What the kernel says about an entry. Times are nanoseconds since 1970-01-01 UTC.
@@ -85,7 +89,7 @@ struct file_status {
   std::uint64_t size = 0; ///< bytes
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  std::uint64_t mount = 0; ///< mount id; 0 where the kernel does not tell
+  std::uint64_t mount = 0;     ///< mount id; 0 where the kernel does not tell
   std::int64_t created_ns = 0; ///< birth time; the change time where the file system has none
   std::int64_t modified_ns = 0;
   std::int64_t accessed_ns = 0;
@@ -104,8 +108,8 @@ enum class access : std::uint8_t {
   inspect,   ///< anything, without opening it (O_PATH)
 };
 
-/// An open object and where it was found: `path` is relative to the root, free of links, `.` and `..`,
-/// and empty for the root itself.
+/// An open object and where it was found: `path` is relative to the root, free of links, `.` and
+/// `..`, and empty for the root itself.
 struct opened {
   file_descriptor fd;
   std::string path;
@@ -116,7 +120,9 @@ struct opened {
 struct place {
   file_descriptor parent; ///< O_PATH, a directory beneath the root
   component name;
-  std::string path; ///< as in `opened`
+  std::string path;                    ///< as in `opened`
+  bool directory = false;              ///< the path ended in a slash: only a directory will do
+  std::optional<file_status> existing; ///< the entry when it was looked up, links not followed
 };
 
 /// What to do when the last component is a symbolic link.
@@ -135,30 +141,28 @@ public:
   /// Errors: not_found, not_a_directory, permission_denied, unsupported (openat2 was demanded).
   static result<root> open(std::string_view path, root_options options = {});
 
-  /// Opens what `path` names, following links that stay beneath the root. FIFOs, sockets and devices
-  /// are refused without waiting.
-  /// Errors: every reason of a path (not_found, escapes_root, absolute_symlink, symlink_loop, magic_link,
-  /// crosses_mount, protected_entry, not_a_directory, invalid_argument for an empty path, …), and by
-  /// `access`: is_a_directory, not_regular, hard_linked, permission_denied.
+  /// Opens what `path` names, following links that stay beneath the root. FIFOs, sockets and
+  /// devices are refused without waiting. Errors: every reason of a path (not_found, escapes_root,
+  /// absolute_symlink, symlink_loop, magic_link, crosses_mount, protected_entry, not_a_directory,
+  /// invalid_argument for an empty path, …), and by `access`: is_a_directory, not_regular,
+  /// hard_linked, permission_denied.
   [[nodiscard]] result<opened> open_beneath(std::string_view path, access intent) const;
 
-  /// Finds the parent directory and the last component of `path`. A trailing slash, `.` or `..` as the last
-  /// component is refused unless it can only mean a directory, which then is the entry itself.
+  /// Finds the parent directory and the last component of `path`, which need not exist.
   /// Errors: as open_beneath for the parent; workspace_root when `path` names the root;
-  /// protected_entry; dangling_symlink when a link in the middle leads nowhere.
+  /// invalid_argument when it ends in `..`; protected_entry; dangling_symlink when a link in the
+  /// middle leads nowhere.
   [[nodiscard]] result<place> locate(std::string_view path, final_link last,
                                      parents missing = parents::require) const;
 
-  /// The entry at a place, links not followed. Errors: not_found, permission_denied, io.
-  [[nodiscard]] result<file_status> status_of(const place& where) const;
-
-  /// The absolute path of a root-relative, resolved one, as the kernel spelled the root when it was opened.
+  /// The absolute path of a root-relative, resolved one, as the kernel spelled the root when it was
+  /// opened.
   [[nodiscard]] std::string absolute(std::string_view resolved) const;
   [[nodiscard]] const std::string& path() const noexcept { return canonical_; }
 
-  /// Whether `name`, directly beneath the directory with this status, is reserved: by spelling, or because it is
-  /// the same object as a protected entry.
-  [[nodiscard]] bool is_protected(const file_status& directory, std::string_view name) const;
+  /// Whether a root-relative, resolved path is reserved or lies beneath a reserved entry: by its
+  /// first component's spelling, or because that is the same object as a protected entry.
+  [[nodiscard]] bool is_protected(std::string_view resolved) const;
 
   /// Errors: root_gone when the directory was deleted.
   [[nodiscard]] result<void> check_alive() const;
@@ -170,14 +174,19 @@ public:
 
 private:
   root() = default;
-  friend class path_walk;
+  [[nodiscard]] result<std::string> relative(std::string_view path) const;
+  [[nodiscard]] bool is_protected_name(std::string_view name) const;
+  [[nodiscard]] result<opened> open_strictly(const std::string& path, access intent) const;
+  [[nodiscard]] result<place> place_in(const std::string& parent, std::string_view name,
+                                       parents missing) const;
+  [[nodiscard]] error missing_or_gone(error failure) const;
 
-  struct strict_open;
   file_descriptor fd_;
   std::string configured_; ///< absolute, lexically normal, as the caller spelled it
   std::string canonical_;  ///< as the kernel spells it
   file_status status_;
   std::vector<std::string> protected_names_;
+  std::vector<file_status> protected_objects_; ///< those that existed when the root was opened
   paddock::resolver resolver_ = paddock::resolver::openat2;
   paddock::mounts mounts_ = paddock::mounts::enter;
   bool probe_devices_ = false; ///< privileged: look before opening, devices react to being opened

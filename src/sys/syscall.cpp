@@ -22,7 +22,8 @@ namespace {
 /// Repeats an interrupted call; never to be used for close.
 template <class Call> auto retried(Call call) {
   auto n = call();
-  while (n < 0 && errno == EINTR) n = call();
+  while (n < 0 && errno == EINTR)
+    n = call();
   return n;
 }
 
@@ -56,15 +57,16 @@ entry_kind kind_of(unsigned mode) {
 
 } // namespace
 
-result<file_descriptor> openat2(int dirfd, const char* path, std::uint64_t flags, std::uint64_t mode,
-                                std::uint64_t resolve) {
+result<file_descriptor> openat2(int dirfd, const char* path, std::uint64_t flags,
+                                std::uint64_t mode, std::uint64_t resolve) {
   open_how how{.flags = flags | O_CLOEXEC, .mode = mode, .resolve = resolve};
   return descriptor(retried([&] { return ::syscall(SYS_openat2, dirfd, path, &how, sizeof how); }),
                     "openat2");
 }
 
 bool openat2_available() {
-  // A size of zero is refused with EINVAL before anything is opened; a missing or filtered call says ENOSYS or EPERM.
+  // A size of zero is refused with EINVAL before anything is opened; a missing or filtered call
+  // says ENOSYS or EPERM.
   open_how how{};
   const long n = ::syscall(SYS_openat2, AT_FDCWD, ".", &how, 0);
   if (n >= 0) sys::close(static_cast<int>(n));
@@ -148,9 +150,10 @@ result<std::size_t> read(int fd, std::span<char> buffer) {
 }
 
 result<std::size_t> pread(int fd, std::span<char> buffer, std::uint64_t offset) {
-  return count(
-      retried([&] { return ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(offset)); }),
-      "pread");
+  return count(retried([&] {
+                 return ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(offset));
+               }),
+               "pread");
 }
 
 result<std::size_t> write(int fd, std::string_view bytes) {
@@ -174,7 +177,9 @@ result<void> fsync(int fd) {
   return none(retried([&] { return ::fsync(fd); }), "fsync");
 }
 
-void fadvise_sequential(int fd) noexcept { (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL); }
+void fadvise_sequential(int fd) noexcept {
+  (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+}
 
 result<void> mkdirat(int dirfd, const char* name, unsigned mode) {
   return none(::mkdirat(dirfd, name, mode), "mkdirat");
@@ -204,14 +209,17 @@ result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid) {
 result<void> getrandom(std::span<char> buffer) {
   std::size_t done = 0;
   while (done < buffer.size()) {
-    const auto n = retried([&] { return ::getrandom(buffer.data() + done, buffer.size() - done, 0); });
+    const auto n =
+        retried([&] { return ::getrandom(buffer.data() + done, buffer.size() - done, 0); });
     if (n < 0) return failure(errno, "getrandom");
     done += static_cast<std::size_t>(n);
   }
   return {};
 }
 
-unsigned effective_uid() noexcept { return ::geteuid(); }
+unsigned effective_uid() noexcept {
+  return ::geteuid();
+}
 
 std::int64_t monotonic_ms() noexcept {
   timespec now{};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Every file system call of the library, once, under its own name. Each returns a result whose error carries the
-// mapped code, errno and the call's name. Calls that a signal can interrupt are repeated here and nowhere else.
-// Tests link another implementation of this header to inject faults, so nothing outside src/sys may call the kernel.
+// Every file system call of the library, once, under its own name. Each returns a result whose
+// error carries the mapped code, errno and the call's name. Calls that a signal can interrupt are
+// repeated here and nowhere else. Tests link another implementation of this header to inject
+// faults, so nothing outside src/sys may call the kernel.
 
 #include <paddock/file_descriptor.hpp>
 #include <paddock/result.hpp>
@@ -27,9 +28,10 @@ namespace paddock::sys {
 
 // --- opening ------------------------------------------------------------------------------------
 /// `resolve` is a set of RESOLVE_* bits. Not repeated on EAGAIN.
-result<file_descriptor> openat2(int dirfd, const char* path, std::uint64_t flags, std::uint64_t mode,
-                                std::uint64_t resolve);
-/// Whether the kernel implements openat2 and no filter denies it, told apart from a denial for one file.
+result<file_descriptor> openat2(int dirfd, const char* path, std::uint64_t flags,
+                                std::uint64_t mode, std::uint64_t resolve);
+/// Whether the kernel implements openat2 and no filter denies it, told apart from a denial for one
+/// file.
 bool openat2_available();
 result<file_descriptor> openat(int dirfd, const char* path, int flags, unsigned mode = 0);
 /// The same object again with other flags, through /proc/self/fd.

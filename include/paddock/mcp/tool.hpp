@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// What a tool is: a name, texts for people and models, a table of parameters, hints, and a handler.
+/// What a tool is: a name, texts for people and models, a table of parameters, hints, and a
+/// handler.
 ///
-/// The parameter table is the one source for the input schema that clients see, for the check of arguments
-/// before the handler runs, and for documentation. A handler therefore only sees arguments that fit the table.
+/// The parameter table is the one source for the input schema that clients see, for the check of
+/// arguments before the handler runs, and for documentation. A handler therefore only sees
+/// arguments that fit the table: required ones exist, types and bounds hold, there are no others.
+/// Handlers must not throw.
 ///
-/// Thread-safety: a tool is immutable once registered; its handler may be called from several threads at once.
+/// Thread-safety: a tool is immutable once registered; its handler may be called from several
+/// threads at once.
 
 #include <paddock/error.hpp>
 #include <paddock/mcp/json.hpp>
@@ -14,7 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,10 +40,11 @@ struct parameter {
   std::string_view name;
   parameter_type type = parameter_type::string;
   paddock::mcp::presence presence = paddock::mcp::presence::required;
-  std::string_view description;       ///< for a model
-  std::uint64_t characters_min = 0;   ///< strings: code points
-  std::uint64_t characters_max = 0;   ///< strings: code points; 0 means no bound
+  std::string_view description;        ///< for a model
+  std::uint64_t characters_min = 0;    ///< strings: code points
+  std::uint64_t characters_max = 0;    ///< strings: code points; 0 means no bound
   std::optional<std::int64_t> minimum; ///< integers
+  std::optional<std::int64_t> maximum; ///< integers
 };
 
 /// The four hints of MCP, always stated.
@@ -50,13 +55,16 @@ struct annotations {
   bool open_world = false;
 };
 
-/// What the handler leaves behind: `json` is one JSON object. On success it becomes both the text block and the
-/// structured content; a failure is {"error", "message", …} and is marked as a tool error.
+/// What the handler leaves behind: `json` is one JSON object. On success it becomes both the text
+/// block and the structured content; a failure is {"error", "message", …} and is marked as a tool
+/// error.
 struct tool_result {
   std::string json;
   bool failed = false;
+  std::string content; ///< a JSON array of MCP content blocks to send instead of the text block;
+                       ///< usually empty
 
-  /// {"error": wire name, "message": message}
+  /// {"error": wire name, "message": message}, marked as failed.
   static tool_result failure(error_code code, std::string_view message);
 };
 
@@ -65,13 +73,15 @@ class call {
 public:
   virtual ~call() = default;
   [[nodiscard]] json_view arguments() const noexcept { return arguments_; }
-  /// Set when the client cancelled the call, or the connection ended. Nothing is sent for it any more.
+  /// Set when the client cancelled the call (nothing is sent for it any more), or the connection
+  /// ends.
   [[nodiscard]] const std::atomic<bool>& cancelled() const noexcept { return cancelled_; }
-  /// Runs `f` when the call is cancelled (at once if it already is); one function at a time, empty to forget it.
-  /// When this returns, a function set before has finished or will never run.
+  /// Runs `f` when the call is cancelled (at once if it already is); one function at a time, empty
+  /// to forget it. When this returns, a function set before has finished or will never run. `f`
+  /// runs on another thread, must be quick and must not call on_cancel itself.
   virtual void on_cancel(std::function<void()> f) = 0;
-  /// Tells the server that this call may take long, so that another thread reads on. A call that does not say so
-  /// is noticed after some milliseconds anyway. Cheap, may be repeated.
+  /// Tells the server that this call may take long, so that another thread reads on. A call that
+  /// does not say so is noticed after some milliseconds anyway. Cheap, may be repeated.
   virtual void may_block() = 0;
   /// Whether the client asked for progress.
   [[nodiscard]] virtual bool wants_progress() const noexcept = 0;
@@ -87,12 +97,24 @@ protected:
 
 using handler = std::function<tool_result(call&)>;
 
+struct tool;
+/// What is wrong with `arguments` (an object, or missing) for `t`: every problem and its remedy in
+/// one text; empty when nothing is.
+[[nodiscard]] std::string problems_of(const tool& t, json_view arguments);
+/// The JSON Schema 2020-12 of the tool's arguments, as sent to clients.
+[[nodiscard]] std::string input_schema_of(const tool& t);
+
 struct tool {
   std::string name;
   std::string title;
-  std::string description;             ///< written for a model
-  std::vector<parameter> parameters;   ///< texts must outlive the tool
-  std::string output_schema;           ///< a JSON Schema 2020-12 object, as text
+  std::string description;           ///< written for a model
+  std::vector<parameter> parameters; ///< texts must outlive the tool
+  std::string output_schema;         ///< a JSON Schema 2020-12 object, as text; empty for none
+  std::string
+      too_large_hint; ///< what to do when the result exceeds a line: "read a part with from and to"
+  /// A JSON Schema to send instead of the one made of `parameters`; arguments are then not checked.
+  /// Usually empty.
+  std::string input_schema;
   paddock::mcp::annotations annotations;
   paddock::mcp::handler handler;
 };

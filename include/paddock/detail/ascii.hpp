@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Case folding of ASCII letters, independent of the locale. Other bytes stay as they are.
+
+#include <paddock/config.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace paddock::detail {
+
+[[nodiscard]] constexpr char ascii_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] constexpr bool equal_ignoring_ascii_case(std::string_view a,
+                                                       std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
+  return true;
+}
+
+} // namespace paddock::detail

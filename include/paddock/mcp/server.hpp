@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// The MCP server: a fixed set of tools, spoken to in every revision from 2024-11-05 to 2026-07-28.
+///
+/// The revision is decided per message, so one connection may mix them. The server itself does no
+/// input or output: give it to `serve` (stdio_transport.hpp), or feed it lines with `handle_line`.
+/// Resources, prompts and requests to the client are not offered.
+///
+/// Thread-safety: `handle_line` from one thread at a time; everything else is immutable. Any number
+/// of transports may serve one server at the same time; each connection has its own state.
+
+#include <paddock/limits.hpp>
+#include <paddock/mcp/tool.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::mcp {
+
+inline constexpr std::string_view revision_modern = "2026-07-28";
+/// Newest first; an `initialize` that asks for another one is answered with the first.
+inline constexpr std::string_view revisions_legacy[] = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                                        "2024-11-05"};
+
+enum class call_outcome : std::uint8_t {
+  succeeded,
+  failed,    ///< the tool reported an error, or its arguments did not fit
+  too_large, ///< the tool succeeded, but its result exceeds a line; an error was sent instead
+  cancelled, ///< by the client; nothing was sent
+};
+
+/// One finished tool call, for an audit log. The views are valid during the observer's call only.
+struct call_record {
+  std::string_view tool;
+  std::string_view id; ///< as JSON text
+  call_outcome outcome = call_outcome::succeeded;
+  std::string_view error; ///< the `error` member of a failure, else empty
+  std::uint64_t duration_us = 0;
+  std::uint64_t bytes_out = 0; ///< length of the response line
+  std::string_view revision;   ///< the protocol revision this call was answered in
+  std::string_view client_name;
+  std::string_view client_version;
+  std::string_view
+      traceparent; ///< W3C trace context from the request's _meta, unchecked; may be empty
+};
+
+struct server_options {
+  std::string name = "paddock";
+  std::string version = "0";
+  std::string title;        ///< for people; may be empty
+  std::string instructions; ///< for models; may be empty
+  paddock::limits limits;   ///< message_in_bytes_max and message_out_bytes_max are used
+  /// Called after each tool call, on the thread that ran it; may be called from several threads at
+  /// once.
+  std::function<void(const call_record&)> observer;
+};
+
+class server {
+public:
+  /// Precondition: every tool has a handler and a name that no other has.
+  server(server_options options, std::vector<tool> tools);
+  server(server&&) noexcept;
+  server& operator=(server&&) noexcept;
+  ~server();
+
+  [[nodiscard]] const server_options& options() const noexcept;
+  /// In the order of registration, which is also the order clients see.
+  [[nodiscard]] const std::vector<tool>& tools() const noexcept;
+  /// The JSON array of tool definitions that clients of the newest revision receive.
+  [[nodiscard]] std::string_view tools_json() const noexcept;
+
+  /// Handles one line as on a connection of its own that lives as long as the server, runs tools on
+  /// this thread, and returns the lines to send (without newlines), in order.
+  [[nodiscard]] std::vector<std::string> handle_line(std::string_view line);
+
+  struct core; // shared with the transports, which may outlive this object
+  [[nodiscard]] const std::shared_ptr<const core>& shared_core() const noexcept { return core_; }
+
+private:
+  struct in_process;
+  std::shared_ptr<const core> core_;
+  std::unique_ptr<in_process> in_process_;
+};
+
+} // namespace paddock::mcp

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "sys/syscall.hpp"
+
+#include <paddock/file.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+constexpr std::size_t chunk_bytes = 128 * 1024;
+constexpr std::int64_t no_line = std::numeric_limits<std::int64_t>::max();
+
+/// Reads a file chunk by chunk and counts its line breaks.
+class line_stream {
+public:
+  explicit line_stream(int fd) : fd_(fd), buffer_(new char[chunk_bytes]) {} // not zeroed
+
+  /// The rest of the current chunk, or the next one; empty at the end.
+  result<std::string_view> chunk() {
+    if (rest_.empty()) {
+      PADDOCK_TRY(const auto n, sys::pread(fd_, {buffer_.get(), chunk_bytes}, offset_));
+      offset_ += n;
+      rest_ = {buffer_.get(), n};
+    }
+    return rest_;
+  }
+  void consume(std::size_t bytes) { rest_.remove_prefix(bytes); }
+
+  /// Goes to the start of `line`, counted from where the stream is; false at the end of the file.
+  result<bool> skip_lines(std::int64_t lines) {
+    while (lines > 0) {
+      PADDOCK_TRY(const auto part, chunk());
+      if (part.empty()) return false;
+      const auto* newline = static_cast<const char*>(std::memchr(part.data(), '\n', part.size()));
+      if (newline == nullptr) {
+        consume(part.size());
+        continue;
+      }
+      consume(static_cast<std::size_t>(newline - part.data()) + 1);
+      ++passed_;
+      --lines;
+    }
+    return true;
+  }
+  /// Line breaks passed so far.
+  [[nodiscard]] std::int64_t passed() const { return passed_; }
+  void add_passed(std::int64_t lines) { passed_ += lines; }
+
+private:
+  int fd_;
+  std::unique_ptr<char[]> buffer_; // NOLINT: a vector would clear it
+  std::uint64_t offset_ = 0;
+  std::string_view rest_;
+  std::int64_t passed_ = 0;
+};
+
+result<std::int64_t> count_lines(int fd) {
+  line_stream stream(fd);
+  PADDOCK_TRY(const bool more, stream.skip_lines(no_line));
+  (void)more; // no file has that many lines
+  return stream.passed() + 1;
+}
+
+/// Appends lines up to `wanted` breaks; the last break is not part of the text.
+/// Returns whether the end of the file ended it.
+result<bool> take_lines(line_stream& stream, std::int64_t wanted, std::uint64_t bytes_max,
+                        std::string& text) {
+  while (wanted > 0) {
+    PADDOCK_TRY(const auto part, stream.chunk());
+    if (part.empty()) return true;
+    std::size_t used = 0;
+    while (used < part.size() && wanted > 0) {
+      const auto* newline =
+          static_cast<const char*>(std::memchr(part.data() + used, '\n', part.size() - used));
+      if (newline == nullptr) {
+        used = part.size();
+        break;
+      }
+      used = static_cast<std::size_t>(newline - part.data()) + 1;
+      stream.add_passed(1);
+      --wanted;
+    }
+    // The break that ends the range counts for the bound no more than it does for the text.
+    const std::size_t kept = wanted == 0 ? used - 1 : used;
+    if (text.size() + kept > bytes_max) return error{error_code::too_large, 0, "read lines"};
+    text.append(part.substr(0, kept));
+    stream.consume(used);
+  }
+  return false;
+}
+
+/// A bound as an index from the front; a negative one counts from `total`.
+std::int64_t from_front(std::int64_t bound, std::int64_t total) {
+  return bound >= 0 ? bound : std::max<std::int64_t>(0, total + bound);
+}
+
+} // namespace
+
+result<line_slice> read_lines(const root& root, std::string_view path, line_range range,
+                              read_options options) {
+  PADDOCK_TRY(auto file, root.open_beneath(path, access::read));
+  const int fd = file.fd.get();
+  line_slice slice;
+  slice.path = std::move(file.path);
+  if (!range.from && !range.to && file.status.size > options.bytes_max)
+    return error{error_code::too_large, 0, "read lines"};
+
+  std::int64_t from = range.from.value_or(0);
+  std::int64_t to = range.to.value_or(no_line);
+  if (from < 0 || to < 0) {
+    PADDOCK_TRY(slice.total_lines, count_lines(fd));
+    from = from_front(from, *slice.total_lines);
+    to = from_front(to, *slice.total_lines);
+  }
+
+  line_stream stream(fd);
+  PADDOCK_TRY(const bool reached, stream.skip_lines(from));
+  bool at_end = !reached;
+  if (reached && to > from) {
+    PADDOCK_TRY(at_end, take_lines(stream, to - from, options.bytes_max, slice.text));
+  }
+  if (at_end) slice.total_lines = stream.passed() + 1;
+  const auto last = slice.total_lines.value_or(no_line);
+  slice.from = std::min(from, last);
+  slice.to = std::max(slice.from, std::min(to, last));
+  return slice;
+}
+
+} // namespace paddock

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "directory_stream.hpp"
+#include "replace.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/directory.hpp>
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+constexpr std::size_t open_directories_max = 16;
+constexpr unsigned rescans_max = 64;
+
+error refuse(error_code code, int os_errno = 0) {
+  return {code, os_errno, "remove directory"};
+}
+
+/// Removes a tree without recursion. Directories on the way down are held open, but only the
+/// deepest few; a closed one is opened again through `..` of its child and has to be the same
+/// object with the same parent, so that moving a directory away meanwhile ends the removal instead
+/// of leading it elsewhere.
+class tree_remover {
+public:
+  tree_remover(const place& top, const remove_options& options) : top_(top), options_(options) {}
+
+  result<std::uint64_t> run() {
+    PADDOCK_CHECK(enter(top_.parent.get(), top_.name));
+    while (!levels_.empty()) {
+      if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed))
+        return refuse(error_code::cancelled, ECANCELED);
+      level& now = levels_.back();
+      if (!now.scanned) PADDOCK_CHECK(scan(now));
+      if (now.directories.empty()) {
+        PADDOCK_CHECK(leave());
+        continue;
+      }
+      PADDOCK_TRY(const auto child, component::from(now.directories.back()));
+      now.directories.pop_back();
+      auto entered = enter(now.fd.get(), child);
+      // Gone already, or no directory any more: the next scan sees what it is now.
+      if (!entered && entered.error().code != error_code::not_found &&
+          entered.error().code != error_code::not_a_directory)
+        return entered.error();
+    }
+    return removed_;
+  }
+
+private:
+  struct level {
+    component name;
+    file_descriptor fd; ///< closed when too many are open
+    file_status status;
+    std::vector<std::string> directories; ///< children still to be removed
+    bool scanned = false;
+    unsigned scans = 0;
+  };
+
+  result<void> enter(int parent, const component& name) {
+    constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
+    PADDOCK_TRY(auto fd, sys::openat(parent, name.c_str(), flags));
+    PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
+    if (!levels_.empty()) {
+      const file_status& top = levels_.front().status;
+      if (status.mount != top.mount || status.device != top.device)
+        return refuse(error_code::crosses_mount, EXDEV);
+    }
+    levels_.push_back({name, std::move(fd), status, {}, false, 0});
+    if (levels_.size() > open_directories_max)
+      levels_[levels_.size() - 1 - open_directories_max].fd.reset();
+    return {};
+  }
+
+  /// Unlinks everything that is not a directory and remembers what is.
+  result<void> scan(level& now) {
+    if (++now.scans > rescans_max) return refuse(error_code::not_empty, ENOTEMPTY);
+    if (now.scans > 1) {
+      PADDOCK_TRY(now.fd, sys::openat(now.fd.get(), ".", O_RDONLY | O_DIRECTORY));
+    }
+    now.scanned = true;
+    result<void> failed;
+    PADDOCK_CHECK(for_each_entry(now.fd.get(), [&](std::string_view name, unsigned char type) {
+      if (type == DT_DIR) {
+        now.directories.emplace_back(name);
+        return true;
+      }
+      const auto gone = sys::unlinkat(now.fd.get(), name.data(), 0);
+      if (gone) {
+        ++removed_;
+      } else if (gone.error().code == error_code::is_a_directory) {
+        now.directories.emplace_back(name);
+      } else if (gone.error().code != error_code::not_found) {
+        failed = gone.error();
+        return false;
+      }
+      return true;
+    }));
+    return failed;
+  }
+
+  /// Removes the deepest directory, now believed to be empty, and goes back to its parent.
+  result<void> leave() {
+    level& child = levels_.back();
+    int parent = top_.parent.get();
+    if (levels_.size() > 1) {
+      PADDOCK_CHECK(reopen_parent());
+      parent = levels_[levels_.size() - 2].fd.get();
+    }
+    auto gone = sys::unlinkat(parent, child.name.c_str(), AT_REMOVEDIR);
+    if (!gone && gone.error().code == error_code::not_empty) {
+      child.scanned = false; // somebody adds entries meanwhile
+      return {};
+    }
+    if (!gone && gone.error().code != error_code::not_found) return gone.error();
+    if (gone) ++removed_;
+    levels_.pop_back();
+    return {};
+  }
+
+  result<void> reopen_parent() {
+    level& parent = levels_[levels_.size() - 2];
+    if (parent.fd) return {};
+    constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+    PADDOCK_TRY(auto fd, sys::openat(levels_.back().fd.get(), "..", flags));
+    PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
+    if (!status.same_object(parent.status)) return refuse(error_code::conflict);
+    // An inode number can be used again; a directory with the same number in the same place cannot
+    // be forged as easily, so the grandparent has to fit too.
+    PADDOCK_TRY(const auto above, sys::status_at(fd.get(), ".."));
+    if (levels_.size() > 2 && !above.same_object(levels_[levels_.size() - 3].status))
+      return refuse(error_code::conflict);
+    parent.fd = std::move(fd);
+    return {};
+  }
+
+  const place& top_;
+  const remove_options& options_;
+  std::vector<level> levels_;
+  std::uint64_t removed_ = 0;
+};
+
+} // namespace
+
+result<removed> remove_directory(const root& root, std::string_view path, remove_options options) {
+  PADDOCK_TRY(place where, root.locate(path, final_link::keep));
+  if (!where.existing) {
+    PADDOCK_CHECK(root.check_alive());
+    return error{error_code::not_found, ENOENT, "remove directory"};
+  }
+  if (where.existing->kind != entry_kind::directory)
+    return refuse(error_code::not_a_directory, ENOTDIR);
+  PADDOCK_CHECK(check_writable(where));
+  if (options.recursive == recursion::no) {
+    PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), AT_REMOVEDIR));
+    return removed{std::move(where.path), 1};
+  }
+  PADDOCK_TRY(const auto entries, tree_remover(where, options).run());
+  return removed{std::move(where.path), entries};
+}
+
+} // namespace paddock

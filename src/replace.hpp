@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Atomic replace: a temporary file beside the target, renamed over it. Shared by everything that
+// changes content.
+
+#include <paddock/file.hpp>
+#include <paddock/root.hpp>
+
+#include <mutex>
+#include <span>
+#include <string_view>
+
+namespace paddock {
+
+/// Names of temporary files are this prefix and 32 hexadecimal digits.
+inline constexpr std::string_view temporary_prefix = ".paddock-tmp-";
+
+/// Whoever changes the content at one place of this process holds this lock, so that no change is
+/// lost.
+[[nodiscard]] std::unique_lock<std::mutex> lock_content(const root& root,
+                                                        std::string_view resolved);
+
+/// Whether the entry may be changed: some write bit is set and the kernel agrees. Errors:
+/// read_only.
+[[nodiscard]] result<void> check_writable(const place& where);
+
+/// Writes `parts` one after the other as the whole content of the place. With `expected`, the entry
+/// must still be that very object with that content when the rename happens. Errors: conflict,
+/// no_space, permission_denied, read_only, io. After an error the old content is whole and no
+/// temporary file is left.
+[[nodiscard]] result<void> replace_content(const place& where,
+                                           std::span<const std::string_view> parts,
+                                           paddock::durability durability,
+                                           const file_status* expected = nullptr);
+
+/// Writes everything, however little the kernel takes at a time.
+[[nodiscard]] result<void> write_all(int fd, std::string_view bytes);
+
+} // namespace paddock

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+#include "resolve.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/detail/ascii.hpp>
+#include <paddock/lexical_path.hpp>
+#include <paddock/root.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+error refuse(error_code code, int os_errno = 0) {
+  return {code, os_errno, "resolve"};
+}
+
+resolve::scope scope_of(const root& r, mounts allowed, std::string_view configured) {
+  return {.root = r.descriptor(),
+          .resolver = r.resolver(),
+          .mounts = allowed,
+          .mount = r.status().mount,
+          .configured = configured,
+          .canonical = r.path()};
+}
+
+/// procfs and sysfs show the system, not the workspace, and procfs has links that lead anywhere.
+bool shows_the_system(int fd) {
+  constexpr std::int64_t proc_super_magic = 0x9fa0;
+  constexpr std::int64_t sysfs_magic = 0x62656572;
+  const auto type = sys::fstatfs_type(fd);
+  return type && (*type == proc_super_magic || *type == sysfs_magic);
+}
+
+std::string_view first_component(std::string_view resolved) {
+  return resolved.substr(0, resolved.find('/'));
+}
+
+/// Whether a file system could take this spelling for another name: case and Unicode folding, short
+/// names, trailing dots and spaces. Plain spellings are told apart by comparing them without ASCII
+/// case.
+bool could_be_an_alias(std::string_view name) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  return name.ends_with('.') || !std::all_of(name.begin(), name.end(), plain);
+}
+
+/// A path that has to name a directory.
+bool demands_directory(std::string_view path) {
+  return path.ends_with('/') || path == "." || path.ends_with("/.") || path == ".." ||
+         path.ends_with("/..");
+}
+
+/// What an object has to be for an access. `mount` and kind are known, nothing has been opened for
+/// use yet.
+result<void> check_kind(const file_status& status, access intent) {
+  if (intent == access::inspect) return {};
+  if (intent == access::directory) {
+    if (status.kind != entry_kind::directory) return refuse(error_code::not_a_directory, ENOTDIR);
+    return {};
+  }
+  if (status.kind == entry_kind::directory) return refuse(error_code::is_a_directory, EISDIR);
+  if (status.kind != entry_kind::file) return refuse(error_code::not_regular);
+  if (intent == access::append && status.links > 1) return refuse(error_code::hard_linked);
+  return {};
+}
+
+int flags_of(access intent) {
+  // O_NONBLOCK: a FIFO or device must not make the open wait. O_NOCTTY: nor may a terminal become
+  // ours.
+  switch (intent) {
+  case access::read:
+    return O_RDONLY | O_NONBLOCK | O_NOCTTY;
+  case access::append:
+    return O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY;
+  case access::directory:
+    return O_RDONLY | O_DIRECTORY | O_NONBLOCK;
+  case access::inspect:
+    break;
+  }
+  return O_PATH;
+}
+
+} // namespace
+
+result<component> component::from(std::string_view name) noexcept {
+  if (name.size() > name_bytes_max) return refuse(error_code::name_too_long, ENAMETOOLONG);
+  if (name.empty() || name == "." || name == ".." ||
+      std::memchr(name.data(), '/', name.size()) != nullptr ||
+      std::memchr(name.data(), '\0', name.size()) != nullptr)
+    return refuse(error_code::invalid_name);
+  component c;
+  std::memcpy(c.bytes_.data(), name.data(), name.size());
+  c.bytes_[name.size()] = '\0';
+  c.size_ = static_cast<std::uint8_t>(name.size());
+  return c;
+}
+
+result<root> root::open(std::string_view path, root_options options) {
+  if (path.empty() || path.find('\0') != std::string_view::npos)
+    return error{error_code::invalid_argument, 0, "open root"};
+  root r;
+  const std::string spelled(path);
+  PADDOCK_TRY(r.fd_, sys::openat(AT_FDCWD, spelled.c_str(), O_PATH | O_DIRECTORY));
+  PADDOCK_TRY(r.status_, sys::status_at(r.fd_.get(), ""));
+  std::string absolute_path = spelled;
+  if (path.front() != '/') {
+    PADDOCK_TRY(std::string here, sys::getcwd());
+    absolute_path = std::move(here) + '/' + spelled;
+  }
+  r.configured_ = '/' + resolve::collapse(absolute_path).value_or(std::string());
+  // Without procfs the configured spelling has to serve as the canonical one.
+  auto canonical =
+      sys::readlinkat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(r.fd_.get())).c_str());
+  r.canonical_ = canonical && canonical->starts_with('/') ? *std::move(canonical) : r.configured_;
+
+  const bool kernel = options.resolver != paddock::resolver::walker && sys::openat2_available();
+  if (!kernel && options.resolver == paddock::resolver::openat2)
+    return error{error_code::unsupported, ENOSYS, "openat2"};
+  r.resolver_ = kernel ? paddock::resolver::openat2 : paddock::resolver::walker;
+  r.mounts_ = options.mounts;
+  r.probe_devices_ = sys::effective_uid() == 0;
+  r.protected_names_ = std::move(options.protected_names);
+  for (const auto& name : r.protected_names_) {
+    PADDOCK_TRY(const auto checked, component::from(name));
+    auto status = sys::status_at(r.fd_.get(), checked.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (status) r.protected_objects_.push_back(*status);
+  }
+  return r;
+}
+
+result<std::string> root::relative(std::string_view path) const {
+  if (path.empty()) return refuse(error_code::invalid_argument);
+  if (path.find('\0') != std::string_view::npos) return refuse(error_code::invalid_name);
+  if (path.size() > path_bytes_max) return refuse(error_code::path_too_long, ENAMETOOLONG);
+  if (path.front() == '/') {
+    auto inside = strip_root_prefix(path, canonical_);
+    if (!inside) inside = strip_root_prefix(path, configured_);
+    if (!inside) return refuse(error_code::escapes_root);
+    path = *inside;
+  }
+  std::size_t depth = 0; // how far below the root, if no link is on the way
+  for (const auto part : resolve::components(path)) {
+    if (part.size() > name_bytes_max) return refuse(error_code::name_too_long, ENAMETOOLONG);
+    // Passing through a protected entry is refused as well, whether it exists or not.
+    if (depth == 0 && part != ".." && is_protected_name(part))
+      return refuse(error_code::protected_entry);
+    if (part != "..")
+      ++depth;
+    else if (depth > 0)
+      --depth;
+  }
+  return std::string(path);
+}
+
+bool root::is_protected_name(std::string_view name) const {
+  return std::any_of(protected_names_.begin(), protected_names_.end(), [&](const auto& reserved) {
+    return detail::equal_ignoring_ascii_case(reserved, name);
+  });
+}
+
+bool root::is_protected(std::string_view resolved) const {
+  const auto first = first_component(resolved);
+  if (first.empty()) return false;
+  if (is_protected_name(first)) return true;
+  if (protected_objects_.empty() && !could_be_an_alias(first)) return false;
+  const auto here = sys::status_at(fd_.get(), std::string(first).c_str(), AT_SYMLINK_NOFOLLOW);
+  if (!here) return false;
+  const auto same = [&](const file_status& reserved) { return reserved.same_object(*here); };
+  if (std::any_of(protected_objects_.begin(), protected_objects_.end(), same)) return true;
+  return std::any_of(protected_names_.begin(), protected_names_.end(), [&](const auto& name) {
+    const auto reserved = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    return reserved && same(*reserved);
+  });
+}
+
+/// A look-up that fails in a deleted workspace says so instead of blaming the path.
+error root::missing_or_gone(error failure) const {
+  if (failure.code != error_code::not_found || check_alive()) return failure;
+  return error{error_code::root_gone, failure.os_errno, failure.operation};
+}
+
+result<void> root::check_alive() const {
+  PADDOCK_TRY(const auto now, sys::status_at(fd_.get(), ""));
+  if (now.links == 0) return error{error_code::root_gone, ENOENT, "statx"};
+  return {};
+}
+
+std::string root::absolute(std::string_view resolved) const {
+  std::string out = canonical_;
+  if (resolved.empty()) return out;
+  if (out.back() != '/') out += '/';
+  out += resolved;
+  return out;
+}
+
+result<opened> root::open_strictly(const std::string& path, access intent) const {
+  const auto in = scope_of(*this, mounts_, configured_);
+  opened found;
+  // Opening a device can have effects of its own, so a process that may open one looks first.
+  const bool look_first = probe_devices_ && (intent == access::read || intent == access::append);
+  const int flags = flags_of(intent);
+  PADDOCK_TRY(found.fd, resolve::open_strict(
+                            in, path, static_cast<std::uint64_t>(look_first ? O_PATH : flags)));
+  PADDOCK_TRY(found.status, sys::status_at(found.fd.get(), ""));
+  PADDOCK_CHECK(check_kind(found.status, intent));
+  if (found.status.device != status_.device && shows_the_system(found.fd.get()))
+    return refuse(error_code::crosses_mount);
+  if (look_first) {
+    auto again = sys::reopen(found.fd.get(), flags);
+    if (!again && again.error().os_errno == ENOENT) { // no procfs
+      again = resolve::open_strict(in, path, static_cast<std::uint64_t>(flags));
+      if (again) {
+        PADDOCK_TRY(const auto status, sys::status_at(again->get(), ""));
+        if (!status.same_object(found.status)) return refuse(error_code::conflict);
+      }
+    }
+    if (!again) return again.error();
+    found.fd = *std::move(again);
+  }
+  PADDOCK_TRY(found.path, resolve::collapse(path));
+  return found;
+}
+
+result<opened> root::open_beneath(std::string_view path, access intent) const {
+  PADDOCK_TRY(std::string now, relative(path));
+  const bool directory = demands_directory(path);
+  const auto in = scope_of(*this, mounts_, configured_);
+  const std::string asked = now;
+  for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
+    auto found = open_strictly(now, intent);
+    if (!found && resolve::met_link(found.error())) {
+      PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked, final_link::follow));
+      if (!expanded.complete())
+        return missing_or_gone(refuse(
+            expanded.through_link ? error_code::dangling_symlink : error_code::not_found, ENOENT));
+      if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
+      now = std::move(expanded.path);
+      continue;
+    }
+    if (!found) return missing_or_gone(found.error());
+    if (is_protected(found->path)) return refuse(error_code::protected_entry);
+    if (directory && found->status.kind != entry_kind::directory)
+      return refuse(error_code::not_a_directory, ENOTDIR);
+    return found;
+  }
+  return refuse(error_code::conflict);
+}
+
+namespace {
+
+struct split_path {
+  std::string parent;
+  std::string name;
+};
+
+/// Cuts a collapsed or raw relative path before its last component. Precondition: it has one.
+split_path split(std::string_view path) {
+  while (path.ends_with('/') || path.ends_with("/."))
+    path.remove_suffix(1);
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {"", std::string(path)};
+  return {std::string(path.substr(0, slash)), std::string(path.substr(slash + 1))};
+}
+
+/// Makes the directories `rest` beneath `at`, one by one; others may be making them at the same
+/// time.
+result<file_descriptor> make_directories(file_descriptor at, std::string_view rest) {
+  for (const auto part : resolve::components(rest)) {
+    PADDOCK_TRY(const auto name, component::from(part));
+    auto made = sys::mkdirat(at.get(), name.c_str(), 0777);
+    if (!made && made.error().code != error_code::already_exists) return made.error();
+    auto next = sys::openat(at.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (!next) return next.error();
+    at = *std::move(next);
+  }
+  return at;
+}
+
+} // namespace
+
+result<place> root::place_in(const std::string& parent, std::string_view name,
+                             parents missing) const {
+  const auto in = scope_of(*this, mounts_, configured_);
+  const auto flags = static_cast<std::uint64_t>(O_PATH | O_DIRECTORY);
+  PADDOCK_TRY(const auto checked, component::from(name));
+  std::string now = parent;
+  for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
+    auto fd = resolve::open_strict(in, now, flags);
+    std::string made = now;
+    const bool absent = !fd && fd.error().code == error_code::not_found;
+    if (!fd && (resolve::met_link(fd.error()) || (absent && missing == parents::create))) {
+      PADDOCK_TRY(auto expanded, resolve::expand_links(in, parent, final_link::follow));
+      if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
+      if (!expanded.complete() && expanded.through_link)
+        return refuse(error_code::dangling_symlink, ENOENT);
+      if (!expanded.complete() && missing == parents::require)
+        return missing_or_gone(refuse(error_code::not_found, ENOENT));
+      made = expanded.path;
+      now = expanded.path.substr(0, expanded.existing);
+      fd = resolve::open_strict(in, now, flags);
+      if (!fd && (resolve::met_link(fd.error()) || fd.error().code == error_code::not_found)) {
+        PADDOCK_CHECK(check_alive());
+        now = parent;
+        continue; // it changed between the two looks
+      }
+      if (fd) fd = make_directories(*std::move(fd), std::string_view(made).substr(now.size()));
+    }
+    if (!fd) return missing_or_gone(fd.error());
+    PADDOCK_TRY(std::string path, resolve::collapse(made));
+    if (!path.empty()) path += '/';
+    path += name;
+    if (is_protected(path)) return refuse(error_code::protected_entry);
+    return place{*std::move(fd), checked, std::move(path), false, std::nullopt};
+  }
+  return refuse(error_code::conflict);
+}
+
+result<place> root::locate(std::string_view path, final_link last, parents missing) const {
+  PADDOCK_TRY(const std::string asked, relative(path));
+  const auto parts = resolve::components(asked);
+  if (parts.empty()) return refuse(error_code::workspace_root);
+  if (parts.back() == "..") {
+    PADDOCK_TRY(const std::string meant, resolve::collapse(asked));
+    return refuse(meant.empty() ? error_code::workspace_root : error_code::invalid_argument);
+  }
+  const auto in = scope_of(*this, mounts_, configured_);
+  split_path now = split(asked);
+  for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
+    PADDOCK_TRY(place found, place_in(now.parent, now.name, missing));
+    found.directory = demands_directory(path);
+    auto existing = sys::status_at(found.parent.get(), found.name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (!existing && existing.error().code != error_code::not_found) return existing.error();
+    if (existing) found.existing = *existing;
+    if (!existing || existing->kind != entry_kind::symlink || last == final_link::keep)
+      return found;
+    // The target takes the place of the link. Its own parents are never made: a link is no wish for
+    // them.
+    PADDOCK_TRY(const auto expanded, resolve::expand_links(in, asked, final_link::follow));
+    if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
+    if (expanded.path.empty()) return refuse(error_code::is_a_directory, EISDIR);
+    now = split(expanded.path);
+    missing = parents::require;
+  }
+  return refuse(error_code::conflict);
+}
+
+} // namespace paddock
