@@ -11,16 +11,15 @@ import sys
 from sources import code_only, files, report
 
 VOCABULARY = {"config", "error", "result", "limits", "version"}
+PURE = {"lexical_path", "text_edit", "mime", "frontmatter", "todo", "environment"}
 KERNEL = {"root", "file_descriptor"}
-LAYERS_1_TO_3 = VOCABULARY | KERNEL | {
-    "lexical_path", "text_edit", "mime", "frontmatter", "todo", "unicode",
+LAYERS_1_TO_3 = VOCABULARY | PURE | KERNEL | {
     "file", "directory", "command", "confinement", "skill_store", "workspace"}
 PROTOCOL = VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool", "file_descriptor"}
 
 # header -> public headers it may include, `detail/` aside (every header may include detail/, detail/ only vocabulary)
 ALLOWED = {
-    **{name: VOCABULARY for name in VOCABULARY},
-    **{name: VOCABULARY for name in ("lexical_path", "text_edit", "mime", "frontmatter", "todo", "unicode")},
+    **{name: VOCABULARY for name in VOCABULARY | PURE},
     "file_descriptor": VOCABULARY,
     "root": VOCABULARY | {"file_descriptor"},
     "file": VOCABULARY | KERNEL | {"text_edit"},
@@ -46,7 +45,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(<[^>]+>|"[^"]+")', re.MULTILI
 # A C library or kernel header: <name.h> with no folder, <sys/…>, <linux/…>.
 SYSTEM_HEADER = re.compile(r"<(?:[a-z_0-9]+\.h|(?:sys|linux|asm|netinet|arpa)/[a-z_0-9/]+\.h)>")
 # Outside src/sys these give constants and types only (flags, modes, errno values, struct iovec).
-CONSTANTS_ONLY = {"<fcntl.h>", "<linux/openat2.h>", "<linux/magic.h>", "<sys/stat.h>", "<sys/uio.h>", "<signal.h>"}
+CONSTANTS_ONLY = {"<dirent.h>", "<fcntl.h>", "<linux/fs.h>", "<linux/magic.h>", "<linux/openat2.h>", "<signal.h>",
+                  "<sys/stat.h>", "<sys/uio.h>"}
 FORBIDDEN_IN_PUBLIC = re.compile(r"<(?:filesystem|iostream|regex|simdjson.*|gsl/(?!assert>).*|.*\.h)>")
 # A call through the global namespace: how system calls are written.
 GLOBAL_CALL = re.compile(r"(?<![\w>:])::(?!new\b|operator\b)([a-z_]\w*)\s*\(")

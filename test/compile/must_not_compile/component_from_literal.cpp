@@ -3,12 +3,12 @@
 // expect: invalid initialization of reference|no matching function
 #include <paddock/root.hpp>
 
-void remove(const paddock::component& name);
+void take(const paddock::component& name);
 
 void f() {
 #ifdef BAD
-  remove("../outside");
+  take("../outside");
 #else
-  if (const auto name = paddock::component::from("inside")) remove(*name);
+  if (const auto name = paddock::component::from("inside")) take(*name);
 #endif
 }
