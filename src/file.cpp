@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>

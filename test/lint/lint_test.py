@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The lint scripts find what they look for: each is given a small tree with one fault in it."""
+import contextlib
+import io
+import pathlib
+import tempfile
+import unittest
+
+import docs_tables
+import include_graph
+import sizes
+import words
+
+
+def findings(check, tree, *arguments):
+    """What `check` prints about a tree given as {path: text}, and whether it failed."""
+    with tempfile.TemporaryDirectory() as top:
+        for path, text in tree.items():
+            file = pathlib.Path(top, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            failed = check(pathlib.Path(top), *arguments) != 0
+    assert failed == bool(printed.getvalue())
+    return printed.getvalue()
+
+
+def long_function(lines, introduction="int f(int a)"):
+    return "namespace x {\n" + introduction + " {\n" + "  work();\n" * (lines - 2) + "}\n} // namespace x\n"
+
+
+class IncludeGraph(unittest.TestCase):
+    CASES = {
+        "upwards": ("include/paddock/root.hpp", "#include <paddock/file.hpp>\n", "may not include"),
+        "between pure headers": ("include/paddock/mime.hpp", "#include <paddock/todo.hpp>\n", "may not include"),
+        "protocol from below": ("include/paddock/file.hpp", "#include <paddock/mcp/tool.hpp>\n", "may not include"),
+        "unknown header": ("include/paddock/surprise.hpp", "", "not in the table"),
+        "kernel header in public": ("include/paddock/root.hpp", "#include <fcntl.h>\n", "too heavy"),
+        "gsl/gsl in public": ("include/paddock/root.hpp", "#include <gsl/gsl>\n", "too heavy"),
+        "simdjson outside": ("src/root.cpp", "#include <simdjson.h>\n", "src/mcp/*.cpp only"),
+        "simdjson in a private header": ("src/mcp/a.hpp", "#include <simdjson.h>\n", "src/mcp/*.cpp only"),
+        "protocol from a source below": ("src/file.cpp", "#include <paddock/mcp/tool.hpp>\n", "below the protocol"),
+        "system header": ("src/file.cpp", "#include <unistd.h>\n", "belongs into src/sys"),
+        "system call": ("src/file.cpp", "void f() { ::unlink(p); }\n", "looks like a system call"),
+        "sys in a tool": ("tools/a.cpp", '#include "sys/syscall.hpp"\n', "src/*.cpp only"),
+    }
+
+    def test_faults(self):
+        for name, (path, text, expected) in self.CASES.items():
+            with self.subTest(name):
+                self.assertIn(expected, findings(include_graph.main, {path: text}))
+
+    def test_what_is_allowed(self):
+        tree = {
+            "include/paddock/file.hpp": "#include <paddock/root.hpp>\n#include <string>\n#include <gsl/assert>\n",
+            "src/file.cpp": '#include "sys/syscall.hpp"\n#include <fcntl.h>\n'
+                            "// ::close(fd)\nvoid f() { ::new (p) int; sys::close(1); std::move(a); }\n",
+            "src/sys/syscall.cpp": "#include <unistd.h>\nvoid f() { ::close(1); }\n",
+            "src/mcp/json.cpp": "#include <simdjson.h>\n",
+        }
+        self.assertEqual("", findings(include_graph.main, tree))
+
+
+class Sizes(unittest.TestCase):
+    INTRODUCTIONS = [
+        "int f(int a)", "auto f() const noexcept -> result<int>", "X::X(int a) : a_(a), b_{a}",
+        "template <class T> requires (sizeof(T) > 1) void f()", "TEST(A, b)", "struct s { int f()",
+        "const auto f = [](int a)",
+    ]
+
+    def test_functions(self):
+        for introduction in self.INTRODUCTIONS:
+            with self.subTest(introduction):
+                closing = "};\n" if introduction.startswith("struct") else ""
+                self.assertEqual("", findings(sizes.main, {"src/a.cpp": long_function(70, introduction) + closing}))
+                self.assertIn("71 lines", findings(sizes.main, {"src/a.cpp": long_function(71, introduction) + closing}))
+
+    def test_what_does_not_count(self):
+        text = "struct s {\n" + "  int f() { return '{'; } // {\n" * 80 + "};\n" + "const int t[] = {\n" + "1,\n" * 80 + "};\n"
+        self.assertEqual("", findings(sizes.main, {"src/a.cpp": text}))
+
+    def test_files(self):
+        self.assertIn("351 lines", findings(sizes.main, {"include/paddock/a.hpp": "int a;\n" * 351}))
+        self.assertIn("601 lines", findings(sizes.main, {"src/a.cpp": "int a;\n" * 601}))
+        self.assertEqual("", findings(sizes.main, {"src/a.cpp": "int a;\n\n" * 600}))
+
+
+class Words(unittest.TestCase):
+    LOCK = {"test/client/package-lock.json": "{}"}
+
+    def check(self, tree):
+        return findings(words.main, self.LOCK | tree, "7.8.9")
+
+    def test_words(self):
+        self.assertIn("src/a.cpp:2", self.check({"src/a.cpp": "\n// " + "TO" + "DO: later\n"}))
+        self.assertIn("meson.build only", self.check({"src/a.cpp": 'auto v = "7.8.9";\n'}))
+        self.assertIn("resolved", self.check({"test/client/package-lock.json": '{"resolved": ""}'}))
+        self.assertEqual("", self.check({"src/a.cpp": "todo_list t; // 127.8.9.1\n", "meson.build": "version: '7.8.9'"}))
+
+
+class DocsTables(unittest.TestCase):
+    TREE = {
+        "include/paddock/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, "--max-a", "size of a") \\\n'
+                                      "  X(b, 10'000u, \"--max-b\", \"number, of b\")\n// clang-format on\n",
+        "include/paddock/error.hpp": '#define PADDOCK_ERROR_CODES(X) \\\n  X(io, "io", "it (broke)", "mend it")\n// clang-format on\n',
+    }
+    README = ("<!-- limits -->\n| limit | default | option |\n|---|---|---|\n| size of a | 2 MiB | `--max-a` |\n"
+              "| number, of b | 10,000 | `--max-b` |\n<!-- /limits -->\n<!-- errors -->\n| error | what happened | "
+              "what to do next |\n|---|---|---|\n| `io` | it (broke) | mend it |\n<!-- /errors -->\n")
+
+    def test_tables(self):
+        self.assertEqual("", findings(docs_tables.main, self.TREE | {"README.md": self.README}, False))
+        stale = self.README.replace("2 MiB", "3 MiB")
+        self.assertIn("--write", findings(docs_tables.main, self.TREE | {"README.md": stale}, False))
+        self.assertEqual("", findings(docs_tables.main, self.TREE | {"README.md": stale}, True))
+
+
+if __name__ == "__main__":
+    unittest.main()

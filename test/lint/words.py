@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Refuses what has no place in a finished tree: reminders, paths of one machine, a second copy of the version,
+host names of a package registry in the lock file."""
+import pathlib
+import re
+import sys
+
+from sources import files, report
+
+WORDS = re.compile(
+    r"\bTODO\b|\bFIXME\b|\bXXX\b|\bstub(?:bed|s)?\b|not implemented|(?<!\w)/work/(?:main|shared)\b|/tmp/wt\b")
+TEXT = {".hpp", ".cpp", ".in", ".py", ".mjs", ".sh", ".md", ".build", ".txt", ".cmake", ".json", ".wrap", ""}
+
+
+def top_level(top):
+    return [path for path in sorted(top.iterdir()) if path.is_file() and path.suffix in TEXT and path.name != ".git"]
+
+
+def main(top, version):
+    top, problems = pathlib.Path(top), []
+    second_version = re.compile(rf"(?<![\d.]){re.escape(version)}(?![\d.])")
+    for path in [*files(top, ["include", "src", "tools", "test", "bench"], TEXT), *top_level(top)]:
+        relative = path.relative_to(top)
+        if path == pathlib.Path(__file__).resolve() or path.name == "package-lock.json":
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if found := WORDS.search(line):
+                problems.append(f"{relative}:{number}: {found[0]!r} has no place here")
+            if relative.parts[0] in ("include", "src", "tools", "README.md") and second_version.search(line):
+                problems.append(f"{relative}:{number}: the version is written in meson.build only")
+    lock = top / "test/client/package-lock.json"
+    if '"resolved"' in lock.read_text():
+        problems.append(f"{lock.relative_to(top)}: remove the \"resolved\" members, they name a host")
+    return report(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

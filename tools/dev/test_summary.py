@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts the results of `meson test` in the given build directories, case by case.
+
+Cases come from the JUnit report. A program that crashed or ran out of time reports no cases of its own, so
+every entry of Meson's own log that failed without a failed case counts as one failure. Failures and skips are
+named; the last line is "N passed, N failed, N skipped". The exit status is 1 when something failed, or when a
+directory has no results at all.
+"""
+import json
+import pathlib
+import sys
+import xml.etree.ElementTree as xml
+
+
+def cases_of(report):
+    """Yields (test program or suite, case name, outcome) for every case of a JUnit report."""
+    for suite in xml.parse(report).getroot().iter("testsuite"):
+        for case in suite.iter("testcase"):
+            if case.find("failure") is not None or case.find("error") is not None:
+                outcome = "failed"
+            elif case.find("skipped") is not None:
+                outcome = "skipped"
+            else:
+                outcome = "passed"
+            yield suite.get("name"), case.get("name"), outcome
+
+
+def results_of(build):
+    """All (name, outcome) pairs of one build directory."""
+    logs = build / "meson-logs"
+    log, report = logs / "testlog.json", logs / "testlog.junit.xml"
+    if not log.exists() or not report.exists():
+        return [("no test results", "failed")]
+    results, failing_suites = [], []
+    for suite, case, outcome in cases_of(report):
+        results.append((f"{suite}.{case}", outcome))
+        if outcome == "failed":
+            failing_suites.append(f"{suite}.{case}")
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        entry = json.loads(line)
+        if entry["result"] in ("OK", "SKIP", "EXPECTEDFAIL"):
+            continue
+        # "suite - project:name" in the log is "project.name" in the report.
+        name = entry["name"].rsplit(" - ", 1)[-1].split(":", 1)[-1]
+        if not any(f".{name}." in f"{failed}." for failed in failing_suites):
+            results.append((f"{name} ({entry['result'].lower()}, no case of it failed)", "failed"))
+    return results
+
+
+def main(directories):
+    total = {"passed": 0, "failed": 0, "skipped": 0}
+    named = []
+    for directory in directories:
+        for name, outcome in results_of(pathlib.Path(directory)):
+            total[outcome] += 1
+            if outcome != "passed":
+                named.append((outcome, directory, name))
+    print()
+    for outcome, directory, name in sorted(named, reverse=True):
+        print(f"{outcome}: {directory}: {name}")
+    print("{passed} passed, {failed} failed, {skipped} skipped".format(**total))
+    return 1 if total["failed"] or not total["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
