@@ -78,7 +78,7 @@ result<void> check_existing_target(const root& root, const place& where) {
 result<file_content> read_file(const root& root, std::string_view path, read_options options) {
   PADDOCK_TRY(auto file, root.open_beneath(path, access::read));
   PADDOCK_TRY(auto bytes, read_to_end(file.fd.get(), file.status.size, options.bytes_max));
-  return file_content{std::move(bytes), std::move(file.path)};
+  return file_content{std::move(bytes), std::move(file.path), file.status};
 }
 
 result<file_content> read_prefix(const root& root, std::string_view path, std::size_t bytes) {
@@ -91,7 +91,7 @@ result<file_content> read_prefix(const root& root, std::string_view path, std::s
     used += n;
   }
   prefix.resize(used);
-  return file_content{std::move(prefix), std::move(file.path)};
+  return file_content{std::move(prefix), std::move(file.path), file.status};
 }
 
 result<std::string> write_file(const root& root, std::string_view path, std::string_view bytes,

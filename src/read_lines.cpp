@@ -48,6 +48,8 @@ public:
     }
     return true;
   }
+  /// Where the stream is in the file.
+  [[nodiscard]] std::uint64_t position() const { return offset_ - rest_.size(); }
   /// Line breaks passed so far.
   [[nodiscard]] std::int64_t passed() const { return passed_; }
   void add_passed(std::int64_t lines) { passed_ += lines; }
@@ -108,6 +110,7 @@ result<line_slice> read_lines(const root& root, std::string_view path, line_rang
   const int fd = file.fd.get();
   line_slice slice;
   slice.path = std::move(file.path);
+  slice.file_size = file.status.size;
   if (!range.from && !range.to && file.status.size > options.bytes_max)
     return error{error_code::too_large, 0, "read lines"};
 
@@ -121,6 +124,7 @@ result<line_slice> read_lines(const root& root, std::string_view path, line_rang
 
   line_stream stream(fd);
   PADDOCK_TRY(const bool reached, stream.skip_lines(from));
+  slice.offset = stream.position();
   bool at_end = !reached;
   if (reached && to > from) {
     PADDOCK_TRY(at_end, take_lines(stream, to - from, options.bytes_max, slice.text));

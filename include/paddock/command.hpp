@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Run a program: argument vector (never a shell), working directory by descriptor, environment given whole,
-/// both output streams captured with head and tail, a deadline on the monotonic clock, and the whole process
-/// tree ended when the call ends.
+/// Run a program: argument vector (never a shell), working directory by descriptor, environment
+/// given whole, both output streams captured with head and tail, a deadline on the monotonic clock,
+/// and the whole process tree ended when the call ends.
 ///
-/// A small helper program supervises each command. It adopts daemons that leave the command's process group and
-/// ends them too: when the command exits, at the deadline, on cancellation, and also when this process is killed
-/// with SIGKILL. The command's standard input is /dev/null, it leads a session of its own, it cannot gain
-/// privileges from set-user-ID files, and it never sees a descriptor of this process.
+/// A small helper program supervises each command. It adopts daemons that leave the command's
+/// process group and ends them too: when the command exits, at the deadline, on cancellation, and
+/// also when this process is killed with SIGKILL. The command's standard input is /dev/null, it
+/// leads a session of its own, it cannot gain privileges from set-user-ID files, and it never sees
+/// a descriptor of this process.
 ///
-/// Not guaranteed: a command that runs with the same user ID and sets out to find and kill both processes of the
-/// helper leaves daemons behind; the outcome then says that the supervisor was killed. What the command
-/// may read, write or connect to is the business of confinement.hpp.
+/// Not guaranteed: a command that runs with the same user ID and sets out to find and kill both
+/// processes of the helper leaves daemons behind; the outcome then says that the supervisor was
+/// killed. What the command may read, write or connect to is the business of confinement.hpp.
 ///
-/// Thread-safety: `run` may be called from any number of threads at once. The calling process is never forked (its
-/// memory is not copied), so its size does not matter.
+/// Thread-safety: `run` may be called from any number of threads at once. The calling process is
+/// never forked (its memory is not copied), so its size does not matter.
 
 #include <paddock/limits.hpp>
 #include <paddock/result.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,12 +32,13 @@ namespace paddock {
 
 enum class output_stream : std::uint8_t { out, err };
 
-/// What becomes of the bytes of one output stream. They are counted and handed to `on_output` either way.
+/// What becomes of the bytes of one output stream. They are counted and handed to `on_output`
+/// either way.
 enum class capture : std::uint8_t { keep, discard };
 
 struct command {
-  /// Not empty. argv[0] without a slash is looked up in the PATH of `environment`, whose empty and relative
-  /// entries are skipped; with a slash it is relative to the working directory.
+  /// Not empty. argv[0] without a slash is looked up in the PATH of `environment`, whose empty and
+  /// relative entries are skipped; with a slash it is relative to the working directory.
   std::vector<std::string> argv;
   /// "NAME=value", complete: nothing is inherited. environment.hpp builds it.
   std::vector<std::string> environment;
@@ -46,19 +46,21 @@ struct command {
   int working_directory = -1;
 
   /// From the call to SIGTERM; positive.
-  std::chrono::milliseconds timeout{limits{}.exec_timeout_ms};
+  std::int64_t timeout_ms = static_cast<std::int64_t>(limits{}.exec_timeout_ms);
   /// From SIGTERM (deadline or cancellation) to SIGKILL; not negative.
-  std::chrono::milliseconds kill_grace{limits{}.exec_kill_grace_ms};
-  /// Kept of each stream: the first and the last half. More is counted and dropped, so the command never waits.
+  std::int64_t kill_grace_ms = static_cast<std::int64_t>(limits{}.exec_kill_grace_ms);
+  /// Kept of each stream: the first and the last half. More is counted and dropped, so the command
+  /// never waits.
   std::uint64_t output_bytes_max = limits{}.exec_output_bytes_max;
   capture out = capture::keep;
   capture err = capture::keep;
 
-  /// The helper program; empty: beside the running executable, in ../libexec/paddock next to its directory, or
-  /// where it was installed.
+  /// The helper program; empty: beside the running executable, in ../libexec/paddock next to its
+  /// directory, or where it was installed.
   std::string helper;
-  /// Called with each piece of output as it arrives, on the thread that runs the command, before anything is dropped.
-  /// It must not throw; while it works the command may have to wait for room in the pipe.
+  /// Called with each piece of output as it arrives, on the thread that runs the command, before
+  /// anything is dropped. It must not throw; while it works the command may have to wait for room
+  /// in the pipe.
   std::function<void(output_stream, std::string_view)> on_output;
 };
 
@@ -69,8 +71,8 @@ struct captured_output {
   std::uint64_t total = 0; ///< bytes written by the command, kept or not
   bool truncated = false;  ///< bytes between head and tail were dropped
 
-  /// head, a line saying how many bytes were left out, tail. UTF-8 sequences cut in two by the omission are left out
-  /// as well. Not truncated: head as it is.
+  /// head, a line saying how many bytes were left out, tail. UTF-8 sequences cut in two by the
+  /// omission are left out as well. Not truncated: head as it is.
   [[nodiscard]] std::string text() const;
 };
 
@@ -86,7 +88,8 @@ enum class ending : std::uint8_t {
 enum class tree_kill : std::uint8_t {
   not_needed,    ///< nothing was left when the command had ended
   subreaper,     ///< every descendant was found, frozen and killed; none is left
-  process_group, ///< only the command's process group was killed: descendants that left it may be alive
+  process_group, ///< only the command's process group was killed: descendants that left it may be
+                 ///< alive
 };
 
 struct command_outcome {
@@ -97,38 +100,50 @@ struct command_outcome {
   captured_output err;
   std::int64_t duration_ms = 0; ///< from the call until the tree was gone
   tree_kill kill = tree_kill::not_needed;
-  bool leftovers_killed = false;  ///< processes other than the command itself were still running and were killed
-  bool supervisor_killed = false; ///< the command (or somebody else) killed the helper; everything found was killed
+  bool leftovers_killed =
+      false; ///< processes other than the command itself were still running and were killed
+  bool supervisor_killed =
+      false; ///< the command (or somebody else) killed the helper; everything found was killed
 };
 
-/// Ends running commands from another thread. Copies refer to the same request, which cannot be taken back; any number
-/// of commands may watch one.
+/// Ends running commands from another thread. Copies refer to the same request, which cannot be
+/// taken back; any number of commands may watch one.
 ///
-/// Thread-safety: everything here may be called from any thread, and `request` also from a signal handler.
+/// Thread-safety: everything here may be called from any thread, and `request` also from a signal
+/// handler.
 class cancellation {
 public:
   /// Holds one descriptor. When none can be had, `run` refuses to start with too_many.
-  cancellation();
+  cancellation() noexcept;
+  cancellation(const cancellation& other) noexcept;
+  cancellation& operator=(const cancellation& other) noexcept;
+  ~cancellation();
+
   /// The commands get SIGTERM now and SIGKILL after their grace. Repeating it changes nothing.
   void request() const noexcept;
   [[nodiscard]] bool requested() const noexcept;
 
 private:
-  friend class command_run;
+  friend class cancellation_watch;
   struct state;
-  std::shared_ptr<state> state_;
+  state* state_; ///< counted; never null
 };
 
-/// Runs a command and waits until it and everything it started is gone. A command that ran is an outcome, whatever it
-/// did; an error means that it was never started. `error.operation` says what was at fault:
+/// Runs a command and waits until it and everything it started is gone. A command that ran is an
+/// outcome, whatever it did; an error means that it was never started. `error.operation` says what
+/// was at fault:
 /// - "argv": invalid_argument (empty, or a NUL byte inside)
 /// - "environment": invalid_argument (no '=' after a name, or a NUL byte inside)
 /// - "timeout": invalid_argument (not positive, or a negative grace)
-/// - "working_directory": invalid_argument (no descriptor), not_a_directory, not_found (deleted), permission_denied
-/// - "execve": not_found (no such program), permission_denied (not executable, or a directory), unsupported_type
-///   (neither a binary for this machine nor a script with "#!"; it is not handed to a shell), too_large (arguments
-///   and environment together), conflict (the program file is open for writing)
-/// - "interpreter": not_found (the script exists, the program on its "#!" line or its ELF loader does not)
+/// - "working_directory": invalid_argument (no descriptor), not_a_directory, not_found (deleted),
+/// permission_denied
+/// - "execve": not_found (no such program), permission_denied (not executable, or a directory),
+/// unsupported_type
+///   (neither a binary for this machine nor a script with "#!"; it is not handed to a shell),
+///   too_large (arguments and environment together), conflict (the program file is open for
+///   writing)
+/// - "interpreter": not_found (the script exists, the program on its "#!" line or its ELF loader
+/// does not)
 /// - "helper": unsupported (the helper program is not there or cannot be run)
 /// - otherwise the system call that failed: too_many, io.
 [[nodiscard]] result<command_outcome> run(const command& command,

@@ -34,6 +34,7 @@ struct read_options {
 struct file_content {
   std::string bytes;
   std::string path; ///< resolved, relative to the root
+  file_status status;
 };
 
 /// The whole file. Errors: too_large, and those of root::open_beneath.
@@ -57,7 +58,9 @@ struct line_slice {
   std::int64_t from = 0;                   ///< effective
   std::int64_t to = 0;                     ///< effective, exclusive
   std::optional<std::int64_t> total_lines; ///< known when the read met the end of the file
-  std::string path;
+  std::uint64_t offset = 0;                ///< of the text in the file, in bytes
+  std::uint64_t file_size = 0;             ///< bytes, when the file was opened
+  std::string path; ///< resolved, relative to the root
 };
 
 /// A range of lines in constant memory: the file is streamed, and not read beyond the range unless

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/tools/tools.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/command.hpp>
+#include <paddock/environment.hpp>
+
+#include <gsl/util>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::string_view no_output = "Command executed successfully, but produced no output.";
+
+/// What the call asks for, checked as far as the table of parameters cannot.
+struct request {
+  command run;
+  opened directory;
+  std::string shown; ///< the command for messages
+  std::int64_t timeout_ms = 0;
+};
+
+std::vector<std::string> strings_of(json_view array) {
+  std::vector<std::string> out;
+  array.for_each_element(
+      [&](json_view v) { out.emplace_back(v.string().value_or(std::string_view())); });
+  return out;
+}
+
+std::optional<tool_result> set_environment(const workspace_state& state, const call& c, command& run) {
+  std::vector<environment_variable> extra;
+  c.arguments()["env"].for_each_member([&](std::string_view name, json_view value) {
+    extra.push_back({std::string(name), std::string(value.string().value_or(std::string_view()))});
+  });
+  std::vector<const char*> inherited;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    inherited.push_back(*entry);
+  environment_refusal refusal;
+  auto built = build_environment({.inherited = inherited,
+                                  .pass = state.options.pass_environment,
+                                  .extra = extra},
+                                 &refusal);
+  if (!built)
+    return tool_result::failure(built.error().code,
+                                "env: " + refusal.name + " is refused, because " +
+                                    std::string(refusal.reason) +
+                                    "; call again without this variable");
+  run.environment = *std::move(built);
+  return std::nullopt;
+}
+
+std::optional<tool_result> set_directory(const workspace_state& state, const call& c, request& r) {
+  const std::string path = path_argument(c, "cwd");
+  auto found = state.root->open_beneath(path, access::inspect);
+  if (!found) return failure(found.error(), "cwd " + path);
+  if (found->status.kind != entry_kind::directory)
+    return failure({error_code::not_a_directory, 0, "exec"}, "cwd " + path,
+                   "name a directory inside the workspace");
+  r.directory = *std::move(found);
+  r.run.working_directory = r.directory.fd.get();
+  return std::nullopt;
+}
+
+std::optional<tool_result> set_timeout(const limits& bounds, const call& c, request& r) {
+  const auto asked = c.arguments()["timeout"].integer();
+  r.timeout_ms = asked.value_or(static_cast<std::int64_t>(bounds.exec_timeout_ms));
+  if (r.timeout_ms <= 0 || static_cast<std::uint64_t>(r.timeout_ms) > bounds.exec_timeout_ms_max)
+    return tool_result::failure(error_code::invalid_argument,
+                                "timeout: " + std::to_string(r.timeout_ms) +
+                                    " is out of range; give 1 to " +
+                                    std::to_string(bounds.exec_timeout_ms_max) + " milliseconds");
+  r.run.timeout = std::chrono::milliseconds(r.timeout_ms);
+  return std::nullopt;
+}
+
+std::optional<tool_result> prepare(const workspace_state& state, const call& c, request& r) {
+  const limits& bounds = state.options.limits;
+  r.run.argv = strings_of(c.arguments()["args"]);
+  r.shown = text_argument(c, "command");
+  r.run.argv.insert(r.run.argv.begin(), r.shown);
+  r.run.kill_grace = std::chrono::milliseconds(bounds.exec_kill_grace_ms);
+  r.run.output_bytes_max = bounds.exec_output_bytes_max;
+  r.run.helper = state.options.exec_helper;
+  const auto wanted = [&](std::string_view name) {
+    return c.arguments()[name].boolean().value_or(true) ? capture::keep : capture::discard;
+  };
+  r.run.out = wanted("stdout");
+  r.run.err = wanted("stderr");
+  if (auto refused = set_timeout(bounds, c, r)) return refused;
+  if (auto refused = set_environment(state, c, r.run)) return refused;
+  return set_directory(state, c, r);
+}
+
+/// Why a command could not be started.
+tool_result not_started(const error& e, const std::string& shown) {
+  const std::string_view stage = e.operation;
+  if (stage == "interpreter")
+    return failure(e, shown, "the script's interpreter (its #! line) does not exist here; run the "
+                             "interpreter itself with the script as argument");
+  if (e.code == error_code::not_found)
+    return tool_result::failure(e.code, shown + ": no such program; check the spelling, install it, or give a path "
+                                                "with a slash, relative to cwd");
+  if (e.code == error_code::permission_denied)
+    return tool_result::failure(e.code, shown + ": not an executable file; run it through its "
+                                                "interpreter, or make it executable");
+  if (e.code == error_code::unsupported_type)
+    return tool_result::failure(e.code, shown + ": neither a program for this machine nor a script with a #! line; "
+                                                "run it through its interpreter (for example sh)");
+  if (stage == "helper")
+    return tool_result::failure(e.code, "the helper program paddock-exec-helper was not found; a person has to "
+                                        "install it beside paddock-mcp");
+  return failure(e, shown);
+}
+
+/// The streams, as far as they were asked for and fit into `bytes_max` each.
+void write_streams(json_writer& out, const command& run, const command_outcome& o,
+                   std::size_t bytes_max) {
+  if (run.out == capture::keep) out.member("stdout", o.out.text(bytes_max));
+  if (run.err == capture::keep) out.member("stderr", o.err.text(bytes_max));
+}
+
+std::string describe(const request& r, const command_outcome& o) {
+  std::string message = "the command ";
+  if (o.ended == ending::timed_out)
+    message += "did not end within " + std::to_string(r.timeout_ms) +
+               " ms and was killed with everything it had started; give a longer timeout or do less";
+  else if (o.ended == ending::cancelled)
+    message += "was cancelled";
+  else if (o.ended == ending::signalled)
+    message += "was killed by signal " + std::to_string(o.signal.value_or(0));
+  else
+    message += "ended with exit code " + std::to_string(o.exit_code.value_or(0));
+  return message;
+}
+
+error_code code_of(const command_outcome& o) {
+  if (o.ended == ending::timed_out) return error_code::timed_out;
+  if (o.ended == ending::cancelled) return error_code::cancelled;
+  return error_code::command_failed;
+}
+
+tool_result report(const request& r, const command_outcome& o, std::size_t bytes_max) {
+  object_result result;
+  json_writer& out = result.writer();
+  if (o.ended == ending::exited && o.exit_code == 0) {
+    std::string text;
+    if (r.run.out == capture::keep) text += o.out.text(bytes_max);
+    if (r.run.err == capture::keep) text += o.err.text(bytes_max);
+    out.member("output", text.empty() ? no_output : std::string_view(text));
+    return result.take();
+  }
+  out.member("error", wire_name(code_of(o)));
+  out.member("message", describe(r, o));
+  if (o.ended == ending::exited)
+    out.key("exitCode").integer(o.exit_code.value_or(0));
+  else if (o.signal)
+    out.key("signal").integer(*o.signal);
+  write_streams(out, r.run, o, bytes_max);
+  tool_result done = result.take();
+  done.failed = true;
+  return done;
+}
+
+/// Seconds since the start, whenever there is something to tell.
+class progress_report {
+public:
+  progress_report(call& c, std::string shown) : call_(c), shown_(std::move(shown)) {}
+  void tick() {
+    const auto now = sys::monotonic_ms();
+    if (now < next_ms_) return;
+    next_ms_ = now + interval_ms;
+    call_.progress(static_cast<double>(now - started_ms_ + 1) / 1000, shown_ + " is running");
+  }
+
+private:
+  static constexpr std::int64_t interval_ms = 250;
+  call& call_;
+  std::string shown_;
+  std::int64_t started_ms_ = sys::monotonic_ms();
+  std::int64_t next_ms_ = started_ms_;
+};
+
+} // namespace
+
+tool_result exec(workspace_state& state, call& c) {
+  request r;
+  if (auto refused = prepare(state, c, r)) return *std::move(refused);
+  c.may_block();
+  progress_report progress(c, r.shown);
+  if (c.wants_progress()) r.run.on_tick = [&] { progress.tick(); };
+  const cancellation cancel;
+  c.on_cancel([cancel] { cancel.request(); });
+  const auto forget = gsl::finally([&] { c.on_cancel({}); });
+  const auto outcome = run(r.run, &cancel);
+  if (!outcome) return not_started(outcome.error(), r.shown);
+  // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
+  std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
+  for (;;) {
+    tool_result done = report(r, *outcome, bytes_max);
+    if (done.json.size() <= c.message_bytes_max() / 3 || bytes_max < 1024) return done;
+    bytes_max /= 2;
+  }
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the families of workspace tools share: the state behind them, the shape of a row of the table, and the way
+// results and failures are written.
+
+#include <paddock/lexical_path.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/mcp/tool.hpp>
+#include <paddock/mcp/workspace_tools.hpp>
+#include <paddock/root.hpp>
+#include <paddock/todo.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace paddock::mcp {
+
+struct workspace_state {
+  workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o);
+
+  std::shared_ptr<const paddock::root> root;
+  workspace_options options;
+  std::int64_t started_ms; ///< monotonic
+  std::mutex todo_mutex;
+  todo_list todos;
+};
+
+/// What a tool does to the workspace; --read-only and --exec decide by it.
+enum class effect : std::uint8_t { none, writes, runs };
+
+struct parameter_row {
+  std::string_view name;
+  parameter_type type;
+  paddock::mcp::presence presence;
+  std::string_view description;
+  std::uint64_t characters_min = 0;
+  std::uint64_t limits::* characters_max = nullptr;
+  std::optional<std::int64_t> minimum = {};
+};
+
+using tool_function = tool_result (*)(workspace_state&, call&);
+
+struct tool_row {
+  std::string_view name;
+  std::string_view title;
+  std::string_view description;
+  std::span<const parameter_row> parameters;
+  std::string_view output_schema;
+  paddock::mcp::annotations annotations;
+  paddock::mcp::effect effect;
+  tool_function function;
+  std::string_view too_large_hint = "ask for less in one call";
+};
+
+[[nodiscard]] std::span<const tool_row> tool_table();
+
+// --- handlers, one file per family ---------------------------------------------------------------
+
+tool_result attempt_completion(workspace_state&, call&);
+tool_result todo(workspace_state&, call&);
+tool_result clear_todo(workspace_state&, call&);
+tool_result health_check(workspace_state&, call&);
+tool_result exec(workspace_state&, call&);
+tool_result read_text_file(workspace_state&, call&);
+tool_result read_image_file(workspace_state&, call&);
+tool_result read_pdf_file(workspace_state&, call&);
+tool_result write_text_file(workspace_state&, call&);
+tool_result append_text_file(workspace_state&, call&);
+tool_result edit_text_file(workspace_state&, call&);
+tool_result move_file(workspace_state&, call&);
+tool_result delete_file(workspace_state&, call&);
+tool_result get_file_info(workspace_state&, call&);
+tool_result list_directory(workspace_state&, call&);
+tool_result create_directory(workspace_state&, call&);
+tool_result delete_directory(workspace_state&, call&);
+
+// --- arguments and results ------------------------------------------------------------------------
+
+/// A string argument; the table has made sure that a required one is there.
+[[nodiscard]] std::string_view text_argument(const call& c, std::string_view name);
+/// A path argument as bytes: file names that are not UTF-8 travel in the encoding of encode_name.
+[[nodiscard]] std::string path_argument(const call& c, std::string_view name);
+
+/// A result being written: {"…"}.
+class object_result {
+public:
+  object_result() { out_.begin_object(); }
+  json_writer& writer() { return out_; }
+  object_result& text(std::string_view name, std::string_view value) {
+    out_.member(name, value);
+    return *this;
+  }
+  object_result& number(std::string_view name, std::int64_t value) {
+    out_.key(name).integer(value);
+    return *this;
+  }
+  /// The absolute path of a resolved one.
+  object_result& path(std::string_view name, const paddock::root& root, std::string_view resolved) {
+    return text(name, encode_name(root.absolute(resolved)));
+  }
+  [[nodiscard]] tool_result take() {
+    out_.end_object();
+    return {.json = out_.take()};
+  }
+
+private:
+  json_writer out_;
+};
+
+/// `subject` (a path as the caller gave it) and what is wrong with it, and what to do: {"error", "message"}.
+[[nodiscard]] tool_result failure(const error& e, std::string_view subject,
+                                  std::string_view hint = {});
+
+// --- texts (format.cpp) ---------------------------------------------------------------------------
+
+/// ISO 8601 in UTC with milliseconds, rounded down: "2024-01-01T00:00:00.000Z".
+[[nodiscard]] std::string iso8601_ms(std::int64_t unix_ns);
+/// "0 B", "5 B", "1.21 KB", … TB; 1 KB is 1024 bytes.
+[[nodiscard]] std::string human_size(std::uint64_t bytes);
+[[nodiscard]] std::string_view type_name(entry_kind kind);
+
+} // namespace paddock::mcp

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include <paddock/mcp/workspace_tools.hpp>
+
+#include "mcp/tools/tools.hpp"
+#include "sys/syscall.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::mcp {
+
+workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o)
+    : root(std::move(r)), options(std::move(o)), started_ms(sys::monotonic_ms()),
+      todos(options.limits.todos_max) {}
+
+namespace {
+
+bool names(const std::vector<std::string>& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+bool is_wanted(const workspace_options& options, const tool_row& row) {
+  const bool reads_only = options.access == workspace_access::read_only;
+  if (row.effect == effect::writes && reads_only) return false;
+  if (row.effect == effect::runs && (reads_only || options.exec == exec_mode::off)) return false;
+  return (options.pick.empty() || names(options.pick, row.name)) && !names(options.omit, row.name);
+}
+
+tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& state) {
+  tool made;
+  made.name = row.name;
+  made.title = row.title;
+  made.description = row.description;
+  for (const auto& p : row.parameters) {
+    parameter given{.name = p.name,
+                    .type = p.type,
+                    .presence = p.presence,
+                    .description = p.description,
+                    .characters_min = p.characters_min,
+                    .minimum = p.minimum};
+    if (p.characters_max != nullptr) given.characters_max = state->options.limits.*p.characters_max;
+    made.parameters.push_back(given);
+  }
+  made.output_schema = row.output_schema;
+  made.too_large_hint = row.too_large_hint;
+  made.annotations = row.annotations;
+  made.handler = [state, function = row.function](call& c) { return function(*state, c); };
+  return made;
+}
+
+} // namespace
+
+std::vector<std::string_view> workspace_tool_names() {
+  std::vector<std::string_view> all;
+  for (const auto& row : tool_table()) all.push_back(row.name);
+  return all;
+}
+
+result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
+                                          workspace_options options, std::string* unknown) {
+  const auto known = workspace_tool_names();
+  for (const auto* list : {&options.pick, &options.omit})
+    for (const auto& name : *list)
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        if (unknown != nullptr) *unknown = name;
+        return error{error_code::invalid_argument, 0, "tool selection"};
+      }
+  const auto state = std::make_shared<workspace_state>(std::move(root), std::move(options));
+  std::vector<tool> tools;
+  for (const auto& row : tool_table())
+    if (is_wanted(state->options, row)) tools.push_back(make_tool(row, state));
+  if (tools.empty()) {
+    if (unknown != nullptr) unknown->clear();
+    return error{error_code::invalid_argument, 0, "tool selection"};
+  }
+  return tools;
+}
+
+} // namespace paddock::mcp
