@@ -7,8 +7,6 @@
 
 #include <gsl/util>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -40,7 +38,7 @@ std::optional<tool_result> set_environment(const workspace_state& state, const c
     extra.push_back({std::string(name), std::string(value.string().value_or(std::string_view()))});
   });
   std::vector<const char*> inherited;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+  for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr; ++entry)
     inherited.push_back(*entry);
   environment_refusal refusal;
   auto built = build_environment({.inherited = inherited,
