@@ -62,6 +62,8 @@ struct command {
   /// anything is dropped. It must not throw; while it works the command may have to wait for room
   /// in the pipe.
   std::function<void(output_stream, std::string_view)> on_output;
+  /// Called a few times a second while the command runs, on the same thread.
+  std::function<void()> on_tick;
 };
 
 /// One stream of a command that has ended.
@@ -73,7 +75,9 @@ struct captured_output {
 
   /// head, a line saying how many bytes were left out, tail. UTF-8 sequences cut in two by the
   /// omission are left out as well. Not truncated: head as it is.
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string text() const { return text(static_cast<std::size_t>(-1)); }
+  /// The same with at most `bytes_max` bytes of output kept, half of it from each end.
+  [[nodiscard]] std::string text(std::size_t bytes_max) const;
 };
 
 /// Why the command is over.

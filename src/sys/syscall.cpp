@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -233,6 +235,23 @@ std::int64_t monotonic_ms() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+memory memory_usage() noexcept {
+  memory m;
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) == 0)
+    m.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  m.resident_bytes = m.peak_bytes; // without procfs
+  const auto statm = openat(AT_FDCWD, "/proc/self/statm", O_RDONLY);
+  if (!statm) return m;
+  std::array<char, 128> line{};
+  const auto n = sys::read(statm->get(), {line.data(), line.size() - 1});
+  unsigned long pages = 0;
+  if (n && std::sscanf(line.data(), "%*u %lu", &pages) == 1)
+    m.resident_bytes = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  m.peak_bytes = std::max(m.peak_bytes, m.resident_bytes);
+  return m;
 }
 
 } // namespace paddock::sys

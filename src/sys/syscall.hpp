@@ -77,4 +77,10 @@ result<void> getrandom(std::span<char> buffer);
 [[nodiscard]] const char* const* environment() noexcept;
 [[nodiscard]] std::int64_t monotonic_ms() noexcept;
 
+struct memory {
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t peak_bytes = 0; ///< highest resident size so far
+};
+[[nodiscard]] memory memory_usage() noexcept;
+
 } // namespace paddock::sys

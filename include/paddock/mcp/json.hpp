@@ -138,6 +138,12 @@ public:
   json_writer& member(std::string_view name, std::string_view value) {
     return key(name).string(value);
   }
+  /// Ends a line of JSON Lines; the next value starts afresh.
+  json_writer& end_line() {
+    out_ += '\n';
+    comma_ = false;
+    return *this;
+  }
 
   [[nodiscard]] const std::string& str() const noexcept { return out_; }
   [[nodiscard]] std::string take() noexcept {

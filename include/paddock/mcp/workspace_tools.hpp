@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The seventeen workspace tools, bound to a root: files, directories, commands, a todo list, completion and health.
-/// They can be served as they are, or mixed with tools of your own in one server.
+/// The seventeen workspace tools, bound to a root: files, directories, commands, a todo list,
+/// completion and health. They can be served as they are, or mixed with tools of your own in one
+/// server.
 ///
-/// One table (src/mcp/tools/tool_table.cpp) holds names, texts, parameters and hints; selection removes tools from what
-/// clients see and from what they can call, because a server only knows the tools it is given.
+/// One table (src/mcp/tools/tool_table.cpp) holds names, texts, parameters and hints; selection
+/// removes tools from what clients see and from what they can call, because a server only knows the
+/// tools it is given.
 ///
 /// The todo list belongs to the returned tools: all connections that are served by them share it.
 /// Thread-safety: the handlers may be called from any number of threads at once.
@@ -32,15 +34,15 @@ struct workspace_options {
   workspace_access access = workspace_access::read_write; ///< read_only also removes exec
   exec_mode exec = exec_mode::on;
   paddock::durability durability = paddock::durability::none;
-  std::vector<std::string> pick; ///< only these tools; empty for all
-  std::vector<std::string> omit; ///< not these
+  std::vector<std::string> pick;             ///< only these tools; empty for all
+  std::vector<std::string> omit;             ///< not these
   std::vector<std::string> pass_environment; ///< further names that commands inherit
   std::string exec_helper;                   ///< see command::helper; usually empty
 };
 
-/// The tools that the options leave, in the order clients see them. The root lives as long as the tools do.
-/// Errors: invalid_argument when `pick` or `omit` names no tool (then `*unknown`, when given, is that name), or when no
-/// tool is left (`*unknown` is empty).
+/// The tools that the options leave, in the order clients see them. The root lives as long as the
+/// tools do. Errors: invalid_argument when `pick` or `omit` names no tool (then `*unknown`, when
+/// given, is that name), or when no tool is left (`*unknown` is empty).
 [[nodiscard]] result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
                                                         workspace_options options = {},
                                                         std::string* unknown = nullptr);

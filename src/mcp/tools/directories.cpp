@@ -33,7 +33,8 @@ tool_result list_directory(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const std::uint64_t entries_max = state.options.limits.list_entries_max;
   const list_options options{.offset = count_argument(c, "offset", 0),
-                             .entries_max = std::min(count_argument(c, "limit", entries_max), entries_max)};
+                             .entries_max =
+                                 std::min(count_argument(c, "limit", entries_max), entries_max)};
   const auto listing = paddock::list_directory(*state.root, path, options);
   if (!listing) return failure(listing.error(), path);
   // The text block repeats the items with every quote escaped, at worst at twice their length.
@@ -67,9 +68,9 @@ tool_result delete_directory(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const bool recursive = c.arguments()["recursive"].boolean().value_or(false);
   if (recursive) c.may_block();
-  const auto done = remove_directory(*state.root, path,
-                                     {.recursive = recursive ? recursion::yes : recursion::no,
-                                      .cancelled = &c.cancelled()});
+  const auto done = remove_directory(
+      *state.root, path,
+      {.recursive = recursive ? recursion::yes : recursion::no, .cancelled = &c.cancelled()});
   if (!done && done.error().code == error_code::not_a_directory)
     return failure(done.error(), path, "use deleteFile for files and links");
   if (!done) return failure(done.error(), path);

@@ -8,7 +8,6 @@
 #include <gsl/util>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,6 @@ struct request {
   command run;
   opened directory;
   std::string shown; ///< the command for messages
-  std::int64_t timeout_ms = 0;
 };
 
 std::vector<std::string> strings_of(json_view array) {
@@ -32,24 +30,22 @@ std::vector<std::string> strings_of(json_view array) {
   return out;
 }
 
-std::optional<tool_result> set_environment(const workspace_state& state, const call& c, command& run) {
+std::optional<tool_result> set_environment(const workspace_state& state, const call& c,
+                                           command& run) {
   std::vector<environment_variable> extra;
   c.arguments()["env"].for_each_member([&](std::string_view name, json_view value) {
     extra.push_back({std::string(name), std::string(value.string().value_or(std::string_view()))});
   });
-  std::vector<const char*> inherited;
+  std::vector<std::string_view> inherited;
   for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr; ++entry)
-    inherited.push_back(*entry);
+    inherited.emplace_back(*entry);
   environment_refusal refusal;
-  auto built = build_environment({.inherited = inherited,
-                                  .pass = state.options.pass_environment,
-                                  .extra = extra},
-                                 &refusal);
+  auto built = build_environment(
+      {.inherited = inherited, .pass = state.options.pass_environment, .extra = extra}, &refusal);
   if (!built)
-    return tool_result::failure(built.error().code,
-                                "env: " + refusal.name + " is refused, because " +
-                                    std::string(refusal.reason) +
-                                    "; call again without this variable");
+    return tool_result::failure(built.error().code, "env: the variable " + refusal.name + " " +
+                                                        std::string(refusal.reason) +
+                                                        "; call again without it");
   run.environment = *std::move(built);
   return std::nullopt;
 }
@@ -68,13 +64,13 @@ std::optional<tool_result> set_directory(const workspace_state& state, const cal
 
 std::optional<tool_result> set_timeout(const limits& bounds, const call& c, request& r) {
   const auto asked = c.arguments()["timeout"].integer();
-  r.timeout_ms = asked.value_or(static_cast<std::int64_t>(bounds.exec_timeout_ms));
-  if (r.timeout_ms <= 0 || static_cast<std::uint64_t>(r.timeout_ms) > bounds.exec_timeout_ms_max)
+  const auto timeout_ms = asked.value_or(static_cast<std::int64_t>(bounds.exec_timeout_ms));
+  if (timeout_ms <= 0 || static_cast<std::uint64_t>(timeout_ms) > bounds.exec_timeout_ms_max)
     return tool_result::failure(error_code::invalid_argument,
-                                "timeout: " + std::to_string(r.timeout_ms) +
+                                "timeout: " + std::to_string(timeout_ms) +
                                     " is out of range; give 1 to " +
                                     std::to_string(bounds.exec_timeout_ms_max) + " milliseconds");
-  r.run.timeout = std::chrono::milliseconds(r.timeout_ms);
+  r.run.timeout_ms = timeout_ms;
   return std::nullopt;
 }
 
@@ -83,7 +79,7 @@ std::optional<tool_result> prepare(const workspace_state& state, const call& c, 
   r.run.argv = strings_of(c.arguments()["args"]);
   r.shown = text_argument(c, "command");
   r.run.argv.insert(r.run.argv.begin(), r.shown);
-  r.run.kill_grace = std::chrono::milliseconds(bounds.exec_kill_grace_ms);
+  r.run.kill_grace_ms = static_cast<std::int64_t>(bounds.exec_kill_grace_ms);
   r.run.output_bytes_max = bounds.exec_output_bytes_max;
   r.run.helper = state.options.exec_helper;
   const auto wanted = [&](std::string_view name) {
@@ -100,20 +96,24 @@ std::optional<tool_result> prepare(const workspace_state& state, const call& c, 
 tool_result not_started(const error& e, const std::string& shown) {
   const std::string_view stage = e.operation;
   if (stage == "interpreter")
-    return failure(e, shown, "the script's interpreter (its #! line) does not exist here; run the "
-                             "interpreter itself with the script as argument");
+    return failure(e, shown,
+                   "the script's interpreter (its #! line) does not exist here; run the "
+                   "interpreter itself with the script as argument");
   if (e.code == error_code::not_found)
-    return tool_result::failure(e.code, shown + ": no such program; check the spelling, install it, or give a path "
-                                                "with a slash, relative to cwd");
+    return tool_result::failure(
+        e.code, shown + ": no such program; check the spelling, install it, or give a path "
+                        "with a slash, relative to cwd");
   if (e.code == error_code::permission_denied)
     return tool_result::failure(e.code, shown + ": not an executable file; run it through its "
                                                 "interpreter, or make it executable");
   if (e.code == error_code::unsupported_type)
-    return tool_result::failure(e.code, shown + ": neither a program for this machine nor a script with a #! line; "
-                                                "run it through its interpreter (for example sh)");
+    return tool_result::failure(
+        e.code, shown + ": neither a program for this machine nor a script with a #! line; "
+                        "run it through its interpreter (for example sh)");
   if (stage == "helper")
-    return tool_result::failure(e.code, "the helper program paddock-exec-helper was not found; a person has to "
-                                        "install it beside paddock-mcp");
+    return tool_result::failure(
+        e.code, "the helper program paddock-exec-helper was not found; a person has to "
+                "install it beside paddock-mcp");
   return failure(e, shown);
 }
 
@@ -127,8 +127,9 @@ void write_streams(json_writer& out, const command& run, const command_outcome& 
 std::string describe(const request& r, const command_outcome& o) {
   std::string message = "the command ";
   if (o.ended == ending::timed_out)
-    message += "did not end within " + std::to_string(r.timeout_ms) +
-               " ms and was killed with everything it had started; give a longer timeout or do less";
+    message +=
+        "did not end within " + std::to_string(r.run.timeout_ms) +
+        " ms and was killed with everything it had started; give a longer timeout or do less";
   else if (o.ended == ending::cancelled)
     message += "was cancelled";
   else if (o.ended == ending::signalled)

@@ -17,11 +17,13 @@ std::optional<std::int64_t> integer_argument(const call& c, std::string_view nam
 
 /// Where text that is not UTF-8 begins to be so, and what it may be instead.
 tool_result not_text(std::string_view path, const line_slice& slice, std::size_t at) {
-  const auto line = slice.from + std::count(slice.text.begin(),
-                                            slice.text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const auto line =
+      slice.from +
+      std::count(slice.text.begin(), slice.text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   std::string message = encode_name(path) + ": not valid UTF-8 at byte offset " +
                         std::to_string(slice.offset + at) + " (line " + std::to_string(line) + ")";
-  if (slice.offset == 0 && (slice.text.starts_with("\xFF\xFE") || slice.text.starts_with("\xFE\xFF")))
+  if (slice.offset == 0 &&
+      (slice.text.starts_with("\xFF\xFE") || slice.text.starts_with("\xFE\xFF")))
     message += "; the file looks like UTF-16, convert it with exec (iconv) first";
   else
     message += "; it is a binary file or uses another encoding, do not read it as text";
@@ -37,7 +39,8 @@ tool_result read_too_large(std::string_view path, const root& root, std::uint64_
                                   " per call; read a part of it with from and to (line numbers)");
 }
 
-/// A file whose content says that it is of an accepted type and not too large: {"path", "mimeType", "size"}.
+/// A file whose content says that it is of an accepted type and not too large: {"path", "mimeType",
+/// "size"}.
 tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::string_view),
                   std::string_view expected, std::uint64_t bytes_max) {
   const std::string path = path_argument(c, "path");
@@ -46,10 +49,11 @@ tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::st
   const auto found = mime::sniff(file->bytes);
   if (!accepts(found.type)) {
     const std::string_view type = found.type.empty() ? "unknown binary data" : found.type;
-    return tool_result::failure(
-        error_code::unsupported_type,
-        encode_name(path) + ": the content is " + std::string(file->bytes.empty() ? "empty" : type) +
-            ", not " + std::string(expected) + "; use a tool that fits this type of file");
+    return tool_result::failure(error_code::unsupported_type,
+                                encode_name(path) + ": the content is " +
+                                    std::string(file->bytes.empty() ? "empty" : type) + ", not " +
+                                    std::string(expected) +
+                                    "; use a tool that fits this type of file");
   }
   if (file->status.size > bytes_max)
     return tool_result::failure(error_code::too_large,
@@ -96,8 +100,7 @@ tool_result read_pdf_file(workspace_state& state, call& c) {
 tool_result write_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto text = text_argument(c, "text");
-  const auto done =
-      write_file(*state.root, path, text, {.durability = state.options.durability});
+  const auto done = write_file(*state.root, path, text, {.durability = state.options.durability});
   if (!done) return failure(done.error(), path);
   return object_result().path("path", *state.root, *done).text("text", text).take();
 }
@@ -105,10 +108,10 @@ tool_result write_text_file(workspace_state& state, call& c) {
 tool_result append_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto text = text_argument(c, "text");
-  const auto done =
-      append_file(*state.root, path, text, {.durability = state.options.durability});
+  const auto done = append_file(*state.root, path, text, {.durability = state.options.durability});
   if (!done && done.error().code == error_code::not_found)
-    return failure(done.error(), path, "create the file with writeTextFile first, or correct the path");
+    return failure(done.error(), path,
+                   "create the file with writeTextFile first, or correct the path");
   if (!done) return failure(done.error(), path);
   return object_result().path("path", *state.root, *done).text("text", text).take();
 }

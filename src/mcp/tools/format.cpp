@@ -21,7 +21,8 @@ tool_result failure(const error& e, std::string_view subject, std::string_view h
   if (!message.empty()) message += ": ";
   message += text(e.code);
   // The operating system's own words help only where the code says little.
-  if (e.code == error_code::io || e.code == error_code::too_many || e.code == error_code::unsupported) {
+  if (e.code == error_code::io || e.code == error_code::too_many ||
+      e.code == error_code::unsupported) {
     message += " (";
     message += e.operation;
     if (e.os_errno != 0) message += ": " + std::generic_category().message(e.os_errno);
@@ -55,11 +56,11 @@ std::string iso8601_ms(std::int64_t unix_ns) {
   const std::int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
   const std::int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
   std::array<char, 40> out;
-  const int n = std::snprintf(out.data(), out.size(), "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                              static_cast<long long>(year), static_cast<int>(month),
-                              static_cast<int>(day), static_cast<int>(ms / 3'600'000),
-                              static_cast<int>(ms / 60'000 % 60), static_cast<int>(ms / 1'000 % 60),
-                              static_cast<int>(ms % 1'000));
+  const int n =
+      std::snprintf(out.data(), out.size(), "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ",
+                    static_cast<long long>(year), static_cast<int>(month), static_cast<int>(day),
+                    static_cast<int>(ms / 3'600'000), static_cast<int>(ms / 60'000 % 60),
+                    static_cast<int>(ms / 1'000 % 60), static_cast<int>(ms % 1'000));
   return {out.data(), static_cast<std::size_t>(n)};
 }
 
@@ -79,10 +80,14 @@ std::string human_size(std::uint64_t bytes) {
 
 std::string_view type_name(entry_kind kind) {
   switch (kind) {
-  case entry_kind::file: return "file";
-  case entry_kind::directory: return "directory";
-  case entry_kind::symlink: return "file";
-  case entry_kind::other: break;
+  case entry_kind::file:
+    return "file";
+  case entry_kind::directory:
+    return "directory";
+  case entry_kind::symlink:
+    return "file";
+  case entry_kind::other:
+    break;
   }
   return "other";
 }

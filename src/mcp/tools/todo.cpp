@@ -26,7 +26,8 @@ tool_result refused(const todo_list& todos, const error& e, std::span<const std:
                     std::size_t added) {
   const auto unknown = todos.find_unknown(completed, added);
   if (e.code != error_code::not_found || !unknown)
-    return failure(e, "todo", "complete the list with attemptCompletion or reset it with clearTodo");
+    return failure(e, "todo",
+                   "complete the list with attemptCompletion or reset it with clearTodo");
   const auto valid = todos.items().size() + added;
   std::string message = "there is no todo with the id " + std::to_string(*unknown) + "; ";
   message += valid == 0 ? "the list is empty, add items with newTodos first"

@@ -3,7 +3,8 @@
 
 #include <array>
 
-// The one table of workspace tools: everything that clients, models and documentation see follows from it.
+// The one table of workspace tools: everything that clients, models and documentation see follows
+// from it.
 
 namespace paddock::mcp {
 namespace {
@@ -12,23 +13,27 @@ using type = parameter_type;
 constexpr auto required = presence::required;
 constexpr auto optional = presence::optional;
 
-constexpr std::string_view path_text =
-    "Path inside the workspace, relative to it or absolute";
+constexpr std::string_view path_text = "Path inside the workspace, relative to it or absolute";
 
 constexpr parameter_row path_only[] = {{"path", type::string, required, path_text, 1}};
 
 constexpr parameter_row todo_parameters[] = {
     {"newTodos", type::string_array, optional, "Titles of tasks to add"},
-    {"completedTodos", type::integer_array, optional, "Ids of tasks to mark as completed; ids created by this call are allowed"},
+    {"completedTodos", type::integer_array, optional,
+     "Ids of tasks to mark as completed; ids created by this call are allowed"},
 };
 constexpr parameter_row exec_parameters[] = {
-    {"command", type::string, required, "Program to run, looked up in PATH unless it contains a slash. Not a shell line", 1},
-    {"args", type::string_array, required, "Arguments, passed as they are. For pipes or globs run sh with -c"},
+    {"command", type::string, required,
+     "Program to run, looked up in PATH unless it contains a slash. Not a shell line", 1},
+    {"args", type::string_array, required,
+     "Arguments, passed as they are. For pipes or globs run sh with -c"},
     {"env", type::string_map, required, "Environment variables to add; {} for none"},
     {"cwd", type::string, required, "Working directory inside the workspace, for example \".\"", 1},
     {"stdout", type::boolean, required, "Whether to return standard output"},
     {"stderr", type::boolean, required, "Whether to return standard error"},
-    {"timeout", type::integer, optional, "Deadline in milliseconds (default 60000). Then everything the command started is killed", 0, nullptr, 1},
+    {"timeout", type::integer, optional,
+     "Deadline in milliseconds (default 60000). Then everything the command started is killed", 0,
+     nullptr, 1},
 };
 constexpr parameter_row read_text_parameters[] = {
     {"path", type::string, required, path_text, 1},
@@ -37,23 +42,29 @@ constexpr parameter_row read_text_parameters[] = {
 };
 constexpr parameter_row write_parameters[] = {
     {"path", type::string, required, path_text, 1},
-    {"text", type::string, required, "The whole new content; empty to clear the file", 0, &limits::write_characters_max},
+    {"text", type::string, required, "The whole new content; empty to clear the file", 0,
+     &limits::write_characters_max},
 };
 constexpr parameter_row append_parameters[] = {
     {"path", type::string, required, path_text, 1},
-    {"text", type::string, required, "Text to add at the end; no newline is added", 0, &limits::append_characters_max},
+    {"text", type::string, required, "Text to add at the end; no newline is added", 0,
+     &limits::append_characters_max},
 };
 constexpr parameter_row edit_parameters[] = {
     {"path", type::string, required, path_text, 1},
-    {"oldText", type::string, required, "Exact text to find, including indentation", 1, &limits::edit_characters_max},
-    {"newText", type::string, required, "Text to put in its place, taken literally", 0, &limits::edit_characters_max},
+    {"oldText", type::string, required, "Exact text to find, including indentation", 1,
+     &limits::edit_characters_max},
+    {"newText", type::string, required, "Text to put in its place, taken literally", 0,
+     &limits::edit_characters_max},
 };
 constexpr parameter_row move_parameters[] = {
     {"source", type::string, required, "Existing path inside the workspace", 1},
-    {"destination", type::string, required, "New path; must not exist. Missing parent directories are created", 1},
+    {"destination", type::string, required,
+     "New path; must not exist. Missing parent directories are created", 1},
 };
 constexpr parameter_row list_parameters[] = {
-    {"path", type::string, required, "Directory inside the workspace; \".\" for the workspace itself", 1},
+    {"path", type::string, required,
+     "Directory inside the workspace; \".\" for the workspace itself", 1},
     {"offset", type::integer, optional, "Entries to skip", 0, nullptr, 0},
     {"limit", type::integer, optional, "Most entries to return", 0, nullptr, 1},
 };
@@ -97,62 +108,94 @@ constexpr std::string_view read_hint = "read a part of the file with from and to
 constexpr std::string_view list_hint = "list a part of the directory with offset and limit";
 
 constexpr std::array table{
-    tool_row{"attemptCompletion", "Attempt completion",
-             "Signal that the task is done. Returns {} when no todo is left; otherwise the remaining todos, and the task goes on.",
-             {}, remaining_schema, looks, effect::none, attempt_completion},
+    tool_row{"attemptCompletion",
+             "Attempt completion",
+             "Signal that the task is done. Returns {} when no todo is left; otherwise the "
+             "remaining todos, and the task goes on.",
+             {},
+             remaining_schema,
+             looks,
+             effect::none,
+             attempt_completion},
     tool_row{"todo", "Todo list",
-             "Add tasks to the todo list and mark tasks as completed. Always returns the whole list; call it without arguments to see it.",
+             "Add tasks to the todo list and mark tasks as completed. Always returns the whole "
+             "list; call it without arguments to see it.",
              todo_parameters, todos_schema, adds, effect::none, todo},
-    tool_row{"clearTodo", "Clear todo list", "Remove all tasks from the todo list; ids start at 0 again.", {},
-             todos_schema, replaces, effect::none, clear_todo},
+    tool_row{"clearTodo",
+             "Clear todo list",
+             "Remove all tasks from the todo list; ids start at 0 again.",
+             {},
+             todos_schema,
+             replaces,
+             effect::none,
+             clear_todo},
     tool_row{"exec", "Run a command",
-             "Run a program in the workspace and return its output. No shell is involved; standard input is empty; everything the program "
-             "started is ended when it ends. Do not use it for servers or watchers. Long output is cut in the middle.",
+             "Run a program in the workspace and return its output. No shell is involved; standard "
+             "input is empty; everything the program "
+             "started is ended when it ends. Do not use it for servers or watchers. Long output is "
+             "cut in the middle.",
              exec_parameters, exec_schema, opens_world, effect::runs, exec},
     tool_row{"getFileInfo", "File information",
              "Get type, size, MIME type, times and permissions of a file or directory.", path_only,
              info_schema, looks, effect::none, get_file_info},
-    tool_row{"healthCheck", "Health check",
-             "Report whether the workspace is usable, where it is, and uptime and memory of the server.", {},
-             health_schema, looks, effect::none, health_check},
+    tool_row{
+        "healthCheck",
+        "Health check",
+        "Report whether the workspace is usable, where it is, and uptime and memory of the server.",
+        {},
+        health_schema,
+        looks,
+        effect::none,
+        health_check},
     tool_row{"readTextFile", "Read text file",
-             "Read a UTF-8 text file, or some of its lines with from and to. Fails for binary files. For large files read parts.",
+             "Read a UTF-8 text file, or some of its lines with from and to. Fails for binary "
+             "files. For large files read parts.",
              read_text_parameters, read_schema, looks, effect::none, read_text_file, read_hint},
     tool_row{"readImageFile", "Read image file",
-             "Check that a file is a PNG, JPEG, GIF or WebP image and return its path, MIME type and size, so that the runtime can load it.",
+             "Check that a file is a PNG, JPEG, GIF or WebP image and return its path, MIME type "
+             "and size, so that the runtime can load it.",
              path_only, media_schema, looks, effect::none, read_image_file},
     tool_row{"readPdfFile", "Read PDF file",
-             "Check that a file is a PDF document and return its path, MIME type and size, so that the runtime can load it.", path_only,
-             media_schema, looks, effect::none, read_pdf_file},
+             "Check that a file is a PDF document and return its path, MIME type and size, so that "
+             "the runtime can load it.",
+             path_only, media_schema, looks, effect::none, read_pdf_file},
     tool_row{"writeTextFile", "Write text file",
-             "Create a text file or replace its whole content, atomically. Missing parent directories are created. For longer texts write the "
+             "Create a text file or replace its whole content, atomically. Missing parent "
+             "directories are created. For longer texts write the "
              "first part and add the rest with appendTextFile.",
              write_parameters, path_text_schema, replaces, effect::writes, write_text_file},
     tool_row{"appendTextFile", "Append to text file",
              "Add text at the end of an existing file. No newline is added.", append_parameters,
              path_text_schema, adds, effect::writes, append_text_file},
     tool_row{"editTextFile", "Edit text file",
-             "Replace the first exact occurrence of oldText by newText. Line endings of the file are kept. Give enough of the surrounding text to "
+             "Replace the first exact occurrence of oldText by newText. Line endings of the file "
+             "are kept. Give enough of the surrounding text to "
              "make oldText unique; occurrences tells how many there were.",
              edit_parameters, edit_schema, destroys, effect::writes, edit_text_file},
     tool_row{"moveFile", "Move file",
-             "Move or rename a file or directory. Never overwrites. Missing parent directories of the destination are created.",
+             "Move or rename a file or directory. Never overwrites. Missing parent directories of "
+             "the destination are created.",
              move_parameters, move_schema, destroys, effect::writes, move_file},
-    tool_row{"deleteFile", "Delete file", "Delete a file or a symbolic link. For directories use deleteDirectory.",
-             path_only, path_schema, destroys, effect::writes, delete_file},
+    tool_row{"deleteFile", "Delete file",
+             "Delete a file or a symbolic link. For directories use deleteDirectory.", path_only,
+             path_schema, destroys, effect::writes, delete_file},
     tool_row{"listDirectory", "List directory",
-             "List the direct children of a directory, sorted by name, with type, size and modification time.",
+             "List the direct children of a directory, sorted by name, with type, size and "
+             "modification time.",
              list_parameters, list_schema, looks, effect::none, list_directory, list_hint},
     tool_row{"createDirectory", "Create directory",
              "Create a directory and its missing parents. Fails when it already exists.", path_only,
              path_schema, adds, effect::writes, create_directory},
     tool_row{"deleteDirectory", "Delete directory",
-             "Delete a directory; with recursive also everything in it. Symbolic links inside are deleted, not followed.",
+             "Delete a directory; with recursive also everything in it. Symbolic links inside are "
+             "deleted, not followed.",
              delete_directory_parameters, path_schema, destroys, effect::writes, delete_directory},
 };
 
 } // namespace
 
-std::span<const tool_row> tool_table() { return table; }
+std::span<const tool_row> tool_table() {
+  return table;
+}
 
 } // namespace paddock::mcp

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the families of workspace tools share: the state behind them, the shape of a row of the table, and the way
-// results and failures are written.
+// What the families of workspace tools share: the state behind them, the shape of a row of the
+// table, and the way results and failures are written.
 
 #include <paddock/lexical_path.hpp>
 #include <paddock/mcp/json.hpp>
@@ -79,7 +79,8 @@ tool_result list_directory(workspace_state&, call&);
 tool_result create_directory(workspace_state&, call&);
 tool_result delete_directory(workspace_state&, call&);
 
-// --- arguments and results ------------------------------------------------------------------------
+// --- arguments and results
+// ------------------------------------------------------------------------
 
 /// A string argument; the table has made sure that a required one is there.
 [[nodiscard]] std::string_view text_argument(const call& c, std::string_view name);
@@ -112,11 +113,13 @@ private:
   json_writer out_;
 };
 
-/// `subject` (a path as the caller gave it) and what is wrong with it, and what to do: {"error", "message"}.
+/// `subject` (a path as the caller gave it) and what is wrong with it, and what to do: {"error",
+/// "message"}.
 [[nodiscard]] tool_result failure(const error& e, std::string_view subject,
                                   std::string_view hint = {});
 
-// --- texts (format.cpp) ---------------------------------------------------------------------------
+// --- texts (format.cpp)
+// ---------------------------------------------------------------------------
 
 /// ISO 8601 in UTC with milliseconds, rounded down: "2024-01-01T00:00:00.000Z".
 [[nodiscard]] std::string iso8601_ms(std::int64_t unix_ns);

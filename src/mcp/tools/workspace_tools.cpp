@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <paddock/mcp/workspace_tools.hpp>
-
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
+
+#include <paddock/mcp/workspace_tools.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -52,7 +52,8 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
 
 std::vector<std::string_view> workspace_tool_names() {
   std::vector<std::string_view> all;
-  for (const auto& row : tool_table()) all.push_back(row.name);
+  for (const auto& row : tool_table())
+    all.push_back(row.name);
   return all;
 }
 

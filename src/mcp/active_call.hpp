@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// One tools/call from its arrival to its response.
+
+#include "mcp/server_core.hpp"
+
+#include <paddock/mcp/json_rpc.hpp>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddock::mcp {
+
+/// Where a session's lines go, and what a running call tells its transport. Called from any thread.
+class channel {
+public:
+  virtual ~channel() = default;
+  /// Sends `line`, which ends in its only newline, whole and not mixed with others.
+  virtual void send(std::string_view line) = 0;
+  /// The call that was started with `token` may block its thread from now on.
+  virtual void may_block(std::uint64_t token) = 0;
+};
+
+struct client_info {
+  std::string name;
+  std::string version;
+};
+
+/// What a tools/call asks for; views refer to the parsed message.
+struct call_request {
+  request_id id;
+  const paddock::mcp::tool* tool = nullptr;
+  json_view arguments;
+  paddock::mcp::revision revision = newest_legacy;
+  std::optional<request_id> progress_token;
+  std::string_view traceparent;
+  std::string_view client_name;
+  std::string_view client_version;
+  std::shared_ptr<const client_info> client; ///< keeps the two views above alive in the legacy era
+};
+
+class active_call final : public call {
+public:
+  active_call(channel& c, const server::core& core, call_request request);
+
+  void on_cancel(std::function<void()> f) override;
+  void may_block() override { channel_.may_block(token_); }
+  [[nodiscard]] bool wants_progress() const noexcept override {
+    return request_.progress_token.has_value();
+  }
+  void progress(double progress, std::string_view message) override;
+  [[nodiscard]] std::size_t message_bytes_max() const noexcept override;
+
+  [[nodiscard]] const request_id& id() const noexcept { return request_.id; }
+  [[nodiscard]] const paddock::mcp::tool& tool() const noexcept { return *request_.tool; }
+  [[nodiscard]] const call_request& request() const noexcept { return request_; }
+
+  /// Checks the arguments and runs the handler. `token` is what the channel hears in may_block.
+  [[nodiscard]] tool_result run(std::uint64_t token);
+  /// Makes `out` the response, or an error when that would exceed `room` bytes. Says which.
+  call_outcome write_response(json_writer& out, const tool_result& r, std::size_t room) const;
+
+  enum class canceller : std::uint8_t { client, end_of_connection };
+  /// Tells the handler. After `client` nothing more may be sent for this call. The caller holds
+  /// `guard`.
+  void cancel(canceller who);
+  [[nodiscard]] bool silenced() const noexcept { return silenced_.load(std::memory_order_acquire); }
+
+  std::mutex guard; ///< held while the handler's on_cancel function is set or runs
+
+private:
+  channel& channel_;
+  const server::core& core_;
+  call_request request_;
+  std::uint64_t token_ = 0;
+  std::function<void()> on_cancel_;
+  std::atomic<bool> silenced_{false};
+  std::mutex progress_guard_;
+  double last_progress_ = -std::numeric_limits<double>::infinity();
+};
+
+} // namespace paddock::mcp

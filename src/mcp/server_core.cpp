@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/server_core.hpp"
+
+#include <gsl/assert>
+
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::array<std::string_view, revision_count> revision_names = {
+    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", revision_modern};
+
+/// How long clients may keep what never changes while the process lives.
+constexpr std::int64_t time_to_live_ms = 3'600'000;
+
+std::string implementation(const server_options& o) {
+  json_writer out;
+  out.begin_object().member("name", o.name);
+  if (!o.title.empty()) out.member("title", o.title);
+  out.member("version", o.version).end_object();
+  return out.take();
+}
+
+std::string meta_with_server_info(std::string_view server_info) {
+  json_writer out;
+  out.begin_object().key(meta_server_info).raw(server_info).end_object();
+  return out.take();
+}
+
+void write_annotations(json_writer& out, const annotations& a) {
+  out.begin_object();
+  out.key("readOnlyHint").boolean(a.read_only);
+  out.key("destructiveHint").boolean(a.destructive);
+  out.key("idempotentHint").boolean(a.idempotent);
+  out.key("openWorldHint").boolean(a.open_world);
+  out.end_object();
+}
+
+/// A tool as clients of revision `r` know it: annotations came in 2025-03-26, titles and output
+/// schemas in 2025-06-18.
+void write_tool(json_writer& out, const tool& t, revision r) {
+  out.begin_object().member("name", t.name);
+  if (r >= revision::r2025_06_18 && !t.title.empty()) out.member("title", t.title);
+  out.member("description", t.description);
+  out.key("inputSchema").raw(input_schema_of(t));
+  if (r >= revision::r2025_06_18 && !t.output_schema.empty())
+    out.key("outputSchema").raw(t.output_schema);
+  if (r >= revision::r2025_03_26) write_annotations(out.key("annotations"), t.annotations);
+  out.end_object();
+}
+
+std::string tool_array(const std::vector<tool>& tools, revision r) {
+  json_writer out;
+  out.begin_array();
+  for (const tool& t : tools)
+    write_tool(out, t, r);
+  out.end_array();
+  return out.take();
+}
+
+void write_cache_hints(json_writer& out) {
+  out.key("ttlMs").integer(time_to_live_ms).member("cacheScope", "public");
+}
+
+std::string list_result(std::string_view tools, revision r, std::string_view modern_meta) {
+  json_writer out;
+  const bool modern = r == revision::r2026_07_28;
+  out.begin_object();
+  if (modern) out.member("resultType", "complete");
+  out.key("tools").raw(tools);
+  if (modern) {
+    write_cache_hints(out);
+    out.key("_meta").raw(modern_meta);
+  }
+  out.end_object();
+  return out.take();
+}
+
+std::string discovery(const server_options& o, std::string_view modern_meta) {
+  json_writer out;
+  out.begin_object().member("resultType", "complete");
+  out.key("supportedVersions").begin_array().string(revision_modern).end_array();
+  out.key("capabilities").raw(R"({"tools":{}})");
+  if (!o.instructions.empty()) out.member("instructions", o.instructions);
+  write_cache_hints(out);
+  out.key("_meta").raw(modern_meta).end_object();
+  return out.take();
+}
+
+} // namespace
+
+std::string_view name_of(revision r) noexcept {
+  return revision_names[static_cast<std::size_t>(r)];
+}
+
+std::optional<revision> legacy_revision(std::string_view name) noexcept {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(newest_legacy); ++i)
+    if (revision_names[i] == name) return static_cast<revision>(i);
+  return std::nullopt;
+}
+
+server::core::core(server_options o, std::vector<tool> t)
+    : options(std::move(o)), tools(std::move(t)), server_info(implementation(options)),
+      modern_meta(meta_with_server_info(server_info)),
+      discover_result(discovery(options, modern_meta)),
+      tools_array(tool_array(tools, revision::r2026_07_28)) {
+  for (const tool& each : tools) {
+    Expects(each.handler != nullptr);
+    const bool is_new = by_name.emplace(each.name, &each).second;
+    Expects(is_new);
+  }
+  for (std::size_t i = 0; i < revision_count; ++i) {
+    const auto r = static_cast<revision>(i);
+    list_results[i] = list_result(tool_array(tools, r), r, modern_meta);
+  }
+}
+
+const tool* server::core::find(std::string_view name) const {
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+std::string server::core::initialize_result(revision r) const {
+  json_writer out;
+  out.begin_object().member("protocolVersion", name_of(r));
+  out.key("capabilities").raw(R"({"tools":{}})");
+  out.key("serverInfo").raw(server_info);
+  if (!options.instructions.empty()) out.member("instructions", options.instructions);
+  out.end_object();
+  return out.take();
+}
+
+} // namespace paddock::mcp

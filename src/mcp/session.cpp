@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/session.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::size_t batch_messages_max = 1000;
+constexpr std::size_t subscriptions_max = 64;
+constexpr std::size_t spares_max = 4;
+constexpr std::size_t spare_bytes_max = std::size_t{256} * 1024;
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+} // namespace
+
+session::session(std::shared_ptr<const server::core> core, channel& out)
+    : core_(std::move(core)), out_(out) {}
+
+// --- messages in
+// -----------------------------------------------------------------------------------
+
+std::unique_ptr<work> session::accept(std::string_view line) {
+  if (is_blank(line)) return nullptr;
+  std::unique_ptr<work> w = take_spare();
+  w->bytes = line.size();
+  if (const auto parsed = w->document.parse_padded(line); !parsed)
+    reply_error(*w, {}, rpc_error::parse_error,
+                std::string("Parse error: ") + parsed.error().operation);
+  else if (parsed->is(json_kind::array))
+    dispatch_batch(*w);
+  else
+    dispatch(*w, classify(*parsed));
+  if (!w->calls.empty()) return w;
+  if (w->batch) send_batch(*w);
+  keep_spare(std::move(w));
+  return nullptr;
+}
+
+void session::dispatch_batch(work& w) {
+  const json_view messages = w.document.root();
+  if (negotiated_ != revision::r2025_03_26)
+    return reply_error(w, {}, rpc_error::invalid_request,
+                       "Batches exist in revision 2025-03-26 only; send one message per line");
+  if (messages.size() == 0 || messages.size() > batch_messages_max)
+    return reply_error(w, {}, rpc_error::invalid_request, "A batch holds 1 to 1000 messages");
+  w.batch = true;
+  messages.for_each_element([&](json_view m) { dispatch(w, classify(m)); });
+}
+
+void session::dispatch(work& w, const message& m) {
+  switch (m.kind) {
+  case message_kind::response:
+    return; // the server asks nothing, so nobody waits for it
+  case message_kind::invalid:
+    return reply_error(w, {}, rpc_error::invalid_request,
+                       "Invalid request: " + std::string(m.problem));
+  case message_kind::notification:
+    if (m.method == "notifications/cancelled") cancel(m.params["requestId"]);
+    return;
+  case message_kind::request:
+    break;
+  }
+  if (is_open(*m.id))
+    return reply_error(w, {}, rpc_error::invalid_request,
+                       "Invalid request: an open request already has the id " + m.id->json());
+  const json_view meta = m.params["_meta"];
+  const bool modern = meta[meta_protocol_version].exists() || m.method == "server/discover" ||
+                      m.method == "subscriptions/listen";
+  if (modern)
+    dispatch_modern(w, m, meta);
+  else
+    dispatch_legacy(w, m, meta);
+}
+
+void session::dispatch_modern(work& w, const message& m, json_view meta) {
+  const auto version = meta[meta_protocol_version].string();
+  if (!version || !meta[meta_client_capabilities].is(json_kind::object))
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Invalid params: _meta needs the string " +
+                           std::string(meta_protocol_version) + " and the object " +
+                           std::string(meta_client_capabilities));
+  if (*version != revision_modern) {
+    json_writer data;
+    data.begin_object().key("supported").begin_array().string(revision_modern).end_array();
+    data.member("requested", version->substr(0, 64)).end_object();
+    return reply_error(w, m.id, rpc_error::unsupported_protocol_version,
+                       "Unsupported protocol version", data.str());
+  }
+  if (const json_view level = meta[meta_log_level]; level.exists()) {
+    static constexpr std::string_view levels[] = {"debug", "info",     "notice", "warning",
+                                                  "error", "critical", "alert",  "emergency"};
+    if (!level.string() || std::ranges::find(levels, *level.string()) == std::end(levels))
+      return reply_error(w, m.id, rpc_error::invalid_params, "Invalid params: unknown log level");
+  }
+  if (m.method == "tools/call") return call_tool(w, m, meta, revision::r2026_07_28);
+  if (m.method == "tools/list") return list_tools(w, m, revision::r2026_07_28);
+  if (m.method == "server/discover") return reply_result(w, m, core_->discover_result);
+  if (m.method == "subscriptions/listen") return listen(w, m);
+  reply_error(w, m.id, rpc_error::method_not_found, "Method not found");
+}
+
+void session::dispatch_legacy(work& w, const message& m, json_view meta) {
+  const revision r = negotiated_.value_or(newest_legacy);
+  if (m.method == "tools/call") return call_tool(w, m, meta, r);
+  if (m.method == "ping") return reply_result(w, m, "{}");
+  if (m.method == "tools/list") return list_tools(w, m, r);
+  if (m.method == "initialize") return initialize(w, m);
+  reply_error(w, m.id, rpc_error::method_not_found, "Method not found");
+}
+
+// --- requests
+// --------------------------------------------------------------------------------------
+
+void session::initialize(work& w, const message& m) {
+  if (w.batch)
+    return reply_error(w, m.id, rpc_error::invalid_request,
+                       "Invalid request: initialize must not be part of a batch");
+  const auto version = m.params["protocolVersion"].string();
+  if (!version)
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Invalid params: protocolVersion must be a string");
+  negotiated_ = legacy_revision(*version).value_or(newest_legacy);
+  const json_view info = m.params["clientInfo"];
+  client_ = std::make_shared<const client_info>(client_info{
+      .name = std::string(info["name"].string().value_or("").substr(0, id_bytes_max)),
+      .version = std::string(info["version"].string().value_or("").substr(0, id_bytes_max))});
+  reply_result(w, m, core_->initialize_result(*negotiated_));
+}
+
+void session::list_tools(work& w, const message& m, revision r) {
+  if (m.params["cursor"].exists())
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Invalid params: unknown cursor; all tools are on the first page");
+  reply_result(w, m, core_->list_results[static_cast<std::size_t>(r)]);
+}
+
+void session::call_tool(work& w, const message& m, json_view meta, revision r) {
+  const auto name = m.params["name"].string();
+  if (!name)
+    return reply_error(w, m.id, rpc_error::invalid_params, "Invalid params: name must be a string");
+  call_request request{.id = *m.id, .tool = core_->find(*name), .revision = r};
+  if (request.tool == nullptr)
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Unknown tool: " + std::string(name->substr(0, 128)));
+  const json_view arguments = m.params["arguments"];
+  if (arguments.is(json_kind::object))
+    request.arguments = arguments;
+  else if (arguments.exists() && !arguments.is(json_kind::null))
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Invalid params: arguments must be an object");
+  request.progress_token = request_id::from(meta["progressToken"]);
+  request.traceparent = meta["traceparent"].string().value_or("");
+  if (const json_view info = meta[meta_client_info]; r == revision::r2026_07_28) {
+    request.client_name = info["name"].string().value_or("");
+    request.client_version = info["version"].string().value_or("");
+  } else if (client_) {
+    request.client = client_;
+    request.client_name = client_->name;
+    request.client_version = client_->version;
+  }
+  w.calls.push_back(std::make_unique<active_call>(out_, *core_, std::move(request)));
+  const std::lock_guard lock(guard_);
+  calls_.push_back(w.calls.back().get());
+  if (ending_) w.calls.back()->cancel(active_call::canceller::end_of_connection);
+}
+
+void session::listen(work& w, const message& m) {
+  if (!m.params["notifications"].is(json_kind::object))
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Invalid params: notifications must be an object");
+  {
+    const std::lock_guard lock(guard_);
+    if (subscriptions_.size() < subscriptions_max) {
+      subscriptions_.push_back(*m.id);
+    } else {
+      return reply_error(w, m.id, rpc_error::invalid_params,
+                         "Invalid params: too many open subscriptions; cancel one first");
+    }
+  }
+  json_writer out; // no kind of notification is ever sent, so none is granted
+  out.begin_object().member("jsonrpc", "2.0");
+  out.member("method", "notifications/subscriptions/acknowledged").key("params").begin_object();
+  out.key("notifications").raw("{}");
+  out.key("_meta").begin_object().key(meta_subscription_id).raw(m.id->json()).end_object();
+  out.end_object().end_object().end_line();
+  out_.send(out.str());
+}
+
+void session::cancel(json_view id) {
+  const auto wanted = request_id::from(id);
+  if (!wanted) return;
+  std::unique_lock lock(guard_);
+  std::erase(subscriptions_, *wanted);
+  const auto found =
+      std::ranges::find(calls_, *wanted, [](const active_call* c) { return c->id(); });
+  if (found == calls_.end()) return;
+  active_call& c = **found;
+  // Taking the call's lock before giving up the table's keeps the call alive: `close` needs both.
+  const std::lock_guard call_lock(c.guard);
+  lock.unlock();
+  c.cancel(active_call::canceller::client);
+}
+
+// --- running
+// ---------------------------------------------------------------------------------------
+
+void session::run(std::unique_ptr<work> w, std::uint64_t token) {
+  for (const auto& c : w->calls)
+    run_one(*w, *c, token);
+  if (w->batch) send_batch(*w);
+  keep_spare(std::move(w));
+}
+
+void session::run_one(work& w, active_call& c, std::uint64_t token) {
+  using clock = std::chrono::steady_clock;
+  const bool observed = core_->options.observer != nullptr;
+  const auto begin = observed ? clock::now() : clock::time_point{};
+  const tool_result r = c.silenced() ? tool_result{} : c.run(token);
+  std::size_t room = c.message_bytes_max();
+  if (w.batch)
+    for (const std::string& other : w.batch_replies)
+      room -= std::min(room, other.size() + 1);
+  call_outcome outcome = c.write_response(w.response, r, room);
+  const std::size_t bytes = w.response.str().size();
+  close(c);
+  if (c.silenced())
+    outcome = call_outcome::cancelled;
+  else if (w.batch)
+    w.batch_replies.push_back(w.response.str());
+  else
+    out_.send(w.response.end_line().str());
+  if (observed) {
+    const auto spent = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - begin);
+    observe(c, r, outcome, static_cast<std::uint64_t>(spent.count()), bytes);
+  }
+}
+
+void session::observe(const active_call& c, const tool_result& r, call_outcome outcome,
+                      std::uint64_t duration_us, std::size_t bytes) const {
+  const call_request& q = c.request();
+  json_document document;
+  std::string_view error;
+  if (outcome == call_outcome::too_large)
+    error = wire_name(error_code::too_large);
+  else if (outcome == call_outcome::failed)
+    if (const auto parsed = document.parse(r.json))
+      error = (*parsed)["error"].string().value_or("");
+  core_->options.observer({.tool = c.tool().name,
+                           .id = q.id.json(),
+                           .outcome = outcome,
+                           .error = error,
+                           .duration_us = duration_us,
+                           .bytes_out = outcome == call_outcome::cancelled ? 0 : bytes,
+                           .revision = name_of(q.revision),
+                           .client_name = q.client_name,
+                           .client_version = q.client_version,
+                           .traceparent = q.traceparent});
+}
+
+bool session::is_open(const request_id& id) const {
+  const std::lock_guard lock(guard_);
+  return std::ranges::find(calls_, id, [](const active_call* c) { return c->id(); }) !=
+             calls_.end() ||
+         std::ranges::find(subscriptions_, id) != subscriptions_.end();
+}
+
+/// From here on the call cannot be found, and whoever was cancelling it has finished.
+void session::close(active_call& c) {
+  const std::scoped_lock locks(guard_);
+  const std::lock_guard call_lock(c.guard);
+  std::erase(calls_, &c);
+}
+
+void session::end() {
+  std::vector<request_id> subscriptions;
+  {
+    const std::lock_guard lock(guard_);
+    ending_ = true;
+    for (active_call* c : calls_) {
+      const std::lock_guard call_lock(c->guard);
+      c->cancel(active_call::canceller::end_of_connection);
+    }
+    subscriptions.swap(subscriptions_);
+  }
+  for (const request_id& id : subscriptions) {
+    json_writer out;
+    out.begin_object().member("jsonrpc", "2.0").key("id").raw(id.json());
+    out.key("result").begin_object().member("resultType", "complete");
+    out.key("_meta").begin_object().key(meta_server_info).raw(core_->server_info);
+    out.key(meta_subscription_id).raw(id.json());
+    out.end_object().end_object().end_object().end_line();
+    out_.send(out.str());
+  }
+}
+
+std::size_t session::calls_open() const {
+  const std::lock_guard lock(guard_);
+  return calls_.size();
+}
+
+// --- replies
+// ---------------------------------------------------------------------------------------
+
+void session::reply(work& w, std::string text) {
+  if (w.batch) {
+    w.batch_replies.push_back(std::move(text));
+    return;
+  }
+  text += '\n';
+  out_.send(text);
+}
+
+void session::reply_result(work& w, const message& m, std::string_view result) {
+  std::string text = R"({"jsonrpc":"2.0","id":)";
+  text.reserve(text.size() + m.id->json().size() + result.size() + 16);
+  text.append(m.id->json()).append(R"(,"result":)").append(result).append("}");
+  reply(w, std::move(text));
+}
+
+void session::reply_error(work& w, const std::optional<request_id>& id, rpc_error code,
+                          std::string_view text, std::string_view data) {
+  reply(w, error_response(id, code, text, data));
+}
+
+void session::refuse_long_line() {
+  out_.send(error_response({}, rpc_error::invalid_request,
+                           "Invalid request: the line is longer than " +
+                               std::to_string(core_->options.limits.message_in_bytes_max) +
+                               " bytes") +
+            "\n");
+}
+
+void session::send_batch(work& w) {
+  if (w.batch_replies.empty()) return;
+  std::string text;
+  for (const std::string& each : w.batch_replies) {
+    text += text.empty() ? '[' : ',';
+    text += each;
+  }
+  text += "]\n";
+  out_.send(text);
+}
+
+// --- reuse of parsers and buffers
+// ------------------------------------------------------------------
+
+std::unique_ptr<work> session::take_spare() {
+  const std::lock_guard lock(guard_);
+  if (spare_.empty()) return std::make_unique<work>();
+  std::unique_ptr<work> w = std::move(spare_.back());
+  spare_.pop_back();
+  return w;
+}
+
+void session::keep_spare(std::unique_ptr<work> w) {
+  if (w->batch || w->bytes > spare_bytes_max || w->response.str().size() > spare_bytes_max) return;
+  w->calls.clear();
+  w->response.clear();
+  const std::lock_guard lock(guard_);
+  if (spare_.size() < spares_max) spare_.push_back(std::move(w));
+}
+
+} // namespace paddock::mcp

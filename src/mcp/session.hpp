@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// One connection's side of the protocol: which revision a message speaks, what it asks for, and
+// which requests are open. Input, output and threads belong to the transport.
+//
+// `accept` is called by one thread at a time, which may change between calls; `run` by any thread.
+
+#include "mcp/active_call.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::mcp {
+
+/// The tool calls of one line: one call, or those of a batch.
+struct work {
+  json_document document;
+  std::size_t bytes = 0; ///< of the line, as a measure of the memory held
+  std::vector<std::unique_ptr<active_call>> calls;
+  json_writer response;
+  bool batch = false;
+  std::vector<std::string> batch_replies; ///< to the batch's other requests
+};
+
+class session {
+public:
+  session(std::shared_ptr<const server::core> core, channel& out);
+
+  /// Handles one line. Everything but tools is answered at once; what needs tools is returned, to
+  /// be run. Precondition: `json_padding` bytes behind `line` are readable.
+  [[nodiscard]] std::unique_ptr<work> accept(std::string_view line);
+  /// Runs the tools on this thread and answers. `token` is what the channel hears when one of them
+  /// may block.
+  void run(std::unique_ptr<work> w, std::uint64_t token);
+
+  /// Answers a line that is longer than message_in_bytes_max.
+  void refuse_long_line();
+  /// Cancels all calls, those not yet started included. They are still answered, and so are open
+  /// subscriptions.
+  void end();
+  [[nodiscard]] std::size_t calls_open() const;
+
+private:
+  struct envelope;
+
+  void dispatch(work& w, const message& m);
+  void dispatch_batch(work& w);
+  void dispatch_modern(work& w, const message& m, json_view meta);
+  void dispatch_legacy(work& w, const message& m, json_view meta);
+  void initialize(work& w, const message& m);
+  void list_tools(work& w, const message& m, revision r);
+  void call_tool(work& w, const message& m, json_view meta, revision r);
+  void listen(work& w, const message& m);
+  void cancel(json_view id);
+
+  void reply(work& w, std::string text);
+  void reply_result(work& w, const message& m, std::string_view result);
+  void reply_error(work& w, const std::optional<request_id>& id, rpc_error code,
+                   std::string_view text, std::string_view data = {});
+  void send_batch(work& w);
+  [[nodiscard]] bool is_open(const request_id& id) const;
+  void close(active_call& c);
+  void run_one(work& w, active_call& c, std::uint64_t token);
+  void observe(const active_call& c, const tool_result& r, call_outcome outcome,
+               std::uint64_t duration_us, std::size_t bytes) const;
+
+  [[nodiscard]] std::unique_ptr<work> take_spare();
+  void keep_spare(std::unique_ptr<work> w);
+
+  const std::shared_ptr<const server::core> core_;
+  channel& out_;
+
+  // Of the accepting thread.
+  std::optional<revision> negotiated_;
+  std::shared_ptr<const client_info> client_;
+
+  mutable std::mutex guard_; // before active_call::guard
+  std::vector<active_call*> calls_;
+  std::vector<request_id> subscriptions_;
+  std::vector<std::unique_ptr<work>> spare_;
+  bool ending_ = false;
+};
+
+} // namespace paddock::mcp

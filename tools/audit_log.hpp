@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// One JSON line per finished tool call, appended to a file.
+
+#include <paddock/mcp/server.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace paddock::cli {
+
+class audit_log {
+public:
+  /// Opens for appending; `good()` says whether that worked.
+  explicit audit_log(const std::string& path);
+  [[nodiscard]] bool good() const noexcept { return file_ != nullptr; }
+  /// Writes one whole line, from any thread.
+  void write(const mcp::call_record& record);
+
+private:
+  struct close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, close> file_;
+  std::mutex mutex_;
+};
+
+} // namespace paddock::cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "workspace_cli.hpp"
+
+#include <paddock/version.hpp>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+constexpr const char* instructions = "Tools for one workspace directory. Paths are relative to it; "
+                                     "nothing outside it can be reached. "
+                                     "Read a file before you edit it, and read large files in "
+                                     "parts. Keep a todo list for longer work "
+                                     "and finish with attemptCompletion.";
+
+template <class Enum>
+void add_choice(CLI::App& app, const std::string& name, Enum& target,
+                const std::map<std::string, Enum>& choices, const std::string& text) {
+  app.add_option(name, target, text)
+      ->transform(CLI::CheckedTransformer(choices, CLI::ignore_case).description(""))
+      ->type_name(CLI::detail::generate_map(choices, true));
+}
+
+std::string default_text(const limit_description& limit) {
+  return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) + ")";
+}
+
+} // namespace
+
+void add_workspace_options(CLI::App& app, workspace_cli& target) {
+  app.add_option("-w,--workspace", target.workspace,
+                 "The directory that the tools work in (default: the current directory)")
+      ->type_name("DIR");
+  app.add_flag_callback(
+      "--read-only", [&] { target.tools.access = mcp::workspace_access::read_only; },
+      "Only tools that change nothing; exec is left out too");
+  app.add_option("--pick", target.tools.pick, "Only these tools")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  app.add_option("--omit", target.tools.omit, "Not these tools")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  add_choice<mcp::exec_mode>(app, "--exec", target.tools.exec,
+                             {{"on", mcp::exec_mode::on}, {"off", mcp::exec_mode::off}},
+                             "Whether the exec tool is offered (default on)");
+  app.add_option("--pass-env", target.tools.pass_environment,
+                 "Environment variables that commands inherit besides the usual ones")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  app.add_flag_callback(
+      "--one-filesystem", [&] { target.root.mounts = mounts::refuse; },
+      "Refuse to enter other file systems mounted in the workspace");
+  add_choice<durability>(
+      app, "--fsync", target.tools.durability,
+      {{"none", durability::none}, {"data", durability::data}, {"full", durability::full}},
+      "What is on the disk before a write is reported (default none)");
+  add_choice<resolver>(
+      app, "--resolver", target.root.resolver,
+      {{"auto", resolver::automatic}, {"openat2", resolver::openat2}, {"walker", resolver::walker}},
+      "How paths are resolved (default auto: openat2 where the system allows it)");
+  for (const auto& limit : limit_table)
+    app.add_option(std::string(limit.option), target.tools.limits.*limit.field, default_text(limit))
+        ->type_name("N")
+        ->group("Limits");
+}
+
+void complain(std::string_view program, std::string_view message) {
+  std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(program.size()), program.data(),
+               static_cast<int>(message.size()), message.data());
+}
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) { // --help, --version
+    app.exit(done);
+    return success;
+  } catch (const CLI::ParseError& mistake) {
+    complain(app.get_name(), std::string(mistake.what()) + " (see --help)");
+    return usage;
+  }
+  return std::nullopt;
+}
+
+std::optional<mcp::server> make_server(std::string_view program, const workspace_cli& from,
+                                       mcp::server_options options) {
+  auto opened = paddock::root::open(from.workspace, from.root);
+  if (!opened) {
+    complain(program, "the workspace " + from.workspace +
+                          " cannot be used: " + std::string(text(opened.error().code)));
+    return std::nullopt;
+  }
+  std::string unknown;
+  auto tools = mcp::workspace_tools(std::make_shared<const paddock::root>(*std::move(opened)),
+                                    from.tools, &unknown);
+  if (!tools) {
+    std::string names;
+    for (const auto name : mcp::workspace_tool_names())
+      names.append(" ").append(name);
+    complain(program, unknown.empty() ? "the options leave no tool"
+                                      : "there is no tool " + unknown + "; the tools are:" + names);
+    return std::nullopt;
+  }
+  options.name = "paddock";
+  options.title = "Paddock workspace";
+  options.version = PADDOCK_VERSION;
+  options.instructions = instructions;
+  options.limits = from.tools.limits;
+  return mcp::server(std::move(options), *std::move(tools));
+}
+
+} // namespace paddock::cli
