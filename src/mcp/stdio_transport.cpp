@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/connection.hpp"
+#include "sys/process.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 

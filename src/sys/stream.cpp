@@ -98,12 +98,6 @@ void redirect_termination(int event_fd) noexcept {
   ::sigaction(SIGINT, &action, &before_int);
 }
 
-result<file_descriptor> duplicate(int fd) {
-  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
-  if (copy < 0) return failure(errno, "fcntl");
-  return file_descriptor(copy);
-}
-
 result<void> replace(int fd, int as) {
   int n = 0;
   do {

@@ -36,7 +36,6 @@ void ignore_sigpipe() noexcept;
 /// SIGTERM and SIGINT raise `event_fd` from now on; -1 restores what was before.
 void redirect_termination(int event_fd) noexcept;
 
-result<file_descriptor> duplicate(int fd);
 /// Makes `fd` mean what `as` means.
 result<void> replace(int fd, int as);
 
