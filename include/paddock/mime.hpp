@@ -76,9 +76,24 @@ struct classification {
 /// Whether `type` is text that people edit: text/*, JSON, XML and the like.
 [[nodiscard]] constexpr bool is_textual(std::string_view type) noexcept {
   constexpr std::string_view others[] = {
-      "application/graphql", "application/json",     "application/sql",
-      "application/toml",    "application/x-ndjson", "application/x-subrip",
-      "application/xml",     "application/xml-dtd",  "application/yaml",
+      "application/graphql",
+      "application/json",
+      "application/mbox",
+      "application/sql",
+      "application/toml",
+      "application/vnd.apple.mpegurl",
+      "application/x-ndjson",
+      "application/x-subrip",
+      "application/xml",
+      "application/xml-dtd",
+      "application/yaml",
+      "audio/x-mpegurl",
+      "image/x-xbitmap",
+      "image/x-xpixmap",
+      "message/rfc822",
+      "model/mtl",
+      "model/obj",
+      "model/step",
   };
   return type.starts_with("text/") || type.ends_with("+json") || type.ends_with("+xml") ||
          type.ends_with("+yaml") || std::ranges::find(others, type) != std::end(others);
@@ -122,9 +137,11 @@ inline classification classify(std::string_view file_name, std::string_view pref
   const bool agrees = [&] {
     if (prefix.empty() || promised == found.type || promised == "application/octet-stream")
       return true;
-    if (found.by_content.encoding != text_encoding::none) return is_textual(promised);
+    if (found.by_content.encoding != text_encoding::none)
+      return is_textual(promised) || detail::has_text_form(promised);
     if (found.by_content.evidence == evidence::none)
-      return !is_textual(promised) && !detail::has_signature(promised);
+      return detail::has_text_form(promised) ||
+             (!is_textual(promised) && !detail::has_signature(promised));
     return detail::carries(found.type, promised);
   }();
   const bool keeps_content = promised == "application/octet-stream" && !prefix.empty();

@@ -149,7 +149,6 @@ inline constexpr carrier carriers[] = {
   {"application/x-mach-binary", "application/x-object"},
   {"application/x-ole-storage", "application/msword"},
   {"application/x-ole-storage", "application/vnd.ms-excel"},
-  {"application/x-ole-storage", "application/vnd.ms-outlook"},
   {"application/x-ole-storage", "application/vnd.ms-powerpoint"},
   {"application/x-ole-storage", "application/vnd.visio"},
   {"application/x-ole-storage", "application/x-msi"},
@@ -249,6 +248,22 @@ static_assert(std::ranges::is_sorted(signatures, {}, [](const signature& row) {
          std::ranges::find(carriers, type, &carrier::promised) != std::end(carriers);
 }
 
+/// Whether files of this type are text or binary, as their writer chose.
+[[nodiscard]] constexpr bool has_text_form(std::string_view type) noexcept {
+  constexpr std::string_view types[] = {
+      "application/pgp-signature",
+      "application/x-pem-file",
+      "image/x-portable-anymap",
+      "image/x-portable-bitmap",
+      "image/x-portable-graymap",
+      "image/x-portable-pixmap",
+      "model/stl",
+      "model/x-ply",
+  };
+  return std::ranges::find(types, type) != std::end(types);
+}
+
+/// Whether a file with this content may have a name that promises the other type.
 [[nodiscard]] constexpr bool carries(std::string_view content, std::string_view promised) noexcept {
   return std::ranges::any_of(carriers, [&](const carrier& row) {
     return row.content == content && row.promised == promised;

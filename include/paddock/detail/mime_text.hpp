@@ -8,6 +8,7 @@
 #include <paddock/detail/utf8.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,27 +30,29 @@ namespace detail {
 inline constexpr std::string_view utf8_bom = "\xEF\xBB\xBF";
 inline constexpr std::string_view white_space = "\t\n\f\r ";
 
-/// WHATWG MIME Sniffing, "binary data byte": 00-08, 0B, 0E-1A, 1C-1F.
-[[nodiscard]] constexpr bool is_binary_data_byte(char c) noexcept {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\f' && byte != '\r' &&
-         byte != 0x1B;
-}
+/// WHATWG MIME Sniffing, "binary data byte": 00-08, 0B, 0E-1A, 1C-1F. One bit for each control
+/// byte.
+inline constexpr std::uint32_t binary_data_bytes =
+    ~(1U << '\t' | 1U << '\n' | 1U << '\f' | 1U << '\r' | 1U << 0x1B);
 
 [[nodiscard]] inline bool has_binary_data_byte(std::string_view bytes) noexcept {
-  constexpr std::uint64_t spaces = 0x2020'2020'2020'2020;
   constexpr std::uint64_t high_bits = 0x8080'8080'8080'8080;
-  const auto any = [bytes](std::size_t from, std::size_t size) {
-    return std::ranges::any_of(bytes.substr(from, size), is_binary_data_byte);
-  };
+  constexpr std::uint64_t spaces = 0x2020'2020'2020'2020;
   std::size_t at = 0;
   for (; bytes.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, sizeof word);
-    const bool may_have_control = ((word - spaces) & ~word & high_bits) != 0;
-    if (may_have_control && any(at, sizeof word)) return true;
+    // The high bit of each byte below 0x20. No subtraction borrows from the next byte.
+    std::uint64_t controls = ~((word | high_bits) - spaces) & ~word & high_bits;
+    for (; controls != 0; controls &= controls - 1) {
+      const auto control = word >> (std::countr_zero(controls) - 7) & 0xFF;
+      if ((binary_data_bytes >> control & 1) != 0) return true;
+    }
   }
-  return any(at, bytes.size() - at);
+  return std::ranges::any_of(bytes.substr(at), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && (binary_data_bytes >> byte & 1) != 0;
+  });
 }
 
 [[nodiscard]] inline text_encoding encoding_of(std::string_view prefix) noexcept {
