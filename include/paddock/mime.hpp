@@ -19,7 +19,6 @@
 #include <paddock/detail/mime_table.hpp>
 #include <paddock/detail/mime_text.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -96,7 +95,7 @@ struct classification {
       "model/step",
   };
   return type.starts_with("text/") || type.ends_with("+json") || type.ends_with("+xml") ||
-         type.ends_with("+yaml") || std::ranges::find(others, type) != std::end(others);
+         type.ends_with("+yaml") || detail::is_one_of(type, others);
 }
 
 /// The image types that models accept as input.

@@ -19,7 +19,6 @@
 
 #include <paddock/result.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -178,13 +177,15 @@ inline result<edit_plan> plan_edit(std::string_view content, const text_edit& ed
   if (edit.old_text.empty()) return error{error_code::invalid_argument, 0, "text_edit"};
   const detail::text_match match = detail::find_normalised(content, edit.old_text);
   if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
-  const std::string_view before = content.substr(0, match.offset);
+  std::uint64_t line = 0;
+  for (const char c : content.substr(0, match.offset))
+    line += c == '\n' ? 1U : 0U;
   return edit_plan{
       .offset = match.offset,
       .size = match.size,
       .replacement = detail::with_line_breaks(edit.new_text, detail::line_break_at(content, match)),
       .occurrences = match.occurrences,
-      .line = static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
+      .line = line,
   };
 }
 

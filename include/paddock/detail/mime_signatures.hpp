@@ -12,7 +12,6 @@
 #include <paddock/detail/mime_containers.hpp>
 #include <paddock/detail/mime_text.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -206,9 +205,14 @@ inline constexpr auto signature_buckets = [] {
   return begins;
 }();
 
-static_assert(std::ranges::is_sorted(signatures, {}, [](const signature& row) {
-  return static_cast<unsigned char>(row.magic.front());
-}));
+static_assert([] {
+  // Each row stands in the bucket of its first byte, so the rows are ordered.
+  for (std::size_t i = 0; i < std::size(signatures); ++i) {
+    const auto first = static_cast<unsigned char>(signatures[i].magic.front());
+    if (i < signature_buckets[first] || i >= signature_buckets[first + 1U]) return false;
+  }
+  return true;
+}());
 
 /// The type by signature, or empty. Precondition: `prefix` is not empty.
 [[nodiscard]] inline std::string_view match_signature(std::string_view prefix,
@@ -243,9 +247,11 @@ static_assert(std::ranges::is_sorted(signatures, {}, [](const signature& row) {
 
 /// Whether files of this type always begin with a signature that is known here.
 [[nodiscard]] constexpr bool has_signature(std::string_view type) noexcept {
-  return std::ranges::find(signatures, type, &signature::type) != std::end(signatures) ||
-         std::ranges::find(refined_types, type) != std::end(refined_types) ||
-         std::ranges::find(carriers, type, &carrier::promised) != std::end(carriers);
+  for (const signature& row : signatures)
+    if (row.type == type) return true;
+  for (const carrier& row : carriers)
+    if (row.promised == type) return true;
+  return is_one_of(type, refined_types);
 }
 
 /// Whether files of this type are text or binary, as their writer chose.
@@ -260,14 +266,14 @@ static_assert(std::ranges::is_sorted(signatures, {}, [](const signature& row) {
       "model/stl",
       "model/x-ply",
   };
-  return std::ranges::find(types, type) != std::end(types);
+  return is_one_of(type, types);
 }
 
 /// Whether a file with this content may have a name that promises the other type.
 [[nodiscard]] constexpr bool carries(std::string_view content, std::string_view promised) noexcept {
-  return std::ranges::any_of(carriers, [&](const carrier& row) {
-    return row.content == content && row.promised == promised;
-  });
+  for (const carrier& row : carriers)
+    if (row.content == content && row.promised == promised) return true;
+  return false;
 }
 
 } // namespace paddock::mime::detail

@@ -9,8 +9,7 @@
 
 #include <paddock/detail/ascii.hpp>
 
-#include <algorithm>
-#include <span>
+#include <cstddef>
 #include <string_view>
 
 namespace paddock::mime::detail {
@@ -747,31 +746,34 @@ inline constexpr name_row whole_names[] = {
 // clang-format on
 
 /// Whether a binary search finds every row: strictly ascending, and in lower case.
-[[nodiscard]] constexpr bool is_searchable(std::span<const name_row> rows) noexcept {
-  const auto is_upper = [](char c) { return c != paddock::detail::ascii_lower(c); };
-  for (const name_row& row : rows)
-    if (std::ranges::any_of(row.name, is_upper)) return false;
-  return std::ranges::adjacent_find(rows, std::ranges::greater_equal{}, &name_row::name) ==
-         rows.end();
+template <std::size_t N>
+[[nodiscard]] constexpr bool is_searchable(const name_row (&rows)[N]) noexcept {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (i > 0 && rows[i - 1].name >= rows[i].name) return false;
+    for (const char c : rows[i].name)
+      if (c != paddock::detail::ascii_lower(c)) return false;
+  }
+  return true;
 }
 static_assert(is_searchable(extensions));
 static_assert(is_searchable(whole_names));
 
 /// The type of `name`, compared without ASCII case, or empty.
-[[nodiscard]] constexpr std::string_view find_type(std::span<const name_row> rows,
+template <std::size_t N>
+[[nodiscard]] constexpr std::string_view find_type(const name_row (&rows)[N],
                                                    std::string_view name) noexcept {
-  const auto before = [](std::string_view row, std::string_view wanted) {
-    return std::ranges::lexicographical_compare(
-        row, wanted,
-        [](char a, char b) {
-          return static_cast<unsigned char>(a) < static_cast<unsigned char>(b);
-        },
-        {}, paddock::detail::ascii_lower);
-  };
-  const auto found = std::ranges::lower_bound(rows, name, before, &name_row::name);
-  if (found == rows.end() || !paddock::detail::equal_ignoring_ascii_case(found->name, name))
-    return {};
-  return found->type;
+  std::size_t begin = 0;
+  std::size_t end = N;
+  while (begin < end) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    const int order = paddock::detail::compare_ignoring_ascii_case(rows[middle].name, name);
+    if (order == 0) return rows[middle].type;
+    if (order < 0)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return {};
 }
 
 } // namespace paddock::mime::detail

@@ -7,7 +7,6 @@
 #include <paddock/detail/ascii.hpp>
 #include <paddock/detail/utf8.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -49,10 +48,11 @@ inline constexpr std::uint32_t binary_data_bytes =
       if ((binary_data_bytes >> control & 1) != 0) return true;
     }
   }
-  return std::ranges::any_of(bytes.substr(at), [](char c) {
+  for (const char c : bytes.substr(at)) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 && (binary_data_bytes >> byte & 1) != 0;
-  });
+    if (byte < 0x20 && (binary_data_bytes >> byte & 1) != 0) return true;
+  }
+  return false;
 }
 
 [[nodiscard]] inline text_encoding encoding_of(std::string_view prefix) noexcept {
@@ -72,7 +72,8 @@ inline constexpr std::uint32_t binary_data_bytes =
 }
 
 [[nodiscard]] constexpr std::string_view skip_white_space(std::string_view text) noexcept {
-  return text.substr(std::min(text.find_first_not_of(white_space), text.size()));
+  const std::size_t begin = text.find_first_not_of(white_space);
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
 /// WHATWG MIME Sniffing, "rules for identifying an unknown MIME type": the HTML rows.
@@ -81,11 +82,12 @@ inline constexpr std::uint32_t binary_data_bytes =
       "<!DOCTYPE HTML", "<HTML", "<HEAD",  "<SCRIPT", "<IFRAME", "<H1",   "<DIV", "<FONT",
       "<TABLE",         "<A",    "<STYLE", "<TITLE",  "<B",      "<BODY", "<BR",  "<P",
   };
-  const auto is_tag = [text](std::string_view tag) {
-    return starts_with_ignoring_case(text, tag) && text.size() > tag.size() &&
-           (text[tag.size()] == ' ' || text[tag.size()] == '>');
-  };
-  return text.starts_with("<!--") || std::ranges::any_of(tags, is_tag);
+  if (text.starts_with("<!--")) return true;
+  for (const std::string_view tag : tags)
+    if (starts_with_ignoring_case(text, tag) && text.size() > tag.size() &&
+        (text[tag.size()] == ' ' || text[tag.size()] == '>'))
+      return true;
+  return false;
 }
 
 /// The name of the first element after declarations, comments and processing instructions; empty
@@ -129,7 +131,7 @@ inline constexpr std::uint32_t binary_data_bytes =
   if (!text.starts_with("#!")) return {};
   std::string_view line = text.substr(2, text.find_first_of("\r\n") - 2);
   while (true) {
-    line = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+    line = skip_white_space(line);
     std::string_view word = line.substr(0, line.find_first_of(" \t"));
     if (word.empty()) return {};
     line.remove_prefix(word.size());
@@ -138,8 +140,9 @@ inline constexpr std::uint32_t binary_data_bytes =
     if (word == "env" || word.starts_with('-') || word.find('=') != std::string_view::npos)
       continue;
     word = word.substr(0, word.find_last_not_of("0123456789.") + 1);
-    const auto* found = std::ranges::find(rows, word, &row::interpreter);
-    return found == std::end(rows) ? std::string_view() : found->type;
+    for (const row& known : rows)
+      if (word == known.interpreter) return known.type;
+    return {};
   }
 }
 
