@@ -81,6 +81,8 @@ TEST(MimeSniff, IsNotFooledByShortSignatures) {
       {"BMW", "BMW is a car", text},
       {"BM and binary", "BM\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0E\x0F\x10\x11\x12\x13\x14\x15",
        nothing},
+      {"BM with a header size but reserved bytes in use",
+       "BM\x46\0\0\0\x01\0\0\0\x36\0\0\0\x28\0\0\0"s, nothing},
       {"MZ", "MZ is how the story began, a long time ago, in a program loader", text},
       {"MZ without PE", "MZ" + std::string(80, '\0'), nothing},
       {"MZ with an offset beyond the end", "MZ" + std::string(58, '\0') + "\xFF\xFF\xFF\x7F",

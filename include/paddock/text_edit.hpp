@@ -177,9 +177,11 @@ inline result<edit_plan> plan_edit(std::string_view content, const text_edit& ed
   if (edit.old_text.empty()) return error{error_code::invalid_argument, 0, "text_edit"};
   const detail::text_match match = detail::find_normalised(content, edit.old_text);
   if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
+  const std::string_view before = content.substr(0, match.offset);
   std::uint64_t line = 0;
-  for (const char c : content.substr(0, match.offset))
-    line += c == '\n' ? 1U : 0U;
+  for (std::size_t at = before.find('\n'); at != std::string_view::npos;
+       at = before.find('\n', at + 1))
+    ++line;
   return edit_plan{
       .offset = match.offset,
       .size = match.size,
