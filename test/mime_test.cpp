@@ -171,8 +171,7 @@ TEST(MimeSniff, FindsAControlByteAtEveryPlace) {
     }
 }
 
-// --- names
-// ------------------------------------------------------------------------------------------
+// --- names ---------------------------------------------------------------------------------------
 
 struct name_case {
   std::string_view name;
@@ -272,8 +271,7 @@ TEST(MimeName, CarriersPromiseTypesThatNamesCanHave) {
     EXPECT_TRUE(promised.contains(row.promised)) << row.promised;
 }
 
-// --- both
-// -------------------------------------------------------------------------------------------
+// --- both ----------------------------------------------------------------------------------------
 
 struct classify_case {
   const char* name;

@@ -48,7 +48,7 @@ struct sniffed {
 };
 
 /// The type of a file that begins with `prefix`. A code point cut off by the end of the prefix is
-/// not an error. Nothing is text/plain with no evidence.
+/// not an error. An empty prefix is text/plain, with no evidence.
 [[nodiscard]] inline sniffed sniff(std::string_view prefix) noexcept;
 
 /// The type that a file name promises: a whole name ("Makefile"), else the part after the last dot,
@@ -68,7 +68,7 @@ struct classification {
 /// text/x-typescript), a container takes the more special type of the extension (a zip called
 /// foo.docx); otherwise the content decides, and when it is nothing known the extension does,
 /// unless it promises a format whose signature should have been there. An empty file has the type
-/// of its extension, else text/plain.
+/// of its extension, else text/plain; whoever needs a real image looks at by_content.
 [[nodiscard]] inline classification classify(std::string_view file_name,
                                              std::string_view prefix) noexcept;
 
@@ -103,8 +103,7 @@ struct classification {
   return type == "image/png" || type == "image/jpeg" || type == "image/gif" || type == "image/webp";
 }
 
-// --- inline
-// ---------------------------------------------------------------------------------------
+// --- inline --------------------------------------------------------------------------------------
 
 inline sniffed sniff(std::string_view prefix) noexcept {
   if (prefix.empty()) return {"text/plain", evidence::none, text_encoding::utf8};

@@ -69,7 +69,7 @@ template <class T, std::size_t N>
 /// bzip2: the block size, then the digits of pi before a block or of its square root before the
 /// end.
 [[nodiscard]] constexpr std::string_view bzip2(std::string_view prefix) noexcept {
-  constexpr std::string_view block("\x31\x41\x59\x26\x53\x59", 6);
+  constexpr std::string_view block = "1AY&SY";
   constexpr std::string_view end("\x17\x72\x45\x38\x50\x90", 6);
   if (prefix.size() < 10 || prefix[3] < '1' || prefix[3] > '9') return {};
   return has_at(prefix, 4, block) || has_at(prefix, 4, end) ? "application/x-bzip2" : "";
