@@ -62,7 +62,7 @@ struct command {
   /// anything is dropped. It must not throw; while it works the command may have to wait for room
   /// in the pipe.
   std::function<void(output_stream, std::string_view)> on_output;
-  /// Called a few times a second while the command runs, on the same thread.
+  /// Called at least a few times a second while the command runs, on the same thread. It must not throw.
   std::function<void()> on_tick;
 };
 
@@ -149,6 +149,7 @@ private:
 /// - "interpreter": not_found (the script exists, the program on its "#!" line or its ELF loader
 /// does not)
 /// - "helper": unsupported (the helper program is not there or cannot be run)
+/// - "cancellation": cancelled (requested before the start), too_many
 /// - otherwise the system call that failed: too_many, io.
 [[nodiscard]] result<command_outcome> run(const command& command,
                                           const cancellation* cancel = nullptr);
