@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Path algebra on bytes, without looking at any file system, and a lossless codec for file names in JSON.
+/// Path algebra on bytes, without looking at any file system, and a lossless codec for file names
+/// in JSON.
 ///
-/// Lexical confinement is not a boundary. A path that stays inside a directory by its spelling can leave it through a
-/// symbolic link, and `a/../b` is not `b` when `a` is a link. These functions are for messages, for names and for
-/// translating spellings; what may be touched is decided by `root`, in the kernel (see root.hpp).
+/// Lexical confinement is not a boundary. A path that stays inside a directory by its spelling can
+/// leave it through a symbolic link, and `a/../b` is not `b` when `a` is a link. These functions
+/// are for messages, for names and for translating spellings; what may be touched is decided by
+/// `root`, in the kernel (see root.hpp).
 ///
-/// A path is any sequence of bytes; '/' separates components, repeated slashes count as one. Views that are returned point
-/// into the argument. Thread-safety: pure functions.
+/// A path is any sequence of bytes; '/' separates components, repeated slashes count as one. Views
+/// that are returned point into the argument. Thread-safety: pure functions.
 
 #include <paddock/config.hpp>
 #include <paddock/detail/utf8.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -20,7 +23,8 @@
 
 namespace paddock {
 
-/// Takes the next component from the front of `rest`, with the slashes around it. Empty when there is none.
+/// Takes the next component from the front of `rest`, with the slashes around it. Empty when there
+/// is none.
 /// `.` and `..` are components like any other.
 [[nodiscard]] constexpr std::string_view next_component(std::string_view& rest) noexcept {
   const std::size_t begin = rest.find_first_not_of('/');
@@ -40,8 +44,9 @@ namespace paddock {
   return path.starts_with('/');
 }
 
-/// `path` without repeated slashes, `.` and trailing slash, and with `..` cancelling the component before it. `..` at the
-/// front of a relative path stays, at the front of an absolute path it is dropped. "." stands for "nothing left".
+/// `path` without repeated slashes, `.` and trailing slash, and with `..` cancelling the component
+/// before it. `..` at the front of a relative path stays, at the front of an absolute path it is
+/// dropped. "." stands for "nothing left".
 [[nodiscard]] inline std::string normalize_lexically(std::string_view path) {
   std::string normal = is_absolute(path) ? "/" : "";
   const std::size_t base = normal.size();
@@ -80,7 +85,8 @@ namespace paddock {
   return path.substr(path.rfind('/') + 1); // npos + 1 == 0
 }
 
-/// What stands before the last component, without the slashes between them: "a" of "a/b/", "/" of "/a" and of "/",
+/// What stands before the last component, without the slashes between them: "a" of "a/b/", "/" of
+/// "/a" and of "/",
 /// "" of "a".
 [[nodiscard]] constexpr std::string_view parent(std::string_view path) noexcept {
   const std::string_view trimmed = path.substr(0, path.find_last_not_of('/') + 1);
@@ -90,8 +96,8 @@ namespace paddock {
   return path.substr(0, is_absolute(path) ? 1 : 0);
 }
 
-/// The extension of the last component with its dot, as Node's path.extname: from the last dot, unless that is its first
-/// byte. ".gz" of "a.tar.gz", "." of "a.", "" of ".hidden" and "..".
+/// The extension of the last component with its dot, as Node's path.extname: from the last dot,
+/// unless that is its first byte. ".gz" of "a.tar.gz", "." of "a.", "" of ".hidden" and "..".
 [[nodiscard]] constexpr std::string_view extension(std::string_view path) noexcept {
   const std::string_view name = file_name(path);
   const std::size_t dot = name.rfind('.');
@@ -99,46 +105,48 @@ namespace paddock {
   return name.substr(dot);
 }
 
-/// What follows `root` in `absolute`, compared component by component ("/ws-evil/f" is not inside "/ws"); repeated slashes
-/// and `.` are skipped. Empty for the root itself; nothing when either is not absolute or `..` would have to be
-/// understood. `..` in the remainder is left to the caller.
+/// What follows `root` in `absolute`, compared component by component ("/ws-evil/f" is not inside
+/// "/ws"); repeated slashes and `.` are skipped. Empty for the root itself; nothing when either is
+/// not absolute or `..` would have to be understood. `..` in the remainder is left to the caller.
 [[nodiscard]] constexpr std::optional<std::string_view>
 strip_root_prefix(std::string_view absolute, std::string_view root) noexcept {
   if (!is_absolute(absolute) || !is_absolute(root)) return std::nullopt;
   const auto next_name = [](std::string_view& rest) {
     std::string_view name = next_component(rest);
-    while (name == ".") name = next_component(rest);
+    while (name == ".")
+      name = next_component(rest);
     return name;
   };
   for (std::string_view want = next_name(root); !want.empty(); want = next_name(root))
     if (want == ".." || next_name(absolute) != want) return std::nullopt;
-  std::string_view remainder = absolute;
-  while (true) {
-    const std::string_view before = remainder;
-    const std::string_view name = next_component(remainder);
-    if (name == ".") continue;
-    return before.substr(before.size() - (name.empty() ? 0 : before.size() - before.find(name.front())));
-  }
+  absolute.remove_prefix(std::min(absolute.find_first_not_of('/'), absolute.size()));
+  for (std::string_view rest = absolute; next_component(rest) == ".";)
+    absolute = rest;
+  return absolute;
 }
 
-/// Whether the spelling alone leaves the directory it starts from: an absolute path, or one that at any point has more `..`
-/// than names before it, even if it would come back.
+/// Whether the spelling alone leaves the directory it starts from: an absolute path, or one that at
+/// any point has more `..` than names before it, even if it would come back.
 [[nodiscard]] constexpr bool escapes_lexically(std::string_view path) noexcept {
   if (is_absolute(path)) return true;
   std::size_t depth = 0;
   for (std::string_view name = next_component(path); !name.empty(); name = next_component(path)) {
     if (name == ".") continue;
-    if (name != "..") ++depth;
-    else if (depth-- == 0) return true;
+    if (name != "..")
+      ++depth;
+    else if (depth-- == 0)
+      return true;
   }
   return false;
 }
 
-// --- file names in JSON ---------------------------------------------------------------------------
+// --- file names in JSON
+// ---------------------------------------------------------------------------
 //
-// A file name is bytes; a JSON string is Unicode. Each byte b that is not part of valid UTF-8 is written as U+EF00 + b, which
-// lies in U+EF80..U+EFFF of the private use area. A name that really contains one of those characters has its three bytes
-// written in the same way, so no two names share an encoded form and decoding gives back the exact bytes.
+// A file name is bytes; a JSON string is Unicode. Each byte b that is not part of valid UTF-8 is
+// written as U+EF00 + b, which lies in U+EF80..U+EFFF of the private use area. A name that really
+// contains one of those characters has its three bytes written in the same way, so no two names
+// share an encoded form and decoding gives back the exact bytes.
 
 namespace detail {
 
@@ -170,7 +178,8 @@ inline void append_escaped_byte(std::string& out, char byte) {
   return !detail::is_valid_utf8(name) || detail::find_escape(name, 0) != std::string_view::npos;
 }
 
-/// Valid UTF-8 for any bytes, reversible. ASCII, '/' included, stays as it is, so whole paths may be given.
+/// Valid UTF-8 for any bytes, reversible. ASCII, '/' included, stays as it is, so whole paths may
+/// be given.
 [[nodiscard]] inline std::string encode_name(std::string_view name) {
   if (!needs_encoding(name)) return std::string(name);
   std::string out;
@@ -180,15 +189,17 @@ inline void append_escaped_byte(std::string& out, char byte) {
     if (found.state == detail::utf8_state::complete && !detail::is_escape_at(name, at)) {
       out.append(name, at, found.size);
     } else {
-      for (std::size_t i = 0; i < found.size; ++i) detail::append_escaped_byte(out, name[at + i]);
+      for (std::size_t i = 0; i < found.size; ++i)
+        detail::append_escaped_byte(out, name[at + i]);
     }
     at += found.size;
   }
   return out;
 }
 
-/// The bytes that encode_name was given. Text that encode_name would not have produced is decoded by the same rule; the only
-/// bytes that an escape can produce are 0x80..0xFF, so no slash, NUL or dot comes into being.
+/// The bytes that encode_name was given. Text that encode_name would not have produced is decoded
+/// by the same rule; the only bytes that an escape can produce are 0x80..0xFF, so no slash, NUL or
+/// dot comes into being.
 [[nodiscard]] inline std::string decode_name(std::string_view text) {
   std::string out;
   out.reserve(text.size());

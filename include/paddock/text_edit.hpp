@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Exact search and replace on text that may use LF or CRLF line endings, mixed or not, and that need not be
-/// valid UTF-8. Matching is done on LF-normalised text; every byte outside the match stays as it was.
-/// (the owner of this component completes this header)
+/// Exact search and replace on text that may use LF or CRLF line endings, mixed or not, and that
+/// need not be valid UTF-8.
+///
+/// Matching is done as if every CRLF pair in the content and in the edit were LF; a CR that is not
+/// directly before an LF is an ordinary byte. A match covers a pair whole or not at all. Every byte
+/// outside the match stays as it was.
+///
+/// Line breaks of the new text take the form of the place: that of the first break inside the
+/// match; without one, of the nearest break before the match; without one, of the first break after
+/// it; LF in a content of one line.
+///
+/// Cost: a few passes over the content, and a copy of it only when a search of more than one line
+/// meets a content that mixes both line endings. Not guaranteed: that a lone CR at the edge of a
+/// match or of the new text stays lone, when what comes to stand beside it is an LF. Thread-safety:
+/// pure functions.
 
 #include <paddock/result.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -21,14 +35,157 @@ struct text_edit {
 
 /// Where a text_edit applies in a content, and the bytes to put there.
 struct edit_plan {
-  std::size_t offset = 0; ///< of the match in the content, in bytes
-  std::size_t size = 0;   ///< of the match in the content, in bytes (CRLF counts two)
-  std::string replacement; ///< new_text with the line endings of the place
-  std::uint64_t occurrences = 0;
-  std::uint64_t line = 0; ///< 0-based line of the match
+  std::size_t offset = 0;        ///< of the match in the content, in bytes
+  std::size_t size = 0;          ///< of the match in the content, in bytes (CRLF counts two)
+  std::string replacement;       ///< new_text with the line endings of the place
+  std::uint64_t occurrences = 0; ///< of old_text in the content, not overlapping
+  std::uint64_t line = 0;        ///< 0-based line of the match; lines are separated by '\n'
 };
 
-/// Errors: invalid_argument (empty old_text), no_match.
-[[nodiscard]] result<edit_plan> plan_edit(std::string_view content, const text_edit& edit);
+/// Finds the first occurrence. Errors: invalid_argument (empty old_text), no_match.
+[[nodiscard]] inline result<edit_plan> plan_edit(std::string_view content, const text_edit& edit);
+
+/// The content after the edit. Precondition: `plan` was made for this content.
+[[nodiscard]] inline std::string apply_edit(std::string_view content, const edit_plan& plan) {
+  Expects(plan.offset <= content.size() && plan.size <= content.size() - plan.offset);
+  std::string edited;
+  edited.reserve(content.size() - plan.size + plan.replacement.size());
+  edited.append(content.substr(0, plan.offset));
+  edited.append(plan.replacement);
+  edited.append(content.substr(plan.offset + plan.size));
+  return edited;
+}
+
+// --- inline
+// ---------------------------------------------------------------------------------------
+
+namespace detail {
+
+enum class line_endings : std::uint8_t { no_pairs, all_pairs, mixed };
+
+struct text_match {
+  std::size_t offset = 0;
+  std::size_t size = 0;
+  std::uint64_t occurrences = 0;
+};
+
+/// std::string_view::find with the C library's linear-time search.
+[[nodiscard]] inline std::size_t find_text(std::string_view content, std::string_view text,
+                                           std::size_t from) noexcept {
+  if (from >= content.size()) return std::string_view::npos;
+  const void* found =
+      ::memmem(content.data() + from, content.size() - from, text.data(), text.size());
+  if (found == nullptr) return std::string_view::npos;
+  return static_cast<std::size_t>(static_cast<const char*>(found) - content.data());
+}
+
+/// Whether the '\n' at `at` is the second byte of a CRLF pair.
+[[nodiscard]] inline bool is_pair(std::string_view content, std::size_t at) noexcept {
+  return at > 0 && content[at - 1] == '\r';
+}
+
+[[nodiscard]] inline line_endings line_endings_of(std::string_view content) noexcept {
+  if (content.find('\r') == std::string_view::npos) return line_endings::no_pairs;
+  bool pairs = false;
+  bool singles = false;
+  for (std::size_t at = content.find('\n'); at != std::string_view::npos;
+       at = content.find('\n', at + 1)) {
+    (is_pair(content, at) ? pairs : singles) = true;
+    if (pairs && singles) return line_endings::mixed;
+  }
+  return pairs ? line_endings::all_pairs : line_endings::no_pairs;
+}
+
+/// `text` with `line_break` in place of each LF and of each CRLF pair.
+[[nodiscard]] inline std::string with_line_breaks(std::string_view text,
+                                                  std::string_view line_break) {
+  std::string out;
+  out.reserve(text.size());
+  std::size_t copied = 0;
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos;
+       at = text.find('\n', at + 1)) {
+    out.append(text.substr(copied, at - copied - (is_pair(text, at) ? 1 : 0)));
+    out.append(line_break);
+    copied = at + 1;
+  }
+  out.append(text.substr(copied));
+  return out;
+}
+
+/// First occurrence and number of occurrences, byte for byte.
+[[nodiscard]] inline text_match find_exactly(std::string_view content,
+                                             std::string_view text) noexcept {
+  text_match match;
+  for (std::size_t at = find_text(content, text, 0); at != std::string_view::npos;
+       at = find_text(content, text, at + text.size())) {
+    if (match.occurrences++ == 0) match = {at, text.size(), 1};
+  }
+  return match;
+}
+
+/// The offset in `content` of an offset in its normalised form.
+[[nodiscard]] inline std::size_t original_offset(std::string_view content,
+                                                 std::size_t normalised) noexcept {
+  std::size_t pairs = 0; // before the offset
+  for (std::size_t at = content.find('\n'); at != std::string_view::npos;
+       at = content.find('\n', at + 1)) {
+    const std::size_t pair = is_pair(content, at) ? 1 : 0;
+    if (at - pair - pairs >= normalised) break;
+    pairs += pair;
+  }
+  return normalised + pairs;
+}
+
+/// Finds `old_text` as the top of this header says. Precondition: not empty.
+[[nodiscard]] inline text_match find_normalised(std::string_view content,
+                                                std::string_view old_text) {
+  // Without a break inside, and without a CR at the end that could be half of a pair, a match is a
+  // run of equal bytes.
+  const bool ends_in_cr = old_text.back() == '\r';
+  if (!ends_in_cr && old_text.find('\n') == std::string_view::npos)
+    return find_exactly(content, old_text);
+  const line_endings endings = line_endings_of(content);
+  if (endings == line_endings::no_pairs)
+    return find_exactly(content, with_line_breaks(old_text, "\n"));
+  if (endings == line_endings::all_pairs && !ends_in_cr)
+    return find_exactly(content, with_line_breaks(old_text, "\r\n"));
+  text_match match =
+      find_exactly(with_line_breaks(content, "\n"), with_line_breaks(old_text, "\n"));
+  if (match.occurrences == 0) return match;
+  const std::size_t end = original_offset(content, match.offset + match.size);
+  match.offset = original_offset(content, match.offset);
+  match.size = end - match.offset;
+  return match;
+}
+
+/// The line break that new text at this place is to use, see the top of this header.
+[[nodiscard]] inline std::string_view line_break_at(std::string_view content,
+                                                    const text_match& match) noexcept {
+  std::size_t at = content.substr(0, match.offset + match.size).find('\n', match.offset);
+  if (at == std::string_view::npos) {
+    const void* before =
+        match.offset == 0 ? nullptr : ::memrchr(content.data(), '\n', match.offset);
+    at = before == nullptr
+             ? content.find('\n', match.offset + match.size)
+             : static_cast<std::size_t>(static_cast<const char*>(before) - content.data());
+  }
+  return at != std::string_view::npos && is_pair(content, at) ? "\r\n" : "\n";
+}
+
+} // namespace detail
+
+inline result<edit_plan> plan_edit(std::string_view content, const text_edit& edit) {
+  if (edit.old_text.empty()) return error{error_code::invalid_argument, 0, "text_edit"};
+  const detail::text_match match = detail::find_normalised(content, edit.old_text);
+  if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
+  const std::string_view before = content.substr(0, match.offset);
+  return edit_plan{
+      .offset = match.offset,
+      .size = match.size,
+      .replacement = detail::with_line_breaks(edit.new_text, detail::line_break_at(content, match)),
+      .occurrences = match.occurrences,
+      .line = static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
+  };
+}
 
 } // namespace paddock

@@ -3,8 +3,9 @@
 
 /// UTF-8 on bytes: validation, counting, and cutting a prefix at a code point.
 ///
-/// Valid means well-formed by table 3-7 of the Unicode Standard: no overlong forms, no surrogates, nothing above
-/// U+10FFFF. NUL is an ordinary code point. Runs of ASCII are passed eight bytes at a time.
+/// Valid means well-formed by table 3-7 of the Unicode Standard: no overlong forms, no surrogates,
+/// nothing above U+10FFFF. NUL is an ordinary code point. Runs of ASCII are passed eight bytes at a
+/// time.
 ///
 /// Thread-safety: pure functions.
 
@@ -35,7 +36,8 @@ struct utf8_sequence {
   if (lead < 0x80) return {utf8_state::complete, 1};
   if (lead < 0xC2 || lead > 0xF4) return {};
   const std::size_t size = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  // The second byte carries the limits that exclude overlong forms, surrogates and values above U+10FFFF.
+  // The second byte carries the limits that exclude overlong forms, surrogates and values above
+  // U+10FFFF.
   const unsigned lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const unsigned highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   for (std::size_t i = 1; i < size; ++i) {
@@ -45,7 +47,8 @@ struct utf8_sequence {
   return {utf8_state::complete, size};
 }
 
-/// Offset of the first byte that is not part of a complete, valid code point; size() when there is none.
+/// Offset of the first byte that is not part of a complete, valid code point; size() when there is
+/// none.
 [[nodiscard]] inline std::size_t first_invalid_utf8(std::string_view text) noexcept {
   constexpr std::uint64_t high_bits = 0x8080'8080'8080'8080;
   std::size_t at = 0;
@@ -59,7 +62,8 @@ struct utf8_sequence {
       }
     }
     // At least to the end of this block one by one: text in other scripts mixes both.
-    const std::size_t block_end = at + (text.size() - at < sizeof word ? text.size() - at : sizeof word);
+    const std::size_t block_end =
+        at + (text.size() - at < sizeof word ? text.size() - at : sizeof word);
     while (at < block_end) {
       const utf8_sequence found = first_sequence(text.substr(at));
       if (found.state != utf8_state::complete) return at;
@@ -89,9 +93,10 @@ struct utf8_sequence {
   return text.size() - continuations;
 }
 
-/// `prefix` without a code point that the end of the prefix cut off: at most 3 bytes less. Bytes that could not
-/// become valid stay, so validation still finds them.
-[[nodiscard]] constexpr std::string_view truncate_to_valid_prefix(std::string_view prefix) noexcept {
+/// `prefix` without a code point that the end of the prefix cut off: at most 3 bytes less. Bytes
+/// that could not become valid stay, so validation still finds them.
+[[nodiscard]] constexpr std::string_view
+truncate_to_valid_prefix(std::string_view prefix) noexcept {
   for (std::size_t tail = 1; tail <= 3 && tail <= prefix.size(); ++tail) {
     const std::string_view end = prefix.substr(prefix.size() - tail);
     if ((static_cast<unsigned char>(end.front()) & 0xC0) == 0x80) continue;
