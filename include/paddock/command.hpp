@@ -149,6 +149,7 @@ private:
 /// - "interpreter": not_found (the script exists, the program on its "#!" line or its ELF loader
 /// does not)
 /// - "helper": unsupported (the helper program is not there or cannot be run)
+/// - "cancellation": cancelled (requested before the start), too_many
 /// - otherwise the system call that failed: too_many, io.
 [[nodiscard]] result<command_outcome> run(const command& command,
                                           const cancellation* cancel = nullptr);

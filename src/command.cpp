@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+#include "cancellation.hpp"
+#include "command_output.hpp"
+#include "sys/exec_protocol.hpp"
+#include "sys/process.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/command.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#ifndef PADDOCK_HELPER_DIRECTORY
+#error "define PADDOCK_HELPER_DIRECTORY: where paddock-exec-helper is installed"
+#endif
+
+namespace paddock {
+namespace {
+
+constexpr const char* helper_name = "paddock-exec-helper";
+constexpr std::size_t read_buffer_bytes = 64UL * 1024;
+/// What a process outside the tree that was handed a pipe may still write is not waited for longer
+/// than this.
+constexpr std::int64_t drain_ms_max = 300;
+/// How much later than promised the helper may report before it counts as stuck.
+constexpr std::int64_t helper_late_ms_max = 2'000;
+
+bool has_nul(const std::string& text) {
+  return text.find('\0') != std::string::npos;
+}
+
+result<void> check_directory(int fd) {
+  constexpr const char* operation = "working_directory";
+  if (fd < 0) return error{error_code::invalid_argument, 0, operation};
+  const auto status = sys::status_at(fd, "");
+  if (!status) {
+    const int os_errno = status.error().os_errno;
+    const bool unusable = os_errno == EBADF;
+    return error{unusable ? error_code::invalid_argument : status.error().code, os_errno,
+                 operation};
+  }
+  if (status->kind != entry_kind::directory)
+    return error{error_code::not_a_directory, ENOTDIR, operation};
+  if (status->links == 0) return error{error_code::not_found, ENOENT, operation};
+  return {};
+}
+
+result<void> check(const command& asked) {
+  if (asked.argv.empty() || asked.argv[0].empty() ||
+      std::any_of(asked.argv.begin(), asked.argv.end(), has_nul))
+    return error{error_code::invalid_argument, 0, "argv"};
+  for (const std::string& variable : asked.environment) {
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string::npos || equals == 0 || has_nul(variable))
+      return error{error_code::invalid_argument, 0, "environment"};
+  }
+  if (asked.timeout_ms <= 0 || asked.kill_grace_ms < 0)
+    return error{error_code::invalid_argument, 0, "timeout"};
+  return check_directory(asked.working_directory);
+}
+
+result<std::string> find_helper(const command& asked) {
+  if (!asked.helper.empty()) return asked.helper;
+  std::vector<std::string> places;
+  if (const auto program = sys::executable_path()) {
+    const std::string directory = program->substr(0, program->rfind('/') + 1);
+    places.push_back(directory + helper_name);
+    places.push_back(directory + "../libexec/paddock/" + helper_name);
+  }
+  places.push_back(std::string(PADDOCK_HELPER_DIRECTORY "/") + helper_name);
+  for (std::string& place : places)
+    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return std::move(place);
+  return error{error_code::unsupported, ENOENT, "helper"};
+}
+
+/// Why the helper could not start the command.
+error start_error(sys::exec_stage stage, int os_errno) {
+  switch (stage) {
+  case sys::exec_stage::working_directory:
+    return {sys::code_of(os_errno), os_errno, "working_directory"};
+  case sys::exec_stage::interpreter:
+    return {error_code::not_found, os_errno, "interpreter"};
+  case sys::exec_stage::execve:
+    if (os_errno == ENOEXEC) return {error_code::unsupported_type, os_errno, "execve"};
+    if (os_errno == ETXTBSY) return {error_code::conflict, os_errno, "execve"};
+    return {sys::code_of(os_errno), os_errno, "execve"};
+  case sys::exec_stage::helper:
+    break;
+  }
+  const error_code code = sys::code_of(os_errno);
+  return {code == error_code::too_many ? code : error_code::unsupported, os_errno, "helper"};
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  result.reserve(strings.size() + 1);
+  for (const std::string& text : strings)
+    result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+std::int64_t later(std::int64_t time_ms, std::int64_t by_ms) {
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  return by_ms > never - time_ms ? never : time_ms + by_ms;
+}
+
+/// A running helper and this side of its descriptors. Closing the channel makes the helper kill
+/// everything, so no path out of here leaves a command or a zombie behind.
+class supervised {
+public:
+  static result<supervised> start(const command& asked);
+  supervised(supervised&&) noexcept = default;
+  supervised& operator=(supervised&&) = delete;
+  supervised(const supervised&) = delete;
+  supervised& operator=(const supervised&) = delete;
+  ~supervised() {
+    if (!helper.handle) return;
+    channel.reset();
+    out.reset();
+    err.reset();
+    signal(SIGCONT);
+    sys::wait(helper);
+  }
+
+  /// SIGTERM for the command now, SIGKILL after the grace.
+  void terminate() const {
+    (void)sys::send(channel.get(), {&sys::terminate_request, 1}, MSG_DONTWAIT).has_value();
+    signal(SIGCONT); // the command may have stopped its supervisor
+  }
+  void signal(int number) const {
+    (void)sys::pidfd_send_signal(helper.handle.get(), number).has_value();
+  }
+
+  sys::child_process helper;
+  file_descriptor channel;
+  file_descriptor out;
+  file_descriptor err;
+
+private:
+  supervised() = default;
+};
+
+result<supervised> supervised::start(const command& asked) {
+  PADDOCK_TRY(const std::string path, find_helper(asked));
+  PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
+  PADDOCK_TRY(auto out, sys::pipe2(0));
+  PADDOCK_TRY(auto err, sys::pipe2(0));
+  PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
+  PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
+  PADDOCK_TRY(const auto directory, sys::duplicate(asked.working_directory));
+
+  const std::array inherited{channel.second.get(), out.second.get(), err.second.get(),
+                             directory.get()};
+  std::vector<std::string> options{helper_name};
+  for (const int fd : inherited)
+    options.push_back(std::to_string(fd));
+  options.push_back(std::to_string(asked.kill_grace_ms));
+  std::vector<char*> argv = pointers(options);
+  argv.pop_back();
+  for (char* argument : pointers(asked.argv))
+    argv.push_back(argument);
+
+  auto helper =
+      sys::spawn(path.c_str(), argv.data(), pointers(asked.environment).data(), inherited);
+  if (!helper) {
+    const error failed = helper.error();
+    const bool exhausted =
+        failed.code == error_code::too_large || failed.code == error_code::too_many;
+    if (exhausted) return failed;
+    return error{error_code::unsupported, failed.os_errno, "helper"};
+  }
+  supervised running;
+  running.helper = std::move(*helper);
+  running.channel = std::move(channel.first);
+  running.out = std::move(out.first);
+  running.err = std::move(err.first);
+  return running;
+}
+
+/// One call of `run`, from the start of the helper to the end of the tree.
+class command_run {
+public:
+  command_run(const command& asked, supervised running, int cancel_fd, std::int64_t began)
+      : asked_(asked), running_(std::move(running)), cancel_fd_(cancel_fd), began_(began),
+        wake_at_(later(began, asked.timeout_ms)),
+        buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
+        out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
+        err_(asked.err == capture::keep ? asked.output_bytes_max : 0) {}
+
+  result<command_outcome> finish() &&;
+
+private:
+  enum class phase : std::uint8_t { running, ending, draining };
+
+  bool step();
+  void time_passed();
+  void stop(ending why);
+  void take_event();
+  void apply(const sys::exec_message& message);
+  void supervisor_lost();
+  void start_draining();
+  void take_output(output_stream stream, file_descriptor& from, output_collector& into);
+
+  const command& asked_;
+  supervised running_;
+  int cancel_fd_;
+  std::int64_t began_;
+  std::int64_t wake_at_;
+  std::unique_ptr<char[]> buffer_;
+  output_collector out_;
+  output_collector err_;
+  phase phase_ = phase::running;
+  int process_group_ = 0; ///< 0 until the helper has told
+  bool ended_ = false;    ///< the command's wait status is known
+  std::optional<ending> stopped_;
+  std::optional<error> failed_;
+  command_outcome outcome_;
+};
+
+/// Waits for the next thing to happen; false when there is nothing more to wait for.
+bool command_run::step() {
+  std::array<pollfd, 4> events{{{running_.channel.get(), POLLIN, 0},
+                                {running_.out.get(), POLLIN, 0},
+                                {running_.err.get(), POLLIN, 0},
+                                {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0}}};
+  const auto ready = sys::poll(events, wake_at_ - sys::monotonic_ms());
+  if (!ready) return false;
+  if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
+  if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
+  if (events[0].revents != 0) take_event();
+  if (events[3].revents != 0 && phase_ == phase::running && !ended_) stop(ending::cancelled);
+  if (sys::monotonic_ms() >= wake_at_) time_passed();
+  return phase_ != phase::draining || running_.out || running_.err;
+}
+
+void command_run::time_passed() {
+  switch (phase_) {
+  case phase::running:
+    stop(ending::timed_out);
+    break;
+  case phase::ending:
+    running_.signal(SIGKILL); // then the channel ends
+    wake_at_ = later(wake_at_, helper_late_ms_max);
+    break;
+  case phase::draining:
+    running_.out.reset();
+    running_.err.reset();
+    break;
+  }
+}
+
+void command_run::stop(ending why) {
+  stopped_ = why;
+  phase_ = phase::ending;
+  wake_at_ = later(sys::monotonic_ms(),
+                   later(sys::tree_end_ms_max + helper_late_ms_max, asked_.kill_grace_ms));
+  running_.terminate();
+}
+
+void command_run::take_event() {
+  sys::exec_message message;
+  std::span<char> bytes(reinterpret_cast<char*>(&message), sizeof message);
+  const auto size = sys::recv(running_.channel.get(), bytes, MSG_DONTWAIT);
+  if (!size && size.error().os_errno == EAGAIN) return;
+  if (size && *size == sizeof message)
+    apply(message);
+  else
+    supervisor_lost();
+}
+
+void command_run::apply(const sys::exec_message& message) {
+  switch (message.event) {
+  case sys::exec_event::started:
+    process_group_ = message.first;
+    break;
+  case sys::exec_event::failed:
+    failed_ = start_error(static_cast<sys::exec_stage>(message.first), message.second);
+    break;
+  case sys::exec_event::ended:
+    ended_ = true;
+    if (WIFEXITED(message.first))
+      outcome_.exit_code = WEXITSTATUS(message.first);
+    else
+      outcome_.signal = WTERMSIG(message.first);
+    outcome_.supervisor_killed = message.second != 0;
+    if (phase_ == phase::running) { // the deadline was for the command; the tree has its own
+      phase_ = phase::ending;
+      wake_at_ = later(sys::monotonic_ms(), sys::tree_end_ms_max + helper_late_ms_max);
+    }
+    break;
+  case sys::exec_event::done:
+    switch (static_cast<sys::tree_remains>(message.first)) {
+    case sys::tree_remains::nothing:
+      outcome_.kill = tree_kill::not_needed;
+      break;
+    case sys::tree_remains::nothing_killed:
+      outcome_.kill = tree_kill::subreaper;
+      break;
+    case sys::tree_remains::unknown:
+      outcome_.kill = tree_kill::process_group;
+      break;
+    }
+    outcome_.leftovers_killed = message.second != 0;
+    start_draining();
+    break;
+  }
+}
+
+/// The helper was killed. Its death kills the command and the command's parent; daemons in other
+/// groups are out of reach.
+void command_run::supervisor_lost() {
+  if (process_group_ == 0) {
+    if (!failed_) failed_ = error{error_code::unsupported, 0, "helper"};
+  } else {
+    (void)sys::kill_group(process_group_, SIGKILL).has_value();
+    outcome_.supervisor_killed = true;
+    outcome_.kill = tree_kill::process_group;
+    if (!ended_) outcome_.signal = SIGKILL;
+  }
+  start_draining();
+}
+
+void command_run::start_draining() {
+  phase_ = phase::draining;
+  running_.channel.reset();
+  wake_at_ = later(sys::monotonic_ms(), drain_ms_max);
+}
+
+void command_run::take_output(output_stream stream, file_descriptor& from, output_collector& into) {
+  const auto size = sys::read(from.get(), {buffer_.get(), read_buffer_bytes});
+  if (!size && size.error().os_errno == EAGAIN) return;
+  if (!size || *size == 0) return from.reset();
+  const std::string_view bytes(buffer_.get(), *size);
+  if (asked_.on_output) asked_.on_output(stream, bytes);
+  into.append(bytes);
+}
+
+result<command_outcome> command_run::finish() && {
+  while (step()) {
+  }
+  if (failed_) return *failed_;
+  outcome_.ended = stopped_.value_or(outcome_.exit_code ? ending::exited : ending::signalled);
+  outcome_.out = std::move(out_).finish();
+  outcome_.err = std::move(err_).finish();
+  outcome_.duration_ms = sys::monotonic_ms() - began_;
+  return std::move(outcome_);
+}
+
+} // namespace
+
+result<command_outcome> run(const command& command, const cancellation* cancel) {
+  const std::int64_t began = sys::monotonic_ms();
+  PADDOCK_CHECK(check(command));
+  int cancel_fd = -1;
+  if (cancel != nullptr) {
+    if (cancel->requested()) return error{error_code::cancelled, 0, "cancellation"};
+    const auto watched = cancellation_watch::descriptor(*cancel);
+    if (!watched) return error{watched.error().code, watched.error().os_errno, "cancellation"};
+    cancel_fd = *watched;
+  }
+  PADDOCK_TRY(auto running, supervised::start(command));
+  return command_run(command, std::move(running), cancel_fd, began).finish();
+}
+
+} // namespace paddock
