@@ -15,7 +15,6 @@
 #include <paddock/config.hpp>
 #include <paddock/detail/utf8.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -119,7 +118,8 @@ strip_root_prefix(std::string_view absolute, std::string_view root) noexcept {
   };
   for (std::string_view want = next_name(root); !want.empty(); want = next_name(root))
     if (want == ".." || next_name(absolute) != want) return std::nullopt;
-  absolute.remove_prefix(std::min(absolute.find_first_not_of('/'), absolute.size()));
+  const std::size_t first = absolute.find_first_not_of('/');
+  absolute.remove_prefix(first == absolute.npos ? absolute.size() : first);
   for (std::string_view rest = absolute; next_component(rest) == ".";)
     absolute = rest;
   return absolute;

@@ -19,7 +19,6 @@
 
 #include <paddock/result.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -136,19 +135,21 @@ struct text_match {
   return normalised + pairs;
 }
 
-/// `old_text` has LF only.
+/// Finds `old_text` as the top of this header says. Precondition: not empty.
 [[nodiscard]] inline text_match find_normalised(std::string_view content,
-                                                const std::string& old_text) {
+                                                std::string_view old_text) {
   // Without a break inside, and without a CR at the end that could be half of a pair, a match is a
   // run of equal bytes.
   const bool ends_in_cr = old_text.back() == '\r';
-  if (!ends_in_cr && old_text.find('\n') == std::string::npos)
+  if (!ends_in_cr && old_text.find('\n') == std::string_view::npos)
     return find_exactly(content, old_text);
   const line_endings endings = line_endings_of(content);
-  if (endings == line_endings::no_pairs) return find_exactly(content, old_text);
+  if (endings == line_endings::no_pairs)
+    return find_exactly(content, with_line_breaks(old_text, "\n"));
   if (endings == line_endings::all_pairs && !ends_in_cr)
     return find_exactly(content, with_line_breaks(old_text, "\r\n"));
-  text_match match = find_exactly(with_line_breaks(content, "\n"), old_text);
+  text_match match =
+      find_exactly(with_line_breaks(content, "\n"), with_line_breaks(old_text, "\n"));
   if (match.occurrences == 0) return match;
   const std::size_t end = original_offset(content, match.offset + match.size);
   match.offset = original_offset(content, match.offset);
@@ -174,16 +175,17 @@ struct text_match {
 
 inline result<edit_plan> plan_edit(std::string_view content, const text_edit& edit) {
   if (edit.old_text.empty()) return error{error_code::invalid_argument, 0, "text_edit"};
-  const detail::text_match match =
-      detail::find_normalised(content, detail::with_line_breaks(edit.old_text, "\n"));
+  const detail::text_match match = detail::find_normalised(content, edit.old_text);
   if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
-  const std::string_view before = content.substr(0, match.offset);
+  std::uint64_t line = 0;
+  for (const char c : content.substr(0, match.offset))
+    line += c == '\n' ? 1U : 0U;
   return edit_plan{
       .offset = match.offset,
       .size = match.size,
       .replacement = detail::with_line_breaks(edit.new_text, detail::line_break_at(content, match)),
       .occurrences = match.occurrences,
-      .line = static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
+      .line = line,
   };
 }
 

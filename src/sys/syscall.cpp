@@ -223,6 +223,14 @@ unsigned effective_uid() noexcept {
   return ::geteuid();
 }
 
+int process_id() noexcept {
+  return ::getpid();
+}
+
+const char* const* environment() noexcept {
+  return ::environ;
+}
+
 std::int64_t monotonic_ms() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);

@@ -72,6 +72,9 @@ result<void> getrandom(std::span<char> buffer);
 
 // --- this process -------------------------------------------------------------------------------
 [[nodiscard]] unsigned effective_uid() noexcept;
+[[nodiscard]] int process_id() noexcept;
+/// NULL-terminated "NAME=value" strings; may be null.
+[[nodiscard]] const char* const* environment() noexcept;
 [[nodiscard]] std::int64_t monotonic_ms() noexcept;
 
 struct memory {

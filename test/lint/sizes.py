@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Bounds the length of functions (70 lines) and of files (350 non-blank lines of a public header, 600 of a source).
+"""Bounds the length of functions (70 lines) and of files (350 non-blank lines of a public header, 600 of a source;
+rows of a table do not count).
 
 A function is an outermost block whose introduction ends like one: `)` and what may follow it. Lambdas count to
 the function around them. The scanner knows no grammar beyond that, and the house style needs no more.
@@ -16,6 +17,7 @@ HEADER_LINES_MAX = 350
 SOURCE_LINES_MAX = 600
 
 CONTAINER = re.compile(r"\b(?:namespace|class|struct|union|enum)\b[^()=]*$|^extern\s*\"\s*\"$")
+TABLE_ROW = re.compile(r"\s*\{.*\},?\s*(?://.*)?$|\s*X\(.*\)\s*\\?$")
 FUNCTION = re.compile(r"\)\s*(?:const|noexcept|override|final|mutable|&&?|requires\b.*|->.*|\s)*$|\btry$", re.DOTALL)
 
 
@@ -50,7 +52,7 @@ def main(top):
     top, problems = pathlib.Path(top), []
     for path in files(top, ["include", "src", "tools"], {".hpp", ".cpp"}):
         text, relative = path.read_text(), path.relative_to(top)
-        lines = sum(1 for line in text.splitlines() if line.strip())
+        lines = sum(1 for line in text.splitlines() if line.strip() and not TABLE_ROW.match(line))
         is_public = relative.parts[0] == "include"
         if lines > (HEADER_LINES_MAX if is_public else SOURCE_LINES_MAX):
             guide = "a public header has 60 to 250, at most 350" if is_public else "a source has 100 to 400, at most 600"

@@ -227,14 +227,14 @@ struct zip_entry {
 [[nodiscard]] constexpr zip_entry zip_entry_at(std::string_view prefix, std::size_t at) noexcept {
   constexpr std::size_t header_size = 30;
   const std::size_t name_at = at + header_size;
-  if (name_at > prefix.size()) return {.end = prefix.size()};
+  if (name_at > prefix.size()) return {.name = {}, .data = {}, .end = prefix.size()};
   const std::string_view header = prefix.substr(at);
   const std::size_t name_size = little_endian_16(header, 26);
   const std::size_t data_at = name_at + name_size + little_endian_16(header, 28);
   const std::size_t data_size = little_endian_32(header, 18);
-  zip_entry entry{.name = prefix.substr(name_at, name_size), .end = data_at + data_size};
-  if (data_at < prefix.size()) entry.data = prefix.substr(data_at, data_size);
-  return entry;
+  const std::string_view data =
+      data_at < prefix.size() ? prefix.substr(data_at, data_size) : std::string_view();
+  return {.name = prefix.substr(name_at, name_size), .data = data, .end = data_at + data_size};
 }
 
 /// The content of an entry called "mimetype", which OpenDocument and EPUB put first and

@@ -7,8 +7,6 @@
 
 #include <gsl/util>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -39,7 +37,7 @@ std::optional<tool_result> set_environment(const workspace_state& state, const c
     extra.push_back({std::string(name), std::string(value.string().value_or(std::string_view()))});
   });
   std::vector<std::string_view> inherited;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+  for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr; ++entry)
     inherited.emplace_back(*entry);
   environment_refusal refusal;
   auto built = build_environment(

@@ -4,8 +4,6 @@
 
 #include <paddock/version.hpp>
 
-#include <unistd.h>
-
 #include <string>
 
 namespace paddock::mcp {
@@ -30,7 +28,7 @@ tool_result health_check(workspace_state& state, call&) {
   out.member("heapUsed", megabytes(memory.resident_bytes));
   out.member("heapTotal", megabytes(memory.peak_bytes));
   out.end_object();
-  out.key("pid").integer(::getpid());
+  out.key("pid").integer(sys::process_id());
   out.member("version", PADDOCK_VERSION);
   out.member("resolver", state.root->resolver() == resolver::openat2 ? "openat2" : "walker");
   return result.take();

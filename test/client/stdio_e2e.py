@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The adapter as a process: what it does with pipes, signals, children and options. Prints TAP.
+
+Every wait has a generous upper bound and ends as soon as what it waits for happens; "within a second" is
+asserted with a margin, because the machine may be busy.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SERVER = os.environ["PADDOCK_MCP"]
+PATIENCE_S = 20
+PROMPT_S = 5  # "within a second" on a machine that may be busy
+MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+READ_ONLY = ["getFileInfo", "healthCheck", "listDirectory", "readImageFile", "readPdfFile", "readTextFile"]
+
+
+class Adapter:
+    """A running adapter in a fresh workspace."""
+
+    def __init__(self, *options, workspace=True, **popen):
+        self.folder = tempfile.TemporaryDirectory()
+        self.workspace = pathlib.Path(self.folder.name).resolve() / "workspace"
+        self.workspace.mkdir()
+        arguments = ["--workspace", str(self.workspace)] if workspace else []
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | popen
+        self.process = subprocess.Popen([SERVER, *arguments, *options], **streams)
+        self.buffer = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with contextlib.suppress(OSError):
+                if stream:
+                    stream.close()
+        self.folder.cleanup()
+
+    def send(self, *messages):
+        for message in messages:
+            line = message if isinstance(message, bytes) else json.dumps(message).encode()
+            self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        """The next message; None at the end of the output."""
+        deadline = time.monotonic() + PATIENCE_S
+        while b"\n" not in self.buffer:
+            readable, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
+            assert readable, "no answer in time"
+            chunk = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not chunk:
+                assert not self.buffer, f"a line without end: {self.buffer!r}"
+                return None
+            self.buffer += chunk
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        return json.loads(line)
+
+    def ask(self, method, params=None, identifier=1):
+        self.send(request(method, params, identifier))
+        return self.receive()
+
+    def call(self, tool, **arguments):
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
+
+    def start_exec(self, *argv, identifier="exec"):
+        self.send(request("tools/call", {"name": "exec", "arguments": {
+            "command": argv[0], "args": list(argv[1:]), "env": {}, "cwd": ".", "stdout": True, "stderr": True,
+            "timeout": 120_000}}, identifier))
+
+    def exit_status(self, patience=PATIENCE_S):
+        return self.process.wait(patience)
+
+
+def request(method, params=None, identifier=1):
+    return {"jsonrpc": "2.0", "id": identifier, "method": method, **({"params": params} if params is not None else {})}
+
+
+def modern(params=None):
+    return {**(params or {}), "_meta": MODERN}
+
+
+def until(condition, what):
+    """Waits until the condition holds; its value."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"never happened: {what}"
+        time.sleep(0.005)
+    return value
+
+
+def is_running(pid):
+    """Whether the process exists and is not a zombie that nobody has collected yet."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def daemon_in(adapter):
+    """Starts a command whose grandchild leaves the session, and gives the pids of both, with the proof that they run."""
+    script = ('setsid sh -c \'echo $$ >"$1.new"; mv "$1.new" "$1"; exec sleep 300\' sh daemon </dev/null >/dev/null 2>&1 & '
+              'echo $$ >command.new; mv command.new command; exec sleep 300')
+    adapter.start_exec("sh", "-c", script)
+    files = [adapter.workspace / "daemon", adapter.workspace / "command"]
+    until(lambda: all(file.exists() for file in files), "the command and its daemon start")
+    pids = [int(file.read_text()) for file in files]
+    assert all(is_running(pid) for pid in pids)
+    return pids
+
+
+def tools_of(*options):
+    with Adapter(*options) as adapter:
+        return [tool["name"] for tool in adapter.ask("tools/list")["result"]["tools"]]
+
+
+# --- tests ---------------------------------------------------------------------------------------
+
+def test_printf_into_the_adapter_is_answered_and_ends():
+    with Adapter() as adapter:
+        (adapter.workspace / "a.txt").write_text("hello\n")
+        lines = [request("tools/list", {}, 1), {"jsonrpc": "2.0", "method": "notifications/initialized"},
+                 request("tools/call", {"name": "readTextFile", "arguments": {"path": "a.txt"}}, "two")]
+        out, err = adapter.process.communicate(b"".join(json.dumps(line).encode() + b"\n" for line in lines), PATIENCE_S)
+        answers = {message["id"]: message["result"] for message in map(json.loads, out.splitlines())}
+        assert set(answers) == {1, "two"}, answers
+        assert len(answers[1]["tools"]) == 17
+        assert answers["two"]["structuredContent"]["content"] == "hello\n"
+        assert adapter.process.returncode == 0
+        assert err == b"", err
+
+
+def test_both_eras_on_one_connection():
+    with Adapter() as adapter:
+        discovered = adapter.ask("server/discover", modern())["result"]
+        assert discovered["supportedVersions"] == ["2026-07-28"] and discovered["resultType"] == "complete"
+        legacy = adapter.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                                            "clientInfo": {"name": "t", "version": "1"}})["result"]
+        assert legacy["protocolVersion"] == "2025-06-18"
+        adapter.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        assert adapter.ask("ping")["result"] == {}
+        assert adapter.ask("tools/call", modern({"name": "healthCheck", "arguments": {}}))["result"]["resultType"] == "complete"
+        assert "resultType" not in adapter.call("healthCheck")
+
+
+def test_garbage_is_answered_and_survived():
+    cases = [
+        (b"not json", -32700), (b'{"jsonrpc":"2.0","id":1,"method":', -32700), (b"\xff\xfe", -32700),
+        (b"[]", -32600), (b'{"id":1,"method":"ping"}', -32600), (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":"no/such"}', -32601), (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', -32602),
+    ]
+    with Adapter() as adapter:
+        for line, code in cases:
+            adapter.send(line)
+            answer = adapter.receive()
+            assert answer["error"]["code"] == code, (line, answer)
+            assert "id" not in answer or answer["id"] == 1, (line, answer)
+        # Nothing is said to blank lines, notifications and answers; the ping behind them is.
+        adapter.send(b"", b"\r", b'{"jsonrpc":"2.0","method":"notifications/whatever"}', b'{"jsonrpc":"2.0","id":9,"result":{}}')
+        assert adapter.ask("ping", identifier="after")["id"] == "after"
+
+
+def test_a_line_beyond_the_limit_is_refused_and_the_next_is_read():
+    with Adapter("--max-message-in-bytes", "100000") as adapter:
+        adapter.send(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * 300_000 + b'"}}')
+        assert adapter.receive()["error"]["code"] == -32600
+        assert adapter.ask("ping", identifier=2)["id"] == 2
+
+
+def test_a_request_in_pieces():
+    with Adapter() as adapter:
+        for piece in (b'{"jsonrpc":"2.0",', b'"id":7,"method"', b':"ping"}\n{"json', b'rpc":"2.0","id":8,"method":"ping"}\n'):
+            adapter.process.stdin.write(piece)
+            adapter.process.stdin.flush()
+        assert [adapter.receive()["id"], adapter.receive()["id"]] == [7, 8]
+
+
+def test_ping_is_answered_while_a_command_runs_and_cancelling_ends_it():
+    with Adapter("--exec", "on") as adapter:
+        pids = daemon_in(adapter)
+        assert adapter.ask("ping", identifier="busy")["id"] == "busy"
+        adapter.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "exec"}})
+        until(lambda: not any(map(is_running, pids)), "the cancelled command and its daemon end")
+        # Nothing more is sent for the cancelled call.
+        assert adapter.ask("ping", identifier="last")["id"] == "last"
+
+
+def test_killing_the_server_leaves_no_child():
+    with Adapter("--exec", "on") as adapter:
+        pids = daemon_in(adapter)
+        adapter.process.kill()
+        adapter.exit_status()
+        until(lambda: not any(map(is_running, pids)), "the command and its daemon end with the server")
+
+
+def test_end_of_input_during_a_command_ends_everything():
+    with Adapter("--exec", "on") as adapter:
+        pids = daemon_in(adapter)
+        started = time.monotonic()
+        adapter.process.stdin.close()
+        assert adapter.exit_status() == 0
+        assert time.monotonic() - started < PROMPT_S
+        until(lambda: not any(map(is_running, pids)), "the command and its daemon end")
+
+
+def test_termination_during_a_command_ends_everything():
+    with Adapter("--exec", "on") as adapter:
+        pids = daemon_in(adapter)
+        adapter.process.send_signal(signal.SIGTERM)
+        adapter.exit_status(PROMPT_S)
+        until(lambda: not any(map(is_running, pids)), "the command and its daemon end")
+
+
+def test_a_reader_that_goes_away_ends_the_server():
+    with Adapter() as adapter:
+        adapter.process.stdout.close()
+        with contextlib.suppress(BrokenPipeError):
+            adapter.send(request("ping"))
+        status = adapter.exit_status()
+        assert status >= 0, f"ended by signal {-status}"
+
+
+def test_a_command_neither_reads_nor_writes_the_protocol():
+    with Adapter("--exec", "on") as adapter:
+        adapter.start_exec("sh", "-c", "cat; echo '{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}'; ls /proc/self/fd | wc -l")
+        answer = adapter.receive()
+        assert answer["id"] == "exec" and answer["result"].get("isError") is not True, answer
+        forged, descriptors = answer["result"]["structuredContent"]["output"].split()
+        assert "99" in forged
+        assert int(descriptors) <= 5, answer  # 0, 1, 2, the directory itself, and what the shell needs
+        assert adapter.ask("ping", identifier="after")["id"] == "after"
+
+
+def test_read_only():
+    names = tools_of("--read-only")
+    assert set(READ_ONLY) <= set(names), names
+    assert not {"exec", "writeTextFile", "appendTextFile", "editTextFile", "moveFile", "deleteFile", "createDirectory",
+                "deleteDirectory"} & set(names), names
+    with Adapter("--read-only") as adapter:
+        answer = adapter.ask("tools/call", {"name": "writeTextFile", "arguments": {"path": "a", "text": ""}})
+        assert answer["error"]["code"] == -32602, answer
+        assert not list(adapter.workspace.iterdir())
+
+
+def test_pick_and_omit():
+    assert sorted(tools_of("--pick", "readTextFile,listDirectory")) == ["listDirectory", "readTextFile"]
+    assert "exec" not in tools_of("--exec", "off")
+    omitted = tools_of("--omit", "exec,todo")
+    assert len(omitted) == 15 and not {"exec", "todo"} & set(omitted)
+    with Adapter("--pick", "noSuchTool") as adapter:
+        assert adapter.exit_status() != 0
+        assert b"noSuchTool" in adapter.process.stderr.read()
+
+
+def test_limits_can_be_set():
+    with Adapter("--max-write-characters", "5") as adapter:
+        assert adapter.call("writeTextFile", path="a", text="12345").get("isError") is not True
+        assert adapter.call("writeTextFile", path="a", text="123456")["isError"] is True
+        assert (adapter.workspace / "a").read_text() == "12345"
+
+
+def test_audit():
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder, "audit.jsonl")
+        with Adapter("--audit", str(log)) as adapter:
+            adapter.call("writeTextFile", path="secret.txt", text="content that is nobody's business")
+            adapter.call("readTextFile", path="../outside")
+            adapter.process.stdin.close()
+            adapter.exit_status()
+        entries = [json.loads(line) for line in log.read_text().splitlines()]
+        calls = [entry for entry in entries if "tool" in entry]
+        assert [entry["tool"] for entry in calls] == ["writeTextFile", "readTextFile"], entries
+        assert "nobody's business" not in log.read_text()
+        assert "escapes_root" in json.dumps(calls[1]), calls[1]
+
+
+def test_start_up():
+    for option in ("--version", "--help", "--list-tools"):
+        done = subprocess.run([SERVER, option], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S)
+        assert done.returncode == 0, (option, done)
+        assert done.stdout.strip() and not done.stderr, (option, done)
+    assert all(name in done.stdout for name in READ_ONLY)
+    for wrong in (["--no-such-option"], ["--workspace", "/nonexistent/workspace"], ["--max-todos", "many"], ["--exec", "maybe"]):
+        done = subprocess.run([SERVER, *wrong], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S)
+        assert done.returncode != 0 and done.stderr.strip() and not done.stdout, (wrong, done)
+
+
+def test_two_servers_in_one_workspace():
+    # Clients that probe start the server twice at the same time.
+    with Adapter() as first:
+        with Adapter("--workspace", str(first.workspace), workspace=False) as second:
+            assert first.call("healthCheck")["structuredContent"]["workspace"] == str(first.workspace)
+            assert second.call("healthCheck")["structuredContent"]["workspace"] == str(first.workspace)
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    chosen = [(name, test) for name, test in tests if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
+    print(f"1..{len(chosen)}")
+    failures = 0
+    for number, (name, test) in enumerate(chosen, 1):
+        title = name.removeprefix("test_").replace("_", " ")
+        try:
+            test()
+            print(f"ok {number} - {title}", flush=True)
+        except Exception as problem:  # whatever it is, the next test still runs
+            failures += 1
+            line = problem.__traceback__.tb_next.tb_lineno if problem.__traceback__.tb_next else 0
+            print(f"# line {line}: {type(problem).__name__}: {problem}\nnot ok {number} - {title}", flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
