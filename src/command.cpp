@@ -33,6 +33,8 @@ constexpr std::size_t read_buffer_bytes = 64UL * 1024;
 /// What a process outside the tree that was handed a pipe may still write is not waited for longer
 /// than this.
 constexpr std::int64_t drain_ms_max = 300;
+/// How long a command that is silent goes without a call of on_tick.
+constexpr std::int64_t tick_ms = 200;
 /// How much later than promised the helper may report before it counts as stuck.
 constexpr std::int64_t helper_late_ms_max = 2'000;
 
@@ -235,8 +237,10 @@ bool command_run::step() {
                                 {running_.out.get(), POLLIN, 0},
                                 {running_.err.get(), POLLIN, 0},
                                 {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0}}};
-  const auto ready = sys::poll(events, wake_at_ - sys::monotonic_ms());
+  const std::int64_t wait_ms = wake_at_ - sys::monotonic_ms();
+  const auto ready = sys::poll(events, asked_.on_tick ? std::min(wait_ms, tick_ms) : wait_ms);
   if (!ready) return false;
+  if (asked_.on_tick) asked_.on_tick();
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
   if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
   if (events[0].revents != 0) take_event();

@@ -72,10 +72,14 @@ captured_output output_collector::finish() && {
       .head = std::move(head_), .tail = std::move(ring_), .total = total_, .truncated = truncated};
 }
 
-std::string captured_output::text() const {
-  if (!truncated) return head;
-  const std::string_view begin = without_cut_end(head);
-  const std::string_view end = without_cut_begin(tail);
+std::string captured_output::text(std::size_t bytes_max) const {
+  if (!truncated && head.size() <= bytes_max) return head;
+  const std::string_view first = head;
+  const std::string_view last = truncated ? tail : head;
+  const std::size_t half = bytes_max / 2;
+  const std::string_view begin = without_cut_end(first.substr(0, half));
+  const std::string_view end =
+      without_cut_begin(last.substr(last.size() - std::min(last.size(), half)));
   const std::uint64_t left_out = total - begin.size() - end.size();
   std::string text(begin);
   if (!text.empty() && text.back() != '\n') text += '\n';
