@@ -33,10 +33,9 @@ constexpr std::size_t read_buffer_bytes = 64UL * 1024;
 /// What a process outside the tree that was handed a pipe may still write is not waited for longer
 /// than this.
 constexpr std::int64_t drain_ms_max = 300;
-/// How long a command that is silent goes without a call of on_tick.
-constexpr std::int64_t tick_ms = 200;
 /// How much later than promised the helper may report before it counts as stuck.
 constexpr std::int64_t helper_late_ms_max = 2'000;
+constexpr std::int64_t tick_ms = 200;
 
 bool has_nul(const std::string& text) {
   return text.find('\0') != std::string::npos;
@@ -237,8 +236,9 @@ bool command_run::step() {
                                 {running_.out.get(), POLLIN, 0},
                                 {running_.err.get(), POLLIN, 0},
                                 {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0}}};
-  const std::int64_t wait_ms = wake_at_ - sys::monotonic_ms();
-  const auto ready = sys::poll(events, asked_.on_tick ? std::min(wait_ms, tick_ms) : wait_ms);
+  std::int64_t wait_ms = wake_at_ - sys::monotonic_ms();
+  if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);
+  const auto ready = sys::poll(events, wait_ms);
   if (!ready) return false;
   if (asked_.on_tick) asked_.on_tick();
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);

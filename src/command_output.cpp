@@ -74,12 +74,11 @@ captured_output output_collector::finish() && {
 
 std::string captured_output::text(std::size_t bytes_max) const {
   if (!truncated && head.size() <= bytes_max) return head;
-  const std::string_view first = head;
-  const std::string_view last = truncated ? tail : head;
+  const std::string_view last = truncated ? std::string_view(tail) : std::string_view(head);
   const std::size_t half = bytes_max / 2;
-  const std::string_view begin = without_cut_end(first.substr(0, half));
+  const std::string_view begin = without_cut_end(std::string_view(head).substr(0, half));
   const std::string_view end =
-      without_cut_begin(last.substr(last.size() - std::min(last.size(), half)));
+      without_cut_begin(last.substr(last.size() - std::min(half, last.size())));
   const std::uint64_t left_out = total - begin.size() - end.size();
   std::string text(begin);
   if (!text.empty() && text.back() != '\n') text += '\n';

@@ -62,7 +62,7 @@ struct command {
   /// anything is dropped. It must not throw; while it works the command may have to wait for room
   /// in the pipe.
   std::function<void(output_stream, std::string_view)> on_output;
-  /// Called while the command runs, at least a few times a second, on the same thread.
+  /// Called at least a few times a second while the command runs, on the same thread. It must not throw.
   std::function<void()> on_tick;
 };
 

@@ -48,7 +48,7 @@ void active_call::progress(double progress, std::string_view message) {
       progress_guard_); // held while sending, so that two threads cannot swap values
   if (!(progress > last_progress_)) return;
   last_progress_ = progress;
-  channel_.send(out.str());
+  channel_.offer(out.str());
 }
 
 std::size_t active_call::message_bytes_max() const noexcept {

@@ -23,6 +23,8 @@ public:
   virtual ~channel() = default;
   /// Sends `line`, which ends in its only newline, whole and not mixed with others.
   virtual void send(std::string_view line) = 0;
+  /// Sends `line`, unless the client is behind with reading.
+  virtual void offer(std::string_view line) = 0;
   /// The call that was started with `token` may block its thread from now on.
   virtual void may_block(std::uint64_t token) = 0;
 };

@@ -171,8 +171,7 @@ std::string json_view::text() const {
   return out.take();
 }
 
-// --- json_document
-// ---------------------------------------------------------------------------------
+// --- json_document -----------------------------------------------------------------------------
 
 struct json_document::parser {
   dom::parser dom;

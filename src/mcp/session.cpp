@@ -22,8 +22,7 @@ bool is_blank(std::string_view line) {
 session::session(std::shared_ptr<const server::core> core, channel& out)
     : core_(std::move(core)), out_(out) {}
 
-// --- messages in
-// -----------------------------------------------------------------------------------
+// --- messages in -------------------------------------------------------------------------------
 
 std::unique_ptr<work> session::accept(std::string_view line) {
   if (is_blank(line)) return nullptr;
@@ -114,8 +113,7 @@ void session::dispatch_legacy(work& w, const message& m, json_view meta) {
   reply_error(w, m.id, rpc_error::method_not_found, "Method not found");
 }
 
-// --- requests
-// --------------------------------------------------------------------------------------
+// --- requests ----------------------------------------------------------------------------------
 
 void session::initialize(work& w, const message& m) {
   if (w.batch)
@@ -207,8 +205,7 @@ void session::cancel(json_view id) {
   c.cancel(active_call::canceller::client);
 }
 
-// --- running
-// ---------------------------------------------------------------------------------------
+// --- running -----------------------------------------------------------------------------------
 
 void session::run(std::unique_ptr<work> w, std::uint64_t token) {
   for (const auto& c : w->calls)
@@ -304,8 +301,7 @@ std::size_t session::calls_open() const {
   return calls_.size();
 }
 
-// --- replies
-// ---------------------------------------------------------------------------------------
+// --- replies -----------------------------------------------------------------------------------
 
 void session::reply(work& w, std::string text) {
   if (w.batch) {
@@ -347,8 +343,7 @@ void session::send_batch(work& w) {
   out_.send(text);
 }
 
-// --- reuse of parsers and buffers
-// ------------------------------------------------------------------
+// --- reuse of parsers and buffers --------------------------------------------------------------
 
 std::unique_ptr<work> session::take_spare() {
   const std::lock_guard lock(guard_);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A server with small tools of every temperament: quick, failing, huge, blocking with and without
+// saying so, deaf.
+
+#include <paddock/mcp/server.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock::test {
+
+/// What blocking tools wait for. Opening it lets all of them go on, for ever.
+class gate {
+public:
+  void open() {
+    const std::lock_guard lock(guard_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  /// Lets waiting tools look again.
+  void stir() {
+    const std::lock_guard lock(guard_);
+    changed_.notify_all();
+  }
+  /// How many tools have come here so far; waits until it is at least `n`.
+  void wait_for_arrivals(int n) {
+    std::unique_lock lock(guard_);
+    changed_.wait(lock, [&] { return arrived_ >= n; });
+  }
+  /// False when the call was cancelled first.
+  bool pass(const std::atomic<bool>& cancelled) {
+    std::unique_lock lock(guard_);
+    ++arrived_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_ || cancelled.load(); });
+    return open_;
+  }
+
+private:
+  std::mutex guard_;
+  std::condition_variable changed_;
+  bool open_ = false;
+  int arrived_ = 0;
+};
+
+inline mcp::tool_result echo(mcp::call& c) {
+  mcp::json_writer out;
+  out.begin_object().member("text", *c.arguments()["text"].string()).end_object();
+  return {.json = out.take()};
+}
+
+inline mcp::tool_result big(mcp::call& c) {
+  mcp::json_writer out;
+  const auto bytes = static_cast<std::size_t>(*c.arguments()["bytes"].integer());
+  out.begin_object().member("text", std::string(bytes, 'x')).end_object();
+  return {.json = out.take()};
+}
+
+inline mcp::tool_result steps(mcp::call& c) {
+  c.progress(1, "one");
+  c.progress(1, "again");
+  c.progress(0.5, "back");
+  c.progress(2.5, "");
+  return {.json = "{}"};
+}
+
+inline mcp::tool_result wait_at(gate& g, mcp::call& c) {
+  c.on_cancel([&g] { g.stir(); });
+  const bool passed = g.pass(c.cancelled());
+  c.on_cancel({});
+  if (!passed) return mcp::tool_result::failure(error_code::cancelled, "cancelled");
+  return {.json = R"({"passed":true})"};
+}
+
+inline std::vector<mcp::tool> fixture_tools(gate& g) {
+  using enum mcp::parameter_type;
+  using mcp::presence;
+  std::vector<mcp::tool> tools;
+  tools.push_back(
+      {.name = "echo",
+       .title = "Echo",
+       .description = "Gives the text back.",
+       .parameters = {{.name = "text", .description = "Any text", .characters_max = 100}},
+       .output_schema = R"({"type":"object","properties":{"text":{"type":"string"}}})",
+       .annotations = {.read_only = true, .destructive = false, .idempotent = true},
+       .handler = echo});
+  tools.push_back(
+      {.name = "every",
+       .description = "Takes every type.",
+       .parameters =
+           {{.name = "s", .characters_min = 1, .characters_max = 3},
+            {.name = "i",
+             .type = integer,
+             .presence = presence::optional,
+             .minimum = -1,
+             .maximum = 9},
+            {.name = "b", .type = boolean, .presence = presence::optional},
+            {.name = "sa", .type = string_array, .presence = presence::optional},
+            {.name = "ia", .type = integer_array, .presence = presence::optional, .minimum = 0},
+            {.name = "sm", .type = string_map, .presence = presence::optional}},
+       .handler = [](mcp::call& c) { return mcp::tool_result{.json = c.arguments().text()}; }});
+  tools.push_back({.name = "fail", .description = "Fails.", .handler = [](mcp::call&) {
+                     return mcp::tool_result::failure(error_code::not_found, "no such thing");
+                   }});
+  tools.push_back({.name = "big",
+                   .description = "A result of many bytes.",
+                   .parameters = {{.name = "bytes", .type = integer, .minimum = 0}},
+                   .too_large_hint = "ask for fewer bytes",
+                   .handler = big});
+  tools.push_back({.name = "steps", .description = "Reports progress.", .handler = steps});
+  tools.push_back(
+      {.name = "picture",
+       .description = "Has content of its own, with a line break in it.",
+       .handler = [](mcp::call&) {
+         return mcp::tool_result{
+             .json = "{\n\"a\":1}",
+             .content = "[{\"type\":\"image\",\n\"data\":\"AA==\",\"mimeType\":\"image/png\"}]"};
+       }});
+  tools.push_back(
+      {.name = "block", .description = "Waits, and says so.", .handler = [&g](mcp::call& c) {
+         c.may_block();
+         return wait_at(g, c);
+       }});
+  tools.push_back({.name = "hang",
+                   .description = "Waits without a word.",
+                   .handler = [&g](mcp::call& c) { return wait_at(g, c); }});
+  tools.push_back(
+      {.name = "deaf", .description = "Waits whatever happens.", .handler = [&g](mcp::call& c) {
+         static const std::atomic<bool> never{false};
+         c.may_block();
+         g.pass(never);
+         return mcp::tool_result{.json = "{}"};
+       }});
+  return tools;
+}
+
+inline mcp::server_options fixture_options() {
+  return {.name = "fixture", .version = "1.2.3", .title = "Fixture", .instructions = "Be kind."};
+}
+
+} // namespace paddock::test
