@@ -244,11 +244,10 @@ public:
 
   /// Ends whatever is left below this process and reports.
   void finish() {
-    const bool orphaned = parent_ == 0 && !shared_.ended;
     const bool known = shared_.ended;
-    if (known) report_end(false);
+    if (known) report_end();
     const tree_remains remains = end_tree();
-    if (!known) report_end(orphaned);
+    if (!known) report_end();
     send_event(given_.channel, exec_event::done, static_cast<int>(remains), leftovers_ ? 1 : 0);
   }
 
@@ -274,7 +273,10 @@ private:
       const pid_t child = ::waitpid(-1, &status, WNOHANG);
       if (child == 0) return true;
       if (child < 0) return errno != ECHILD;
-      if (child == parent_) parent_ = 0;
+      if (child == parent_) {
+        parent_ = 0;
+        orphaned_ = WIFSIGNALED(status) && !killing_;
+      }
       if (child == shared_.command && !shared_.ended) { // adopted: its parent is dead
         shared_.status = status;
         shared_.ended = true;
@@ -288,6 +290,7 @@ private:
     if (!reap()) return tree_remains::nothing;
     const std::int64_t give_up_at = monotonic_ms() + tree_end_ms_max;
     process_tree tree;
+    killing_ = true;
     while (monotonic_ms() < give_up_at) {
       if (tree.freeze()) {
         leftovers_ = leftovers_ || tree.has_other_than(parent_, shared_.command);
@@ -307,9 +310,9 @@ private:
     return tree_remains::unknown;
   }
 
-  void report_end(bool orphaned) const {
+  void report_end() const {
     const int status = shared_.ended ? shared_.status : SIGKILL;
-    send_event(given_.channel, exec_event::ended, status, orphaned ? 1 : 0);
+    send_event(given_.channel, exec_event::ended, status, orphaned_ ? 1 : 0);
   }
 
   const options& given_;
@@ -317,6 +320,8 @@ private:
   pid_t library_ = 0;
   pid_t parent_ = 0; ///< 0 when it is dead
   int signals_ = -1;
+  bool killing_ = false;
+  bool orphaned_ = false; ///< somebody else killed the parent
   bool leftovers_ = false;
 };
 
