@@ -68,7 +68,8 @@ void print_moved(const std::vector<organiser::file>& moved) {
 
 /// One line of the verdict.
 bool check(bool good, const std::string& claim, const std::string& otherwise) {
-  std::printf("%s  %s\n", styled(good ? "ok    " : "FAILED", good ? style::good : style::bad).c_str(),
+  std::printf("%s  %s\n",
+              styled(good ? "ok    " : "FAILED", good ? style::good : style::bad).c_str(),
               fit(good ? claim : otherwise, 1000).c_str());
   return good;
 }

@@ -20,8 +20,8 @@ constexpr std::size_t files_max = 200;
 constexpr std::uint64_t bytes_max = std::uint64_t{64} * 1024 * 1024;
 /// A directory with more entries is left out: the demonstration is to stay readable.
 constexpr std::size_t subdirectory_entries_max = 12;
-constexpr std::array<std::string_view, 7> made_by_builds{"node_modules", "target", "dist", "out",
-                                                         "__pycache__",  "venv",   "subprojects"};
+constexpr std::array<std::string_view, 7> made_by_builds{
+    "node_modules", "target", "dist", "out", "__pycache__", "venv", "subprojects"};
 
 bool is_skipped_directory(const std::string& name) {
   return name.starts_with('.') || name.starts_with("build") ||

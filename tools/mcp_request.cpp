@@ -39,7 +39,8 @@ std::string discover_request(std::int64_t id) {
 tool_response read_tool_response(std::string_view line) {
   mcp::json_document document;
   const auto answer = document.parse(line);
-  if (!answer) return {.problem = std::string("the answer is not JSON: ") + answer.error().operation};
+  if (!answer)
+    return {.problem = std::string("the answer is not JSON: ") + answer.error().operation};
   if (const auto error = (*answer)["error"]; error.exists())
     return {.problem = std::string(error["message"].string().value_or("unknown protocol error"))};
   const auto result = (*answer)["result"];

@@ -62,7 +62,7 @@ private:
 
   mcp_child& server_;
   mcp::json_document document_;
-  mcp::json_view result_; ///< of the last call
+  mcp::json_view result_;          ///< of the last call
   std::vector<std::string> names_; ///< entries of the workspace itself
   std::vector<file> files_;
   std::map<std::string, std::string> folders_; ///< from the kind of file to the directory's name

@@ -9,7 +9,8 @@
 int main(int argc, char** argv) {
   using namespace paddock;
   const std::string program(cli::paddock_program);
-  CLI::App app("Sandboxed workspace tools for AI agents, for people to try and to examine.", program);
+  CLI::App app("Sandboxed workspace tools for AI agents, for people to try and to examine.",
+               program);
   app.set_version_flag("--version", program + " " PADDOCK_VERSION);
   app.footer(cli::exit_codes_help);
   app.require_subcommand(1);

@@ -25,8 +25,8 @@ std::string without_controls(std::string_view utf8) {
   std::string out;
   for (std::size_t i = 0; i < utf8.size(); ++i) {
     const auto byte = static_cast<unsigned char>(utf8[i]);
-    const bool c1 = byte == 0xC2 && i + 1 < utf8.size() &&
-                    static_cast<unsigned char>(utf8[i + 1]) < 0xA0;
+    const bool c1 =
+        byte == 0xC2 && i + 1 < utf8.size() && static_cast<unsigned char>(utf8[i + 1]) < 0xA0;
     if (c1) ++i;
     out += c1 || byte < 0x20 || byte == 0x7F ? '?' : utf8[i];
   }

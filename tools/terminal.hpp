@@ -21,7 +21,8 @@ enum class style : std::uint8_t { plain, dim, good, bad, bold };
 [[nodiscard]] std::string fit(std::string_view utf8, std::size_t width);
 enum class align : std::uint8_t { left, right };
 /// The same, filled up with spaces.
-[[nodiscard]] std::string column(std::string_view utf8, std::size_t width, align side = align::left);
+[[nodiscard]] std::string column(std::string_view utf8, std::size_t width,
+                                 align side = align::left);
 
 /// "312 µs", "1.2 ms", "3.4 s".
 [[nodiscard]] std::string duration(std::int64_t ns);
