@@ -70,20 +70,6 @@ result<void> check(const command& asked) {
   return check_directory(asked.working_directory);
 }
 
-result<std::string> find_helper(const command& asked) {
-  if (!asked.helper.empty()) return asked.helper;
-  std::vector<std::string> places;
-  if (const auto program = sys::executable_path()) {
-    const std::string directory = program->substr(0, program->rfind('/') + 1);
-    places.push_back(directory + helper_name);
-    places.push_back(directory + "../libexec/paddock/" + helper_name);
-  }
-  places.push_back(std::string(PADDOCK_HELPER_DIRECTORY "/") + helper_name);
-  for (std::string& place : places)
-    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return std::move(place);
-  return error{error_code::unsupported, ENOENT, "helper"};
-}
-
 /// Why the helper could not start the command.
 error start_error(sys::exec_stage stage, int os_errno) {
   switch (stage) {
@@ -153,7 +139,8 @@ private:
 };
 
 result<supervised> supervised::start(const command& asked) {
-  PADDOCK_TRY(const std::string path, find_helper(asked));
+  PADDOCK_TRY(const std::string path,
+              asked.helper.empty() ? find_command_helper() : result<std::string>(asked.helper));
   PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
   PADDOCK_TRY(auto out, sys::pipe2(0));
   PADDOCK_TRY(auto err, sys::pipe2(0));
@@ -365,6 +352,19 @@ result<command_outcome> command_run::finish() && {
 }
 
 } // namespace
+
+result<std::string> find_command_helper() {
+  std::vector<std::string> places;
+  if (const auto program = sys::executable_path()) {
+    const std::string directory = program->substr(0, program->rfind('/') + 1);
+    places.push_back(directory + helper_name);
+    places.push_back(directory + "../libexec/paddock/" + helper_name);
+  }
+  places.push_back(std::string(PADDOCK_HELPER_DIRECTORY "/") + helper_name);
+  for (std::string& place : places)
+    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return std::move(place);
+  return error{error_code::unsupported, ENOENT, "helper"};
+}
 
 result<command_outcome> run(const command& command, const cancellation* cancel) {
   const std::int64_t began = sys::monotonic_ms();
