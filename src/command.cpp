@@ -57,8 +57,7 @@ result<void> check_directory(int fd) {
 }
 
 result<void> check(const command& asked) {
-  if (asked.argv.empty() || asked.argv[0].empty() ||
-      std::any_of(asked.argv.begin(), asked.argv.end(), has_nul))
+  if (asked.argv.empty() || asked.argv[0].empty() || std::ranges::any_of(asked.argv, has_nul))
     return error{error_code::invalid_argument, 0, "argv"};
   for (const std::string& variable : asked.environment) {
     const std::size_t equals = variable.find('=');
@@ -68,20 +67,6 @@ result<void> check(const command& asked) {
   if (asked.timeout_ms <= 0 || asked.kill_grace_ms < 0)
     return error{error_code::invalid_argument, 0, "timeout"};
   return check_directory(asked.working_directory);
-}
-
-result<std::string> find_helper(const command& asked) {
-  if (!asked.helper.empty()) return asked.helper;
-  std::vector<std::string> places;
-  if (const auto program = sys::executable_path()) {
-    const std::string directory = program->substr(0, program->rfind('/') + 1);
-    places.push_back(directory + helper_name);
-    places.push_back(directory + "../libexec/paddock/" + helper_name);
-  }
-  places.push_back(std::string(PADDOCK_HELPER_DIRECTORY "/") + helper_name);
-  for (std::string& place : places)
-    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return std::move(place);
-  return error{error_code::unsupported, ENOENT, "helper"};
 }
 
 /// Why the helper could not start the command.
@@ -153,7 +138,8 @@ private:
 };
 
 result<supervised> supervised::start(const command& asked) {
-  PADDOCK_TRY(const std::string path, find_helper(asked));
+  PADDOCK_TRY(const std::string path,
+              asked.helper.empty() ? find_command_helper() : result<std::string>(asked.helper));
   PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
   PADDOCK_TRY(auto out, sys::pipe2(0));
   PADDOCK_TRY(auto err, sys::pipe2(0));
@@ -274,7 +260,7 @@ void command_run::stop(ending why) {
 
 void command_run::take_event() {
   sys::exec_message message;
-  std::span<char> bytes(reinterpret_cast<char*>(&message), sizeof message);
+  const std::span<char> bytes(reinterpret_cast<char*>(&message), sizeof message);
   const auto size = sys::recv(running_.channel.get(), bytes, MSG_DONTWAIT);
   if (!size && size.error().os_errno == EAGAIN) return;
   if (size && *size == sizeof message)
@@ -344,7 +330,10 @@ void command_run::start_draining() {
 void command_run::take_output(output_stream stream, file_descriptor& from, output_collector& into) {
   const auto size = sys::read(from.get(), {buffer_.get(), read_buffer_bytes});
   if (!size && size.error().os_errno == EAGAIN) return;
-  if (!size || *size == 0) return from.reset();
+  if (!size || *size == 0) {
+    from.reset();
+    return;
+  }
   const std::string_view bytes(buffer_.get(), *size);
   if (asked_.on_output) asked_.on_output(stream, bytes);
   into.append(bytes);
@@ -362,6 +351,19 @@ result<command_outcome> command_run::finish() && {
 }
 
 } // namespace
+
+result<std::string> find_command_helper() {
+  std::vector<std::string> places;
+  if (const auto program = sys::executable_path()) {
+    const std::string directory = program->substr(0, program->rfind('/') + 1);
+    places.push_back(directory + helper_name);
+    places.push_back(directory + "../libexec/paddock/" + helper_name);
+  }
+  places.push_back(std::string(PADDOCK_HELPER_DIRECTORY "/") + helper_name);
+  for (std::string& place : places)
+    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return std::move(place);
+  return error{error_code::unsupported, ENOENT, "helper"};
+}
 
 result<command_outcome> run(const command& command, const cancellation* cancel) {
   const std::int64_t began = sys::monotonic_ms();

@@ -55,14 +55,14 @@ struct command {
   capture out = capture::keep;
   capture err = capture::keep;
 
-  /// The helper program; empty: beside the running executable, in ../libexec/paddock next to its
-  /// directory, or where it was installed.
+  /// The helper program; empty: what find_command_helper returns.
   std::string helper;
   /// Called with each piece of output as it arrives, on the thread that runs the command, before
   /// anything is dropped. It must not throw; while it works the command may have to wait for room
   /// in the pipe.
   std::function<void(output_stream, std::string_view)> on_output;
-  /// Called at least a few times a second while the command runs, on the same thread. It must not throw.
+  /// Called at least a few times a second while the command runs, on the same thread. It must not
+  /// throw.
   std::function<void()> on_tick;
 };
 
@@ -90,10 +90,12 @@ enum class ending : std::uint8_t {
 
 /// How the rest of the process tree was ended, strongest first.
 enum class tree_kill : std::uint8_t {
-  not_needed,    ///< nothing was left when the command had ended
-  subreaper,     ///< every descendant was found, frozen and killed; none is left
-  process_group, ///< only the command's process group was killed: descendants that left it may be
-                 ///< alive
+  not_needed, ///< nothing was left when the command had ended
+  subreaper,  ///< every descendant was found, frozen and killed; none is left
+  /// The command's process group was killed, but it is not known that nothing is left: the
+  /// supervisor was killed, /proc is missing, or the kernel had not ended a process after ten
+  /// seconds.
+  process_group,
 };
 
 struct command_outcome {
@@ -153,5 +155,10 @@ private:
 /// - otherwise the system call that failed: too_many, io.
 [[nodiscard]] result<command_outcome> run(const command& command,
                                           const cancellation* cancel = nullptr);
+
+/// The helper program that commands use unless they name another: beside the running executable, in
+/// ../libexec/paddock next to its directory, or where it was installed. Errors: unsupported, with
+/// the operation "helper".
+[[nodiscard]] result<std::string> find_command_helper();
 
 } // namespace paddock

@@ -44,12 +44,7 @@ line_output::line_output(int fd, std::size_t backlog_max, std::function<void()> 
 }
 
 line_output::~line_output() {
-  {
-    const std::lock_guard lock(guard_);
-    quit_ = true;
-    changed_.notify_all();
-  }
-  if (drainer_.joinable()) drainer_.join();
+  abandon();
 }
 
 /// How much was written at once, possibly nothing. A failure marks the output as closed.
@@ -157,9 +152,15 @@ bool line_output::flush(std::chrono::milliseconds patience) {
 }
 
 void line_output::abandon() {
+  {
+    const std::lock_guard lock(guard_);
+    closed_.store(true, std::memory_order_relaxed);
+    quit_ = true;
+    drop_backlog();
+  }
+  if (drainer_.joinable()) drainer_.join();
   const std::lock_guard lock(guard_);
-  closed_.store(true, std::memory_order_relaxed);
-  drop_backlog();
+  own_.reset(); // so that the client sees the end even when a call is left behind
 }
 
 } // namespace paddock::mcp

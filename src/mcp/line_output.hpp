@@ -45,7 +45,8 @@ public:
   }
   /// Waits until everything is written; false when that fails, or nothing moves for `patience`.
   [[nodiscard]] bool flush(std::chrono::milliseconds patience);
-  /// Drops what is not written, and everything sent from now on.
+  /// Drops what is not written, and everything sent from now on. Not to be called by two threads at
+  /// once.
   void abandon();
 
 private:

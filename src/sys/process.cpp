@@ -27,12 +27,27 @@
   __attribute__((no_sanitize("address", "thread", "undefined"), no_stack_protector, noinline))
 #endif
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PADDOCK_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define PADDOCK_THREAD_SANITIZER
+#endif
+
+#ifdef PADDOCK_THREAD_SANITIZER
+// The same function of glibc by its other name: the sanitizer replaces `clone` and takes the child
+// for a copy.
+extern "C" int __clone(int (*start)(void*), void* stack, int flags, void* argument, ...) noexcept;
+#define PADDOCK_CLONE ::__clone
+#else
+#define PADDOCK_CLONE ::clone
+#endif
+
 namespace paddock::sys {
 namespace {
 
-#ifndef P_PIDFD
-constexpr auto P_PIDFD = static_cast<idtype_t>(3);
-#endif
+constexpr auto wait_by_pidfd = static_cast<idtype_t>(3); // P_PIDFD, which older headers do not have
 constexpr std::size_t kernel_signal_set_bytes = 8;
 constexpr std::size_t child_stack_bytes = 32UL * 1024;
 constexpr int above_standard_streams = 3;
@@ -85,8 +100,8 @@ result<child_process> spawn(const char* path, char* const* argv, char* const* en
   const std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, kernel_signal_set_bytes);
-  const int id = ::clone(start_in_child, stack.data() + stack.size(),
-                         CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &request, &pidfd);
+  const int id = PADDOCK_CLONE(start_in_child, stack.data() + stack.size(),
+                               CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &request, &pidfd);
   const int clone_errno = errno;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, kernel_signal_set_bytes);
 
@@ -101,7 +116,7 @@ result<child_process> spawn(const char* path, char* const* argv, char* const* en
 
 void wait(const child_process& child) noexcept {
   siginfo_t ignored;
-  while (::waitid(P_PIDFD, static_cast<id_t>(child.handle.get()), &ignored, WEXITED) < 0 &&
+  while (::waitid(wait_by_pidfd, static_cast<id_t>(child.handle.get()), &ignored, WEXITED) < 0 &&
          errno == EINTR) {
   }
 }

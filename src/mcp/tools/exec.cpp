@@ -37,7 +37,8 @@ std::optional<tool_result> set_environment(const workspace_state& state, const c
     extra.push_back({std::string(name), std::string(value.string().value_or(std::string_view()))});
   });
   std::vector<std::string_view> inherited;
-  for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr; ++entry)
+  for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr;
+       ++entry)
     inherited.emplace_back(*entry);
   environment_refusal refusal;
   auto built = build_environment(
@@ -191,6 +192,12 @@ private:
 tool_result exec(workspace_state& state, call& c) {
   request r;
   if (auto refused = prepare(state, c, r)) return *std::move(refused);
+  const auto commands_max = state.options.limits.exec_concurrent_max;
+  const auto ended = gsl::finally([&] { --state.commands_running; });
+  if (++state.commands_running > commands_max)
+    return tool_result::failure(error_code::too_many,
+                                std::to_string(commands_max) +
+                                    " commands are running already; wait until one has ended");
   c.may_block();
   progress_report progress(c, r.shown);
   if (c.wants_progress()) r.run.on_tick = [&] { progress.tick(); };

@@ -11,6 +11,7 @@
 #include <paddock/root.hpp>
 #include <paddock/todo.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -28,6 +29,7 @@ struct workspace_state {
   std::int64_t started_ms; ///< monotonic
   std::mutex todo_mutex;
   todo_list todos;
+  std::atomic<std::uint64_t> commands_running{0};
 };
 
 /// What a tool does to the workspace; --read-only and --exec decide by it.

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Running commands in a temporary directory, and finding what they leave behind.
+
+#include "matchers.hpp"
+#include "temp_tree.hpp"
+
+#include <paddock/command.hpp>
+
+#include <gtest/gtest.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock::test {
+
+/// The processes that have `cookie` in their command line; dead ones have none.
+inline std::vector<pid_t> processes_with(std::string_view cookie) {
+  std::vector<pid_t> found;
+  DIR* proc = ::opendir("/proc");
+  if (proc == nullptr) return found;
+  while (const dirent* entry = ::readdir(proc)) {
+    const std::string name = entry->d_name;
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file("/proc/" + name + "/cmdline", std::ios::binary);
+    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    const auto id = static_cast<pid_t>(std::stol(name));
+    if (id != ::getpid() && line.find(cookie) != std::string::npos) found.push_back(id);
+  }
+  ::closedir(proc);
+  return found;
+}
+
+/// Gives the kernel (not the code under test) time to act on something that has been decided.
+template <class Condition> bool eventually(Condition holds) {
+  for (int attempt = 0; attempt < 2000; ++attempt) {
+    if (holds()) return true;
+    ::poll(nullptr, 0, 10);
+  }
+  return false;
+}
+
+class command_fixture : public testing::Test {
+protected:
+  command_fixture()
+      : directory_(::open(tree_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+        cookie_("cookie-" + std::to_string(::getpid()) + "-" + std::to_string(next_cookie_++)) {}
+  ~command_fixture() override {
+    ::close(directory_);
+    for (const pid_t left : processes_with(cookie_))
+      ::kill(left, SIGKILL);
+  }
+
+  [[nodiscard]] command make(std::vector<std::string> argv) const {
+    return {.argv = std::move(argv),
+            .environment = {"PATH=/usr/bin:/bin"},
+            .working_directory = directory_,
+            .helper = PADDOCK_TEST_HELPER};
+  }
+  [[nodiscard]] command shell(const std::string& script) const {
+    return make({"sh", "-c", script, cookie_});
+  }
+  /// test/support/command_child.cpp
+  [[nodiscard]] command child(const std::string& mode) const {
+    return make({PADDOCK_TEST_CHILD, mode, cookie_});
+  }
+
+  temp_tree tree_;
+  int directory_;
+  std::string cookie_;
+
+private:
+  static inline int next_cookie_ = 0;
+};
+
+} // namespace paddock::test

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+// paddock call: one tool, called in this process the way a client would call it.
+
+#include "mcp_request.hpp"
+#include "subcommands.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock call";
+
+struct call_options {
+  workspace_cli workspace;
+  std::string tool;
+  std::string arguments = "{}";
+};
+
+bool offers(const mcp::server& server, std::string_view name) {
+  for (const auto& tool : server.tools())
+    if (tool.name == name) return true;
+  return false;
+}
+
+void complain_of_unknown(const mcp::server& server, const std::string& name) {
+  std::string message = "there is no tool " + name + "; the tools are:";
+  for (const auto& tool : server.tools())
+    message += " " + tool.name;
+  complain(program, message);
+}
+
+/// The arguments as one line of JSON; complains and returns nothing when they are no JSON object.
+std::optional<std::string> arguments_of(const call_options& options) {
+  std::string given = options.arguments;
+  if (given == "-") given.assign(std::istreambuf_iterator<char>(std::cin), {});
+  mcp::json_document document;
+  const auto parsed = document.parse(given);
+  if (!parsed) {
+    complain(program, std::string("the arguments are not JSON: ") + parsed.error().operation);
+    return std::nullopt;
+  }
+  if (!parsed->is(mcp::json_kind::object)) {
+    complain(program, R"(the arguments must be a JSON object, for example '{"path": "."}')");
+    return std::nullopt;
+  }
+  return parsed->text();
+}
+
+int run_call(const call_options& options) {
+  auto server = make_server(program, options.workspace, {});
+  if (!server) return usage;
+  if (!offers(*server, options.tool)) {
+    complain_of_unknown(*server, options.tool);
+    return usage;
+  }
+  const auto arguments = arguments_of(options);
+  if (!arguments) return usage;
+  const auto lines = server->handle_line(tool_request(1, options.tool, *arguments));
+  const tool_response response = read_tool_response(lines.empty() ? "" : lines.back());
+  if (response.json.empty()) {
+    complain(program, response.problem);
+    return failed;
+  }
+  std::printf("%s\n", response.json.c_str());
+  return response.failed ? failed : success;
+}
+
+} // namespace
+
+subcommand add_call(CLI::App& app) {
+  const auto options = std::make_shared<call_options>();
+  CLI::App* parser = app.add_subcommand("call", "Call one tool and print its result as JSON");
+  parser->footer(exit_codes_help);
+  parser->add_option("tool", options->tool, "The tool's name, for example listDirectory")
+      ->required()
+      ->type_name("TOOL");
+  parser
+      ->add_option("arguments", options->arguments,
+                   "Its arguments, a JSON object (default {}); - reads it from standard input")
+      ->type_name("JSON");
+  add_workspace_options(*parser, options->workspace);
+  return {parser, [options] { return run_call(*options); }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+// paddock doctor: what this system offers, and what follows for Paddock.
+
+#include "subcommands.hpp"
+#include "system_probes.hpp"
+#include "terminal.hpp"
+
+#include <paddock/mcp/json.hpp>
+#include <paddock/version.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+namespace paddock::cli {
+namespace {
+
+struct doctor_options {
+  std::string workspace = ".";
+  bool json = false;
+};
+
+void print_json(const std::vector<finding>& findings) {
+  mcp::json_writer out;
+  out.begin_object();
+  out.member("version", PADDOCK_VERSION).member("system", system_name());
+  out.key("features").begin_array();
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const probe& row = system_probes()[i];
+    out.begin_object().member("name", row.name).key("found").boolean(findings[i].found);
+    out.key("required").boolean(row.wanted == need::required);
+    if (!findings[i].detail.empty()) out.member("detail", findings[i].detail);
+    out.member("purpose", row.purpose).member("withoutIt", row.without_it).end_object();
+  }
+  out.end_array().end_object();
+  std::printf("%s\n", out.str().c_str());
+}
+
+void print_row(const probe& row, const finding& found) {
+  const bool fatal = !found.found && row.wanted == need::required;
+  const std::string detail = found.detail.empty() ? "" : "  (" + fit(found.detail, 1000) + ")";
+  std::printf(
+      "%s %s %s%s\n",
+      styled(found.found ? "found  " : "MISSING", found.found ? style::good : style::bad).c_str(),
+      styled(column(row.name, 22), style::bold).c_str(), std::string(row.purpose).c_str(),
+      styled(detail, style::dim).c_str());
+  std::printf("%31s%s\n", "",
+              styled(std::string(fatal ? "needed: " : "without it: ") + std::string(row.without_it),
+                     found.found ? style::dim : style::plain)
+                  .c_str());
+}
+
+void print_text(const std::vector<finding>& findings) {
+  std::printf("Paddock %s on %s\n\n", PADDOCK_VERSION, system_name().c_str());
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    print_row(system_probes()[i], findings[i]);
+}
+
+int run_doctor(const doctor_options& options) {
+  std::vector<finding> findings;
+  bool complete = true;
+  for (const auto& row : system_probes()) {
+    findings.push_back(row.look(options.workspace));
+    complete &= findings.back().found || row.wanted == need::optional;
+  }
+  if (options.json)
+    print_json(findings);
+  else
+    print_text(findings);
+  return complete ? success : failed;
+}
+
+} // namespace
+
+subcommand add_doctor(CLI::App& app) {
+  const auto options = std::make_shared<doctor_options>();
+  CLI::App* parser =
+      app.add_subcommand("doctor", "Tell what this system offers and what follows for Paddock");
+  parser->footer(
+      "Exit codes: 0 success, 1 something that Paddock needs is missing, 2 unusable options.");
+  parser
+      ->add_option("-w,--workspace", options->workspace,
+                   "The directory whose file system is tried (default: the current directory)")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
+  parser->add_flag("--json", options->json, "One JSON object instead of text");
+  return {parser, [options] { return run_doctor(*options); }};
+}
+
+} // namespace paddock::cli

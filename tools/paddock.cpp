@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+// paddock: the command for people. Every subcommand has a source of its own.
+
+#include "subcommands.hpp"
+
+#include <paddock/version.hpp>
+
+int main(int argc, char** argv) {
+  using namespace paddock;
+  const std::string program(cli::paddock_program);
+  CLI::App app("Sandboxed workspace tools for AI agents, for people to try and to examine.",
+               program);
+  app.set_version_flag("--version", program + " " PADDOCK_VERSION);
+  app.footer(cli::exit_codes_help);
+  app.require_subcommand(1);
+  const cli::subcommand subcommands[] = {cli::add_call(app), cli::add_demo(app),
+                                         cli::add_doctor(app)};
+  if (const auto done = cli::parse(app, argc, argv)) return *done;
+  for (const auto& each : subcommands)
+    if (each.parser->parsed()) return each.run();
+  return cli::usage;
+}

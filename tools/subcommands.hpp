@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The subcommands of `paddock`: each adds itself to the command line and says how to run it.
+
+#include "workspace_cli.hpp"
+
+#include <functional>
+
+namespace paddock::cli {
+
+inline constexpr std::string_view paddock_program = "paddock";
+
+struct subcommand {
+  CLI::App* parser = nullptr;
+  std::function<int()> run; ///< returns the exit code; to be called when `parser` was chosen
+};
+
+/// One tool, called in this process.
+[[nodiscard]] subcommand add_call(CLI::App& app);
+/// The real server at work on a copy of a directory.
+[[nodiscard]] subcommand add_demo(CLI::App& app);
+/// What this system offers.
+[[nodiscard]] subcommand add_doctor(CLI::App& app);
+
+} // namespace paddock::cli

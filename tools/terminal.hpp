@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Text for people: cut and padded to a width, without control characters, coloured on a terminal.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace paddock::cli {
+
+enum class style : std::uint8_t { plain, dim, good, bad, bold };
+
+/// Whether standard output is a terminal that wants colours (NO_COLOR is respected).
+[[nodiscard]] bool output_has_colours();
+/// `text` in a style; unchanged where standard output has no colours.
+[[nodiscard]] std::string styled(std::string_view text, style wanted);
+
+/// Control characters become '?', and what exceeds `width` code points an ellipsis.
+[[nodiscard]] std::string fit(std::string_view utf8, std::size_t width);
+enum class align : std::uint8_t { left, right };
+/// The same, filled up with spaces.
+[[nodiscard]] std::string column(std::string_view utf8, std::size_t width,
+                                 align side = align::left);
+
+/// "312 µs", "1.2 ms", "3.4 s".
+[[nodiscard]] std::string duration(std::int64_t ns);
+
+} // namespace paddock::cli
