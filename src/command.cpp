@@ -58,8 +58,7 @@ result<void> check_directory(int fd) {
 }
 
 result<void> check(const command& asked) {
-  if (asked.argv.empty() || asked.argv[0].empty() ||
-      std::any_of(asked.argv.begin(), asked.argv.end(), has_nul))
+  if (asked.argv.empty() || asked.argv[0].empty() || std::ranges::any_of(asked.argv, has_nul))
     return error{error_code::invalid_argument, 0, "argv"};
   for (const std::string& variable : asked.environment) {
     const std::size_t equals = variable.find('=');
@@ -262,7 +261,7 @@ void command_run::stop(ending why) {
 
 void command_run::take_event() {
   sys::exec_message message;
-  std::span<char> bytes(reinterpret_cast<char*>(&message), sizeof message);
+  const std::span<char> bytes(reinterpret_cast<char*>(&message), sizeof message);
   const auto size = sys::recv(running_.channel.get(), bytes, MSG_DONTWAIT);
   if (!size && size.error().os_errno == EAGAIN) return;
   if (size && *size == sizeof message)
@@ -332,7 +331,10 @@ void command_run::start_draining() {
 void command_run::take_output(output_stream stream, file_descriptor& from, output_collector& into) {
   const auto size = sys::read(from.get(), {buffer_.get(), read_buffer_bytes});
   if (!size && size.error().os_errno == EAGAIN) return;
-  if (!size || *size == 0) return from.reset();
+  if (!size || *size == 0) {
+    from.reset();
+    return;
+  }
   const std::string_view bytes(buffer_.get(), *size);
   if (asked_.on_output) asked_.on_output(stream, bytes);
   into.append(bytes);

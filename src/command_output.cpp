@@ -40,7 +40,7 @@ std::string_view without_cut_begin(std::string_view text) {
 
 void output_collector::append(std::string_view bytes) {
   total_ += bytes.size();
-  const std::size_t room = static_cast<std::size_t>(head_max_ - head_.size());
+  const auto room = static_cast<std::size_t>(head_max_ - head_.size());
   const std::string_view first = bytes.substr(0, room);
   head_.append(first);
   append_to_tail(bytes.substr(first.size()));
@@ -62,7 +62,7 @@ void output_collector::append_to_tail(std::string_view bytes) {
 }
 
 captured_output output_collector::finish() && {
-  std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(ring_begin_), ring_.end());
+  std::ranges::rotate(ring_, ring_.begin() + static_cast<std::ptrdiff_t>(ring_begin_));
   const bool truncated = total_ > head_.size() + ring_.size();
   if (!truncated) {
     head_ += ring_;

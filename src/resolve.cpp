@@ -130,6 +130,7 @@ public:
     while (!pending_.empty()) {
       const item next = std::move(pending_.back());
       pending_.pop_back();
+      if (next.name == ".") continue; // only there to make the one before it a directory
       if (next.name == "..") {
         if (at_.at_root()) return refuse(error_code::escapes_root, EXDEV);
         at_.up();
@@ -162,6 +163,7 @@ private:
   };
 
   void push(std::string_view path, bool from_link) {
+    if (from_link && (path.ends_with('/') || path.ends_with("/."))) pending_.push_back({".", true});
     const auto parts = components(path);
     for (auto part = parts.rbegin(); part != parts.rend(); ++part)
       pending_.push_back({std::string(*part), from_link});

@@ -221,6 +221,35 @@ TEST_F(CommandStart, SaysThatTheHelperIsMissing) {
   }
 }
 
+/// Run by the next test in a copy of this program that lies somewhere else.
+TEST_F(Command, DISABLED_FindsItsHelper) {
+  auto asked = make({"true"});
+  asked.helper.clear();
+  EXPECT_THAT(run(asked), IsOk());
+}
+
+TEST_F(Command, FindsItsHelperBesideTheProgramOrInLibexec) {
+  tree_.directory("bin");
+  tree_.directory("libexec/paddock");
+  const std::string copy = tree_ / "bin/copy";
+  std::filesystem::copy_file("/proc/self/exe", copy);
+  if (const auto r = run(make({copy, "--gtest_list_tests"})); !r || r->exit_code != 0)
+    GTEST_SKIP() << "this program cannot be moved (it needs a library beside it)";
+  const auto finds = make(
+      {copy, "--gtest_also_run_disabled_tests", "--gtest_filter=Command.DISABLED_FindsItsHelper"});
+  if (!std::filesystem::exists(PADDOCK_TEST_INSTALLED_HELPER)) {
+    EXPECT_THAT(run(finds), HoldsValue(testing::Field(&command_outcome::exit_code, 1)));
+  }
+  for (const char* place : {"bin/paddock-exec-helper", "libexec/paddock/paddock-exec-helper"}) {
+    SCOPED_TRACE(place);
+    tree_.link(place, PADDOCK_TEST_HELPER);
+    const auto r = run(finds);
+    ASSERT_THAT(r, IsOk());
+    EXPECT_EQ(r->exit_code, 0) << r->out.text();
+    ASSERT_EQ(0, ::unlink((tree_ / place).c_str()));
+  }
+}
+
 TEST_F(CommandStart, TheLongestTimesAreNoOverflow) {
   auto asked = make({"true"});
   asked.timeout_ms = std::numeric_limits<std::int64_t>::max();

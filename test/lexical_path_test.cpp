@@ -207,8 +207,7 @@ TEST(LexicalPath, WhatDoesNotEscapeNormalizesWithoutDotDot) {
   EXPECT_GT(inside, 5'000U);
 }
 
-// --- names
-// ------------------------------------------------------------------------------------------
+// --- names ---------------------------------------------------------------------------------------
 
 struct name_case {
   const char* name;

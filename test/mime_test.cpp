@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -80,6 +81,8 @@ TEST(MimeSniff, IsNotFooledByShortSignatures) {
       {"BMW", "BMW is a car", text},
       {"BM and binary", "BM\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0E\x0F\x10\x11\x12\x13\x14\x15",
        nothing},
+      {"BM with a header size but reserved bytes in use",
+       "BM\x46\0\0\0\x01\0\0\0\x36\0\0\0\x28\0\0\0"s, nothing},
       {"MZ", "MZ is how the story began, a long time ago, in a program loader", text},
       {"MZ without PE", "MZ" + std::string(80, '\0'), nothing},
       {"MZ with an offset beyond the end", "MZ" + std::string(58, '\0') + "\xFF\xFF\xFF\x7F",
@@ -168,8 +171,7 @@ TEST(MimeSniff, FindsAControlByteAtEveryPlace) {
     }
 }
 
-// --- names
-// ------------------------------------------------------------------------------------------
+// --- names ---------------------------------------------------------------------------------------
 
 struct name_case {
   std::string_view name;
@@ -202,7 +204,8 @@ constexpr name_case name_cases[] = {
     {"a.tar.gz", "application/gzip"},
     {"a.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
     {"a.bin", "application/octet-stream"},
-    {"a.1", "text/troff"},
+    {"libc.so.6", std::nullopt},
+    {"a.eml", "message/rfc822"},
     {"a.zst", "application/zstd"},
     {"dir.png/a.md", "text/markdown"},
     {"dir.png/a", std::nullopt},
@@ -268,8 +271,7 @@ TEST(MimeName, CarriersPromiseTypesThatNamesCanHave) {
     EXPECT_TRUE(promised.contains(row.promised)) << row.promised;
 }
 
-// --- both
-// -------------------------------------------------------------------------------------------
+// --- both ----------------------------------------------------------------------------------------
 
 struct classify_case {
   const char* name;
@@ -316,6 +318,9 @@ TEST(MimeClassify, Table) {
       {"noise of a type without signature", "a.tga", noise, "image/x-tga"},
       {"noise without extension", "a", noise, "application/octet-stream"},
       {"noise in a data file", "a.dat", noise, "application/octet-stream"},
+      {"certificate as text", "a.crt", "-----BEGIN CERTIFICATE-----\n", "application/x-pem-file"},
+      {"certificate as bytes", "a.crt", "\x30\x82\x01\x02", "application/x-pem-file"},
+      {"mail", "a.eml", "From: a\n\nb", "message/rfc822"},
       {"zip", "a.zip", zip, "application/zip"},
       {"zip called Word", "a.docx", zip, word},
       {"zip called Python wheel", "a.whl", zip, "application/zip"},

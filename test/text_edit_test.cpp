@@ -101,8 +101,7 @@ TEST(TextEdit, RefusesWhatDoesNotOccur) {
   }
 }
 
-// --- against a naive reference
-// ----------------------------------------------------------------------
+// --- against a naive reference -------------------------------------------------------------------
 
 /// True when a match was found. Fails the test when the two disagree.
 bool agrees(std::string_view content, const text_edit& edit) {

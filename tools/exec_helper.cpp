@@ -232,7 +232,10 @@ public:
       const std::int64_t left = kill_at < 0 ? -1 : kill_at - monotonic_ms();
       if (kill_at >= 0 && left <= 0) return;
       ::poll(events, 2, static_cast<int>(left > INT_MAX ? INT_MAX : left));
-      if (events[0].revents != 0) take_signals();
+      if (events[0].revents != 0) {
+        drain_signals();
+        reap();
+      }
       if (::getppid() != library_) return;
       if (events[1].revents == 0) continue;
       char request;
@@ -244,10 +247,8 @@ public:
 
   /// Ends whatever is left below this process and reports.
   void finish() {
-    const bool known = shared_.ended;
-    if (known) report_end();
     const tree_remains remains = end_tree();
-    if (!known) report_end();
+    if (!reported_) report_end(SIGKILL); // it cannot be reaped: killed, and stuck in the kernel
     send_event(given_.channel, exec_event::done, static_cast<int>(remains), leftovers_ ? 1 : 0);
   }
 
@@ -259,20 +260,18 @@ private:
     ::kill(-command, SIGCONT); // a stopped process takes the other one only when it goes on
   }
 
-  void take_signals() {
+  void drain_signals() const {
     signalfd_siginfo taken[8];
     while (::read(signals_, taken, sizeof taken) > 0) {
     }
-    reap();
   }
 
-  /// Collects dead children, adopted ones too. False when there is none left, dead or alive.
+  /// Collects dead children, adopted ones too, and reports the end of the command. False when there
+  /// is no child left, dead or alive.
   bool reap() {
-    for (;;) {
-      int status = 0;
-      const pid_t child = ::waitpid(-1, &status, WNOHANG);
-      if (child == 0) return true;
-      if (child < 0) return errno != ECHILD;
+    int status = 0;
+    pid_t child = 0;
+    while ((child = ::waitpid(-1, &status, WNOHANG)) > 0) {
       if (child == parent_) {
         parent_ = 0;
         orphaned_ = WIFSIGNALED(status) && !killing_;
@@ -282,36 +281,47 @@ private:
         shared_.ended = true;
       }
     }
+    if (parent_ == 0 && shared_.ended && !reported_) report_end(shared_.status);
+    return child == 0 || errno != ECHILD;
   }
 
   /// Freezes and kills in rounds until the kernel says that there is no child left. As this process
   /// adopts every orphan below it, that means no descendant either.
   tree_remains end_tree() {
     if (!reap()) return tree_remains::nothing;
+    killing_ = true;
     const std::int64_t give_up_at = monotonic_ms() + tree_end_ms_max;
     process_tree tree;
-    killing_ = true;
     while (monotonic_ms() < give_up_at) {
-      if (tree.freeze()) {
-        leftovers_ = leftovers_ || tree.has_other_than(parent_, shared_.command);
-        tree.kill_all();
-      } else { // no /proc: the group, and what falls to this process, is all there is
-        if (shared_.command != 0) ::kill(-shared_.command, SIGKILL);
-        if (parent_ != 0) ::kill(parent_, SIGKILL);
-      }
-      pollfd event{signals_, POLLIN, 0};
-      const std::int64_t again_at = monotonic_ms() + 20;
-      while (monotonic_ms() < again_at) {
-        if (!reap()) return tree_remains::nothing_killed;
-        ::poll(&event, 1, 5);
-        take_signals();
-      }
+      if (!tree.freeze()) return end_group();
+      leftovers_ = leftovers_ || tree.has_other_than(parent_, shared_.command);
+      tree.kill_all();
+      if (all_gone_within(20)) return tree_remains::nothing_killed;
     }
     return tree_remains::unknown;
   }
 
-  void report_end() const {
-    const int status = shared_.ended ? shared_.status : SIGKILL;
+  /// Without /proc the command's group, and its parent, are all that can be found.
+  tree_remains end_group() {
+    if (shared_.command != 0) ::kill(-shared_.command, SIGKILL);
+    if (parent_ != 0) ::kill(parent_, SIGKILL);
+    return all_gone_within(500) ? tree_remains::nothing_killed : tree_remains::unknown;
+  }
+
+  bool all_gone_within(std::int64_t ms) {
+    const std::int64_t until = monotonic_ms() + ms;
+    while (reap()) {
+      const std::int64_t left = until - monotonic_ms();
+      if (left <= 0) return false;
+      pollfd event{signals_, POLLIN, 0};
+      ::poll(&event, 1, static_cast<int>(left));
+      drain_signals();
+    }
+    return true;
+  }
+
+  void report_end(int status) {
+    reported_ = true;
     send_event(given_.channel, exec_event::ended, status, orphaned_ ? 1 : 0);
   }
 
@@ -320,6 +330,7 @@ private:
   pid_t library_ = 0;
   pid_t parent_ = 0; ///< 0 when it is dead
   int signals_ = -1;
+  bool reported_ = false; ///< the end of the command
   bool killing_ = false;
   bool orphaned_ = false; ///< somebody else killed the parent
   bool leftovers_ = false;

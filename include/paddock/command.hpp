@@ -90,10 +90,12 @@ enum class ending : std::uint8_t {
 
 /// How the rest of the process tree was ended, strongest first.
 enum class tree_kill : std::uint8_t {
-  not_needed,    ///< nothing was left when the command had ended
-  subreaper,     ///< every descendant was found, frozen and killed; none is left
-  process_group, ///< only the command's process group was killed: descendants that left it may be
-                 ///< alive
+  not_needed, ///< nothing was left when the command had ended
+  subreaper,  ///< every descendant was found, frozen and killed; none is left
+  /// The command's process group was killed, but it is not known that nothing is left: the
+  /// supervisor was killed, /proc is missing, or the kernel had not ended a process after ten
+  /// seconds.
+  process_group,
 };
 
 struct command_outcome {

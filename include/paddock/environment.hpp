@@ -160,7 +160,7 @@ build_environment(const environment_request& request, environment_refusal* refus
 
 // --- inline -------------------------------------------------------------------------------------
 
-namespace detail {
+namespace detail::environment {
 
 constexpr bool matches(std::string_view pattern, std::string_view name) noexcept {
   if (!pattern.ends_with('*')) return name == pattern;
@@ -228,11 +228,11 @@ inline std::optional<variable_fault> fault_of(const environment_variable& variab
   return std::nullopt;
 }
 
-} // namespace detail
+} // namespace detail::environment
 
 constexpr std::optional<std::string_view> refusal_of(std::string_view name) noexcept {
   for (const refused_variable& row : refused_variables)
-    if (detail::matches(row.pattern, name)) return row.reason;
+    if (detail::environment::matches(row.pattern, name)) return row.reason;
   return std::nullopt;
 }
 
@@ -240,17 +240,19 @@ inline result<std::vector<std::string>> build_environment(const environment_requ
                                                           environment_refusal* refusal) {
   std::vector<std::string> variables;
   for (const std::string_view assignment : request.inherited) {
-    const std::string_view name = detail::variable_name(assignment);
-    const bool complete = name.size() < assignment.size() && detail::is_variable_name(name);
-    if (complete && detail::is_inherited(name, request.pass) && !refusal_of(name))
-      detail::put_variable(variables, name, std::string(assignment));
+    const std::string_view name = detail::environment::variable_name(assignment);
+    const bool complete =
+        name.size() < assignment.size() && detail::environment::is_variable_name(name);
+    if (complete && detail::environment::is_inherited(name, request.pass) && !refusal_of(name))
+      detail::environment::put_variable(variables, name, std::string(assignment));
   }
   for (const environment_variable& variable : request.extra) {
-    if (const auto fault = detail::fault_of(variable)) {
+    if (const auto fault = detail::environment::fault_of(variable)) {
       if (refusal != nullptr) *refusal = {variable.name, fault->reason};
       return error{fault->code, 0, "environment"};
     }
-    detail::put_variable(variables, variable.name, variable.name + "=" + variable.value);
+    detail::environment::put_variable(variables, variable.name,
+                                      variable.name + "=" + variable.value);
   }
   return variables;
 }

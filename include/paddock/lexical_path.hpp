@@ -118,8 +118,8 @@ strip_root_prefix(std::string_view absolute, std::string_view root) noexcept {
   };
   for (std::string_view want = next_name(root); !want.empty(); want = next_name(root))
     if (want == ".." || next_name(absolute) != want) return std::nullopt;
-  const std::size_t first = absolute.find_first_not_of('/');
-  absolute.remove_prefix(first == absolute.npos ? absolute.size() : first);
+  const std::size_t begin = absolute.find_first_not_of('/');
+  absolute.remove_prefix(begin == std::string_view::npos ? absolute.size() : begin);
   for (std::string_view rest = absolute; next_component(rest) == ".";)
     absolute = rest;
   return absolute;
@@ -140,8 +140,7 @@ strip_root_prefix(std::string_view absolute, std::string_view root) noexcept {
   return false;
 }
 
-// --- file names in JSON
-// ---------------------------------------------------------------------------
+// --- file names in JSON --------------------------------------------------------------------------
 //
 // A file name is bytes; a JSON string is Unicode. Each byte b that is not part of valid UTF-8 is
 // written as U+EF00 + b, which lies in U+EF80..U+EFFF of the private use area. A name that really
@@ -211,7 +210,7 @@ inline void append_escaped_byte(std::string& out, char byte) {
     out += static_cast<char>(high | (static_cast<unsigned char>(text[at + 2]) & 0x3F));
     copied = at + 3;
   }
-  out.append(text, copied, std::string_view::npos);
+  out.append(text.substr(copied));
   return out;
 }
 

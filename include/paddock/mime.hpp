@@ -19,7 +19,6 @@
 #include <paddock/detail/mime_table.hpp>
 #include <paddock/detail/mime_text.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -49,7 +48,7 @@ struct sniffed {
 };
 
 /// The type of a file that begins with `prefix`. A code point cut off by the end of the prefix is
-/// not an error. Nothing is text/plain with no evidence.
+/// not an error. An empty prefix is text/plain, with no evidence.
 [[nodiscard]] inline sniffed sniff(std::string_view prefix) noexcept;
 
 /// The type that a file name promises: a whole name ("Makefile"), else the part after the last dot,
@@ -69,19 +68,34 @@ struct classification {
 /// text/x-typescript), a container takes the more special type of the extension (a zip called
 /// foo.docx); otherwise the content decides, and when it is nothing known the extension does,
 /// unless it promises a format whose signature should have been there. An empty file has the type
-/// of its extension, else text/plain.
+/// of its extension, else text/plain; whoever needs a real image looks at by_content.
 [[nodiscard]] inline classification classify(std::string_view file_name,
                                              std::string_view prefix) noexcept;
 
 /// Whether `type` is text that people edit: text/*, JSON, XML and the like.
 [[nodiscard]] constexpr bool is_textual(std::string_view type) noexcept {
   constexpr std::string_view others[] = {
-      "application/graphql", "application/json",     "application/sql",
-      "application/toml",    "application/x-ndjson", "application/x-subrip",
-      "application/xml",     "application/xml-dtd",  "application/yaml",
+      "application/graphql",
+      "application/json",
+      "application/mbox",
+      "application/sql",
+      "application/toml",
+      "application/vnd.apple.mpegurl",
+      "application/x-ndjson",
+      "application/x-subrip",
+      "application/xml",
+      "application/xml-dtd",
+      "application/yaml",
+      "audio/x-mpegurl",
+      "image/x-xbitmap",
+      "image/x-xpixmap",
+      "message/rfc822",
+      "model/mtl",
+      "model/obj",
+      "model/step",
   };
   return type.starts_with("text/") || type.ends_with("+json") || type.ends_with("+xml") ||
-         type.ends_with("+yaml") || std::ranges::find(others, type) != std::end(others);
+         type.ends_with("+yaml") || detail::is_one_of(type, others);
 }
 
 /// The image types that models accept as input.
@@ -89,8 +103,7 @@ struct classification {
   return type == "image/png" || type == "image/jpeg" || type == "image/gif" || type == "image/webp";
 }
 
-// --- inline
-// ---------------------------------------------------------------------------------------
+// --- inline --------------------------------------------------------------------------------------
 
 inline sniffed sniff(std::string_view prefix) noexcept {
   if (prefix.empty()) return {"text/plain", evidence::none, text_encoding::utf8};
@@ -122,9 +135,11 @@ inline classification classify(std::string_view file_name, std::string_view pref
   const bool agrees = [&] {
     if (prefix.empty() || promised == found.type || promised == "application/octet-stream")
       return true;
-    if (found.by_content.encoding != text_encoding::none) return is_textual(promised);
+    if (found.by_content.encoding != text_encoding::none)
+      return is_textual(promised) || detail::has_text_form(promised);
     if (found.by_content.evidence == evidence::none)
-      return !is_textual(promised) && !detail::has_signature(promised);
+      return detail::has_text_form(promised) ||
+             (!is_textual(promised) && !detail::has_signature(promised));
     return detail::carries(found.type, promised);
   }();
   const bool keeps_content = promised == "application/octet-stream" && !prefix.empty();

@@ -12,10 +12,10 @@
 /// match; without one, of the nearest break before the match; without one, of the first break after
 /// it; LF in a content of one line.
 ///
-/// Cost: a few passes over the content, and a copy of it only when a search of more than one line
-/// meets a content that mixes both line endings. Not guaranteed: that a lone CR at the edge of a
-/// match or of the new text stays lone, when what comes to stand beside it is an LF. Thread-safety:
-/// pure functions.
+/// Cost: a few linear passes. The content is copied once only when it mixes both line endings and
+/// the old text has line breaks, or when the old text ends in a lone CR. Not guaranteed: that a
+/// lone CR at the edge of a match or of the new text stays lone, when what comes to stand beside it
+/// is an LF. Thread-safety: pure functions.
 
 #include <paddock/result.hpp>
 
@@ -55,8 +55,7 @@ struct edit_plan {
   return edited;
 }
 
-// --- inline
-// ---------------------------------------------------------------------------------------
+// --- inline --------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -177,9 +176,11 @@ inline result<edit_plan> plan_edit(std::string_view content, const text_edit& ed
   if (edit.old_text.empty()) return error{error_code::invalid_argument, 0, "text_edit"};
   const detail::text_match match = detail::find_normalised(content, edit.old_text);
   if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
+  const std::string_view before = content.substr(0, match.offset);
   std::uint64_t line = 0;
-  for (const char c : content.substr(0, match.offset))
-    line += c == '\n' ? 1U : 0U;
+  for (std::size_t at = before.find('\n'); at != std::string_view::npos;
+       at = before.find('\n', at + 1))
+    ++line;
   return edit_plan{
       .offset = match.offset,
       .size = match.size,

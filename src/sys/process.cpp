@@ -47,9 +47,7 @@ extern "C" int __clone(int (*start)(void*), void* stack, int flags, void* argume
 namespace paddock::sys {
 namespace {
 
-#ifndef P_PIDFD
-constexpr auto P_PIDFD = static_cast<idtype_t>(3);
-#endif
+constexpr auto wait_by_pidfd = static_cast<idtype_t>(3); // P_PIDFD, which older headers do not have
 constexpr std::size_t kernel_signal_set_bytes = 8;
 constexpr std::size_t child_stack_bytes = 32UL * 1024;
 constexpr int above_standard_streams = 3;
@@ -118,7 +116,7 @@ result<child_process> spawn(const char* path, char* const* argv, char* const* en
 
 void wait(const child_process& child) noexcept {
   siginfo_t ignored;
-  while (::waitid(P_PIDFD, static_cast<id_t>(child.handle.get()), &ignored, WEXITED) < 0 &&
+  while (::waitid(wait_by_pidfd, static_cast<id_t>(child.handle.get()), &ignored, WEXITED) < 0 &&
          errno == EINTR) {
   }
 }

@@ -23,7 +23,7 @@ async function inspect(era, workspace, ...options) {
     env: { ...process.env, HOME: dirname(workspace.path), MCP_CATALOG_PATH: join(dirname(workspace.path), "mcp.json") },
     maxBuffer: 64 << 20,
   }).catch((failed) => failed);
-  return { code, stderr, output: stdout.trim() ? JSON.parse(stdout) : undefined };
+  return { code, stderr, output: stdout.trim() ? JSON.parse(stdout).result : undefined };
 }
 
 const call = (era, workspace, name, args) =>

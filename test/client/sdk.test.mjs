@@ -28,11 +28,13 @@ for (const [name, Transport, create, version] of clients) {
     const errors = [];
     client.onerror = (error) => errors.push(error);
     await client.connect(new Transport({ command, args, stderr: "inherit" }));
-    t.after(() => client.close());
-    assert.equal(client.getServerVersion().name, "paddock-mcp");
-    const negotiated = client.getNegotiatedProtocolVersion?.();
-    if (negotiated !== undefined) assert.equal(negotiated, version);
-    await converse(client, path);
-    assert.deepEqual(errors, []);
+    try {
+      assert.equal(client.getServerVersion().name, "paddock");
+      if (client.getNegotiatedProtocolVersion) assert.equal(client.getNegotiatedProtocolVersion(), version);
+      await converse(client, path);
+      assert.deepEqual(errors, []);
+    } finally {
+      await client.close();
+    }
   });
 }

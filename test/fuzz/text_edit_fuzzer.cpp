@@ -7,7 +7,6 @@
 
 #include <paddock/text_edit.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -22,4 +22,15 @@ namespace paddock::detail {
   return true;
 }
 
+/// Order by bytes after folding: negative, 0 or positive.
+[[nodiscard]] constexpr int compare_ignoring_ascii_case(std::string_view a,
+                                                        std::string_view b) noexcept {
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    const int difference = static_cast<unsigned char>(ascii_lower(a[i])) -
+                           static_cast<unsigned char>(ascii_lower(b[i]));
+    if (difference != 0) return difference;
+  }
+  return a.size() < b.size() ? -1 : a.size() > b.size() ? 1 : 0;
+}
+
 } // namespace paddock::detail

@@ -9,7 +9,6 @@
 
 #include <paddock/config.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -38,6 +37,14 @@ namespace paddock::mime::detail {
   return at < bytes.size() && bytes.substr(at, expected.size()) == expected;
 }
 
+/// Whether `value` is an element of `values`.
+template <class T, std::size_t N>
+[[nodiscard]] constexpr bool is_one_of(const T& value, const T (&values)[N]) noexcept {
+  for (const T& candidate : values)
+    if (candidate == value) return true;
+  return false;
+}
+
 /// ICO and CUR: reserved 0, type, then the number of images and their directory entries.
 [[nodiscard]] constexpr std::string_view icon(std::string_view prefix) noexcept {
   if (prefix.size() < 6 || little_endian_16(prefix, 4) == 0) return {};
@@ -54,16 +61,15 @@ namespace paddock::mime::detail {
 /// BMP: the reserved fields are 0 and one of the known header sizes follows.
 [[nodiscard]] constexpr std::string_view bitmap(std::string_view prefix) noexcept {
   constexpr std::uint32_t header_sizes[] = {12, 16, 40, 52, 56, 64, 108, 124};
-  const bool structured =
-      prefix.size() >= 18 && little_endian_32(prefix, 6) == 0 &&
-      std::ranges::find(header_sizes, little_endian_32(prefix, 14)) != std::end(header_sizes);
+  const bool structured = prefix.size() >= 18 && little_endian_32(prefix, 6) == 0 &&
+                          is_one_of(little_endian_32(prefix, 14), header_sizes);
   return structured ? "image/bmp" : "";
 }
 
 /// bzip2: the block size, then the digits of pi before a block or of its square root before the
 /// end.
 [[nodiscard]] constexpr std::string_view bzip2(std::string_view prefix) noexcept {
-  constexpr std::string_view block("\x31\x41\x59\x26\x53\x59", 6);
+  constexpr std::string_view block = "1AY&SY";
   constexpr std::string_view end("\x17\x72\x45\x38\x50\x90", 6);
   if (prefix.size() < 10 || prefix[3] < '1' || prefix[3] > '9') return {};
   return has_at(prefix, 4, block) || has_at(prefix, 4, end) ? "application/x-bzip2" : "";
@@ -112,9 +118,9 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
                                         "\x7F"
                                         "FLAC",
                                         "Speex   "};
-  const auto starts = [prefix](std::string_view header) { return has_at(prefix, packet, header); };
-  if (std::ranges::any_of(audio, starts)) return "audio/ogg";
-  return starts("\x80theora") ? "video/ogg" : "application/ogg";
+  for (const std::string_view header : audio)
+    if (has_at(prefix, packet, header)) return "audio/ogg";
+  return has_at(prefix, packet, "\x80theora") ? "video/ogg" : "application/ogg";
 }
 
 /// EBML: the DocType element (42 82) within the header says which.
@@ -203,16 +209,16 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
       {"f4v", "video/mp4"},
   };
   if (!has_at(prefix, 4, "ftyp")) return {};
-  const std::size_t box = std::min<std::size_t>(big_endian_32(prefix, 0), prefix.size());
+  const std::string_view box = prefix.substr(0, big_endian_32(prefix, 0));
   std::string_view generic; // an image of unnamed coding, unless another brand says more
-  for (std::size_t at = 8; at + 4 <= box; at += at == 8 ? 8 : 4) { // the minor version is no brand
-    const std::string_view brand = prefix.substr(at, 4);
+  for (std::size_t at = 8; at + 4 <= box.size();
+       at += at == 8 ? 8 : 4) { // the minor version is no brand
+    const std::string_view brand = box.substr(at, 4);
     if (generic.empty() && brand == "mif1") generic = "image/heif";
     if (generic.empty() && brand == "msf1") generic = "image/heif-sequence";
-    const auto* found = std::ranges::find_if(
-        rows, [brand](const row& candidate) { return brand.starts_with(candidate.brand); });
-    if (found == std::end(rows)) continue;
-    if (generic.empty() || found->type.starts_with("image/")) return found->type;
+    for (const row& known : rows)
+      if (brand.starts_with(known.brand) && (generic.empty() || known.type.starts_with("image/")))
+        return known.type;
   }
   return generic;
 }
@@ -247,8 +253,9 @@ struct zip_entry {
       "application/vnd.oasis.opendocument.spreadsheet",
       "application/vnd.oasis.opendocument.text",
   };
-  const auto* found = std::ranges::find(known, data);
-  return found == std::end(known) ? "application/zip" : *found;
+  for (const std::string_view type : known)
+    if (data == type) return type;
+  return "application/zip";
 }
 
 /// A zip archive is what the names of its first entries say.
@@ -272,11 +279,11 @@ struct zip_entry {
     const zip_entry entry = zip_entry_at(prefix, at);
     if (at == 0 && entry.name == "mimetype") return zip_declared_type(entry.data);
     if (entry.name == "[Content_Types].xml" || entry.name == "_rels/.rels") office = true;
-    const auto* found = std::ranges::find_if(
-        rows, [&](const row& candidate) { return entry.name.starts_with(candidate.name); });
-    if (found != std::end(rows) && (office || !found->name.ends_with('/'))) return found->type;
+    for (const row& known : rows)
+      if (entry.name.starts_with(known.name) && (office || !known.name.ends_with('/')))
+        return known.type;
     // Written as a stream, an entry has its size only behind it: look for the next header instead.
-    at = prefix.find(magic, std::max(at + magic.size(), std::min(entry.end, prefix.size())));
+    at = prefix.find(magic, entry.end);
   }
   return "application/zip";
 }

@@ -12,7 +12,6 @@
 #include <paddock/detail/mime_containers.hpp>
 #include <paddock/detail/mime_text.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -149,7 +148,6 @@ inline constexpr carrier carriers[] = {
   {"application/x-mach-binary", "application/x-object"},
   {"application/x-ole-storage", "application/msword"},
   {"application/x-ole-storage", "application/vnd.ms-excel"},
-  {"application/x-ole-storage", "application/vnd.ms-outlook"},
   {"application/x-ole-storage", "application/vnd.ms-powerpoint"},
   {"application/x-ole-storage", "application/vnd.visio"},
   {"application/x-ole-storage", "application/x-msi"},
@@ -207,9 +205,14 @@ inline constexpr auto signature_buckets = [] {
   return begins;
 }();
 
-static_assert(std::ranges::is_sorted(signatures, {}, [](const signature& row) {
-  return static_cast<unsigned char>(row.magic.front());
-}));
+static_assert([] {
+  // Each row stands in the bucket of its first byte, so the rows are ordered.
+  for (std::size_t i = 0; i < std::size(signatures); ++i) {
+    const auto first = static_cast<unsigned char>(signatures[i].magic.front());
+    if (i < signature_buckets[first] || i >= signature_buckets[first + 1U]) return false;
+  }
+  return true;
+}());
 
 /// The type by signature, or empty. Precondition: `prefix` is not empty.
 [[nodiscard]] inline std::string_view match_signature(std::string_view prefix,
@@ -244,15 +247,33 @@ static_assert(std::ranges::is_sorted(signatures, {}, [](const signature& row) {
 
 /// Whether files of this type always begin with a signature that is known here.
 [[nodiscard]] constexpr bool has_signature(std::string_view type) noexcept {
-  return std::ranges::find(signatures, type, &signature::type) != std::end(signatures) ||
-         std::ranges::find(refined_types, type) != std::end(refined_types) ||
-         std::ranges::find(carriers, type, &carrier::promised) != std::end(carriers);
+  for (const signature& row : signatures)
+    if (row.type == type) return true;
+  for (const carrier& row : carriers)
+    if (row.promised == type) return true;
+  return is_one_of(type, refined_types);
 }
 
+/// Whether files of this type are text or binary, as their writer chose.
+[[nodiscard]] constexpr bool has_text_form(std::string_view type) noexcept {
+  constexpr std::string_view types[] = {
+      "application/pgp-signature",
+      "application/x-pem-file",
+      "image/x-portable-anymap",
+      "image/x-portable-bitmap",
+      "image/x-portable-graymap",
+      "image/x-portable-pixmap",
+      "model/stl",
+      "model/x-ply",
+  };
+  return is_one_of(type, types);
+}
+
+/// Whether a file with this content may have a name that promises the other type.
 [[nodiscard]] constexpr bool carries(std::string_view content, std::string_view promised) noexcept {
-  return std::ranges::any_of(carriers, [&](const carrier& row) {
-    return row.content == content && row.promised == promised;
-  });
+  for (const carrier& row : carriers)
+    if (row.content == content && row.promised == promised) return true;
+  return false;
 }
 
 } // namespace paddock::mime::detail

@@ -9,8 +9,7 @@
 
 #include <paddock/detail/ascii.hpp>
 
-#include <algorithm>
-#include <span>
+#include <cstddef>
 #include <string_view>
 
 namespace paddock::mime::detail {
@@ -23,23 +22,15 @@ struct name_row {
 // Ordered by name. One row per line: this is where extensions are added.
 // clang-format off
 inline constexpr name_row extensions[] = {
-  {"1",               "text/troff"},
-  {"2",               "text/troff"},
-  {"3",               "text/troff"},
   {"3g2",             "video/3gpp2"},
   {"3gp",             "video/3gpp"},
   {"3mf",             "model/3mf"},
-  {"4",               "text/troff"},
-  {"5",               "text/troff"},
-  {"6",               "text/troff"},
-  {"7",               "text/troff"},
   {"7z",              "application/x-7z-compressed"},
-  {"8",               "text/troff"},
-  {"9",               "text/troff"},
   {"a",               "application/x-archive"},
   {"aab",             "application/vnd.android.package-archive"},
   {"aac",             "audio/aac"},
   {"aar",             "application/java-archive"},
+  {"ac",              "text/x-m4"},
   {"ada",             "text/x-ada"},
   {"adb",             "text/x-ada"},
   {"adoc",            "text/x-asciidoc"},
@@ -50,6 +41,7 @@ inline constexpr name_row extensions[] = {
   {"aif",             "audio/aiff"},
   {"aifc",            "audio/aiff"},
   {"aiff",            "audio/aiff"},
+  {"am",              "text/x-makefile"},
   {"amr",             "audio/AMR"},
   {"apk",             "application/vnd.android.package-archive"},
   {"apng",            "image/apng"},
@@ -146,7 +138,6 @@ inline constexpr name_row extensions[] = {
   {"db3",             "application/vnd.sqlite3"},
   {"dds",             "image/vnd.ms-dds"},
   {"deb",             "application/vnd.debian.binary-package"},
-  {"def",             "text/plain"},
   {"der",             "application/pkix-cert"},
   {"desktop",         "text/x-ini"},
   {"dex",             "application/vnd.android.dex"},
@@ -184,7 +175,6 @@ inline constexpr name_row extensions[] = {
   {"epub",            "application/epub+zip"},
   {"erb",             "text/x-erb"},
   {"erl",             "text/x-erlang"},
-  {"err",             "text/plain"},
   {"es6",             "text/javascript"},
   {"ex",              "text/x-elixir"},
   {"exe",             "application/vnd.microsoft.portable-executable"},
@@ -260,7 +250,6 @@ inline constexpr name_row extensions[] = {
   {"idr",             "text/x-idris"},
   {"ifb",             "text/calendar"},
   {"img",             "application/octet-stream"},
-  {"in",              "text/plain"},
   {"ini",             "text/x-ini"},
   {"inl",             "text/x-c++"},
   {"ipa",             "application/zip"},
@@ -305,6 +294,8 @@ inline constexpr name_row extensions[] = {
   {"kts",             "text/x-kotlin"},
   {"ktx",             "image/ktx"},
   {"ktx2",            "image/ktx2"},
+  {"ld",              "text/x-ld-script"},
+  {"lds",             "text/x-ld-script"},
   {"lean",            "text/x-lean"},
   {"leex",            "text/x-elixir"},
   {"less",            "text/x-less"},
@@ -312,7 +303,6 @@ inline constexpr name_row extensions[] = {
   {"libsonnet",       "text/x-jsonnet"},
   {"liquid",          "text/x-liquid"},
   {"lisp",            "text/x-lisp"},
-  {"list",            "text/plain"},
   {"ll",              "text/x-llvm"},
   {"lo",              "application/x-object"},
   {"lock",            "text/plain"},
@@ -330,6 +320,7 @@ inline constexpr name_row extensions[] = {
   {"m2v",             "video/mpeg"},
   {"m3u",             "audio/x-mpegurl"},
   {"m3u8",            "application/vnd.apple.mpegurl"},
+  {"m4",              "text/x-m4"},
   {"m4a",             "audio/mp4"},
   {"m4b",             "audio/mp4"},
   {"m4p",             "audio/mp4"},
@@ -378,7 +369,6 @@ inline constexpr name_row extensions[] = {
   {"mpg4",            "video/mp4"},
   {"mpga",            "audio/mpeg"},
   {"mpp",             "application/vnd.ms-project"},
-  {"msg",             "application/vnd.ms-outlook"},
   {"msgpack",         "application/vnd.msgpack"},
   {"msi",             "application/x-msi"},
   {"mtl",             "model/mtl"},
@@ -414,7 +404,6 @@ inline constexpr name_row extensions[] = {
   {"orc",             "application/x-orc"},
   {"org",             "text/x-org"},
   {"otf",             "font/otf"},
-  {"out",             "text/plain"},
   {"p12",             "application/x-pkcs12"},
   {"pack",            "application/x-git-pack"},
   {"pages",           "application/vnd.apple.pages"},
@@ -423,6 +412,7 @@ inline constexpr name_row extensions[] = {
   {"patch",           "text/x-diff"},
   {"pb",              "application/octet-stream"},
   {"pbm",             "image/x-portable-bitmap"},
+  {"pc",              "text/x-pkg-config"},
   {"pcap",            "application/vnd.tcpdump.pcap"},
   {"pcapng",          "application/x-pcapng"},
   {"pdf",             "application/pdf"},
@@ -440,7 +430,7 @@ inline constexpr name_row extensions[] = {
   {"pl",              "text/x-perl"},
   {"plantuml",        "text/x-plantuml"},
   {"plist",           "text/xml"},
-  {"ply",             "text/x-ply"},
+  {"ply",             "model/x-ply"},
   {"pm",              "text/x-perl"},
   {"png",             "image/png"},
   {"pnm",             "image/x-portable-anymap"},
@@ -700,7 +690,6 @@ inline constexpr name_row whole_names[] = {
   {".zshrc",             "text/x-shellscript"},
   {"authors",            "text/plain"},
   {"brewfile",           "text/x-ruby"},
-  {"build",              "text/x-bazel"},
   {"build.bazel",        "text/x-bazel"},
   {"bun.lock",           "application/json"},
   {"cargo.lock",         "application/toml"},
@@ -723,7 +712,6 @@ inline constexpr name_row whole_names[] = {
   {"go.work",            "text/x-go-mod"},
   {"gopkg.lock",         "application/toml"},
   {"guardfile",          "text/x-ruby"},
-  {"install",            "text/plain"},
   {"jenkinsfile",        "text/x-groovy"},
   {"justfile",           "text/x-just"},
   {"licence",            "text/plain"},
@@ -732,6 +720,7 @@ inline constexpr name_row whole_names[] = {
   {"meson.build",        "text/x-meson"},
   {"meson_options.txt",  "text/x-meson"},
   {"mix.lock",           "text/plain"},
+  {"module.bazel",       "text/x-bazel"},
   {"notice",             "text/plain"},
   {"pdm.lock",           "application/toml"},
   {"pipfile",            "application/toml"},
@@ -748,42 +737,43 @@ inline constexpr name_row whole_names[] = {
   {"sconstruct",         "text/x-python"},
   {"snakefile",          "text/x-python"},
   {"tiltfile",           "text/x-bazel"},
-  {"todo",               "text/plain"},
   {"uv.lock",            "application/toml"},
   {"vagrantfile",        "text/x-ruby"},
-  {"version",            "text/plain"},
-  {"workspace",          "text/x-bazel"},
+  {"workspace.bazel",    "text/x-bazel"},
   {"wscript",            "text/x-python"},
   {"yarn.lock",          "text/plain"},
 };
 // clang-format on
 
 /// Whether a binary search finds every row: strictly ascending, and in lower case.
-[[nodiscard]] constexpr bool is_searchable(std::span<const name_row> rows) noexcept {
-  const auto is_upper = [](char c) { return c != paddock::detail::ascii_lower(c); };
-  for (const name_row& row : rows)
-    if (std::ranges::any_of(row.name, is_upper)) return false;
-  return std::ranges::adjacent_find(rows, std::ranges::greater_equal{}, &name_row::name) ==
-         rows.end();
+template <std::size_t N>
+[[nodiscard]] constexpr bool is_searchable(const name_row (&rows)[N]) noexcept {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (i > 0 && rows[i - 1].name >= rows[i].name) return false;
+    for (const char c : rows[i].name)
+      if (c != paddock::detail::ascii_lower(c)) return false;
+  }
+  return true;
 }
 static_assert(is_searchable(extensions));
 static_assert(is_searchable(whole_names));
 
 /// The type of `name`, compared without ASCII case, or empty.
-[[nodiscard]] constexpr std::string_view find_type(std::span<const name_row> rows,
+template <std::size_t N>
+[[nodiscard]] constexpr std::string_view find_type(const name_row (&rows)[N],
                                                    std::string_view name) noexcept {
-  const auto before = [](std::string_view row, std::string_view wanted) {
-    return std::ranges::lexicographical_compare(
-        row, wanted,
-        [](char a, char b) {
-          return static_cast<unsigned char>(a) < static_cast<unsigned char>(b);
-        },
-        {}, paddock::detail::ascii_lower);
-  };
-  const auto found = std::ranges::lower_bound(rows, name, before, &name_row::name);
-  if (found == rows.end() || !paddock::detail::equal_ignoring_ascii_case(found->name, name))
-    return {};
-  return found->type;
+  std::size_t begin = 0;
+  std::size_t end = N;
+  while (begin < end) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    const int order = paddock::detail::compare_ignoring_ascii_case(rows[middle].name, name);
+    if (order == 0) return rows[middle].type;
+    if (order < 0)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return {};
 }
 
 } // namespace paddock::mime::detail

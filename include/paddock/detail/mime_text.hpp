@@ -7,7 +7,7 @@
 #include <paddock/detail/ascii.hpp>
 #include <paddock/detail/utf8.hpp>
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,27 +29,30 @@ namespace detail {
 inline constexpr std::string_view utf8_bom = "\xEF\xBB\xBF";
 inline constexpr std::string_view white_space = "\t\n\f\r ";
 
-/// WHATWG MIME Sniffing, "binary data byte": 00-08, 0B, 0E-1A, 1C-1F.
-[[nodiscard]] constexpr bool is_binary_data_byte(char c) noexcept {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\f' && byte != '\r' &&
-         byte != 0x1B;
-}
+/// WHATWG MIME Sniffing, "binary data byte": 00-08, 0B, 0E-1A, 1C-1F. One bit for each control
+/// byte.
+inline constexpr std::uint32_t binary_data_bytes =
+    ~(1U << '\t' | 1U << '\n' | 1U << '\f' | 1U << '\r' | 1U << 0x1B);
 
 [[nodiscard]] inline bool has_binary_data_byte(std::string_view bytes) noexcept {
-  constexpr std::uint64_t spaces = 0x2020'2020'2020'2020;
   constexpr std::uint64_t high_bits = 0x8080'8080'8080'8080;
-  const auto any = [bytes](std::size_t from, std::size_t size) {
-    return std::ranges::any_of(bytes.substr(from, size), is_binary_data_byte);
-  };
+  constexpr std::uint64_t spaces = 0x2020'2020'2020'2020;
   std::size_t at = 0;
   for (; bytes.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, sizeof word);
-    const bool may_have_control = ((word - spaces) & ~word & high_bits) != 0;
-    if (may_have_control && any(at, sizeof word)) return true;
+    // The high bit of each byte below 0x20. No subtraction borrows from the next byte.
+    std::uint64_t controls = ~((word | high_bits) - spaces) & ~word & high_bits;
+    for (; controls != 0; controls &= controls - 1) {
+      const auto control = word >> (std::countr_zero(controls) - 7) & 0xFF;
+      if ((binary_data_bytes >> control & 1) != 0) return true;
+    }
   }
-  return any(at, bytes.size() - at);
+  for (const char c : bytes.substr(at)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && (binary_data_bytes >> byte & 1) != 0) return true;
+  }
+  return false;
 }
 
 [[nodiscard]] inline text_encoding encoding_of(std::string_view prefix) noexcept {
@@ -69,7 +72,8 @@ inline constexpr std::string_view white_space = "\t\n\f\r ";
 }
 
 [[nodiscard]] constexpr std::string_view skip_white_space(std::string_view text) noexcept {
-  return text.substr(std::min(text.find_first_not_of(white_space), text.size()));
+  const std::size_t begin = text.find_first_not_of(white_space);
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
 /// WHATWG MIME Sniffing, "rules for identifying an unknown MIME type": the HTML rows.
@@ -78,11 +82,12 @@ inline constexpr std::string_view white_space = "\t\n\f\r ";
       "<!DOCTYPE HTML", "<HTML", "<HEAD",  "<SCRIPT", "<IFRAME", "<H1",   "<DIV", "<FONT",
       "<TABLE",         "<A",    "<STYLE", "<TITLE",  "<B",      "<BODY", "<BR",  "<P",
   };
-  const auto is_tag = [text](std::string_view tag) {
-    return starts_with_ignoring_case(text, tag) && text.size() > tag.size() &&
-           (text[tag.size()] == ' ' || text[tag.size()] == '>');
-  };
-  return text.starts_with("<!--") || std::ranges::any_of(tags, is_tag);
+  if (text.starts_with("<!--")) return true;
+  for (const std::string_view tag : tags)
+    if (starts_with_ignoring_case(text, tag) && text.size() > tag.size() &&
+        (text[tag.size()] == ' ' || text[tag.size()] == '>'))
+      return true;
+  return false;
 }
 
 /// The name of the first element after declarations, comments and processing instructions; empty
@@ -126,7 +131,7 @@ inline constexpr std::string_view white_space = "\t\n\f\r ";
   if (!text.starts_with("#!")) return {};
   std::string_view line = text.substr(2, text.find_first_of("\r\n") - 2);
   while (true) {
-    line = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+    line = skip_white_space(line);
     std::string_view word = line.substr(0, line.find_first_of(" \t"));
     if (word.empty()) return {};
     line.remove_prefix(word.size());
@@ -135,8 +140,9 @@ inline constexpr std::string_view white_space = "\t\n\f\r ";
     if (word == "env" || word.starts_with('-') || word.find('=') != std::string_view::npos)
       continue;
     word = word.substr(0, word.find_last_not_of("0123456789.") + 1);
-    const auto* found = std::ranges::find(rows, word, &row::interpreter);
-    return found == std::end(rows) ? std::string_view() : found->type;
+    for (const row& known : rows)
+      if (word == known.interpreter) return known.type;
+    return {};
   }
 }
 

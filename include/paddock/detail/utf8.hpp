@@ -35,16 +35,19 @@ struct utf8_sequence {
   const unsigned lead = byte(0);
   if (lead < 0x80) return {utf8_state::complete, 1};
   if (lead < 0xC2 || lead > 0xF4) return {};
-  const std::size_t size = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   // The second byte carries the limits that exclude overlong forms, surrogates and values above
   // U+10FFFF.
   const unsigned lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const unsigned highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  for (std::size_t i = 1; i < size; ++i) {
-    if (i == text.size()) return {utf8_state::truncated, 1};
-    if (byte(i) < (i == 1 ? lowest : 0x80) || byte(i) > (i == 1 ? highest : 0xBF)) return {};
-  }
-  return {utf8_state::complete, size};
+  if (text.size() < 2) return {utf8_state::truncated, 1};
+  if (byte(1) < lowest || byte(1) > highest) return {};
+  if (lead < 0xE0) return {utf8_state::complete, 2};
+  if (text.size() < 3) return {utf8_state::truncated, 1};
+  if ((byte(2) & 0xC0) != 0x80) return {};
+  if (lead < 0xF0) return {utf8_state::complete, 3};
+  if (text.size() < 4) return {utf8_state::truncated, 1};
+  if ((byte(3) & 0xC0) != 0x80) return {};
+  return {utf8_state::complete, 4};
 }
 
 /// Offset of the first byte that is not part of a complete, valid code point; size() when there is
