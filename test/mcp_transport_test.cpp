@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -427,6 +428,7 @@ protected:
     std::array<int, 2> to{}, from{};
     ASSERT_EQ(0, ::pipe2(to.data(), O_CLOEXEC));
     ASSERT_EQ(0, ::pipe2(from.data(), O_CLOEXEC));
+    std::fflush(nullptr); // or the child might write what was buffered before
     child_ = ::fork();
     ASSERT_GE(child_, 0);
     if (child_ == 0) {
