@@ -339,6 +339,7 @@ result<place> root::locate(std::string_view path, final_link last, parents missi
     auto existing = sys::status_at(found.parent.get(), found.name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!existing && existing.error().code != error_code::not_found) return existing.error();
     if (existing) found.existing = *existing;
+    if (!existing && now.parent.empty()) PADDOCK_CHECK(check_alive());
     if (!existing || existing->kind != entry_kind::symlink || last == final_link::keep)
       return found;
     // The target takes the place of the link. Its own parents are never made: a link is no wish for

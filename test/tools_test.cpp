@@ -291,6 +291,8 @@ TEST_F(tools, a_deleted_workspace_is_told_by_every_tool) {
   EXPECT_EQ("root_gone", call_path("readTextFile", "a").error());
   EXPECT_EQ("root_gone", call("writeTextFile", R"({"path":"a","text":""})").error());
   EXPECT_EQ("root_gone", call_path("createDirectory", "a").error());
+  EXPECT_EQ("root_gone", call_path("deleteFile", "a").error());
+  EXPECT_FALSE(call("todo", R"({"newTodos":["a"]})").failed);
   EXPECT_FALSE(tree.exists(""));
 }
 
