@@ -148,10 +148,7 @@ private:
 
 result<removed> remove_directory(const root& root, std::string_view path, remove_options options) {
   PADDOCK_TRY(place where, root.locate(path, final_link::keep));
-  if (!where.existing) {
-    PADDOCK_CHECK(root.check_alive());
-    return error{error_code::not_found, ENOENT, "remove directory"};
-  }
+  if (!where.existing) return refuse(error_code::not_found, ENOENT);
   if (where.existing->kind != entry_kind::directory)
     return refuse(error_code::not_a_directory, ENOTDIR);
   PADDOCK_CHECK(check_writable(where));

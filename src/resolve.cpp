@@ -76,9 +76,13 @@ result<file_descriptor> open_by_steps(const scope& in, std::string_view path, st
     const std::string name(parts[i]);
     PADDOCK_TRY(auto child, at.look(name.c_str()));
     if (child.second.kind == entry_kind::symlink) return refuse(error_code::symlink_loop, ELOOP);
-    if (last) return sys::openat(at.top(), name.c_str(), final_flags);
+    // O_PATH with O_NOFOLLOW would open a link that has taken the place of what was looked at.
+    if (last && (final_flags & O_PATH) == 0)
+      return sys::openat(at.top(), name.c_str(), final_flags);
+    if (last && (final_flags & O_DIRECTORY) == 0) return std::move(child.first);
     if (child.second.kind != entry_kind::directory)
       return refuse(error_code::not_a_directory, ENOTDIR);
+    if (last) return std::move(child.first);
     PADDOCK_CHECK(at.down(std::move(child.first)));
   }
   return sys::openat(at.top(), ".", final_flags);

@@ -32,18 +32,17 @@ def results_of(build):
     log, report = logs / "testlog.json", logs / "testlog.junit.xml"
     if not log.exists() or not report.exists():
         return [("no test results", "failed")]
-    results, failing_suites = [], []
+    results, failing = [], []
     for suite, case, outcome in cases_of(report):
         results.append((f"{suite}.{case}", outcome))
         if outcome == "failed":
-            failing_suites.append(f"{suite}.{case}")
+            failing.append(f"{suite}.{case}")
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         entry = json.loads(line)
         if entry["result"] in ("OK", "SKIP", "EXPECTEDFAIL"):
             continue
-        # "suite - project:name" in the log is "project.name" in the report.
-        name = entry["name"].rsplit(" - ", 1)[-1].split(":", 1)[-1]
-        if not any(f".{name}." in f"{failed}." for failed in failing_suites):
+        name = entry["name"]
+        if not any(f".{name}." in f".{failed}." for failed in failing):
             results.append((f"{name} ({entry['result'].lower()}, no case of it failed)", "failed"))
     return results
 
