@@ -77,6 +77,11 @@ class Call(Cli):
         self.fails(self.call("exec", "--read-only"), 2, "no tool exec")
         self.fails(self.call("todo", "--exec", "maybe"), 2, "maybe")
 
+    def test_an_option_with_names_takes_one_argument(self):
+        done = run(PADDOCK, "call", "-w", self.workspace, "--pick", "todo,exec", "todo", "{}")
+        self.assertEqual(done.stdout, '{"todos":[]}\n')
+        self.fails(run(PADDOCK, "call", "--omit", "todo", "todo"), 2, "no tool todo")
+
     def test_limits_are_options(self):
         done = self.call("writeTextFile", '{"path": "a", "text": "abc"}', "--max-write-characters", "2")
         self.assertEqual(json.loads(done.stdout)["error"], "invalid_argument")
@@ -184,6 +189,7 @@ class Server(Cli):
         self.fails(run(SERVER, "--pick", "exec", "--read-only"), 2, "no tool")
         self.fails(run(SERVER, "-w", "/nonexistent"), 2, "/nonexistent")
         self.fails(run(SERVER, "--max-todos", "many"), 2, "many")
+        self.fails(run(SERVER, "--max-todos=-1"), 2, "-1")
         self.fails(run(SERVER, "--audit", "/nonexistent/audit"), 2, "/nonexistent/audit")
 
     def test_read_only_refuses_what_it_does_not_offer(self):
@@ -191,6 +197,16 @@ class Server(Cli):
             ("tools/call", {"name": "writeTextFile", "arguments": {"path": "a", "text": ""}})])
         self.assertEqual(answer["error"]["code"], -32602)
         self.assertEqual(os.listdir(self.workspace), [])
+
+    def test_audit_lines_are_bounded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            audit = pathlib.Path(folder, "audit.jsonl")
+            meta = {**MODERN, "traceparent": "t" * 100_000,
+                    "io.modelcontextprotocol/clientInfo": {"name": "n" * 100_000, "version": "1\n"}}
+            self.converse("--audit", str(audit), messages=[("tools/call", {"_meta": meta, "name": "todo"})])
+            [record] = audit.read_text().splitlines()
+        self.assertLess(len(record), 1000)
+        self.assertEqual(json.loads(record)["clientVersion"], "1\n")
 
     def test_audit_has_one_line_per_call(self):
         with tempfile.TemporaryDirectory() as folder:
