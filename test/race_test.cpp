@@ -377,7 +377,8 @@ TEST(race_control, look_then_remove_harms_the_outside) {
                                   S_ISDIR(d.st_mode) && S_ISDIR(x.st_mode);
     if (both_directories) {
       ::rmdir((canary.ws() + "/trap/x").c_str());
-      t.link("ws/trap/x", "../../out/sub");
+      EXPECT_TRUE(::symlink("../../out/sub", (canary.ws() + "/trap/x").c_str()) == 0 ||
+                  errno == EEXIST);
     }
   }
   FAIL() << "the attack never worked, so the other tests prove nothing";
