@@ -88,10 +88,10 @@ std::u16string utf16_of(std::string_view name) {
 }
 
 TEST_P(directory_test, the_order_is_that_of_utf16_code_units) {
-  const std::string pieces[] = {"a",          "B",          "_",          "é",          "\u07ff",
-                                "\u0800",     "\xed\x9f\xbf",     "\ue000",     "\uf8ff",     "\uff5e",
-                                "\uffff",     "\U00010000", "\U0001f600", "\U0010ffff", "-",
-                                " ",          ".",          "0",          "日",         "~"};
+  const std::string pieces[] = {
+      "a",      "B",      "_",      "é",      "\u07ff",     "\u0800",     "\xed\x9f\xbf",
+      "\ue000", "\uf8ff", "\uff5e", "\uffff", "\U00010000", "\U0001f600", "\U0010ffff",
+      "-",      " ",      ".",      "0",      "日",         "~"};
   t.directory("ws/d");
   std::minstd_rand random(7);
   std::vector<std::string> want;
@@ -112,10 +112,9 @@ TEST_P(directory_test, the_order_is_that_of_utf16_code_units) {
 }
 
 TEST_P(directory_test, names_are_bytes) {
-  const std::vector<std::string> odd = {"-rf",      "new\nline", "\xff",      "\xfe\xff",
-                                        "\xed\xa0\x80", "\xf5",  " ",         "tab\t",
-                                        "e\u0301",  "\u00e9",    "back\\slash", "\x01",
-                                        std::string(255, 'x')};
+  const std::vector<std::string> odd = {
+      "-rf",     "new\nline", "\xff",        "\xfe\xff", "\xed\xa0\x80",       "\xf5", " ", "tab\t",
+      "e\u0301", "\u00e9",    "back\\slash", "\x01",     std::string(255, 'x')};
   t.directory("ws/d");
   for (const auto& name : odd)
     t.file("ws/d/" + name, name);
@@ -193,7 +192,7 @@ TEST_P(directory_test, links_are_what_they_lead_to_when_that_is_inside) {
   }
   EXPECT_EQ(entry("d", "to_file").size, 5U);
   const auto plain = entry(".", "f");
-  struct stat s {};
+  struct stat s{};
   ASSERT_EQ(0, ::stat((t / "ws/f").c_str(), &s));
   EXPECT_FALSE(plain.symlink);
   EXPECT_EQ(plain.size, 5U);
@@ -262,9 +261,8 @@ TEST_P(directory_test, entries_that_come_and_go_do_not_fail_a_listing) {
   for (int i = 0; i < 2000; ++i) {
     const auto listing = list_directory(r, "d");
     ASSERT_THAT(listing, IsOk());
-    EXPECT_TRUE(std::any_of(listing->entries.begin(), listing->entries.end(), [&](const auto& e) {
-      return listing->name(e) == "stays" && e.known;
-    }));
+    EXPECT_TRUE(std::any_of(listing->entries.begin(), listing->entries.end(),
+                            [&](const auto& e) { return listing->name(e) == "stays" && e.known; }));
   }
   done = true;
   busy.join();
@@ -277,7 +275,7 @@ TEST_P(directory_test, create_makes_parents) {
   t.link("ws/dl", "d");
   const struct {
     const char *path, *resolved;
-  } rows[] = {{"a/b/c", "a/b/c"}, {"dl/x/y", "d/x/y"},    {"e/", "e"},
+  } rows[] = {{"a/b/c", "a/b/c"}, {"dl/x/y", "d/x/y"}, {"e/", "e"},
               {"g/./h//", "g/h"}, {"a/../new", "new"}, {"dl/../k", "k"}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.path);
@@ -299,16 +297,16 @@ TEST_P(directory_test, create_refuses_what_exists_or_leads_away) {
   const std::string before = test::describe_tree(canary.ws());
   const std::string outside = canary.describe_outside();
   for (const auto& [path, code] :
-       {std::pair("d", already_exists), std::pair("d/", already_exists),
-        std::pair("f", already_exists), std::pair("dl", already_exists),
-        std::pair("dang", already_exists), std::pair("dang/", already_exists),
-        std::pair(".", already_exists), std::pair("d/..", already_exists),
+       {std::pair("d", already_exists),        std::pair("d/", already_exists),
+        std::pair("f", already_exists),        std::pair("dl", already_exists),
+        std::pair("dang", already_exists),     std::pair("dang/", already_exists),
+        std::pair(".", already_exists),        std::pair("d/..", already_exists),
         std::pair("dang/x", dangling_symlink), std::pair("out_new/x", escapes_root),
-        std::pair("f/x", not_a_directory), std::pair("f/x/y", not_a_directory),
-        std::pair("out/new", escapes_root), std::pair("../new", escapes_root),
-        std::pair("out_new", already_exists), std::pair("loop/x", symlink_loop),
-        std::pair("nope/../x", not_found), std::pair("nope/x/../y", not_found),
-        std::pair("", invalid_argument), std::pair("..", escapes_root)})
+        std::pair("f/x", not_a_directory),     std::pair("f/x/y", not_a_directory),
+        std::pair("out/new", escapes_root),    std::pair("../new", escapes_root),
+        std::pair("out_new", already_exists),  std::pair("loop/x", symlink_loop),
+        std::pair("nope/../x", not_found),     std::pair("nope/x/../y", not_found),
+        std::pair("", invalid_argument),       std::pair("..", escapes_root)})
     EXPECT_THAT(create_directory(r, path), IsError(code)) << path;
   EXPECT_EQ(before, test::describe_tree(canary.ws()));
   EXPECT_EQ(outside, canary.describe_outside());

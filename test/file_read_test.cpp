@@ -83,9 +83,9 @@ TEST_F(read_test, the_bound_is_inclusive) {
 
 TEST_F(read_test, prefixes) {
   t.file("ws/f", "12345");
-  for (const auto& [bytes, want] : {std::pair(std::size_t{0}, ""), std::pair(std::size_t{2}, "12"),
-                                    std::pair(std::size_t{5}, "12345"),
-                                    std::pair(std::size_t{99}, "12345")}) {
+  for (const auto& [bytes, want] :
+       {std::pair(std::size_t{0}, ""), std::pair(std::size_t{2}, "12"),
+        std::pair(std::size_t{5}, "12345"), std::pair(std::size_t{99}, "12345")}) {
     const auto got = read_prefix(r, "f", bytes);
     ASSERT_THAT(got, IsOk());
     EXPECT_EQ(got->bytes, want);
@@ -155,9 +155,10 @@ slice_reference slice_of(std::string_view content, bound from, bound to) {
 
 TEST_F(read_test, every_range_is_what_slice_gives) {
   const std::string huge_line(300'000, 'x');
-  const std::string contents[] = {"",          "\n",      "a",          "a\n",    "a\nb",
-                                  "a\nb\nc\n", "\n\n\n",  "a\r\nb\r\n", "\ra\r",  "\xff\n\xfe",
-                                  huge_line,   huge_line + "\nlast\n" + huge_line + "\n"};
+  const std::string contents[] = {
+      "",      "\n",         "a",       "a\n",
+      "a\nb",  "a\nb\nc\n",  "\n\n\n",  "a\r\nb\r\n",
+      "\ra\r", "\xff\n\xfe", huge_line, huge_line + "\nlast\n" + huge_line + "\n"};
   constexpr auto least = std::numeric_limits<std::int64_t>::min();
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   const bound bounds[] = {std::nullopt, least, -100, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 100, most};
@@ -264,7 +265,7 @@ TEST_F(read_test, inspect_tells_what_the_kernel_tells) {
   t.file("ws/f", "12345");
   ASSERT_EQ(0, ::chmod((canary.ws() + "/f").c_str(), 0751));
   t.link("ws/l", "f");
-  struct stat s {};
+  struct stat s{};
   ASSERT_EQ(0, ::stat((canary.ws() + "/f").c_str(), &s));
   for (const char* path : {"f", "l"}) {
     const auto got = inspect(r, path);

@@ -55,7 +55,7 @@ protected:
   }
   void TearDown() override { EXPECT_EQ(outside, canary.describe_outside()); }
   [[nodiscard]] struct stat status(std::string_view name) const {
-    struct stat s {};
+    struct stat s{};
     EXPECT_EQ(0, ::lstat((t / name).c_str(), &s)) << name;
     return s;
   }
@@ -77,10 +77,18 @@ TEST_P(write_test, what_a_path_leads_a_write_to) {
   const struct {
     const char* path;
     const char* resolved;
-  } rows[] = {{"f", "f"},          {"new", "new"},           {"l", "f"},
-              {"dang", "d/made"},  {"dl/x", "d/x"},          {"d/../f", "f"},
-              {"m/n/o", "m/n/o"},  {"dl/m/n", "d/m/n"},      {"./d//y", "d/y"},
-              {"-rf", "-rf"},      {"new\nline", "new\nline"}, {"\xff", "\xff"}};
+  } rows[] = {{"f", "f"},
+              {"new", "new"},
+              {"l", "f"},
+              {"dang", "d/made"},
+              {"dl/x", "d/x"},
+              {"d/../f", "f"},
+              {"m/n/o", "m/n/o"},
+              {"dl/m/n", "d/m/n"},
+              {"./d//y", "d/y"},
+              {"-rf", "-rf"},
+              {"new\nline", "new\nline"},
+              {"\xff", "\xff"}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.path);
     const std::string content = std::string("content of ") + row.path;
@@ -101,11 +109,11 @@ TEST_P(write_test, what_is_refused_changes_nothing) {
   const struct {
     const char* path;
     error_code code;
-  } rows[] = {{"d", is_a_directory},    {"d/", is_a_directory},  {"dl", is_a_directory},
-              {"dl/", is_a_directory},  {"new/", is_a_directory}, {"f/", not_a_directory},
-              {"l/", not_a_directory},  {"f/x", not_a_directory}, {"f/x/y", not_a_directory},
-              {"fifo", not_regular},    {"ro", read_only},       {"deep", dangling_symlink},
-              {"dang/x", dangling_symlink}, {".", workspace_root}, {"d/..", workspace_root},
+  } rows[] = {{"d", is_a_directory},        {"d/", is_a_directory},   {"dl", is_a_directory},
+              {"dl/", is_a_directory},      {"new/", is_a_directory}, {"f/", not_a_directory},
+              {"l/", not_a_directory},      {"f/x", not_a_directory}, {"f/x/y", not_a_directory},
+              {"fifo", not_regular},        {"ro", read_only},        {"deep", dangling_symlink},
+              {"dang/x", dangling_symlink}, {".", workspace_root},    {"d/..", workspace_root},
               {"nope/../x", not_found}};
   const std::string before = test::describe_tree(canary.ws());
   for (const auto& row : rows) {
@@ -247,17 +255,28 @@ TEST_P(write_test, move_never_overwrites) {
   const struct {
     const char *from, *to;
     error_code code;
-  } rows[] = {{"f", "d/g", already_exists},   {"f", "f", already_exists},
-              {"f", "dang", already_exists},  {"f", "l", already_exists},
-              {"f", "d", already_exists},     {"d", "e", already_exists},
-              {"d", "d/in", invalid_argument}, {"d", "dl/in", invalid_argument},
-              {"nope", "x", not_found},       {".", "x", workspace_root},
-              {"f", ".", workspace_root},     {"f", "x/", not_a_directory},
-              {"f/", "x", not_a_directory},   {"dl/", "x", not_a_directory},
-              {"f", "../out/x", escapes_root}, {"../out/f", "x", escapes_root},
-              {"f", ".perstack/x", protected_entry}, {".perstack", "x", protected_entry},
-              {"ro", "x", read_only},         {"f", "d/g/x", not_a_directory},
-              {"f", "d/..", workspace_root},  {"d/..", "x", workspace_root}};
+  } rows[] = {{"f", "d/g", already_exists},
+              {"f", "f", already_exists},
+              {"f", "dang", already_exists},
+              {"f", "l", already_exists},
+              {"f", "d", already_exists},
+              {"d", "e", already_exists},
+              {"d", "d/in", invalid_argument},
+              {"d", "dl/in", invalid_argument},
+              {"nope", "x", not_found},
+              {".", "x", workspace_root},
+              {"f", ".", workspace_root},
+              {"f", "x/", not_a_directory},
+              {"f/", "x", not_a_directory},
+              {"dl/", "x", not_a_directory},
+              {"f", "../out/x", escapes_root},
+              {"../out/f", "x", escapes_root},
+              {"f", ".perstack/x", protected_entry},
+              {".perstack", "x", protected_entry},
+              {"ro", "x", read_only},
+              {"f", "d/g/x", not_a_directory},
+              {"f", "d/..", workspace_root},
+              {"d/..", "x", workspace_root}};
   const std::string before = test::describe_tree(canary.ws());
   for (const auto& row : rows) {
     SCOPED_TRACE(std::string(row.from) + " to " + row.to);
@@ -302,15 +321,14 @@ TEST_P(write_test, remove_takes_the_entry_itself) {
   EXPECT_THAT(remove_file(r, "d/../f"), IsOk());
 }
 
-// --- a full disk, a killed process ----------------------------------------------------------------
+// --- a full disk, a killed process
+// ----------------------------------------------------------------
 
 TEST_P(write_test, a_full_disk_leaves_the_old_content) {
   const std::string old(100'000, 'o');
   const std::string big(2'000'000, 'n');
   if (test::in_child(
-          [&] {
-            return test::private_mounts() && test::mount_tmpfs(canary.ws(), "size=1m");
-          },
+          [&] { return test::private_mounts() && test::mount_tmpfs(canary.ws(), "size=1m"); },
           [&] {
             const root small = test::open_root(canary.ws(), GetParam());
             t.file("ws/f", old);

@@ -113,8 +113,8 @@ TEST_P(remove_test, everything_in_it_goes_and_nothing_it_points_to) {
   t.link("ws/d/kept", "../kept");
   t.link("ws/d/dang", "nope");
   ASSERT_EQ(0, ::mkfifo((t / "ws/d/fifo").c_str(), 0666));
-  for (const std::string& name : {std::string("-rf"), std::string("\xff"), std::string("new\nline"),
-                                  std::string(255, 'x')})
+  for (const std::string& name :
+       {std::string("-rf"), std::string("\xff"), std::string("new\nline"), std::string(255, 'x')})
     t.file("ws/d/sub/" + name);
   ASSERT_EQ(0, ::chmod((t / "ws/d/fifo").c_str(), 0));
   const std::string outside = canary.describe_outside();
