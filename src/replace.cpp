@@ -112,8 +112,8 @@ result<void> replace_content(const place& where, std::span<const std::string_vie
   PADDOCK_CHECK(write_parts(fresh.fd.get(), parts));
   if (where.existing) PADDOCK_CHECK(take_over_attributes(fresh.fd.get(), *where.existing));
   if (durability != durability::none) PADDOCK_CHECK(sys::fdatasync(fresh.fd.get()));
-  file_descriptor
-      directory; // opened before the rename: after it, nothing may fail for lack of permission
+  // Opened before the rename: after it, nothing may fail for lack of permission.
+  file_descriptor directory;
   if (durability == durability::full) {
     PADDOCK_TRY(directory, sys::openat(parent, ".", O_RDONLY | O_DIRECTORY));
   }
