@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <thread>
 
 extern char** environ;
@@ -94,7 +95,7 @@ TEST_F(CommandKill, EndsAtTheDeadline) {
 TEST_F(CommandKill, ACommandMayEndItselfAtTheDeadline) {
   auto asked =
       brief(shell("trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done"));
-  asked.kill_grace_ms = 60'000;
+  asked.kill_grace_ms = std::numeric_limits<std::int64_t>::max();
   const auto r = run(asked);
   ASSERT_THAT(r, IsOk());
   EXPECT_EQ(r->ended, ending::timed_out);
@@ -268,6 +269,19 @@ TEST_F(CommandKill, AKilledHostLeavesNothingBehind) {
     ASSERT_EQ(host, ::waitpid(host, nullptr, 0));
     EXPECT_TRUE(eventually([&] { return processes_with(cookie_).empty(); }));
   }
+}
+
+TEST_F(CommandKill, AHostMayDieAtAnyMoment) {
+  for (int lifetime_ms = 0; lifetime_ms < 20; ++lifetime_ms) {
+    const pid_t host = ::fork();
+    if (host == 0)
+      while (run(child("daemon-closed"))) {
+      }
+    ::poll(nullptr, 0, lifetime_ms); // any moment will do
+    ASSERT_EQ(0, ::kill(host, SIGKILL));
+    ASSERT_EQ(host, ::waitpid(host, nullptr, 0));
+  }
+  EXPECT_TRUE(eventually([&] { return processes_with(cookie_).empty(); }));
 }
 
 TEST_F(CommandKill, ADeadHostIsNoticedEvenWhenItsDescriptorsLiveOn) {

@@ -207,8 +207,8 @@ public:
   /// Starts the parent, which starts the command.
   void start() {
     library_ = ::getppid();
-    ::prctl(PR_SET_PDEATHSIG,
-            SIGTERM); // in case another process has a copy of the library's end of the channel
+    // The channel does not end while another process has a copy of the library's descriptors.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigset_t awaited;
     ::sigemptyset(&awaited);
     ::sigaddset(&awaited, SIGCHLD);
@@ -231,7 +231,7 @@ public:
       pollfd events[] = {{signals_, POLLIN, 0}, {kill_at < 0 ? given_.channel : -1, POLLIN, 0}};
       const std::int64_t left = kill_at < 0 ? -1 : kill_at - monotonic_ms();
       if (kill_at >= 0 && left <= 0) return;
-      ::poll(events, 2, static_cast<int>(left > INT_MAX ? INT_MAX : left));
+      ::poll(events, 2, static_cast<int>(left));
       if (events[0].revents != 0) {
         drain_signals();
         reap();
@@ -357,7 +357,7 @@ bool parse(int argc, char** argv, options& given) {
            .out = static_cast<int>(numbers[1]),
            .err = static_cast<int>(numbers[2]),
            .directory = static_cast<int>(numbers[3]),
-           .grace_ms = numbers[4],
+           .grace_ms = numbers[4] < INT_MAX ? numbers[4] : INT_MAX,
            .argv = argv + 6};
   return true;
 }

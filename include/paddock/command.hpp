@@ -106,10 +106,11 @@ struct command_outcome {
   captured_output err;
   std::int64_t duration_ms = 0; ///< from the call until the tree was gone
   tree_kill kill = tree_kill::not_needed;
-  bool leftovers_killed =
-      false; ///< processes other than the command itself were still running and were killed
-  bool supervisor_killed =
-      false; ///< the command (or somebody else) killed the helper; everything found was killed
+  /// Processes other than the command itself were still running and were killed.
+  bool leftovers_killed = false;
+  /// The command, or somebody else, killed the helper or a part of it. What was found was killed;
+  /// `kill` says whether that was everything.
+  bool supervisor_killed = false;
 };
 
 /// Ends running commands from another thread. Copies refer to the same request, which cannot be
@@ -136,21 +137,19 @@ private:
 };
 
 /// Runs a command and waits until it and everything it started is gone. A command that ran is an
-/// outcome, whatever it did; an error means that it was never started. `error.operation` says what
-/// was at fault:
+/// outcome, whatever it did; an error means that it was never started.
+///
+/// Errors, by what `error.operation` says was at fault:
 /// - "argv": invalid_argument (empty, or a NUL byte inside)
 /// - "environment": invalid_argument (no '=' after a name, or a NUL byte inside)
 /// - "timeout": invalid_argument (not positive, or a negative grace)
-/// - "working_directory": invalid_argument (no descriptor), not_a_directory, not_found (deleted),
-/// permission_denied
+/// - "working_directory": invalid_argument (no descriptor), not_a_directory, permission_denied,
+///   not_found (deleted)
 /// - "execve": not_found (no such program), permission_denied (not executable, or a directory),
-/// unsupported_type
-///   (neither a binary for this machine nor a script with "#!"; it is not handed to a shell),
-///   too_large (arguments and environment together), conflict (the program file is open for
-///   writing)
-/// - "interpreter": not_found (the script exists, the program on its "#!" line or its ELF loader
-/// does not)
-/// - "helper": unsupported (the helper program is not there or cannot be run)
+///   not_a_directory, unsupported_type (neither a binary for this machine nor a script with "#!";
+///   no shell is asked), too_large (arguments and environment), conflict (open for writing)
+/// - "interpreter": not_found (what the script's "#!" line names, or the binary's loader)
+/// - "helper": unsupported (the helper program is missing or does not work), too_many
 /// - "cancellation": cancelled (requested before the start), too_many
 /// - otherwise the system call that failed: too_many, io.
 [[nodiscard]] result<command_outcome> run(const command& command,
