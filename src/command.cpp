@@ -366,7 +366,8 @@ result<std::string> find_command_helper() {
   return error{error_code::unsupported, ENOENT, "helper"};
 }
 
-result<command_outcome> run(const command& command, const cancellation* cancel) {
+result<command_outcome> run(const command& command, const cancellation* cancel,
+                            confinement_report* /*report*/) {
   const std::int64_t began = sys::monotonic_ms();
   PADDOCK_CHECK(check(command));
   int cancel_fd = -1;

@@ -11,13 +11,17 @@
 /// leads a session of its own, it cannot gain privileges from set-user-ID files, and it never sees
 /// a descriptor of this process.
 ///
-/// Not guaranteed: a command that runs with the same user ID and sets out to find and kill both
-/// processes of the helper leaves daemons behind; the outcome then says that the supervisor was
-/// killed. What the command may read, write or connect to is the business of confinement.hpp.
+/// What the command may read, write and connect to is the business of confinement.hpp; by default
+/// it is confined to its workspace.
+///
+/// Not guaranteed where the `kill` layer is off or missing: a command that runs with the same user
+/// ID and sets out to find and kill both processes of the helper leaves daemons behind; the outcome
+/// then says that the supervisor was killed.
 ///
 /// Thread-safety: `run` may be called from any number of threads at once. The calling process is
 /// never forked (its memory is not copied), so its size does not matter.
 
+#include <paddock/confinement.hpp>
 #include <paddock/limits.hpp>
 #include <paddock/result.hpp>
 
@@ -44,6 +48,13 @@ struct command {
   std::vector<std::string> environment;
   /// A directory descriptor (O_PATH will do), borrowed for the call.
   int working_directory = -1;
+
+  /// What the command may touch, and what happens where that cannot be enforced.
+  confinement_policy confinement;
+  /// The directory that the command may change (O_PATH will do), borrowed for the call; -1: the
+  /// working directory. The working directory has to be in it or in another path that the policy
+  /// names.
+  int workspace = -1;
 
   /// From the call to SIGTERM; positive.
   std::int64_t timeout_ms = static_cast<std::int64_t>(limits{}.exec_timeout_ms);
@@ -90,8 +101,9 @@ enum class ending : std::uint8_t {
 
 /// How the rest of the process tree was ended, strongest first.
 enum class tree_kill : std::uint8_t {
-  not_needed, ///< nothing was left when the command had ended
-  subreaper,  ///< every descendant was found, frozen and killed; none is left
+  not_needed,    ///< nothing was left when the command had ended
+  pid_namespace, ///< the kernel killed everything at once; none is left
+  subreaper,     ///< every descendant was found, frozen and killed; none is left
   /// The command's process group was killed, but it is not known that nothing is left: the
   /// supervisor was killed, /proc is missing, or the kernel had not ended a process after ten
   /// seconds.
@@ -111,6 +123,7 @@ struct command_outcome {
   /// The command, or somebody else, killed the helper or a part of it. What was found was killed;
   /// `kill` says whether that was everything.
   bool supervisor_killed = false;
+  confinement_report confinement; ///< what was enforced, and what was not
 };
 
 /// Ends running commands from another thread. Copies refer to the same request, which cannot be
@@ -150,10 +163,16 @@ private:
 ///   no shell is asked), too_large (arguments and environment), conflict (open for writing)
 /// - "interpreter": not_found (what the script's "#!" line names, or the binary's loader)
 /// - "helper": unsupported (the helper program is missing or does not work), too_many
+/// - "confinement": confinement_unavailable (a required layer cannot be had); `report` says which
+/// and why
+/// - "policy": invalid_argument (a path that is not absolute, a protected name that is none)
 /// - "cancellation": cancelled (requested before the start), too_many
 /// - otherwise the system call that failed: too_many, io.
+/// `report`, if given, receives what became of each layer also when the call fails; when it
+/// succeeds it is the outcome's.
 [[nodiscard]] result<command_outcome> run(const command& command,
-                                          const cancellation* cancel = nullptr);
+                                          const cancellation* cancel = nullptr,
+                                          confinement_report* report = nullptr);
 
 /// The helper program that commands use unless they name another: beside the running executable, in
 /// ../libexec/paddock next to its directory, or where it was installed. Errors: unsupported, with

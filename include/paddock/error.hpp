@@ -54,6 +54,7 @@ namespace paddock {
   X(cancelled,          "cancelled",          "the call was cancelled",                        "call again if it is still needed")           \
   X(command_failed,     "command_failed",     "the command ended with an error",               "read its output, correct the command and run it again") \
   X(denied_by_policy,   "denied_by_policy",   "not allowed by the server's configuration",     "do without it, or ask a person to change the configuration") \
+  X(confinement_unavailable, "confinement_unavailable", "this system cannot confine the command as the configuration requires", "do without the command, or ask a person to look at the missing layers") \
   X(unsupported,        "unsupported",        "not supported by this system",                  "use another way")                            \
   X(io,                 "io",                 "input/output error",                            "retry; if it persists the storage may be damaged")
 // clang-format on

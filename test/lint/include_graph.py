@@ -45,8 +45,9 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(<[^>]+>|"[^"]+")', re.MULTILI
 # A C library or kernel header: <name.h> with no folder, <sys/…>, <linux/…>.
 SYSTEM_HEADER = re.compile(r"<(?:[a-z_0-9]+\.h|(?:sys|linux|asm|netinet|arpa)/[a-z_0-9/]+\.h)>")
 # Outside src/sys these give constants and types only (flags, modes, errno values, struct iovec).
-CONSTANTS_ONLY = {"<dirent.h>", "<fcntl.h>", "<linux/fs.h>", "<linux/magic.h>", "<linux/openat2.h>", "<poll.h>",
-                  "<signal.h>", "<sys/socket.h>", "<sys/stat.h>", "<sys/uio.h>", "<sys/wait.h>"}
+CONSTANTS_ONLY = {"<dirent.h>", "<fcntl.h>", "<linux/audit.h>", "<linux/filter.h>", "<linux/fs.h>", "<linux/magic.h>",
+                  "<linux/openat2.h>", "<linux/seccomp.h>", "<poll.h>", "<signal.h>", "<sys/socket.h>", "<sys/stat.h>",
+                  "<sys/syscall.h>", "<sys/uio.h>", "<sys/wait.h>"}
 FORBIDDEN_IN_PUBLIC = re.compile(r"<(?:filesystem|iostream|regex|simdjson.*|gsl/(?!assert>).*|.*\.h)>")
 # A call through the global namespace: how system calls are written.
 GLOBAL_CALL = re.compile(r"(?<![\w>:])::(?!new\b|operator\b)([a-z_]\w*)\s*\(")

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// What a command may touch: a policy goes in, a report of what the kernel really enforces comes
+/// out.
+///
+/// By default a command can change nothing outside its workspace and its own scratch space (a /tmp,
+/// /dev/shm and home directory that exist only while it runs), read nothing but the workspace and
+/// the installed programs, reach no network, see no protected entry, and outlive nothing.
+///
+/// A layer that is `required` and cannot be had makes `run` refuse before the program starts; a
+/// layer that is `best_effort` and cannot be had is listed as missing. Nothing is ever weaker in
+/// silence: `layer_report::missing` also says what a layer that was applied leaves open here.
+///
+/// Not guaranteed: protection from a bug in the kernel; a bound on the disk space of the workspace;
+/// secrecy of what the workspace itself holds. Hard links inside the workspace to files outside it
+/// are those files. A bound on processes does not hold for root.
+///
+/// Thread-safety: plain values; `probe_confinement` may be called from any thread.
+
+#include <paddock/result.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+/// How much the caller wants a layer.
+enum class demand : std::uint8_t {
+  off,         ///< not wanted; the command has what this process has
+  best_effort, ///< applied where it can be; the report says when it was not
+  required,    ///< without it the command does not run
+};
+
+// The one table of the layers.
+// X(enumerator, wire name, demand by default, what it does, what to do where it is missing)
+// clang-format off
+#define PADDOCK_CONFINEMENT_LAYERS(X)                                                                                              \
+  X(file_system,       "file_system", required,    "reads only the workspace and installed programs, writes only the workspace and scratch space", "allow user namespaces, or use a kernel with Landlock (6.2 or later)") \
+  X(network,           "network",     required,    "reaches no network and no socket of another program",                          "use a kernel with seccomp filters, or allow user namespaces") \
+  X(kill,              "kill",        required,    "nothing that the command started outlives it",                                 "allow user namespaces, or use a kernel with Landlock (6.12 or later)") \
+  X(protected_entries, "protected",   best_effort, "reserved entries of the workspace are out of reach",                           "allow user namespaces, or keep reserved entries outside the workspace") \
+  X(ipc,               "ipc",         best_effort, "shares no memory, message queue or semaphore with other programs",             "allow user namespaces") \
+  X(privileges,        "privileges",  best_effort, "holds and gains no privileges; system calls that attack the kernel are denied", "use a kernel with seccomp filters") \
+  X(limits,            "limits",      best_effort, "is bounded in memory, processes, file size and processor time, and dumps no core", "raise the hard limits (ulimit -H) of the calling process")
+// clang-format on
+
+enum class confinement_layer : std::uint8_t {
+#define X(name, wire, usual, text, advice) name,
+  PADDOCK_CONFINEMENT_LAYERS(X)
+#undef X
+};
+
+inline constexpr confinement_layer confinement_layers[] = {
+#define X(name, wire, usual, text, advice) confinement_layer::name,
+    PADDOCK_CONFINEMENT_LAYERS(X)
+#undef X
+};
+
+/// The stable name of a layer, as it appears in JSON.
+[[nodiscard]] std::string_view wire_name(confinement_layer layer) noexcept;
+/// What the layer does, as a sentence about the command: no capital, no full stop.
+[[nodiscard]] std::string_view text(confinement_layer layer) noexcept;
+/// What a person can do where the layer is missing, in the imperative.
+[[nodiscard]] std::string_view advice(confinement_layer layer) noexcept;
+
+/// Bounds of the `limits` layer; 0: none. Each holds for one process, but `processes`, which counts
+/// those of the same user.
+struct resource_limits {
+  std::uint64_t memory_bytes = 0; ///< heap and other private writable memory (RLIMIT_DATA)
+  std::uint64_t processes = 0;
+  std::uint64_t file_size_bytes = 0;
+  std::uint64_t cpu_seconds = 0;
+};
+
+struct confinement_policy {
+#define X(name, wire, usual, text, advice) demand name = demand::usual;
+  PADDOCK_CONFINEMENT_LAYERS(X)
+#undef X
+
+  /// Absolute paths of files and directories that may be read and run, beside the installed
+  /// programs: those below the system's directories (/usr, /bin, /lib, /opt and the like, and the
+  /// part of /etc that programs need), those in the directories of the command's PATH, and their
+  /// libraries. What does not exist is left out.
+  std::vector<std::string> read_paths;
+  /// Absolute paths that may be changed as well.
+  std::vector<std::string> write_paths;
+  /// Names at the top of the workspace. A name that does not exist is made an empty directory
+  /// while the command runs, so that the command cannot make one.
+  std::vector<std::string> protected_names = {".perstack"};
+  resource_limits bounds;
+
+  /// Every layer off: the command may do what this process may do. It still gains no privileges,
+  /// and its whole tree is still ended as well as can be without the kernel's help.
+  [[nodiscard]] static confinement_policy host();
+  /// Every layer best_effort: runs anywhere, as confined as can be.
+  [[nodiscard]] static confinement_policy best_effort();
+
+  [[nodiscard]] demand wanted(confinement_layer layer) const noexcept;
+  [[nodiscard]] demand& wanted(confinement_layer layer) noexcept;
+};
+
+/// What became of one layer.
+struct layer_report {
+  confinement_layer layer{};
+  demand wanted = demand::off;
+  bool applied = false;
+  std::string mechanism; ///< what enforces it: "mount namespace, Landlock"; empty unless applied
+  std::string missing;   ///< why it could not be applied, or what it leaves open; empty: nothing
+};
+
+/// One entry per layer, in the order of the table.
+struct confinement_report {
+  confinement_report() noexcept;
+
+  std::array<layer_report, std::size(confinement_layers)> layers;
+
+  [[nodiscard]] const layer_report& of(confinement_layer layer) const noexcept {
+    return layers[static_cast<std::size_t>(layer)];
+  }
+  [[nodiscard]] layer_report& of(confinement_layer layer) noexcept {
+    return layers[static_cast<std::size_t>(layer)];
+  }
+  /// Every layer that was wanted is applied and leaves nothing open.
+  [[nodiscard]] bool complete() const noexcept;
+  /// Every layer that was required is applied.
+  [[nodiscard]] bool satisfied() const noexcept;
+};
+
+/// Tries the policy on a throw-away workspace: every layer that is wanted is really applied to a
+/// child, which then tries to read and write outside, to open a socket, to see a protected entry,
+/// to gain privileges. A layer that claims to hold and does not is reported as missing. Takes a few
+/// milliseconds and never refuses. `helper` as in command::helper. Errors: those of `run`, and
+/// those of making a temporary directory.
+[[nodiscard]] result<confinement_report> probe_confinement(const confinement_policy& policy,
+                                                           const std::string& helper = {});
+
+} // namespace paddock

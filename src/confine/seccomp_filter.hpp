@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The seccomp filter of the commands that Paddock runs: a classic BPF program that the kernel runs
+// before every system call of the command and of everything it starts. It is a list of what is
+// denied, always with an errno and never by a signal, so that programs see an ordinary failure and
+// go on; what is not on the list is the kernel's to answer, calls that do not exist yet included.
+//
+// It takes away the calls that reach past the other layers (namespaces, Landlock, dropped
+// capabilities): sockets, io_uring, other processes, mounts, kernel interfaces that widen the
+// attack surface. It does not look at paths or at anything behind a pointer, does not keep a
+// command from signalling other processes of its user, and is no confinement by itself.
+//
+// Pure computation, thread-safe. Included by a program without the C++ library: <cstddef> only.
+
+#include <cstddef>
+
+struct sock_filter; // <linux/filter.h>
+
+namespace paddock::confine {
+
+/// Whose system call numbers. A filter lets a process make calls of this one architecture: any
+/// other way in (32-bit calls on a 64-bit kernel) ends the process with SIGSYS.
+enum class filter_arch {
+  x86_64,
+  aarch64,
+#if defined(__x86_64__) && !defined(__ILP32__)
+  native = x86_64,
+#elif defined(__aarch64__) && !defined(__ILP32__) && !defined(__AARCH64EB__)
+  native = aarch64,
+#else
+#error "the system call numbers of this architecture are not known"
+#endif
+};
+
+/// Which sockets can be made; everything else is EACCES. Pairs of connected AF_UNIX stream and
+/// seqpacket sockets can always be made: they lead nowhere but to each other.
+enum class network_access {
+  none,     ///< no socket at all
+  internet, ///< TCP, UDP and what shares their types; netlink for routes, as getaddrinfo needs it
+  all,      ///< AF_UNIX as well. A path is enough to reach any service of this machine by it, a
+            ///< container engine for one: only where another layer decides about those paths
+};
+
+struct filter_request {
+  filter_arch arch = filter_arch::native;
+  network_access network = network_access::none;
+};
+
+/// Enough room for every request.
+inline constexpr std::size_t seccomp_filter_max = 120;
+
+/// Writes the program for prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER) or seccomp(2) to `out` and
+/// returns its number of instructions. Returns 0 when `capacity` is too small; `out` has then been
+/// written in part and is of no use.
+[[nodiscard]] std::size_t build_seccomp_filter(const filter_request& request, sock_filter* out,
+                                               std::size_t capacity) noexcept;
+
+} // namespace paddock::confine
