@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -158,6 +159,19 @@ result<file_descriptor> duplicate(int fd) {
 result<void> set_nonblocking(int fd) {
   if (::fcntl(fd, F_SETFL, O_NONBLOCK) < 0) return failure(errno, "fcntl");
   return {};
+}
+
+result<file_descriptor> sealed_memory(std::string_view bytes) {
+  file_descriptor memory(::memfd_create("paddock-policy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory) return failure(errno, "memfd_create");
+  PADDOCK_CHECK(move_above_standard_streams(memory));
+  while (!bytes.empty()) {
+    PADDOCK_TRY(const std::size_t written, write(memory.get(), bytes));
+    bytes.remove_prefix(written);
+  }
+  constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (::fcntl(memory.get(), F_ADD_SEALS, seals) < 0) return failure(errno, "fcntl");
+  return memory;
 }
 
 result<std::size_t> recv(int fd, std::span<char> buffer, int flags) {

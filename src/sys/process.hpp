@@ -45,6 +45,8 @@ result<descriptor_pair> socketpair(int type); ///< AF_UNIX
 result<file_descriptor> eventfd();            ///< not blocking
 result<file_descriptor> duplicate(int fd);
 result<void> set_nonblocking(int fd);
+/// Memory with these bytes that nobody can change any more.
+result<file_descriptor> sealed_memory(std::string_view bytes);
 
 /// 0 bytes at the end. `flags` are MSG_* bits; never raises SIGPIPE.
 result<std::size_t> recv(int fd, std::span<char> buffer, int flags);
