@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cancellation.hpp"
 #include "command_output.hpp"
+#include "confinement_policy.hpp"
 #include "sys/exec_protocol.hpp"
 #include "sys/process.hpp"
 #include "sys/stream.hpp"
@@ -41,8 +42,7 @@ bool has_nul(const std::string& text) {
   return text.find('\0') != std::string::npos;
 }
 
-result<void> check_directory(int fd) {
-  constexpr const char* operation = "working_directory";
+result<void> check_directory(int fd, const char* operation) {
   if (fd < 0) return error{error_code::invalid_argument, 0, operation};
   const auto status = sys::status_at(fd, "");
   if (!status) {
@@ -67,7 +67,8 @@ result<void> check(const command& asked) {
   }
   if (asked.timeout_ms <= 0 || asked.kill_grace_ms < 0)
     return error{error_code::invalid_argument, 0, "timeout"};
-  return check_directory(asked.working_directory);
+  PADDOCK_CHECK(check_directory(asked.working_directory, "working_directory"));
+  return asked.workspace < 0 ? result<void>() : check_directory(asked.workspace, "workspace");
 }
 
 /// Why the helper could not start the command.
@@ -75,6 +76,8 @@ error start_error(sys::exec_stage stage, int os_errno) {
   switch (stage) {
   case sys::exec_stage::working_directory:
     return {sys::code_of(os_errno), os_errno, "working_directory"};
+  case sys::exec_stage::confinement:
+    return {error_code::confinement_unavailable, os_errno, "confinement"};
   case sys::exec_stage::interpreter:
     return {error_code::not_found, os_errno, "interpreter"};
   case sys::exec_stage::execve:
@@ -147,9 +150,13 @@ result<supervised> supervised::start(const command& asked) {
   PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
   PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
   PADDOCK_TRY(const auto directory, sys::duplicate(asked.working_directory));
+  PADDOCK_TRY(const auto workspace,
+              sys::duplicate(asked.workspace < 0 ? asked.working_directory : asked.workspace));
+  PADDOCK_TRY(const std::string policy_bytes, confine::encode(asked.confinement));
+  PADDOCK_TRY(const auto policy, sys::sealed_memory(policy_bytes));
 
   const std::array inherited{channel.second.get(), out.second.get(), err.second.get(),
-                             directory.get()};
+                             directory.get(),      workspace.get(),  policy.get()};
   std::vector<std::string> options{helper_name};
   for (const int fd : inherited)
     options.push_back(std::to_string(fd));
@@ -186,7 +193,7 @@ public:
         out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
         err_(asked.err == capture::keep ? asked.output_bytes_max : 0) {}
 
-  result<command_outcome> finish() &&;
+  result<command_outcome> finish(confinement_report* report) &&;
 
 private:
   enum class phase : std::uint8_t { running, ending, draining };
@@ -209,7 +216,8 @@ private:
   output_collector out_;
   output_collector err_;
   phase phase_ = phase::running;
-  int process_group_ = 0; ///< 0 until the helper has told
+  bool started_ = false;
+  int process_group_ = 0; ///< 0 until the helper has told, and in a PID namespace
   bool ended_ = false;    ///< the command's wait status is known
   std::optional<ending> stopped_;
   std::optional<error> failed_;
@@ -260,12 +268,18 @@ void command_run::stop(ending why) {
 }
 
 void command_run::take_event() {
-  sys::exec_message message;
-  const std::span<char> bytes(reinterpret_cast<char*>(&message), sizeof message);
+  union {
+    sys::exec_message message;
+    sys::exec_confined confined;
+  } received;
+  static_assert(sizeof received.message != sizeof received.confined);
+  const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
   const auto size = sys::recv_nowait(running_.channel.get(), bytes);
   if (!size && size.error().os_errno == EAGAIN) return;
-  if (size && *size == sizeof message)
-    apply(message);
+  if (size && *size == sizeof received.message)
+    apply(received.message);
+  else if (size && *size == sizeof received.confined)
+    outcome_.confinement = confine::describe(asked_.confinement, received.confined.taken);
   else
     supervisor_lost();
 }
@@ -273,6 +287,7 @@ void command_run::take_event() {
 void command_run::apply(const sys::exec_message& message) {
   switch (message.event) {
   case sys::exec_event::started:
+    started_ = true;
     process_group_ = message.first;
     break;
   case sys::exec_event::failed:
@@ -290,6 +305,8 @@ void command_run::apply(const sys::exec_message& message) {
       wake_at_ = later(sys::monotonic_ms(), sys::tree_end_ms_max + helper_late_ms_max);
     }
     break;
+  case sys::exec_event::confined:
+    break; // has a size of its own
   case sys::exec_event::done:
     switch (static_cast<sys::tree_remains>(message.first)) {
     case sys::tree_remains::nothing:
@@ -297,6 +314,9 @@ void command_run::apply(const sys::exec_message& message) {
       break;
     case sys::tree_remains::nothing_killed:
       outcome_.kill = tree_kill::subreaper;
+      break;
+    case sys::tree_remains::namespace_killed:
+      outcome_.kill = tree_kill::pid_namespace;
       break;
     case sys::tree_remains::unknown:
       outcome_.kill = tree_kill::process_group;
@@ -311,12 +331,12 @@ void command_run::apply(const sys::exec_message& message) {
 /// The helper was killed. Its death kills the command and the command's parent; daemons in other
 /// groups are out of reach.
 void command_run::supervisor_lost() {
-  if (process_group_ == 0) {
+  if (!started_) {
     if (!failed_) failed_ = error{error_code::unsupported, 0, "helper"};
   } else {
-    (void)sys::kill_group(process_group_, SIGKILL).has_value();
+    if (process_group_ != 0) (void)sys::kill_group(process_group_, SIGKILL).has_value();
     outcome_.supervisor_killed = true;
-    outcome_.kill = tree_kill::process_group;
+    outcome_.kill = process_group_ == 0 ? tree_kill::pid_namespace : tree_kill::process_group;
     if (!ended_) outcome_.signal = SIGKILL;
   }
   start_draining();
@@ -340,9 +360,11 @@ void command_run::take_output(output_stream stream, file_descriptor& from, outpu
   into.append(bytes);
 }
 
-result<command_outcome> command_run::finish() && {
+result<command_outcome> command_run::finish(confinement_report* report) && {
+  outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not tell");
   while (step()) {
   }
+  if (report != nullptr) *report = outcome_.confinement;
   if (failed_) return *failed_;
   outcome_.ended = stopped_.value_or(outcome_.exit_code ? ending::exited : ending::signalled);
   outcome_.out = std::move(out_).finish();
@@ -367,8 +389,9 @@ result<std::string> find_command_helper() {
 }
 
 result<command_outcome> run(const command& command, const cancellation* cancel,
-                            confinement_report* /*report*/) {
+                            confinement_report* report) {
   const std::int64_t began = sys::monotonic_ms();
+  if (report != nullptr) *report = confine::describe_unknown(command.confinement, "not started");
   PADDOCK_CHECK(check(command));
   int cancel_fd = -1;
   if (cancel != nullptr) {
@@ -378,7 +401,7 @@ result<command_outcome> run(const command& command, const cancellation* cancel,
     cancel_fd = *watched;
   }
   PADDOCK_TRY(auto running, supervised::start(command));
-  return command_run(command, std::move(running), cancel_fd, began).finish();
+  return command_run(command, std::move(running), cancel_fd, began).finish(report);
 }
 
 } // namespace paddock

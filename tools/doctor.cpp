@@ -6,7 +6,9 @@
 #include "system_probes.hpp"
 #include "terminal.hpp"
 
+#include <paddock/confinement.hpp>
 #include <paddock/mcp/json.hpp>
+#include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/version.hpp>
 
 #include <cstdio>
@@ -21,7 +23,7 @@ struct doctor_options {
   bool json = false;
 };
 
-void print_json(const std::vector<finding>& findings) {
+void print_json(const std::vector<finding>& findings, const result<confinement_report>& confined) {
   mcp::json_writer out;
   out.begin_object();
   out.member("version", PADDOCK_VERSION).member("system", system_name());
@@ -33,7 +35,12 @@ void print_json(const std::vector<finding>& findings) {
     if (!findings[i].detail.empty()) out.member("detail", findings[i].detail);
     out.member("purpose", row.purpose).member("withoutIt", row.without_it).end_object();
   }
-  out.end_array().end_object();
+  out.end_array();
+  if (confined) {
+    out.key("confinement");
+    mcp::write_confinement(out, *confined);
+  }
+  out.end_object();
   std::printf("%s\n", out.str().c_str());
 }
 
@@ -51,10 +58,33 @@ void print_row(const probe& row, const finding& found) {
                   .c_str());
 }
 
-void print_text(const std::vector<finding>& findings) {
+/// What a command that tried to break out of the default confinement met.
+void print_layers(const confinement_report& confined) {
+  std::printf("\nA command confined by default, tried by effect:\n\n");
+  for (const auto& layer : confined.layers) {
+    std::printf(
+        "%s %s %s\n",
+        styled(layer.applied ? "holds  " : "MISSING", layer.applied ? style::good : style::bad)
+            .c_str(),
+        styled(column(wire_name(layer.layer), 22), style::bold).c_str(),
+        std::string(text(layer.layer)).c_str());
+    if (!layer.mechanism.empty())
+      std::printf("%31s%s\n", "", styled("by: " + layer.mechanism, style::dim).c_str());
+    if (!layer.missing.empty())
+      std::printf("%31s%s\n", "",
+                  ("missing: " + layer.missing + "; " + std::string(advice(layer.layer))).c_str());
+  }
+}
+
+void print_text(const std::vector<finding>& findings, const result<confinement_report>& confined) {
   std::printf("Paddock %s on %s\n\n", PADDOCK_VERSION, system_name().c_str());
   for (std::size_t i = 0; i < findings.size(); ++i)
     print_row(system_probes()[i], findings[i]);
+  if (confined)
+    print_layers(*confined);
+  else
+    std::printf("\nThe confinement of commands could not be tried: %s\n",
+                std::string(text(confined.error().code)).c_str());
 }
 
 int run_doctor(const doctor_options& options) {
@@ -64,10 +94,12 @@ int run_doctor(const doctor_options& options) {
     findings.push_back(row.look(options.workspace));
     complete &= findings.back().found || row.wanted == need::optional;
   }
+  const auto confined = probe_confinement({});
+  complete &= confined && confined->satisfied();
   if (options.json)
-    print_json(findings);
+    print_json(findings, confined);
   else
-    print_text(findings);
+    print_text(findings, confined);
   return complete ? success : failed;
 }
 

@@ -16,11 +16,18 @@
 // Signals stay blocked in the first two, and both are undumpable, so that a command of the same
 // user cannot reach into them through /proc or ptrace.
 
+#include "helper/command_process.hpp"
+#include "helper/helper.hpp"
+#include "helper/placeholders.hpp"
+#include "helper/policy.hpp"
+#include "helper/scratch.hpp"
+#include "helper/visible_paths.hpp"
 #include "process_tree.hpp"
 #include "sys/exec_protocol.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -36,37 +43,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 using namespace paddock::sys;
 
 namespace paddock::exec {
 namespace {
-
-struct options {
-  int channel;
-  int out;
-  int err;
-  int directory;
-  long grace_ms;
-  char** argv;
-};
-
-/// Memory that supervisor and parent share.
-struct shared_state {
-  volatile pid_t command; ///< 0 until it leads its own process group
-  volatile int status;
-  volatile bool ended; ///< `status` is valid
-};
-
-void send_event(int channel, exec_event event, int first, int second) {
-  const exec_message message{event, first, second};
-  (void)!::send(channel, &message, sizeof message, MSG_NOSIGNAL);
-}
-
-[[noreturn]] void fail(int channel, exec_stage stage, int os_errno) {
-  send_event(channel, exec_event::failed, static_cast<int>(stage), os_errno);
-  ::_exit(127);
-}
 
 std::int64_t monotonic_ms() {
   timespec now{};
@@ -74,17 +56,10 @@ std::int64_t monotonic_ms() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-/// Closes the descriptors first..last; kernels before 5.9 have no call for it.
-void close_descriptors(unsigned first, unsigned last) {
-  if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
-  const long highest = ::sysconf(_SC_OPEN_MAX);
-  for (unsigned fd = first; fd <= last && static_cast<long>(fd) < highest; ++fd)
-    ::close(static_cast<int>(fd));
-}
-
 /// Closes everything above the standard streams but what was given to this program.
 void close_all_but(const options& given) {
-  const int keep[] = {given.channel, given.out, given.err, given.directory};
+  const int keep[] = {given.channel,   given.out,       given.err,
+                      given.directory, given.workspace, given.policy};
   unsigned next = 3;
   for (;;) {
     unsigned lowest = UINT_MAX;
@@ -98,114 +73,13 @@ void close_all_but(const options& given) {
   close_descriptors(next, UINT_MAX);
 }
 
-// --- the command --------------------------------------------------------------------------------
-
-/// Runs the program; returns only when it cannot be run, with errno. A program file that another
-/// thread of the library's process has just written stays open for writing in a process that is
-/// being started, for an instant.
-void execute(const char* program, char** argv) {
-  long pause_ns = 1'000'000;
-  for (int attempt = 0; attempt < 6; ++attempt) {
-    ::execve(program, argv, environ);
-    if (errno != ETXTBSY) return;
-    const timespec pause{0, pause_ns};
-    ::nanosleep(&pause, nullptr);
-    pause_ns *= 2;
-  }
-  errno = ETXTBSY;
-}
-
-exec_stage stage_of(int os_errno, const char* program) {
-  const bool exists = os_errno == ENOENT && ::access(program, F_OK) == 0;
-  return exists ? exec_stage::interpreter : exec_stage::execve;
-}
-
-/// Looks the program up in the PATH of the command's environment, absolute entries only.
-[[noreturn]] void search_and_execute(int channel, char** argv) {
-  const char* path = std::getenv("PATH");
-  int reason = ENOENT;
-  const std::size_t name_size = std::strlen(argv[0]);
-  for (const char* entry = path; entry != nullptr;) {
-    const char* end = std::strchr(entry, ':');
-    const std::size_t size =
-        end != nullptr ? static_cast<std::size_t>(end - entry) : std::strlen(entry);
-    char program[PATH_MAX];
-    if (entry[0] == '/' && size + 1 + name_size + 1 <= sizeof program) {
-      std::memcpy(program, entry, size);
-      program[size] = '/';
-      std::memcpy(program + size + 1, argv[0], name_size + 1);
-      execute(program, argv);
-      const int error = errno;
-      const exec_stage stage = stage_of(error, program);
-      if (error == EACCES) {
-        // A later entry may have one that can be run. What is in a directory that may not be
-        // searched counts as not there.
-        if (::access(program, F_OK) == 0) reason = error;
-      } else if ((error != ENOENT && error != ENOTDIR) || stage == exec_stage::interpreter) {
-        fail(channel, stage, error);
-      }
-    }
-    entry = end != nullptr ? end + 1 : nullptr;
-  }
-  fail(channel, exec_stage::execve, reason);
-}
-
-void restore_signals() {
-  struct sigaction action{};
-  action.sa_handler = SIG_DFL;
-  for (int number = 1; number <= SIGRTMAX; ++number)
-    if (number != SIGKILL && number != SIGSTOP) ::sigaction(number, &action, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
-[[noreturn]] void run_command(const options& given, shared_state& shared, pid_t parent) {
-  const pid_t self = ::setsid();
-  shared.command = self;
-  send_event(given.channel, exec_event::started, self, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);
-
-  if (::fchdir(given.directory) != 0) fail(given.channel, exec_stage::working_directory, errno);
-  const bool streams =
-      ::dup2(given.out, STDOUT_FILENO) >= 0 && ::dup2(given.err, STDERR_FILENO) >= 0;
-  const int channel = 3;
-  const bool kept = given.channel == channel ? ::fcntl(channel, F_SETFD, FD_CLOEXEC) == 0
-                                             : ::dup3(given.channel, channel, O_CLOEXEC) >= 0;
-  if (!streams || !kept) fail(given.channel, exec_stage::helper, errno);
-  close_descriptors(channel + 1, UINT_MAX);
-  restore_signals();
-
-  char** argv = given.argv;
-  if (std::strchr(argv[0], '/') == nullptr) search_and_execute(channel, argv);
-  execute(argv[0], argv);
-  const int error = errno;
-  fail(channel, stage_of(error, argv[0]), error);
-}
-
-[[noreturn]] void run_parent(const options& given, shared_state& shared, pid_t supervisor) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != supervisor) ::_exit(1);
-  const pid_t self = ::getpid();
-  const pid_t command = ::fork();
-  if (command < 0) fail(given.channel, exec_stage::helper, errno);
-  if (command == 0) run_command(given, shared, self);
-  ::close(given.out);
-  ::close(given.err);
-  int status = 0;
-  while (::waitpid(command, &status, 0) < 0 && errno == EINTR) {
-  }
-  shared.status = status;
-  shared.ended = true;
-  ::_exit(0);
-}
-
 // --- the supervisor -----------------------------------------------------------------------------
 
 class supervisor {
 public:
-  supervisor(const options& given, shared_state& shared) : given_(given), shared_(shared) {}
+  supervisor(const options& given, const policy& wanted, const visible_paths& visible,
+             const places& where, shared_state& shared)
+      : given_(given), wanted_(wanted), visible_(visible), where_(where), shared_(shared) {}
 
   /// Starts the parent, which starts the command.
   void start() {
@@ -218,13 +92,8 @@ public:
     ::sigaddset(&awaited, SIGTERM);
     signals_ = ::signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals_ < 0) fail(given_.channel, exec_stage::helper, errno);
-    const pid_t self = ::getpid();
-    parent_ = ::fork();
-    if (parent_ < 0) fail(given_.channel, exec_stage::helper, errno);
-    if (parent_ == 0) run_parent(given_, shared_, self);
-    ::close(given_.out);
-    ::close(given_.err);
-    ::close(given_.directory);
+    if (wanted_.wants(confine::protected_entries)) placeholders_.make(wanted_, given_.workspace);
+    start_parent();
   }
 
   /// Until the command has ended or everything is to be killed.
@@ -250,14 +119,32 @@ public:
 
   /// Ends whatever is left below this process and reports.
   void finish() {
-    const tree_remains remains = end_tree();
+    const tree_remains remains = namespaced_ ? end_namespace() : end_tree();
+    placeholders_.remove(wanted_, given_.workspace);
+    if (shared_.scratch[0] != '\0') remove_tree(shared_.scratch);
+    const exec_confined confined{exec_event::confined, shared_.taken};
+    (void)!::send(given_.channel, &confined, sizeof confined, MSG_NOSIGNAL);
     if (!reported_) report_end(SIGKILL); // it cannot be reaped: killed, and stuck in the kernel
     send_event(given_.channel, exec_event::done, static_cast<int>(remains), leftovers_ ? 1 : 0);
   }
 
 private:
+  void start_parent() {
+    const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
+    const command_setup setup{given_, wanted_, where_, visible_, shared_, self};
+    new_namespaces made;
+    parent_ = fork_into_namespaces(wanted_, made);
+    if (parent_ < 0) fail(given_.channel, exec_stage::helper, errno);
+    if (parent_ == 0) run_parent(setup, made);
+    namespaced_ = (made.flags & CLONE_NEWPID) != 0;
+    ::close(self);
+    for (const int fd : {given_.out, given_.err, given_.directory})
+      ::close(fd);
+  }
+
   void ask_to_terminate() const {
-    const pid_t command = shared_.command;
+    if (namespaced_) ::kill(parent_, SIGTERM); // it passes it on
+    const pid_t command = namespaced_ ? 0 : shared_.command;
     if (command == 0) return;
     ::kill(-command, SIGTERM);
     ::kill(-command, SIGCONT); // a stopped process takes the other one only when it goes on
@@ -279,13 +166,28 @@ private:
         parent_ = 0;
         orphaned_ = WIFSIGNALED(status) && !killing_;
       }
-      if (child == shared_.command && !shared_.ended) { // adopted: its parent is dead
+      if (!namespaced_ && child == shared_.command &&
+          !shared_.ended) { // adopted: its parent is dead
         shared_.status = status;
         shared_.ended = true;
       }
     }
     if (parent_ == 0 && shared_.ended && !reported_) report_end(shared_.status);
     return child == 0 || errno != ECHILD;
+  }
+
+  /// The kernel lets the init be waited for when nothing else is left in its namespace.
+  tree_remains end_namespace() {
+    if (reap() && parent_ != 0) {
+      ::kill(parent_, SIGUSR1); // tells the command from what it left behind
+      if (!all_gone_within(500)) {
+        ::kill(parent_, SIGKILL);
+        shared_.killed = true;
+        if (!all_gone_within(tree_end_ms_max)) return tree_remains::unknown;
+      }
+    }
+    leftovers_ = shared_.leftovers;
+    return leftovers_ || shared_.killed ? tree_remains::namespace_killed : tree_remains::nothing;
   }
 
   /// Freezes and kills in rounds until the kernel says that there is no child left. As this process
@@ -329,7 +231,12 @@ private:
   }
 
   const options& given_;
+  const policy& wanted_;
+  const visible_paths& visible_;
+  const places& where_;
   shared_state& shared_;
+  placeholders placeholders_;
+  bool namespaced_ = false; ///< the parent is the init of a PID namespace
   pid_t library_ = 0;
   pid_t parent_ = 0; ///< 0 when it is dead
   int signals_ = -1;
@@ -349,10 +256,11 @@ bool parse_number(const char* text, long lowest, long& number) {
 }
 
 bool parse(int argc, char** argv, options& given) {
-  if (argc < 7) return false;
-  long numbers[5];
-  for (int i = 0; i < 5; ++i) {
-    const bool descriptor = i < 4;
+  constexpr int descriptors = 6;
+  if (argc < descriptors + 3) return false;
+  long numbers[descriptors + 1];
+  for (int i = 0; i <= descriptors; ++i) {
+    const bool descriptor = i < descriptors;
     if (!parse_number(argv[1 + i], descriptor ? 3 : 0, numbers[i])) return false;
     if (descriptor && ::fcntl(static_cast<int>(numbers[i]), F_GETFD) < 0) return false;
   }
@@ -360,8 +268,10 @@ bool parse(int argc, char** argv, options& given) {
            .out = static_cast<int>(numbers[1]),
            .err = static_cast<int>(numbers[2]),
            .directory = static_cast<int>(numbers[3]),
-           .grace_ms = numbers[4] < INT_MAX ? numbers[4] : INT_MAX,
-           .argv = argv + 6};
+           .workspace = static_cast<int>(numbers[4]),
+           .policy = static_cast<int>(numbers[5]),
+           .grace_ms = numbers[6],
+           .argv = argv + descriptors + 2};
   return true;
 }
 
@@ -404,7 +314,17 @@ int main(int argc, char** argv) {
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail(given.channel, exec_stage::helper, errno);
   auto& shared = *static_cast<shared_state*>(memory);
-  supervisor command(given, shared);
+  shared.taken.clear();
+  static policy wanted;
+  static places where;
+  static visible_paths visible;
+  if (!map_policy(given.policy, wanted)) fail(given.channel, exec_stage::helper, EINVAL);
+  ::close(given.policy);
+  find_places(given, where);
+  if (wanted.wants(paddock::confine::file_system) &&
+      !visible.collect(wanted, where.workspace, given.argv[0]))
+    fail(given.channel, exec_stage::helper, E2BIG);
+  supervisor command(given, wanted, visible, where, shared);
   command.start();
   command.watch();
   command.finish();

@@ -20,6 +20,8 @@ struct subcommand {
 [[nodiscard]] subcommand add_call(CLI::App& app);
 /// The real server at work on a copy of a directory.
 [[nodiscard]] subcommand add_demo(CLI::App& app);
+/// One command, confined.
+[[nodiscard]] subcommand add_exec(CLI::App& app);
 /// What this system offers.
 [[nodiscard]] subcommand add_doctor(CLI::App& app);
 

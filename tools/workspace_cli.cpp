@@ -3,7 +3,10 @@
 
 #include <paddock/version.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -34,7 +37,44 @@ std::string default_text(const limit_description& limit) {
   return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) + ")";
 }
 
+void add_exec_options(CLI::App& app, confinement_cli& target) {
+  add_choice<exec_choice>(app, "--exec", target.mode,
+                          {{"confined", exec_choice::confined},
+                           {"best-effort", exec_choice::best_effort},
+                           {"host", exec_choice::host},
+                           {"off", exec_choice::off}},
+                          "How commands run: confined or not at all (the default), as confined as "
+                          "the system allows, with all rights of "
+                          "this user, or never");
+  app.add_flag("--allow-network", target.network, "Let commands use the network");
+  const auto path_list = [&](const std::string& name, std::vector<std::string>& paths,
+                             const std::string& text) {
+    app.add_option(name, paths, text)->allow_extra_args(false)->type_name("PATH");
+  };
+  path_list("--exec-read", target.read_paths, "Let commands read this too (repeatable)");
+  path_list("--exec-write", target.write_paths, "Let commands change this too (repeatable)");
+  app.add_flag("--require-confinement", target.require_all,
+               "Refuse to run commands when any layer of the confinement is missing");
+}
+
 } // namespace
+
+confinement_policy confinement_cli::policy() const {
+  confinement_policy made;
+  if (mode == exec_choice::host) made = confinement_policy::host();
+  if (mode == exec_choice::best_effort) made = confinement_policy::best_effort();
+  if (network) made.network = demand::off;
+  for (const auto layer : confinement_layers)
+    if (require_all && made.wanted(layer) != demand::off) made.wanted(layer) = demand::required;
+  const auto absolute = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  std::transform(read_paths.begin(), read_paths.end(), std::back_inserter(made.read_paths),
+                 absolute);
+  std::transform(write_paths.begin(), write_paths.end(), std::back_inserter(made.write_paths),
+                 absolute);
+  return made;
+}
 
 void add_workspace_options(CLI::App& app, workspace_cli& target) {
   app.add_option("-w,--workspace", target.workspace,
@@ -51,9 +91,7 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAMES");
-  add_choice<mcp::exec_mode>(app, "--exec", target.tools.exec,
-                             {{"on", mcp::exec_mode::on}, {"off", mcp::exec_mode::off}},
-                             "Whether the exec tool is offered (default on)");
+  add_exec_options(app, target.confinement);
   app.add_option("--pass-env", target.tools.pass_environment,
                  "Environment variables that commands inherit besides the usual ones")
       ->delimiter(',')
@@ -104,8 +142,11 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
     return std::nullopt;
   }
   std::string unknown;
+  mcp::workspace_options chosen = from.tools;
+  if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
+  chosen.confinement = from.confinement.policy();
   auto tools = mcp::workspace_tools(std::make_shared<const paddock::root>(*std::move(opened)),
-                                    from.tools, &unknown);
+                                    std::move(chosen), &unknown);
   if (!tools) {
     std::string names;
     for (const auto name : mcp::workspace_tool_names())

@@ -10,6 +10,7 @@
 #include <paddock/root.hpp>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,10 +26,24 @@ enum exit_code : int {
 inline constexpr const char* exit_codes_help =
     "Exit codes: 0 success, 1 failure (a tool reported an error), 2 unusable options or workspace.";
 
+enum class exec_choice : std::uint8_t { confined, best_effort, host, off };
+
+/// How commands are to be confined, as options say it.
+struct confinement_cli {
+  exec_choice mode = exec_choice::confined;
+  bool network = false;
+  bool require_all = false;
+  std::vector<std::string> read_paths;
+  std::vector<std::string> write_paths;
+
+  [[nodiscard]] confinement_policy policy() const;
+};
+
 struct workspace_cli {
   std::string workspace = ".";
   root_options root;
-  mcp::workspace_options tools;
+  mcp::workspace_options tools; ///< but for `exec` and `confinement`, which follow from the next
+  confinement_cli confinement;
 };
 
 /// Adds the options to `app`; they fill `target`, which must live as long.

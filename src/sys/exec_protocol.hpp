@@ -6,30 +6,41 @@
 // to.
 //
 // The library starts the helper with
-//   paddock-exec-helper CHANNEL OUT ERR DIRECTORY GRACE_MS PROGRAM [ARGUMENT]...
-// where the first four are descriptor numbers above 2, and with the command's environment as its
-// own. To the helper it sends `terminate_request`, at most once; closing its end means "kill
-// everything now". This header is included by a program without the C++ library: no std:: beyond
-// <cstdint>.
+//   paddock-exec-helper CHANNEL OUT ERR DIRECTORY WORKSPACE POLICY GRACE_MS PROGRAM [ARGUMENT]...
+// where the first six are descriptor numbers above 2, and with the command's environment as its
+// own. POLICY is a sealed piece of memory that holds an exec_policy. To the helper it sends
+// `terminate_request`, at most once; closing its end means "kill everything now". This header is
+// included by a program without the C++ library: no std:: beyond <cstdint>.
+
+#include "confine/enforcement.hpp"
 
 #include <cstdint>
 
 namespace paddock::sys {
 
 enum class exec_event : std::uint32_t {
-  started, ///< first: process ID and process group of the command, before its program runs
-  failed,  ///< first: exec_stage, second: errno; the program was never run
-  ended,   ///< first: wait status, second: 1 when the command's parent had been killed before
-  done,    ///< first: tree_remains, second: 1 when processes beside the command were killed
+  started,  ///< first: process ID and process group of the command, before its program runs; 0: it
+            ///< is in a PID namespace, and ends with it
+  failed,   ///< first: exec_stage, second: errno; the program was never run
+  ended,    ///< first: wait status, second: 1 when the command's parent had been killed before
+  confined, ///< an exec_confined; before `done`
+  done,     ///< first: tree_remains, second: 1 when processes beside the command were killed
 };
 
-enum class exec_stage : std::int32_t { helper, working_directory, execve, interpreter };
+enum class exec_stage : std::int32_t {
+  helper,
+  working_directory,
+  confinement, ///< a required layer is missing
+  execve,
+  interpreter
+};
 
 /// What is left of the process tree when the helper goes.
 enum class tree_remains : std::int32_t {
-  nothing,        ///< and nothing had to be killed
-  nothing_killed, ///< because it was killed
-  unknown,        ///< processes that could not be found, or that the kernel had not ended yet
+  nothing,          ///< and nothing had to be killed
+  nothing_killed,   ///< because it was killed
+  namespace_killed, ///< because its PID namespace was
+  unknown,          ///< processes that could not be found, or that the kernel had not ended yet
 };
 
 struct exec_message {
@@ -37,6 +48,26 @@ struct exec_message {
   std::int32_t first;
   std::int32_t second;
 };
+
+struct exec_confined {
+  exec_event event;
+  confine::enforcement taken;
+};
+
+/// The fixed part of a policy. NUL-terminated strings follow back to back, as many as the counts
+/// say, in their order, and nothing else.
+struct exec_policy {
+  std::uint32_t bytes; ///< of all of it
+  std::uint32_t read_paths;
+  std::uint32_t write_paths;
+  std::uint32_t protected_names;
+  std::uint8_t wanted[8]; ///< per layer a paddock::demand: 0 off, 1 best effort, 2 required
+  std::uint64_t memory_bytes;
+  std::uint64_t processes;
+  std::uint64_t file_size_bytes;
+  std::uint64_t cpu_seconds;
+};
+inline constexpr std::uint32_t exec_policy_bytes_max = 4U * 1024 * 1024;
 
 inline constexpr char terminate_request = 't';
 

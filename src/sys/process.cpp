@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "sys/process.hpp"
 
+#include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,6 +111,21 @@ result<void> pidfd_send_signal(int pidfd, int signal) {
 result<void> kill_group(int group, int signal) {
   if (::kill(-group, signal) < 0) return failure(errno, "kill");
   return {};
+}
+
+result<file_descriptor> sealed_memory(std::string_view bytes) {
+  file_descriptor memory(::memfd_create("paddock-policy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory) return failure(errno, "memfd_create");
+  if (memory.get() <= STDERR_FILENO) {
+    PADDOCK_TRY(memory, duplicate(memory.get()));
+  }
+  while (!bytes.empty()) {
+    PADDOCK_TRY(const std::size_t written, write(memory.get(), bytes));
+    bytes.remove_prefix(written);
+  }
+  constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (::fcntl(memory.get(), F_ADD_SEALS, seals) < 0) return failure(errno, "fcntl");
+  return memory;
 }
 
 result<std::string> executable_path() {

@@ -31,6 +31,8 @@ result<void> pidfd_send_signal(int pidfd, int signal);
 /// Sends to every process of a group.
 result<void> kill_group(int group, int signal);
 
+/// Memory with these bytes that nobody can change any more; its descriptor is above 2.
+result<file_descriptor> sealed_memory(std::string_view bytes);
 /// "/proc/self/exe", resolved.
 result<std::string> executable_path();
 

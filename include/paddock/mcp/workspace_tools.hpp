@@ -12,6 +12,7 @@
 /// The todo list belongs to the returned tools: all connections that are served by them share it.
 /// Thread-safety: the handlers may be called from any number of threads at once.
 
+#include <paddock/confinement.hpp>
 #include <paddock/file.hpp>
 #include <paddock/limits.hpp>
 #include <paddock/mcp/tool.hpp>
@@ -33,6 +34,7 @@ struct workspace_options {
   paddock::limits limits;
   workspace_access access = workspace_access::read_write; ///< read_only also removes exec
   exec_mode exec = exec_mode::on;
+  confinement_policy confinement; ///< of the commands that exec runs
   paddock::durability durability = paddock::durability::none;
   std::vector<std::string> pick;             ///< only these tools; empty for all
   std::vector<std::string> omit;             ///< not these
@@ -46,6 +48,10 @@ struct workspace_options {
 [[nodiscard]] result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
                                                         workspace_options options = {},
                                                         std::string* unknown = nullptr);
+
+/// What became of each layer of a command's confinement, as a JSON array of objects with "layer",
+/// "wanted", "applied", and where they say something "mechanism" and "missing".
+void write_confinement(json_writer& out, const confinement_report& report);
 
 /// The names of all seventeen, in order.
 [[nodiscard]] std::vector<std::string_view> workspace_tool_names();

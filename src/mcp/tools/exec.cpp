@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/tools/exec_report.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
@@ -14,13 +15,10 @@
 namespace paddock::mcp {
 namespace {
 
-constexpr std::string_view no_output = "Command executed successfully, but produced no output.";
-
 /// What the call asks for, checked as far as the table of parameters cannot.
 struct request {
   command run;
   opened directory;
-  std::string shown; ///< the command for messages
 };
 
 std::vector<std::string> strings_of(json_view array) {
@@ -79,8 +77,9 @@ std::optional<tool_result> set_timeout(const limits& bounds, const call& c, requ
 std::optional<tool_result> prepare(const workspace_state& state, const call& c, request& r) {
   const limits& bounds = state.options.limits;
   r.run.argv = strings_of(c.arguments()["args"]);
-  r.shown = text_argument(c, "command");
-  r.run.argv.insert(r.run.argv.begin(), r.shown);
+  r.run.argv.insert(r.run.argv.begin(), std::string(text_argument(c, "command")));
+  r.run.confinement = state.options.confinement;
+  r.run.workspace = state.root->descriptor();
   r.run.kill_grace_ms = static_cast<std::int64_t>(bounds.exec_kill_grace_ms);
   r.run.output_bytes_max = bounds.exec_output_bytes_max;
   r.run.helper = state.options.exec_helper;
@@ -92,89 +91,6 @@ std::optional<tool_result> prepare(const workspace_state& state, const call& c, 
   if (auto refused = set_timeout(bounds, c, r)) return refused;
   if (auto refused = set_environment(state, c, r.run)) return refused;
   return set_directory(state, c, r);
-}
-
-/// What a client can do about a command that could not be started, by the stage that failed; empty
-/// for the advice of the code.
-std::string_view remedy(const error& e) {
-  const std::string_view stage = e.operation;
-  if (stage == "argv") return "give a program and arguments without NUL bytes";
-  if (stage == "working_directory") return "name another directory as cwd";
-  if (stage == "interpreter")
-    return "its interpreter (the #! line) does not exist here; run the interpreter that is "
-           "installed with the script as argument";
-  if (stage == "helper")
-    return "the helper program paddock-exec-helper is missing; a person has to install it beside "
-           "paddock-mcp";
-  if (stage != "execve") return {};
-  if (e.code == error_code::not_found)
-    return "no such program; check the spelling, install it, or give a path with a slash, "
-           "relative to cwd";
-  if (e.code == error_code::permission_denied)
-    return "not an executable file; run it through its interpreter, or make it executable";
-  if (e.code == error_code::unsupported_type)
-    return "neither a program for this machine nor a script with a #! line; run it through its "
-           "interpreter (for example sh)";
-  if (e.code == error_code::too_large) return "give fewer or shorter arguments and variables";
-  return {};
-}
-
-tool_result not_started(const error& e, const std::string& shown) {
-  const std::string_view hint = remedy(e);
-  const std::string_view stage = e.operation;
-  const bool says_all = stage == "execve" || stage == "interpreter" || stage == "helper";
-  if (hint.empty() || !says_all) return failure(e, shown, hint);
-  return tool_result::failure(e.code, encode_name(shown) + ": " + std::string(hint));
-}
-
-/// The streams, as far as they were asked for and fit into `bytes_max` each.
-void write_streams(json_writer& out, const command& run, const command_outcome& o,
-                   std::size_t bytes_max) {
-  if (run.out == capture::keep) out.member("stdout", o.out.text(bytes_max));
-  if (run.err == capture::keep) out.member("stderr", o.err.text(bytes_max));
-}
-
-std::string describe(const request& r, const command_outcome& o) {
-  std::string message = "the command ";
-  if (o.ended == ending::timed_out)
-    message +=
-        "did not end within " + std::to_string(r.run.timeout_ms) +
-        " ms and was killed with everything it had started; give a longer timeout or do less";
-  else if (o.ended == ending::cancelled)
-    message += "was cancelled";
-  else if (o.ended == ending::signalled)
-    message += "was killed by signal " + std::to_string(o.signal.value_or(0));
-  else
-    message += "ended with exit code " + std::to_string(o.exit_code.value_or(0));
-  return message;
-}
-
-error_code code_of(const command_outcome& o) {
-  if (o.ended == ending::timed_out) return error_code::timed_out;
-  if (o.ended == ending::cancelled) return error_code::cancelled;
-  return error_code::command_failed;
-}
-
-tool_result report(const request& r, const command_outcome& o, std::size_t bytes_max) {
-  object_result result;
-  json_writer& out = result.writer();
-  if (o.ended == ending::exited && o.exit_code == 0) {
-    std::string text;
-    if (r.run.out == capture::keep) text += o.out.text(bytes_max);
-    if (r.run.err == capture::keep) text += o.err.text(bytes_max);
-    out.member("output", text.empty() ? no_output : std::string_view(text));
-    return result.take();
-  }
-  out.member("error", wire_name(code_of(o)));
-  out.member("message", describe(r, o));
-  if (o.ended == ending::exited)
-    out.key("exitCode").integer(o.exit_code.value_or(0));
-  else if (o.signal)
-    out.key("signal").integer(*o.signal);
-  write_streams(out, r.run, o, bytes_max);
-  tool_result done = result.take();
-  done.failed = true;
-  return done;
 }
 
 /// Seconds since the start, whenever there is something to tell.
@@ -208,17 +124,18 @@ tool_result exec(workspace_state& state, call& c) {
                                 std::to_string(commands_max) +
                                     " commands are running already; wait until one has ended");
   c.may_block();
-  progress_report progress(c, r.shown);
+  progress_report progress(c, r.run.argv.front());
   if (c.wants_progress()) r.run.on_tick = [&] { progress.tick(); };
   const cancellation cancel;
   c.on_cancel([cancel] { cancel.request(); });
   const auto forget = gsl::finally([&] { c.on_cancel({}); });
-  const auto outcome = run(r.run, &cancel);
-  if (!outcome) return not_started(outcome.error(), r.shown);
+  confinement_report enforced;
+  const auto outcome = run(r.run, &cancel, &enforced);
+  if (!outcome) return command_not_started(outcome.error(), r.run, enforced);
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {
-    tool_result done = report(r, *outcome, bytes_max);
+    tool_result done = command_result(*state.root, r.run, *outcome, bytes_max);
     if (done.json.size() <= result_bytes_max(c) || bytes_max < 1024) return done;
     bytes_max /= 2;
   }

@@ -14,9 +14,21 @@ std::string megabytes(std::uint64_t bytes) {
   return std::to_string((bytes + mib / 2) / mib) + "MB";
 }
 
+/// What the system enforces, found out by the first one who asks.
+const confinement_report* confinement_of(workspace_state& state, call& c) {
+  if (state.options.exec == exec_mode::off || state.options.access == workspace_access::read_only)
+    return nullptr;
+  std::call_once(state.confinement_once, [&] {
+    c.may_block();
+    auto found = probe_confinement(state.options.confinement, state.options.exec_helper);
+    if (found) state.confinement = *std::move(found);
+  });
+  return state.confinement ? &*state.confinement : nullptr;
+}
+
 } // namespace
 
-tool_result health_check(workspace_state& state, call&) {
+tool_result health_check(workspace_state& state, call& c) {
   const bool alive = state.root->check_alive().has_value();
   const auto memory = sys::memory_usage();
   object_result result;
@@ -31,6 +43,10 @@ tool_result health_check(workspace_state& state, call&) {
   out.key("pid").integer(sys::process_id());
   out.member("version", PADDOCK_VERSION);
   out.member("resolver", state.root->resolver() == resolver::openat2 ? "openat2" : "walker");
+  if (const auto* report = confinement_of(state, c)) {
+    out.key("confinement");
+    write_confinement(out, *report);
+  }
   return result.take();
 }
 

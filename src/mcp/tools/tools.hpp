@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ struct workspace_state {
   std::mutex todo_mutex;
   todo_list todos;
   std::atomic<std::uint64_t> commands_running{0};
+  std::once_flag confinement_once;
+  std::optional<confinement_report> confinement; ///< what healthCheck found out, once
 };
 
 /// What a tool does to the workspace; --read-only and --exec decide by it.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A policy on its way to the helper, and what comes back.
+
+#include "confine/enforcement.hpp"
+
+#include <paddock/confinement.hpp>
+
+#include <string>
+
+namespace paddock::confine {
+
+/// The policy as src/sys/exec_protocol.hpp describes it. Errors: invalid_argument, with the
+/// operation "policy".
+[[nodiscard]] result<std::string> encode(const confinement_policy& policy);
+
+/// What the steps that were taken amount to.
+[[nodiscard]] confinement_report describe(const confinement_policy& policy,
+                                          const enforcement& taken);
+
+/// The same when nobody could tell.
+[[nodiscard]] confinement_report describe_unknown(const confinement_policy& policy,
+                                                  std::string_view reason);
+
+} // namespace paddock::confine

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/tools/exec_report.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::string_view no_output = "Command executed successfully, but produced no output.";
+
+/// What a client can do about a command that could not be started, by the stage that failed; empty
+/// for the advice of the code.
+std::string_view remedy(const error& e) {
+  const std::string_view stage = e.operation;
+  if (stage == "argv") return "give a program and arguments without NUL bytes";
+  if (stage == "working_directory") return "name another directory as cwd";
+  if (stage == "interpreter")
+    return "its interpreter (the #! line) does not exist here; run the interpreter that is "
+           "installed with the script as argument";
+  if (stage == "helper")
+    return "the helper program paddock-exec-helper is missing; a person has to install it beside "
+           "paddock-mcp";
+  if (stage != "execve") return {};
+  if (e.code == error_code::not_found)
+    return "no such program; check the spelling, install it, or give a path with a slash, "
+           "relative to cwd";
+  if (e.code == error_code::permission_denied)
+    return "not an executable file; run it through its interpreter, or make it executable";
+  if (e.code == error_code::unsupported_type)
+    return "neither a program for this machine nor a script with a #! line; run it through its "
+           "interpreter (for example sh)";
+  if (e.code == error_code::too_large) return "give fewer or shorter arguments and variables";
+  return {};
+}
+
+/// Which required layers are missing, and which options a person has.
+tool_result not_confined(const confinement_report& enforced) {
+  std::string message = "this system cannot confine commands as required:";
+  for (const auto& layer : enforced.layers)
+    if (layer.wanted == demand::required && !layer.applied)
+      message += " " + std::string(wire_name(layer.layer)) + " (" + layer.missing + ")";
+  message += "; do without the command, or a person can start the server with --exec best-effort "
+             "(as confined as this system allows) or --exec host (not confined)";
+  return tool_result::failure(error_code::confinement_unavailable, message);
+}
+
+} // namespace
+
+tool_result command_not_started(const error& e, const command& run,
+                                const confinement_report& enforced) {
+  if (e.code == error_code::confinement_unavailable) return not_confined(enforced);
+  const std::string& shown = run.argv.front();
+  const std::string_view hint = remedy(e);
+  const std::string_view stage = e.operation;
+  const bool says_all = stage == "execve" || stage == "interpreter" || stage == "helper";
+  if (hint.empty() || !says_all) return failure(e, shown, hint);
+  return tool_result::failure(e.code, encode_name(shown) + ": " + std::string(hint));
+}
+
+namespace {
+
+/// The streams, as far as they were asked for and fit into `bytes_max` each.
+void write_streams(json_writer& out, const command& run, const command_outcome& o,
+                   std::size_t bytes_max) {
+  if (run.out == capture::keep) out.member("stdout", o.out.text(bytes_max));
+  if (run.err == capture::keep) out.member("stderr", o.err.text(bytes_max));
+}
+
+bool mentions(const command_outcome& o, std::initializer_list<std::string_view> phrases) {
+  const auto in = [&](std::string_view text) {
+    return std::any_of(phrases.begin(), phrases.end(), [&](std::string_view phrase) {
+      return text.find(phrase) != std::string_view::npos;
+    });
+  };
+  return in(o.err.head) || in(o.err.tail) || in(o.out.head) || in(o.out.tail);
+}
+
+bool names_outside(const root& root, const command& run) {
+  return std::any_of(run.argv.begin() + 1, run.argv.end(), [&](const std::string& argument) {
+    return argument.starts_with('/') && !strip_root_prefix(argument, root.path());
+  });
+}
+
+/// What a failed command may have run into, as far as its output tells. Programs say such things in
+/// their own words, so this is advice and never the reason given.
+std::string suspicion(const root& root, const command& run, const command_outcome& o) {
+  const auto applied = [&](confinement_layer layer) { return o.confinement.of(layer).applied; };
+  if (applied(confinement_layer::network) &&
+      mentions(o, {"Network is unreachable", "name resolution", "resolve host", "EAI_AGAIN",
+                   "ENETUNREACH", "ENOTFOUND", "getaddrinfo", "socket", "Unable to connect"}))
+    return "; network is denied by policy: a person can start the server with --allow-network";
+  if (applied(confinement_layer::file_system) &&
+      (mentions(o, {"Read-only file system", "Permission denied", "EROFS", "EACCES"}) ||
+       (names_outside(root, run) && mentions(o, {"No such file", "ENOENT"}))))
+    return "; files outside the workspace are denied by policy: a person can start the server with "
+           "--exec-read PATH or --exec-write PATH";
+  return {};
+}
+
+std::string describe(const root& root, const command& run, const command_outcome& o) {
+  std::string message = "the command ";
+  if (o.ended == ending::timed_out)
+    message +=
+        "did not end within " + std::to_string(run.timeout_ms) +
+        " ms and was killed with everything it had started; give a longer timeout or do less";
+  else if (o.ended == ending::cancelled)
+    message += "was cancelled";
+  else if (o.ended == ending::signalled)
+    message += "was killed by signal " + std::to_string(o.signal.value_or(0));
+  else
+    message +=
+        "ended with exit code " + std::to_string(o.exit_code.value_or(0)) + suspicion(root, run, o);
+  return message;
+}
+
+error_code code_of(const command_outcome& o) {
+  if (o.ended == ending::timed_out) return error_code::timed_out;
+  if (o.ended == ending::cancelled) return error_code::cancelled;
+  return error_code::command_failed;
+}
+
+} // namespace
+
+tool_result command_result(const root& root, const command& run, const command_outcome& o,
+                           std::size_t bytes_max) {
+  object_result result;
+  json_writer& out = result.writer();
+  if (o.ended == ending::exited && o.exit_code == 0) {
+    std::string text;
+    if (run.out == capture::keep) text += o.out.text(bytes_max);
+    if (run.err == capture::keep) text += o.err.text(bytes_max);
+    out.member("output", text.empty() ? no_output : std::string_view(text));
+    return result.take();
+  }
+  out.member("error", wire_name(code_of(o)));
+  out.member("message", describe(root, run, o));
+  if (o.ended == ending::exited)
+    out.key("exitCode").integer(o.exit_code.value_or(0));
+  else if (o.signal)
+    out.key("signal").integer(*o.signal);
+  write_streams(out, run, o, bytes_max);
+  tool_result done = result.take();
+  done.failed = true;
+  return done;
+}
+
+void write_confinement(json_writer& out, const confinement_report& report) {
+  out.begin_array();
+  for (const auto& layer : report.layers) {
+    constexpr std::string_view wanted[] = {"off", "best_effort", "required"};
+    out.begin_object().member("layer", wire_name(layer.layer));
+    out.member("wanted", wanted[static_cast<std::size_t>(layer.wanted)]);
+    out.key("applied").boolean(layer.applied);
+    if (!layer.mechanism.empty()) out.member("mechanism", layer.mechanism);
+    if (!layer.missing.empty()) out.member("missing", layer.missing);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+} // namespace paddock::mcp

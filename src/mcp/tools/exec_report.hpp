@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the exec tool tells: the result of a command that ran, and why one did not.
+
+#include "mcp/tools/tools.hpp"
+
+#include <paddock/command.hpp>
+
+#include <cstddef>
+
+namespace paddock::mcp {
+
+/// `enforced` is what run() reported beside the error.
+[[nodiscard]] tool_result command_not_started(const error& e, const command& run,
+                                              const confinement_report& enforced);
+
+/// {"output"} of a command that ended with 0; otherwise a failure with its exit code or signal and
+/// its streams, as far as the command was asked to keep them, at most `bytes_max` of each.
+[[nodiscard]] tool_result command_result(const root& root, const command& run,
+                                         const command_outcome& outcome, std::size_t bytes_max);
+
+} // namespace paddock::mcp

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+// paddock exec: one command, confined to a workspace, for people.
+
+#include "subcommands.hpp"
+
+#include <paddock/command.hpp>
+#include <paddock/environment.hpp>
+#include <paddock/mcp/json.hpp>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <memory>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock exec";
+
+// As shells and timeout(1) have them.
+constexpr int exit_timed_out = 124;
+constexpr int exit_not_started = 125;
+constexpr int exit_not_executable = 126;
+constexpr int exit_not_found = 127;
+constexpr int exit_signal_base = 128;
+
+struct exec_options {
+  std::string workspace = ".";
+  confinement_cli confinement;
+  double timeout_s = 0; ///< 0: none
+  std::uint64_t memory_bytes = 0;
+  bool json = false;
+  bool best_effort = false;
+  bool host = false;
+  std::vector<std::string> command;
+};
+
+int exit_code_of(const command_outcome& o) {
+  if (o.ended == ending::timed_out) return exit_timed_out;
+  if (o.ended == ending::exited) return o.exit_code.value_or(0);
+  return exit_signal_base + o.signal.value_or(0);
+}
+
+int exit_code_of(const error& e) {
+  const std::string_view stage = e.operation;
+  if (stage != "execve" && stage != "interpreter") return exit_not_started;
+  return e.code == error_code::not_found ? exit_not_found : exit_not_executable;
+}
+
+std::string why_not_started(const error& e, const command& run, const confinement_report& report) {
+  if (e.code != error_code::confinement_unavailable)
+    return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
+  std::string message = "this system cannot confine the command:";
+  for (const auto& layer : report.layers)
+    if (layer.wanted == demand::required && !layer.applied)
+      message += " " + std::string(wire_name(layer.layer)) + " (" + layer.missing + ")";
+  return message + "; --best-effort runs it as confined as can be, --host without confinement";
+}
+
+void print_json(const command_outcome& o) {
+  mcp::json_writer out;
+  out.begin_object().key("exitCode").integer(exit_code_of(o));
+  if (o.signal) out.key("signal").integer(*o.signal);
+  out.key("timedOut").boolean(o.ended == ending::timed_out);
+  out.member("stdout", o.out.text()).member("stderr", o.err.text());
+  out.key("stdoutBytes").unsigned_integer(o.out.total);
+  out.key("stderrBytes").unsigned_integer(o.err.total);
+  out.key("durationMs").integer(o.duration_ms);
+  out.key("leftoversKilled").boolean(o.leftovers_killed);
+  out.key("confinement");
+  mcp::write_confinement(out, o.confinement);
+  out.end_object();
+  std::printf("%s\n", out.str().c_str());
+}
+
+/// The outcome of what the options ask for; complains and sets `code` when there is none.
+std::optional<command_outcome> run_it(const exec_options& options, command& run, int& code) {
+  std::vector<std::string_view> inherited;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    inherited.emplace_back(*entry);
+  auto environment = build_environment({.inherited = inherited, .pass = {}, .extra = {}});
+  const auto workspace = root::open(options.workspace);
+  if (!environment || !workspace) {
+    complain(program, "the workspace " + options.workspace + " cannot be used");
+    code = exit_not_started;
+    return std::nullopt;
+  }
+  run.environment = *std::move(environment);
+  run.working_directory = workspace->descriptor();
+  run.workspace = workspace->descriptor();
+  confinement_report report;
+  auto outcome = paddock::run(run, nullptr, &report);
+  if (!outcome) {
+    complain(program, why_not_started(outcome.error(), run, report));
+    code = exit_code_of(outcome.error());
+    return std::nullopt;
+  }
+  return *std::move(outcome);
+}
+
+int run_exec(const exec_options& options) {
+  command run;
+  run.argv = options.command;
+  confinement_cli confinement = options.confinement;
+  if (options.best_effort) confinement.mode = exec_choice::best_effort;
+  if (options.host) confinement.mode = exec_choice::host;
+  run.confinement = confinement.policy();
+  run.confinement.bounds.memory_bytes = options.memory_bytes;
+  run.timeout_ms = options.timeout_s > 0
+                       ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))
+                       : std::numeric_limits<std::int64_t>::max();
+  if (!options.json) {
+    run.out = run.err = capture::discard;
+    run.on_output = [](output_stream stream, std::string_view bytes) {
+      std::FILE* to = stream == output_stream::out ? stdout : stderr;
+      std::fwrite(bytes.data(), 1, bytes.size(), to);
+      std::fflush(to);
+    };
+  }
+  int code = 0;
+  const auto outcome = run_it(options, run, code);
+  if (!outcome) return code;
+  if (options.json) print_json(*outcome);
+  if (outcome->ended == ending::timed_out && !options.json)
+    complain(program, "the deadline passed; everything the command had started was killed");
+  return exit_code_of(*outcome);
+}
+
+} // namespace
+
+subcommand add_exec(CLI::App& app) {
+  const auto options = std::make_shared<exec_options>();
+  CLI::App* parser = app.add_subcommand(
+      "exec", "Run one command confined to a workspace: paddock exec [options] -- CMD ARGS...");
+  parser->footer("Exit codes: the command's own; 124 deadline, 125 not started (a required layer "
+                 "is missing, unusable options), "
+                 "126 not executable, 127 no such program, 128+N killed by signal N.");
+  parser
+      ->add_option("-w,--workspace", options->workspace,
+                   "The directory it may change (default: the current directory)")
+      ->type_name("DIR");
+  parser->add_flag("--network", options->confinement.network, "Let it use the network");
+  parser->add_option("--read", options->confinement.read_paths, "Let it read this too (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("PATH");
+  parser
+      ->add_option("--write", options->confinement.write_paths,
+                   "Let it change this too (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("PATH");
+  parser->add_option("--timeout", options->timeout_s, "Deadline (default: none)")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+  parser->add_option("--memory", options->memory_bytes, "Memory of each process")
+      ->type_name("BYTES");
+  parser->add_flag("--best-effort", options->best_effort, "Run also where a layer is missing");
+  parser->add_flag("--host", options->host, "No confinement");
+  parser->add_flag("--json", options->json, "Print one JSON object when it has ended");
+  parser->add_option("command", options->command, "The program and its arguments, after --")
+      ->required()
+      ->type_name("CMD");
+  return {parser, [options] { return run_exec(*options); }};
+}
+
+} // namespace paddock::cli

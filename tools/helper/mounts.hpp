@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The mount calls of Linux 5.2 and 5.12, for C libraries that do not have them. Each returns as the
+// system call does.
+
+#include <cstdint>
+
+namespace paddock::exec {
+
+inline constexpr std::uint64_t mount_read_only = 0x1;
+inline constexpr std::uint64_t mount_no_setuid = 0x2;
+inline constexpr std::uint64_t mount_no_devices = 0x4;
+inline constexpr std::uint64_t mount_no_programs = 0x8;
+
+enum class depth : bool { only_this, with_submounts };
+
+/// A detached copy of the mount at a path.
+int copy_mount(const char* path, depth how_deep);
+int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep);
+/// A detached, empty file system: "tmpfs" or "proc". `mode` (octal digits) may be null.
+int new_file_system(const char* type, const char* mode, std::uint64_t attributes);
+int attach_mount(int mount, const char* path);
+
+} // namespace paddock::exec

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "private_root.hpp"
+
+#include "mounts.hpp"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace paddock::exec {
+namespace {
+
+constexpr int absent = -1;
+constexpr int empty = -2;   ///< a scratch directory: made when its turn comes
+constexpr int is_link = -3; ///< a link at the top ("/bin"): made again when its turn comes
+
+std::uint64_t attributes_of(use as) {
+  switch (as) {
+  case use::read:
+    return mount_read_only | mount_no_setuid | mount_no_devices;
+  case use::device:
+    return mount_no_setuid | mount_no_programs;
+  case use::scratch:
+  case use::write:
+  case use::workspace:
+    break;
+  }
+  return mount_no_setuid | mount_no_devices;
+}
+
+bool is_link_at_the_top(const char* path) {
+  struct stat status{};
+  return std::strrchr(path, '/') == path && ::lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/// The directories that lead to `path`, without its last component.
+int make_parents(const char* path) {
+  char parent[PATH_MAX];
+  std::snprintf(parent, sizeof parent, "%s", path);
+  for (char* slash = std::strchr(parent + 1, '/'); slash != nullptr;
+       slash = std::strchr(slash + 1, '/')) {
+    *slash = '\0';
+    if (::mkdir(parent, 0755) != 0 && errno != EEXIST && ::access(parent, F_OK) != 0) return errno;
+    *slash = '/';
+  }
+  return 0;
+}
+
+/// Something of the same kind for the mount to cover.
+int make_place(const char* path, bool directory) {
+  if (::access(path, F_OK) == 0) return 0;
+  if (const int failed = make_parents(path); failed != 0) return failed;
+  if (directory) return ::mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : errno;
+  const int fd = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return errno;
+  ::close(fd);
+  return 0;
+}
+
+int write_text(const char* path, const char* text) {
+  if (const int failed = make_parents(path); failed != 0) return failed;
+  const int fd = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return errno == EEXIST ? 0 : errno;
+  const auto size = static_cast<ssize_t>(std::strlen(text));
+  const int failed = ::write(fd, text, std::strlen(text)) == size ? 0 : errno;
+  ::close(fd);
+  return failed;
+}
+
+bool is_user_name(const char* name) {
+  if (name == nullptr || std::strlen(name) > 32) return false;
+  constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+  return name[0] >= 'a' && name[0] <= 'z' && name[std::strspn(name, letters)] == '\0';
+}
+
+} // namespace
+
+int private_root::prepare() {
+  std::size_t i = 0;
+  for (const visible_path& entry : visible_) {
+    int& mount = mounts_[i++];
+    mount = empty;
+    if (entry.as == use::scratch) continue;
+    mount = is_link;
+    if (entry.as == use::read && is_link_at_the_top(entry.path)) continue;
+    mount = copy_mount(entry.path, depth::with_submounts);
+    if (mount < 0) {
+      const bool optional = entry.as != use::workspace && entry.as != use::write;
+      if (optional && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) continue;
+      return errno;
+    }
+    if (set_mount_attributes(mount, attributes_of(entry.as), depth::with_submounts) != 0)
+      return errno;
+  }
+  proc_ = new_file_system("proc", nullptr,
+                          mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
+  if (proc_ < 0) return errno;
+  root_ = new_file_system("tmpfs", "0755", mount_no_setuid | mount_no_devices);
+  return root_ < 0 ? errno : 0;
+}
+
+int private_root::leave_old_root() {
+  // Any directory will do as the place from which the new root takes over; this one is there,
+  // because a mount of proc was possible.
+  if (attach_mount(root_, "/proc") != 0 || ::fchdir(root_) != 0) return errno;
+  if (::syscall(SYS_pivot_root, ".", ".") != 0) return errno;
+  if (::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0) return errno;
+  return 0;
+}
+
+int private_root::put(const visible_path& entry, int mount) {
+  if (mount == absent || mount == is_link) return 0;
+  if (mount == empty)
+    mount = new_file_system("tmpfs", std::strcmp(entry.path, "/tmp") == 0 ? "1777" : "0700",
+                            mount_no_setuid | mount_no_devices);
+  struct stat status{};
+  if (mount < 0 || ::fstat(mount, &status) != 0) return errno;
+  int failed = make_place(entry.path, S_ISDIR(status.st_mode));
+  if (failed == 0 && attach_mount(mount, entry.path) != 0) failed = errno;
+  ::close(mount);
+  const bool optional = entry.as == use::scratch || entry.as == use::read;
+  return optional && (failed == EROFS || failed == EACCES) ? 0 : failed;
+}
+
+int private_root::make_devices() {
+  const struct {
+    const char* target;
+    const char* name;
+  } links[] = {{"/proc/self/fd", "/dev/fd"},
+               {"/proc/self/fd/0", "/dev/stdin"},
+               {"/proc/self/fd/1", "/dev/stdout"},
+               {"/proc/self/fd/2", "/dev/stderr"}};
+  if (::mkdir("/proc", 0555) != 0 || attach_mount(proc_, "/proc") != 0) return errno;
+  if (::mkdir("/dev", 0755) != 0 && errno != EEXIST) return errno;
+  for (const auto& link : links)
+    if (::symlink(link.target, link.name) != 0) return errno;
+  return 0;
+}
+
+/// Who the command is, for programs that ask for a name, and nobody else.
+int private_root::make_identity() const {
+  const auto user = ::geteuid();
+  const auto group = ::getegid();
+  const char* home = visible_.home() == nullptr ? "/" : visible_.home();
+  const char* name = std::getenv("USER");
+  if (user == 0 || !is_user_name(name)) name = user == 0 ? "root" : "user";
+  char passwd[PATH_MAX + 256];
+  char groups[256];
+  const char* other = user == 65534 ? "" : "nobody:x:65534:65534:nobody:/:/bin/false\n";
+  const char* root = user == 0 ? "" : "root:x:0:0:root:/:/bin/false\n";
+  std::snprintf(passwd, sizeof passwd, "%s:x:%u:%u::%s:/bin/sh\n%s%s", name, user, group, home,
+                root, other);
+  std::snprintf(groups, sizeof groups, "%s:x:%u:\n%s%s", name, group,
+                group == 0 ? "" : "root:x:0:\n", group == 65534 ? "" : "nogroup:x:65534:\n");
+  int failed = write_text("/etc/passwd", passwd);
+  if (failed == 0) failed = write_text("/etc/group", groups);
+  if (failed == 0) failed = write_text("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n");
+  return failed;
+}
+
+int private_root::enter() {
+  char targets[16][PATH_MAX]; // of the links at the top, while the old root is there
+  std::size_t links = 0;
+  std::size_t i = 0;
+  for (const visible_path& entry : visible_) {
+    if (mounts_[i++] != is_link || links == 16) continue;
+    const ssize_t size = ::readlink(entry.path, targets[links], PATH_MAX - 1);
+    targets[links++][size < 0 ? 0 : size] = '\0';
+  }
+  if (const int failed = leave_old_root(); failed != 0) return failed;
+  const mode_t mask = ::umask(0);
+  links = i = 0;
+  for (const visible_path& entry : visible_) {
+    const int mount = mounts_[i++];
+    if (mount == is_link && links < 16 && ::symlink(targets[links++], entry.path) != 0)
+      return errno;
+    if (const int failed = put(entry, mount); failed != 0) return failed;
+  }
+  int failed = make_devices();
+  if (failed == 0) failed = make_identity();
+  ::umask(mask);
+  if (failed != 0) return failed;
+  const int here = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (here < 0 || set_mount_attributes(here, mount_read_only, depth::only_this) != 0) return errno;
+  ::close(here);
+  return 0;
+}
+
+int mask_names(const policy& wanted, const char* workspace) {
+  const char* name = wanted.protected_names;
+  for (std::uint32_t i = 0; i < wanted.fixed->protected_names; ++i, name = next(name)) {
+    char path[PATH_MAX];
+    const int size = std::snprintf(path, sizeof path, "%s/%s", workspace, name);
+    if (size >= PATH_MAX) return ENAMETOOLONG;
+    struct stat status{};
+    if (::lstat(path, &status) != 0) {
+      // It was tried to make it: the command, who may do no more, cannot do it either.
+      if (errno == ENOENT) continue;
+      return errno;
+    }
+    if (S_ISLNK(status.st_mode)) return ELOOP; // a link can be replaced
+    const int cover = new_file_system(
+        "tmpfs", "0000", mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
+    if (cover < 0) return errno;
+    int mount = cover;
+    if (!S_ISDIR(status.st_mode)) {
+      mount = copy_mount("/dev/null", depth::only_this);
+      if (mount < 0 ||
+          set_mount_attributes(mount, mount_read_only | mount_no_devices, depth::only_this) != 0)
+        return errno;
+      ::close(cover);
+    }
+    if (attach_mount(mount, path) != 0) return errno;
+    ::close(mount);
+  }
+  return 0;
+}
+
+int mount_proc() {
+  const int proc = new_file_system(
+      "proc", nullptr, mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
+  if (proc < 0 || attach_mount(proc, "/proc") != 0) return errno;
+  ::close(proc);
+  return 0;
+}
+
+int isolate_mounts() {
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : errno;
+}
+
+} // namespace paddock::exec

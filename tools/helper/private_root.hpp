@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A root directory for one command: an empty file system with the visible paths in it, and nothing
+// else. Everything that is to be seen is copied as a detached mount first; then the old root is
+// left for good, and the new one is put together where nothing of the old one can be reached.
+
+#include "policy.hpp"
+#include "visible_paths.hpp"
+
+namespace paddock::exec {
+
+class private_root {
+public:
+  explicit private_root(const visible_paths& visible) : visible_(visible) {}
+
+  /// Takes copies of everything that is needed. 0 or an errno; nothing has changed then.
+  int prepare();
+  /// Replaces the root directory of this process. 0 or an errno; then the process is of no use any
+  /// more.
+  int enter();
+
+private:
+  int leave_old_root();
+  int put(const visible_path& entry, int mount);
+  int make_devices();
+  int make_identity() const;
+
+  static constexpr std::size_t capacity = 512;
+  const visible_paths& visible_;
+  int mounts_[capacity];
+  int root_ = -1;
+  int proc_ = -1;
+};
+
+/// Covers each protected name at the top of the workspace, in this mount namespace, so that what is
+/// there cannot be seen. 0 or an errno.
+int mask_names(const policy& wanted, const char* workspace);
+
+/// Makes /proc fit the PID namespace and nothing else. 0 or an errno.
+int mount_proc();
+/// Mounts made here from now on, and those made elsewhere, stay there. 0 or an errno.
+int isolate_mounts();
+
+} // namespace paddock::exec

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the command gives up for good just before its program runs. Each returns 0 or an errno.
+
+#include "confine/seccomp_filter.hpp"
+#include "sys/exec_protocol.hpp"
+
+namespace paddock::exec {
+
+/// No core dumps, and what the policy bounds.
+int apply_bounds(const sys::exec_policy& policy);
+/// No capability now or later, not even for root.
+int drop_capabilities();
+/// Without the right to gain privileges, which has to be given up before.
+int apply_seccomp(confine::network_access network);
+
+} // namespace paddock::exec
