@@ -48,6 +48,24 @@ result<void> set_nonblocking(int fd);
 /// Memory with these bytes that nobody can change any more.
 result<file_descriptor> sealed_memory(std::string_view bytes);
 
+/// A page of System V shared memory that any process of this user can find by its key; gone with
+/// this object.
+class shared_memory {
+public:
+  static result<shared_memory> make();
+  shared_memory(shared_memory&& other) noexcept;
+  shared_memory& operator=(shared_memory&&) = delete;
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
+  ~shared_memory();
+  [[nodiscard]] int key() const noexcept { return key_; }
+
+private:
+  shared_memory(int key, int id) noexcept : key_(key), id_(id) {}
+  int key_;
+  int id_;
+};
+
 /// 0 bytes at the end. `flags` are MSG_* bits; never raises SIGPIPE.
 result<std::size_t> recv(int fd, std::span<char> buffer, int flags);
 result<std::size_t> send(int fd, std::string_view bytes, int flags);
