@@ -7,6 +7,7 @@
 #include <paddock/confinement.hpp>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 #include <utility>
@@ -82,10 +83,12 @@ result<confinement_report> probe_confinement(const confinement_policy& policy,
   trial.confinement.protected_names = {"protected"};
   PADDOCK_TRY(command_outcome outcome, run(trial));
   confinement_report report = std::move(outcome.confinement);
+  const bool wrote = sys::faccessat(AT_FDCWD, site.written().c_str(), F_OK).has_value();
   for (layer_report& row : report.layers) {
     row.wanted = policy.wanted(row.layer);
     const bool held = outcome.exit_code.has_value() &&
-                      (*outcome.exit_code >> static_cast<int>(row.layer) & 1) == 0;
+                      (*outcome.exit_code >> static_cast<int>(row.layer) & 1) == 0 &&
+                      !(wrote && row.layer == confinement_layer::file_system);
     if (!row.applied || held) continue;
     row.applied = false;
     row.mechanism.clear();

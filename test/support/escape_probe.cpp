@@ -103,6 +103,13 @@ bool links_and_reads() {
   return ::symlink((outside + "/secret").c_str(), "link") == 0 && reads("link");
 }
 
+bool uses_scratch() {
+  const char* directory = std::getenv("TMPDIR");
+  std::string name = std::string(directory != nullptr ? directory : "/tmp") + "/scratch-XXXXXX";
+  const int fd = ::mkstemp(name.data());
+  return fd >= 0 && ::unlink(name.c_str()) == 0;
+}
+
 struct attempt {
   const char* name;
   bool (*works)();
@@ -149,8 +156,8 @@ const attempt attempts[] = {
     {"E26-memfd", [] { return ::memfd_create("x", 0) >= 0; }},
     {"E40-shared-memory", [] { return ::shmget(static_cast<key_t>(parent), 1, 0) >= 0; }},
     {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},
-    {"X-new-protected", [] { return ::mkdir(".perstack", 0700) == 0; }},
-    {"X-workspace", [] { return opens("written", O_WRONLY | O_CREAT) && opens("/tmp/scratch", O_WRONLY | O_CREAT); }},
+    {"X-new-protected", [] { ::rmdir(".perstack"); return ::mkdir(".perstack", 0700) == 0; }},
+    {"X-workspace", [] { return opens("written", O_WRONLY | O_CREAT) && uses_scratch(); }},
 };
 // clang-format on
 
