@@ -8,7 +8,8 @@ namespace paddock {
 std::string_view wire_name(confinement_layer layer) noexcept {
   switch (layer) {
 #define X(name, wire, usual, text, advice)                                                         \
-  case confinement_layer::name: return wire;
+  case confinement_layer::name:                                                                    \
+    return wire;
     PADDOCK_CONFINEMENT_LAYERS(X)
 #undef X
   }
@@ -18,7 +19,8 @@ std::string_view wire_name(confinement_layer layer) noexcept {
 std::string_view text(confinement_layer layer) noexcept {
   switch (layer) {
 #define X(name, wire, usual, text, advice)                                                         \
-  case confinement_layer::name: return text;
+  case confinement_layer::name:                                                                    \
+    return text;
     PADDOCK_CONFINEMENT_LAYERS(X)
 #undef X
   }
@@ -28,7 +30,8 @@ std::string_view text(confinement_layer layer) noexcept {
 std::string_view advice(confinement_layer layer) noexcept {
   switch (layer) {
 #define X(name, wire, usual, text, advice)                                                         \
-  case confinement_layer::name: return advice;
+  case confinement_layer::name:                                                                    \
+    return advice;
     PADDOCK_CONFINEMENT_LAYERS(X)
 #undef X
   }
@@ -52,7 +55,8 @@ confinement_policy confinement_policy::best_effort() {
 demand& confinement_policy::wanted(confinement_layer layer) noexcept {
   switch (layer) {
 #define X(name, wire, usual, text, advice)                                                         \
-  case confinement_layer::name: return name;
+  case confinement_layer::name:                                                                    \
+    return name;
     PADDOCK_CONFINEMENT_LAYERS(X)
 #undef X
   }

@@ -120,7 +120,7 @@ TEST_F(CommandKill, WhatACommandLeavesBehindEndsWithIt) {
     ASSERT_THAT(r, IsOk());
     EXPECT_EQ(r->ended, ending::exited);
     EXPECT_EQ(r->exit_code, 0);
-    EXPECT_EQ(r->kill, tree_kill::subreaper);
+    EXPECT_EQ(r->kill, strongest_kill());
     EXPECT_TRUE(r->leftovers_killed);
     EXPECT_FALSE(r->supervisor_killed);
     expect_gone();
@@ -186,18 +186,32 @@ TEST_F(CommandKill, OneRequestEndsManyCommands) {
 
 // --- attacks on the supervisor ------------------------------------------------------------------
 
+TEST_F(CommandKill, KillingItsParentDoesNothingInAPidNamespace) {
+  if (!is_confined()) GTEST_SKIP() << "there is no PID namespace";
+  for (const char* mode : {"kill-parent", "kill-both"}) {
+    SCOPED_TRACE(mode);
+    const auto r = run(brief(child(mode)));
+    ASSERT_THAT(r, IsOk());
+    EXPECT_EQ(r->ended, ending::timed_out);
+    EXPECT_FALSE(r->supervisor_killed);
+    expect_gone();
+  }
+}
+
 TEST_F(CommandKill, KillingItsParentFreesNothing) {
+  if (is_confined()) GTEST_SKIP() << "cannot be done in a PID namespace";
   const auto r = run(child("kill-parent"));
   ASSERT_THAT(r, IsOk());
   EXPECT_EQ(r->ended, ending::signalled);
   EXPECT_EQ(r->signal, SIGKILL);
   EXPECT_TRUE(r->supervisor_killed);
   EXPECT_TRUE(r->leftovers_killed);
-  EXPECT_EQ(r->kill, tree_kill::subreaper);
+  EXPECT_EQ(r->kill, strongest_kill());
   expect_gone();
 }
 
 TEST_F(CommandKill, KillingTheWholeSupervisorIsNoticed) {
+  if (is_confined()) GTEST_SKIP() << "cannot be done in a PID namespace";
   const auto r = run(child("kill-both"));
   ASSERT_THAT(r, IsOk());
   EXPECT_EQ(r->signal, SIGKILL);
@@ -231,7 +245,7 @@ TEST_F(CommandKill, ForkBombsEnd) {
     const int status = in_unprivileged_process([&] {
       const auto r = run(brief(child(mode)));
       return r && r->ended == ending::timed_out && r->leftovers_killed &&
-             r->kill == tree_kill::subreaper;
+             r->kill == strongest_kill();
     });
     if (status == unreachable) GTEST_SKIP() << "the build directory is private";
     EXPECT_EQ(status, 0);

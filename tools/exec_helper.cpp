@@ -21,6 +21,7 @@
 #include "helper/placeholders.hpp"
 #include "helper/policy.hpp"
 #include "helper/scratch.hpp"
+#include "helper/verify.hpp"
 #include "helper/visible_paths.hpp"
 #include "process_tree.hpp"
 #include "sys/exec_protocol.hpp"
@@ -183,6 +184,7 @@ private:
       if (!all_gone_within(500)) {
         ::kill(parent_, SIGKILL);
         shared_.killed = true;
+        shared_.leftovers = true; // too many to be ended in time
         if (!all_gone_within(tree_end_ms_max)) return tree_remains::unknown;
       }
     }
@@ -304,6 +306,7 @@ void set_up_process(const options& given) {
 
 int main(int argc, char** argv) {
   using namespace paddock::exec;
+  if (argc == 7 && std::strcmp(argv[1], verify_option) == 0) return verify(argv + 2);
   options given;
   if (!parse(argc, argv, given)) {
     std::fputs("paddock-exec-helper is started by the paddock library, not by hand\n", stderr);

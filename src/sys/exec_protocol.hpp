@@ -69,6 +69,10 @@ struct exec_policy {
 };
 inline constexpr std::uint32_t exec_policy_bytes_max = 4U * 1024 * 1024;
 
+/// Run as a confined command with this and five more arguments, the helper tries to escape
+/// (tools/helper/verify.hpp).
+inline constexpr char verify_option[] = "--verify";
+
 inline constexpr char terminate_request = 't';
 
 /// How long the helper tries to end the tree before it reports `unknown`.

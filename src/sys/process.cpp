@@ -8,12 +8,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 // The child of `spawn` runs in this process's memory while its thread waits; sanitizers must not
 // take notice of it.
@@ -126,6 +128,22 @@ result<file_descriptor> sealed_memory(std::string_view bytes) {
   constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (::fcntl(memory.get(), F_ADD_SEALS, seals) < 0) return failure(errno, "fcntl");
   return memory;
+}
+
+result<shared_memory> shared_memory::make() {
+  int key = 0;
+  PADDOCK_CHECK(getrandom({reinterpret_cast<char*>(&key), sizeof key}));
+  key |= 1; // 0 is IPC_PRIVATE
+  const int id = ::shmget(key, 1, IPC_CREAT | IPC_EXCL | 0600);
+  if (id < 0) return failure(errno, "shmget");
+  return shared_memory(key, id);
+}
+
+shared_memory::shared_memory(shared_memory&& other) noexcept
+    : key_(other.key_), id_(std::exchange(other.id_, -1)) {}
+
+shared_memory::~shared_memory() {
+  if (id_ >= 0) ::shmctl(id_, IPC_RMID, nullptr);
 }
 
 result<std::string> executable_path() {

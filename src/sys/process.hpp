@@ -33,6 +33,25 @@ result<void> kill_group(int group, int signal);
 
 /// Memory with these bytes that nobody can change any more; its descriptor is above 2.
 result<file_descriptor> sealed_memory(std::string_view bytes);
+
+/// A page of System V shared memory that any process of this user can find by its key; gone with
+/// this object.
+class shared_memory {
+public:
+  static result<shared_memory> make();
+  shared_memory(shared_memory&& other) noexcept;
+  shared_memory& operator=(shared_memory&&) = delete;
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
+  ~shared_memory();
+  [[nodiscard]] int key() const noexcept { return key_; }
+
+private:
+  shared_memory(int key, int id) noexcept : key_(key), id_(id) {}
+  int key_;
+  int id_;
+};
+
 /// "/proc/self/exe", resolved.
 result<std::string> executable_path();
 

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -51,6 +52,12 @@ template <class Condition> bool eventually(Condition holds) {
   return false;
 }
 
+/// The whole suite runs once with each; PADDOCK_TEST_CONFINEMENT names it.
+inline bool is_confined() {
+  const char* name = std::getenv("PADDOCK_TEST_CONFINEMENT");
+  return name != nullptr && std::string_view(name) == "default";
+}
+
 class command_fixture : public testing::Test {
 protected:
   command_fixture()
@@ -63,10 +70,15 @@ protected:
   }
 
   [[nodiscard]] command make(std::vector<std::string> argv) const {
-    return {.argv = std::move(argv),
-            .environment = {"PATH=/usr/bin:/bin"},
-            .working_directory = directory_,
-            .helper = PADDOCK_TEST_HELPER};
+    command asked{.argv = std::move(argv),
+                  .environment = {"PATH=/usr/bin:/bin"},
+                  .working_directory = directory_,
+                  .helper = PADDOCK_TEST_HELPER};
+    if (is_confined())
+      asked.confinement.read_paths = {PADDOCK_TEST_CHILD, PADDOCK_TEST_HELPER};
+    else
+      asked.confinement = confinement_policy::host();
+    return asked;
   }
   [[nodiscard]] command shell(const std::string& script) const {
     return make({"sh", "-c", script, cookie_});
@@ -74,6 +86,11 @@ protected:
   /// test/support/command_child.cpp
   [[nodiscard]] command child(const std::string& mode) const {
     return make({PADDOCK_TEST_CHILD, mode, cookie_});
+  }
+
+  /// How leftovers are ended here.
+  static tree_kill strongest_kill() {
+    return is_confined() ? tree_kill::pid_namespace : tree_kill::subreaper;
   }
 
   temp_tree tree_;

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -188,6 +189,15 @@ bool is_from_outside(const siginfo_t& signal) {
   return signal.si_code == SI_USER && signal.si_pid == 0;
 }
 
+void collect(shared_state& shared, pid_t command) {
+  int status = 0;
+  for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (child != command) continue;
+    shared.status = status;
+    shared.ended = true;
+  }
+}
+
 /// The init of a PID namespace: whatever loses its parent in there becomes its child. When it ends
 /// the kernel kills everything that is left.
 [[noreturn]] void be_init(shared_state& shared, pid_t command) {
@@ -206,12 +216,13 @@ bool is_from_outside(const siginfo_t& signal) {
       shared.killed = true;
       ::kill(command, SIGKILL);
     }
-    int status = 0;
-    for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (child != command) continue;
-      shared.status = status;
-      shared.ended = true;
-    }
+    collect(shared, command);
+  }
+  // What was signalled together with the command is not left over: let it end.
+  const timespec pause{0, 2'000'000};
+  for (int attempt = 0; attempt < 10 && ::kill(-1, 0) == 0; ++attempt) {
+    (void)!::sigtimedwait(&awaited, nullptr, &pause);
+    collect(shared, command);
   }
   shared.leftovers = ::kill(-1, 0) == 0;
   ::_exit(0);

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+
+// What a confined command cannot do: every attempt of support/escape_probe.cpp, as root and as an
+// ordinary user, on machines that offer everything or lack something. The first column of the table
+// is the negative control: without confinement the attempt works.
+
+#include "support/command_fixture.hpp"
+#include "support/denied_calls.hpp"
+
+#include <grp.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+
+namespace paddock::test {
+namespace {
+
+constexpr unsigned nobody = 65534;
+constexpr int unreachable = 77;
+
+enum class who { root, ordinary };
+
+/// One machine and policy of the escape matrix.
+struct column {
+  const char* name;
+  machine kind;
+  confinement_policy policy;
+};
+
+std::vector<column> columns() {
+  return {{"host", machine::whole, confinement_policy::host()},
+          {"default", machine::whole, {}},
+          {"without namespaces", machine::without_namespaces, confinement_policy::best_effort()},
+          {"without Landlock and seccomp", machine::without_landlock_and_seccomp,
+           confinement_policy::best_effort()}};
+}
+
+/// '+': it works; '-': it is denied. One character per column.
+struct row {
+  const char* attempt;
+  const char* as_root;
+  const char* as_ordinary;
+};
+
+// clang-format off
+constexpr row rows[] = {
+    {"E01-read",          "+---", "+---"},
+    {"E02-create",        "+---", "+---"},
+    {"E02-truncate",      "+---", "+---"},
+    {"E02-rename",        "+---", "+---"},
+    {"E02-unlink",        "+---", "+---"},
+    {"E02-move-in",       "+---", "+---"},
+    {"E03-hard-link",     "+---", "+---"},
+    {"E04-symlink",       "+---", "+---"},
+    {"E05-chmod",         "+-+-", "+-+-"},
+    {"E05-utimes",        "+-+-", "+-+-"},
+    {"E05-xattr",         "+-+-", "+-+-"},
+    {"E06-stat",          "+-+-", "+-+-"},
+    {"E07-device",        "+---", "----"},
+    {"E08-tcp",           "+---", "+---"},
+    {"E09-fast-open",     "+---", "+---"},
+    {"E10-udp",           "+---", "+---"},
+    {"E10-netlink",       "+--+", "+--+"},
+    {"E11-abstract",      "+---", "+---"},
+    {"E12-pathname",      "+---", "+---"},
+    {"E13-io-uring",      "+--+", "+--+"},
+    {"E15-signal",        "+---", "+---"},
+    {"E15-pidfd",         "+---", "+---"},
+    {"E16-memory",        "+---", "+---"},
+    {"E16-ptrace",        "+---", "+---"},
+    {"E17-environ",       "+---", "+---"},
+    {"E18-root",          "+---", "+---"},
+    {"E19-cmdline",       "+---", "+---"},
+    {"E20-prlimit",       "+---", "+---"},
+    {"E20-priority",      "+---", "+---"},
+    {"E21-read",          "+-+-", "+-+-"},
+    {"E21-write",         "+-+-", "+-+-"},
+    {"E21-rename",        "+-+-", "+-+-"},
+    {"E22-inherited",     "----", "----"},
+    {"E23-kmsg",          "+---", "----"},
+    {"E24-unshare",       "+--+", "+--+"},
+    {"E25-chroot",        "+---", "----"},
+    {"E26-memfd",         "++++", "++++"},
+    {"E40-shared-memory", "+-+-", "+-+-"},
+    {"X-proc-sys",        "+---", "----"},
+    {"X-new-protected",   "+-+-", "+-+-"},
+    {"X-workspace",       "++++", "++++"},
+};
+// clang-format on
+
+void become_ordinary() {
+  if (::geteuid() != 0) return;
+  if (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0) std::abort();
+  ::prctl(PR_SET_DUMPABLE, 1); // as a process that had never been root
+}
+
+bool programs_are_reachable() {
+  return ::access(PADDOCK_TEST_HELPER, X_OK) == 0 && ::access(PADDOCK_TEST_PROBE, X_OK) == 0;
+}
+
+int listen_at(const std::string& name) {
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  if (::bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(fd, 64) != 0)
+    std::abort();
+  return fd;
+}
+
+class Confinement : public command_fixture {
+protected:
+  Confinement() {
+    ::chmod(tree_.path().c_str(), 0755);
+    tree_.directory("workspace");
+    tree_.directory("outside");
+  }
+
+  [[nodiscard]] static bool is_root() { return ::geteuid() == 0; }
+
+  /// Runs `body` in a process of its own as somebody, on a machine that may lack something, and
+  /// returns what it writes to the given descriptor, or nothing when it could not run.
+  std::optional<std::string> in_process(who user, machine kind,
+                                        const std::function<void(int)>& body) const {
+    if (user == who::ordinary && is_root()) {
+      for (const char* name : {"workspace", "outside"})
+        EXPECT_EQ(0, ::chown((tree_ / name).c_str(), nobody, nobody));
+    }
+    int written[2];
+    EXPECT_EQ(0, ::pipe2(written, O_CLOEXEC));
+    const pid_t host = ::fork();
+    if (host == 0) {
+      if (user == who::ordinary) become_ordinary();
+      if (!programs_are_reachable()) ::_exit(unreachable);
+      become(kind);
+      body(written[1]);
+      ::_exit(0);
+    }
+    ::close(written[1]);
+    std::string all;
+    char block[4096];
+    for (ssize_t n; (n = ::read(written[0], block, sizeof block)) > 0;)
+      all.append(block, static_cast<std::size_t>(n));
+    ::close(written[0]);
+    int status = 0;
+    EXPECT_EQ(host, ::waitpid(host, &status, 0));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == unreachable) return std::nullopt;
+    EXPECT_EQ(status, 0);
+    return all;
+  }
+
+  /// What the attempts find outside, and in the workspace; made again for each.
+  void set_up(const char* attempt) const {
+    for (const char* name : {"workspace", "outside"})
+      for (const auto& entry : std::filesystem::directory_iterator(tree_ / name)) {
+        std::error_code ignored;
+        if (!entry.is_socket()) std::filesystem::remove_all(entry, ignored);
+      }
+    tree_.file("outside/secret", "secret");
+    tree_.file("outside/victim", "victim");
+    if (std::string_view(attempt) == "X-new-protected") return;
+    ::mkdir((tree_ / "workspace/.perstack").c_str(), 0755);
+    tree_.file("workspace/.perstack/secret", "secret");
+  }
+
+  [[nodiscard]] command probe(const char* attempt, pid_t bystander,
+                              const confinement_policy& policy) const {
+    command asked{
+        .argv = {PADDOCK_TEST_PROBE, attempt, tree_ / "outside", std::to_string(bystander)},
+        .environment = {"PATH=/usr/bin:/bin", "HOME=" + tree_ / "home"},
+        .working_directory =
+            ::open((tree_ / "workspace").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC),
+        .confinement = policy,
+        .helper = PADDOCK_TEST_HELPER};
+    asked.confinement.read_paths.emplace_back(PADDOCK_TEST_PROBE);
+    return asked;
+  }
+
+  /// One character per attempt.
+  void attempt_all(const std::vector<const char*>& attempts, const confinement_policy& policy,
+                   int out) const {
+    const pid_t bystander = ::fork();
+    if (bystander == 0)
+      for (;;)
+        ::pause();
+    ::dup2(::open("/dev/null", O_RDONLY), 9);
+    const int memory = ::shmget(bystander, 1, IPC_CREAT | 0600);
+    listen_at(std::string(1, '\0') + tree_ / "outside");
+    listen_at(tree_ / "outside/socket");
+    for (const char* attempt : attempts) {
+      set_up(attempt);
+      const auto asked = probe(attempt, bystander, policy);
+      const auto r = run(asked);
+      ::close(asked.working_directory);
+      char mark = '?';
+      if (!r)
+        mark = 'E';
+      else if (r->exit_code == 0)
+        mark = '+';
+      else if (r->exit_code == 1)
+        mark = '-';
+      (void)!::write(out, &mark, 1);
+    }
+    ::shmctl(memory, IPC_RMID, nullptr);
+    ::kill(bystander, SIGKILL);
+    ::waitpid(bystander, nullptr, 0);
+    ::unlink((tree_ / "outside/socket").c_str());
+  }
+
+  void expect_matrix(who user) const {
+    std::vector<const char*> attempts;
+    for (const row& each : rows)
+      attempts.push_back(each.attempt);
+    std::size_t index = 0;
+    for (const column& each : columns()) {
+      SCOPED_TRACE(each.name);
+      const auto marks =
+          in_process(user, each.kind, [&](int out) { attempt_all(attempts, each.policy, out); });
+      if (!marks) GTEST_SKIP() << "the build directory is private";
+      ASSERT_EQ(marks->size(), attempts.size());
+      for (std::size_t i = 0; i < attempts.size(); ++i) {
+        const char* expected = user == who::root ? rows[i].as_root : rows[i].as_ordinary;
+        EXPECT_EQ((*marks)[i], expected[index]) << attempts[i];
+      }
+      ++index;
+    }
+  }
+
+  /// Whether this machine has all that the default policy wants.
+  [[nodiscard]] static bool is_complete() {
+    const auto report = probe_confinement({}, PADDOCK_TEST_HELPER);
+    return report && report->complete();
+  }
+};
+
+TEST_F(Confinement, HoldsAsRoot) {
+  if (!is_root()) GTEST_SKIP() << "not root";
+  if (!is_complete()) GTEST_SKIP() << "a layer is unavailable";
+  expect_matrix(who::root);
+}
+
+TEST_F(Confinement, HoldsAsAnOrdinaryUser) {
+  if (!is_complete()) GTEST_SKIP() << "a layer is unavailable";
+  expect_matrix(who::ordinary);
+}
+
+TEST_F(Confinement, EachLayerIsWhatHoldsItsRow) {
+  const struct {
+    const char* attempt;
+    std::vector<confinement_layer> off;
+  } cases[] = {
+      {"E01-read", {confinement_layer::file_system}},
+      {"E02-create", {confinement_layer::file_system}},
+      {"E10-udp", {confinement_layer::network}},
+      {"E15-signal", {confinement_layer::kill}},
+      {"E21-read", {confinement_layer::protected_entries}},
+      {"E40-shared-memory", {confinement_layer::ipc}},
+      {"E13-io-uring", {confinement_layer::privileges, confinement_layer::network}},
+  };
+  if (!is_complete()) GTEST_SKIP() << "a layer is unavailable";
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.attempt);
+    confinement_policy policy;
+    for (const confinement_layer layer : c.off)
+      policy.wanted(layer) = demand::off;
+    const auto marks = in_process(is_root() ? who::root : who::ordinary, machine::whole,
+                                  [&](int out) { attempt_all({c.attempt}, policy, out); });
+    EXPECT_EQ(marks, "+");
+  }
+}
+
+// --- what the caller is told --------------------------------------------------------------------
+
+TEST_F(Confinement, RefusesWhenARequiredLayerIsMissing) {
+  const struct {
+    machine kind;
+    confinement_layer layer;
+    error_code code;
+  } cases[] = {
+      {machine::without_namespaces, confinement_layer::protected_entries,
+       error_code::confinement_unavailable},
+      {machine::without_namespaces, confinement_layer::ipc, error_code::confinement_unavailable},
+      {machine::without_landlock_and_seccomp, confinement_layer::privileges,
+       error_code::confinement_unavailable},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(wire_name(c.layer));
+    const auto told = in_process(who::ordinary, c.kind, [&](int out) {
+      auto policy = confinement_policy::best_effort();
+      policy.wanted(c.layer) = demand::required;
+      auto asked = probe("X-workspace", 1, policy);
+      confinement_report report;
+      const auto r = run(asked, nullptr, &report);
+      const auto& row = report.of(c.layer);
+      std::string text = r ? "ran" : std::string(wire_name(r.error().code));
+      text += row.applied ? " applied" : " missing";
+      text += row.missing.empty() ? " silent" : " told";
+      text += ::access((tree_ / "workspace/written").c_str(), F_OK) == 0 ? " wrote" : " untouched";
+      (void)!::write(out, text.data(), text.size());
+    });
+    if (!told) GTEST_SKIP() << "the build directory is private";
+    EXPECT_EQ(*told, std::string(wire_name(c.code)) + " missing told untouched");
+  }
+}
+
+TEST_F(Confinement, TheDefaultPolicyRunsWithoutNamespaces) {
+  const auto told = in_process(who::ordinary, machine::without_namespaces, [&](int out) {
+    const auto asked = probe("E01-read", 1, {});
+    const auto r = run(asked);
+    std::string text = r ? "" : std::string(wire_name(r.error().code));
+    if (r)
+      for (const layer_report& row : r->confinement.layers)
+        text += std::string(wire_name(row.layer)) + (row.applied ? "+" : "-") +
+                (row.missing.empty() ? " " : "! ");
+    (void)!::write(out, text.data(), text.size());
+  });
+  if (!told) GTEST_SKIP() << "the build directory is private";
+  if (told->find("confinement_unavailable") == 0) GTEST_SKIP() << "no Landlock";
+  EXPECT_EQ(*told, "file_system+! network+ kill+ protected-! ipc-! privileges+ limits+ ");
+}
+
+TEST_F(Confinement, TheProbeFindsWhatIsThere) {
+  const auto report = probe_confinement({}, PADDOCK_TEST_HELPER);
+  ASSERT_THAT(report, IsOk());
+  for (const layer_report& row : report->layers) {
+    SCOPED_TRACE(wire_name(row.layer));
+    EXPECT_EQ(row.applied, !row.mechanism.empty());
+    EXPECT_TRUE(row.applied || !row.missing.empty());
+  }
+  const auto nothing = probe_confinement(confinement_policy::host(), PADDOCK_TEST_HELPER);
+  ASSERT_THAT(nothing, IsOk());
+  for (const layer_report& row : nothing->layers)
+    EXPECT_FALSE(row.applied);
+}
+
+TEST_F(Confinement, RefusesAPolicyThatMakesNoSense) {
+  for (const char* path : {"", "relative", "/", "/a/../b", "/a//b", "/a/"}) {
+    SCOPED_TRACE(path);
+    auto asked = make({"true"});
+    asked.confinement = {};
+    asked.confinement.write_paths = {path};
+    const auto r = run(asked);
+    ASSERT_THAT(r, IsError(error_code::invalid_argument));
+    EXPECT_STREQ(r.error().operation, "policy");
+  }
+  for (const char* name : {"", ".", "..", "a/b"}) {
+    SCOPED_TRACE(name);
+    auto asked = make({"true"});
+    asked.confinement.protected_names = {name};
+    EXPECT_THAT(run(asked), IsError(error_code::invalid_argument));
+  }
+}
+
+TEST_F(Confinement, LeavesNothingInTheWorkspace) {
+  auto asked = make({"true"});
+  asked.confinement = confinement_policy::best_effort();
+  ASSERT_THAT(run(asked), IsOk());
+  EXPECT_FALSE(tree_.exists(".perstack"));
+}
+
+TEST_F(Confinement, NothingSticksToThisProcess) {
+  const auto before = tree_ / "outside/before";
+  auto asked = make({"true"});
+  asked.confinement = confinement_policy::best_effort();
+  ASSERT_THAT(run(asked), IsOk());
+  tree_.file("outside/before", "x");
+  EXPECT_GE(::socket(AF_INET, SOCK_DGRAM, 0), 0);
+  std::ifstream status("/proc/self/status");
+  const std::string text{std::istreambuf_iterator<char>(status), {}};
+  EXPECT_THAT(text, testing::HasSubstr("Seccomp:\t0"));
+}
+
+TEST_F(Confinement, ExtraPathsAreWhatTheyAreSaidToBe) {
+  if (!is_complete()) GTEST_SKIP() << "a layer is unavailable";
+  tree_.directory("extra");
+  tree_.file("extra/file", "extra");
+  const struct {
+    const char* name;
+    bool read;
+    bool write;
+    int exit_code;
+  } cases[] = {{"neither", false, false, 1}, {"read", true, false, 2}, {"write", false, true, 0}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const std::string extra = tree_ / "extra";
+    auto asked = shell("cat " + extra + "/file || exit 1; echo x > " + extra + "/new || exit 2");
+    asked.confinement = {};
+    asked.workspace = ::open((tree_ / "workspace").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    asked.working_directory = asked.workspace;
+    if (c.read) asked.confinement.read_paths = {extra};
+    if (c.write) asked.confinement.write_paths = {extra};
+    const auto r = run(asked);
+    ASSERT_THAT(r, IsOk());
+    EXPECT_EQ(r->exit_code, c.exit_code) << r->err.text();
+    ::close(asked.workspace);
+  }
+}
+
+// --- everyday tools -----------------------------------------------------------------------------
+
+TEST_F(Confinement, EverydayToolsWork) {
+  const struct {
+    const char* program;
+    const char* script;
+  } cases[] = {
+      {"gcc", "echo 'int main(void){return 0;}' > a.c && gcc a.c -o a && ./a"},
+      {"g++", "echo '#include <string>\nint main(){return 0;}' > b.cc && g++ b.cc -o b && ./b"},
+      {"make", "printf 'all:\\n\\techo made > made\\n' > Makefile && make && cat made"},
+      {"cmake", "mkdir -p c && echo 'cmake_minimum_required(VERSION 3.10)\nproject(x NONE)' > "
+                "c/CMakeLists.txt && cmake -S c -B c/build"},
+      {"git", "git init -q g && cd g && git -c user.name=x -c user.email=x@y commit -q "
+              "--allow-empty -m m && git log --oneline"},
+      {"python3", "python3 -c 'import subprocess; subprocess.run([\"true\"], check=True)'"},
+      {"python3", "printf 'import multiprocessing as m\ndef f(x): return x*x\nif __name__ == "
+                  "\"__main__\":\n  with m.Pool(2) as p: print(p.map(f, [1,2]))\n' > p.py && "
+                  "python3 p.py"},
+      {"node", "node -e 'console.log(require(\"os\").cpus().length > 0)'"},
+      {"npm", "mkdir -p n && cd n && npm init -y >/dev/null && npm install --offline"},
+      {"perl", "perl -e 'use POSIX; print getpid(), \"\\n\"'"},
+      {"tar", "echo x > t && tar czf t.tgz t && tar xzf t.tgz"},
+      {"sort", "seq 100000 | sort -R -S 64K | sort -n | tail -1"},
+      {"bash", "bash -c 'cat <(echo substituted)'"},
+      {"ps", "ps -e"},
+      {"id", "id -un"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.script);
+    auto asked = shell(c.script);
+    asked.confinement = {};
+    asked.environment = {std::string("PATH=") + std::getenv("PATH"),
+                         std::string("HOME=") + (std::getenv("HOME") ? std::getenv("HOME") : "/")};
+    auto look = asked;
+    look.argv = {"sh", "-c", std::string("command -v ") + c.program};
+    look.confinement = confinement_policy::host();
+    const auto found = run(look);
+    if (found && found->exit_code != 0) continue; // not installed
+    const auto r = run(asked);
+    ASSERT_THAT(r, IsOk());
+    EXPECT_EQ(r->exit_code, 0) << r->out.text() << r->err.text();
+  }
+}
+
+} // namespace
+} // namespace paddock::test

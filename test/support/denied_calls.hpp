@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A machine that lacks something: system call filters under which a process, and everything it
+// starts, gets an error for what an older or stricter kernel would not do.
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+
+namespace paddock::test {
+
+enum class machine { whole, without_namespaces, without_landlock_and_seccomp };
+
+/// For the rest of this process's life. Aborts when it does not work.
+inline void become(machine kind) {
+  constexpr auto number = offsetof(seccomp_data, nr);
+  constexpr auto first = offsetof(seccomp_data, args); // little-endian: the low half
+  constexpr unsigned any_namespace = 0x7e020000;       // CLONE_NEW*, but for time
+  sock_filter no_namespaces[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, first),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, any_namespace, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_filter no_filters[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 444, 0, 1), // landlock_create_ruleset
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, first),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  if (kind == machine::whole) return;
+  const bool namespaces = kind == machine::without_namespaces;
+  sock_fprog program{
+      static_cast<unsigned short>(namespaces ? std::size(no_namespaces) : std::size(no_filters)),
+      namespaces ? no_namespaces : no_filters};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    std::abort();
+}
+
+} // namespace paddock::test

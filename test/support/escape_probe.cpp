@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+// One attempt to get out, per name. Exit code 0: it worked; 1: it was denied; 2: the attempt makes
+// no sense here; 3: unknown name. Arguments: NAME OUTSIDE PARENT, where OUTSIDE is a directory that
+// belongs to somebody else (with a file "secret", a socket "socket" and another file "victim") and
+// PARENT a process outside. The working directory is the workspace.
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <netinet/in.h>
+#include <string>
+
+namespace {
+
+std::string outside;
+pid_t parent;
+
+bool opens(const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
+  if (fd >= 0) ::close(fd);
+  return fd >= 0;
+}
+
+std::string of_parent(const char* entry) {
+  return "/proc/" + std::to_string(parent) + "/" + entry;
+}
+
+bool reads(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  char byte;
+  return fd >= 0 && ::read(fd, &byte, 1) == 1;
+}
+
+bool sends_to(int family, const sockaddr* to, socklen_t size, int type) {
+  const int fd = ::socket(family, type | SOCK_CLOEXEC, 0);
+  return fd >= 0 && ::connect(fd, to, size) == 0;
+}
+
+bool connects_unix(const std::string& path) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  std::memcpy(to.sun_path, path.data(), std::min(path.size(), sizeof to.sun_path));
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  return sends_to(AF_UNIX, reinterpret_cast<const sockaddr*>(&to), size, SOCK_STREAM);
+}
+
+sockaddr_in this_machine() {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(9);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return to;
+}
+
+bool sends_datagram() {
+  const sockaddr_in to = this_machine();
+  return sends_to(AF_INET, reinterpret_cast<const sockaddr*>(&to), sizeof to, SOCK_DGRAM);
+}
+
+/// Being turned away by the machine itself counts: the packet arrived.
+bool sends_fast_open() {
+  const sockaddr_in to = this_machine();
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  if (fd < 0) return false;
+  const auto n =
+      ::sendto(fd, "x", 1, MSG_FASTOPEN, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  return n == 1 || errno == ECONNREFUSED;
+}
+
+bool makes_ring() {
+  char parameters[120] = {};
+  return ::syscall(SYS_io_uring_setup, 1, parameters) >= 0;
+}
+
+bool reads_memory() {
+  char byte;
+  iovec here{&byte, 1};
+  iovec there{reinterpret_cast<void*>(0x400000), 1};
+  return ::process_vm_readv(parent, &here, 1, &there, 1, 0) == 1 || errno == EFAULT;
+}
+
+bool links_and_reads() {
+  ::unlink("link");
+  return ::symlink((outside + "/secret").c_str(), "link") == 0 && reads("link");
+}
+
+bool uses_scratch() {
+  const char* directory = std::getenv("TMPDIR");
+  std::string name = std::string(directory != nullptr ? directory : "/tmp") + "/scratch-XXXXXX";
+  const int fd = ::mkstemp(name.data());
+  return fd >= 0 && ::unlink(name.c_str()) == 0;
+}
+
+struct attempt {
+  const char* name;
+  bool (*works)();
+};
+
+// clang-format off
+const attempt attempts[] = {
+    {"E01-read", [] { return reads(outside + "/secret"); }},
+    {"E02-create", [] { return opens(outside + "/created", O_WRONLY | O_CREAT); }},
+    {"E02-truncate", [] { return ::truncate((outside + "/victim").c_str(), 0) == 0; }},
+    {"E02-rename", [] { return ::rename((outside + "/victim").c_str(), (outside + "/renamed").c_str()) == 0; }},
+    {"E02-unlink", [] { return ::unlink((outside + "/victim").c_str()) == 0; }},
+    {"E02-move-in", [] { return ::rename((outside + "/victim").c_str(), "moved") == 0; }},
+    {"E03-hard-link", [] { return ::link((outside + "/victim").c_str(), "linked") == 0; }},
+    {"E04-symlink", links_and_reads},
+    {"E05-chmod", [] { return ::chmod((outside + "/victim").c_str(), 0777) == 0; }},
+    {"E05-utimes", [] { return ::utimensat(AT_FDCWD, (outside + "/victim").c_str(), nullptr, 0) == 0; }},
+    {"E05-xattr", [] { return ::setxattr((outside + "/victim").c_str(), "user.x", "x", 1, 0) == 0; }},
+    {"E06-stat", [] { struct stat s{}; return ::stat((outside + "/secret").c_str(), &s) == 0; }},
+    {"E07-device", [] { return ::mknod("device", S_IFCHR | 0600, makedev(1, 3)) == 0 && opens("device", O_RDWR); }},
+    {"E08-tcp", [] { return ::socket(AF_INET, SOCK_STREAM, 0) >= 0 && sends_fast_open(); }},
+    {"E09-fast-open", sends_fast_open},
+    {"E10-udp", sends_datagram},
+    {"E10-netlink", [] { return ::socket(AF_NETLINK, SOCK_RAW, 0) >= 0; }},
+    {"E11-abstract", [] { return connects_unix(std::string(1, '\0') + outside); }},
+    {"E12-pathname", [] { return connects_unix(outside + "/socket"); }},
+    {"E13-io-uring", makes_ring},
+    {"E15-signal", [] { return ::kill(parent, 0) == 0; }},
+    {"E15-pidfd", [] { return ::syscall(SYS_pidfd_open, parent, 0) >= 0 && ::kill(parent, 0) == 0; }},
+    {"E16-memory", reads_memory},
+    {"E16-ptrace", [] { return ::ptrace(PTRACE_SEIZE, parent, nullptr, nullptr) == 0; }},
+    {"E17-environ", [] { return reads(of_parent("environ")); }},
+    {"E18-root", [] { return reads(of_parent("root") + outside + "/secret"); }},
+    {"E19-cmdline", [] { return reads(of_parent("cmdline")); }},
+    {"E20-prlimit", [] { rlimit r{}; return ::prlimit(parent, RLIMIT_CORE, nullptr, &r) == 0; }},
+    {"E20-priority", [] { return ::setpriority(PRIO_PROCESS, static_cast<id_t>(parent), 5) == 0; }},
+    {"E21-read", [] { return reads(".perstack/secret"); }},
+    {"E21-write", [] { return opens(".perstack/new", O_WRONLY | O_CREAT); }},
+    {"E21-rename", [] { return ::rename(".perstack", "taken") == 0; }},
+    {"E22-inherited", [] { return ::fcntl(9, F_GETFD) >= 0; }},
+    {"E23-kmsg", [] { return opens("/dev/kmsg", O_RDONLY | O_NONBLOCK) || opens("/proc/sysrq-trigger", O_WRONLY); }},
+    {"E24-unshare", [] { return ::unshare(CLONE_NEWUSER) == 0; }},
+    {"E25-chroot", [] { return ::chroot(".") == 0; }},
+    {"E26-memfd", [] { return ::memfd_create("x", 0) >= 0; }},
+    {"E40-shared-memory", [] { return ::shmget(static_cast<key_t>(parent), 1, 0) >= 0; }},
+    {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},
+    {"X-new-protected", [] { ::rmdir(".perstack"); return ::mkdir(".perstack", 0700) == 0; }},
+    {"X-workspace", [] { return opens("written", O_WRONLY | O_CREAT) && uses_scratch(); }},
+};
+// clang-format on
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 3;
+  outside = argv[2];
+  parent = static_cast<pid_t>(std::atol(argv[3]));
+  for (const attempt& each : attempts)
+    if (std::strcmp(each.name, argv[1]) == 0) return each.works() ? 0 : 1;
+  return 3;
+}
