@@ -169,6 +169,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   if (to.existing) return error{error_code::already_exists, EEXIST, "move"};
   if (to.directory && !directory) return refuse(error_code::not_a_directory, "move");
 
+  const auto lock = lock_content(root, from.path); // an edit of it must not bring the old name back
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
   if (!done && done.error().os_errno == EINVAL) {
@@ -187,6 +188,7 @@ result<std::string> remove_file(const root& root, std::string_view path) {
     return refuse(error_code::is_a_directory, "remove");
   if (where.directory) return refuse(error_code::not_a_directory, "remove");
   PADDOCK_CHECK(check_writable(where));
+  const auto lock = lock_content(root, where.path);
   PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), 0));
   return std::move(where.path);
 }

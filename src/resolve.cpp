@@ -40,7 +40,13 @@ public:
 
   [[nodiscard]] int top() const { return stack_.empty() ? in_.root : stack_.back().get(); }
   [[nodiscard]] bool at_root() const { return stack_.empty(); }
-  void up() { stack_.pop_back(); }
+  /// Precondition: not at the root. Looking at `.` needs the permission that the kernel asks of
+  /// `..`.
+  result<void> up() {
+    PADDOCK_TRY([[maybe_unused]] const auto status, sys::status_at(top(), "."));
+    stack_.pop_back();
+    return {};
+  }
 
   /// Looks at a child without following it.
   result<std::pair<file_descriptor, file_status>> look(const char* name) const {
@@ -70,7 +76,7 @@ result<file_descriptor> open_by_steps(const scope& in, std::string_view path, st
     const bool last = i + 1 == parts.size();
     if (parts[i] == "..") {
       if (at.at_root()) return refuse(error_code::escapes_root, EXDEV);
-      at.up();
+      PADDOCK_CHECK(at.up());
       continue;
     }
     const std::string name(parts[i]);
@@ -137,7 +143,7 @@ public:
       if (next.name == ".") continue; // only there to make the one before it a directory
       if (next.name == "..") {
         if (at_.at_root()) return refuse(error_code::escapes_root, EXDEV);
-        at_.up();
+        PADDOCK_CHECK(at_.up());
         names_.pop_back();
         continue;
       }

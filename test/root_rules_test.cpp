@@ -129,8 +129,7 @@ TEST_P(root_test, reserved_entries_can_be_neither_made_nor_replaced_nor_moved) {
     EXPECT_THAT(move_entry(r, path, "moved"), IsError(protected_entry));
     EXPECT_THAT(move_entry(r, "f", path), IsError(protected_entry));
     EXPECT_THAT(remove_file(r, path), IsError(protected_entry));
-    EXPECT_THAT(remove_directory(r, path, {.recursive = recursion::yes}),
-                IsError(protected_entry));
+    EXPECT_THAT(remove_directory(r, path, {.recursive = recursion::yes}), IsError(protected_entry));
   }
   EXPECT_THAT(write_file(r, "link", "x"), IsError(protected_entry));
   EXPECT_THAT(append_file(r, "link", "x"), IsError(protected_entry));

@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -128,6 +129,15 @@ TEST_F(tools_exec, missing_programs_are_told_apart) {
     EXPECT_EQ(each.error, answer.error());
     EXPECT_THAT(answer.message(), AllOf(HasSubstr(each.command), HasSubstr(each.advice)));
   }
+}
+
+TEST_F(tools_exec, a_directory_in_path_that_may_not_be_searched_hides_nothing) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may search every directory";
+  tree.directory("locked");
+  ASSERT_EQ(0, ::chmod((tree / "locked").c_str(), 0));
+  const std::string env = R"({"PATH":)" + json_string(tree / "locked" + ":/usr/bin:/bin") + "}";
+  EXPECT_FALSE(exec({.command = "true", .env = env}).failed);
+  EXPECT_EQ("not_found", exec({.command = "no-such-program-here", .env = env}).error());
 }
 
 TEST_F(tools_exec, a_missing_helper_is_for_people_to_repair) {

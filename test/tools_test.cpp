@@ -259,7 +259,7 @@ TEST_F(tools, todo_list_is_bounded) {
   EXPECT_FALSE(call("todo", R"({"newTodos":["abc","b"]})").failed);
   const auto refused = call("todo", R"({"newTodos":["c"]})");
   EXPECT_EQ("too_many", refused.error());
-  EXPECT_THAT(refused.message(), HasSubstr("clearTodo"));
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("at most 2 items"), HasSubstr("clearTodo")));
   EXPECT_EQ("invalid_argument", call("todo", R"({"newTodos":["abcd"]})").error());
   EXPECT_EQ(2U, call("todo")["todos"].size());
 }
@@ -291,6 +291,8 @@ TEST_F(tools, a_deleted_workspace_is_told_by_every_tool) {
   EXPECT_EQ("root_gone", call_path("readTextFile", "a").error());
   EXPECT_EQ("root_gone", call("writeTextFile", R"({"path":"a","text":""})").error());
   EXPECT_EQ("root_gone", call_path("createDirectory", "a").error());
+  EXPECT_EQ("root_gone", call_path("deleteFile", "a").error());
+  EXPECT_FALSE(call("todo", R"({"newTodos":["a"]})").failed);
   EXPECT_FALSE(tree.exists(""));
 }
 
