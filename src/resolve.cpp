@@ -52,7 +52,8 @@ public:
   result<std::pair<file_descriptor, file_status>> look(const char* name) const {
     PADDOCK_TRY(auto fd, sys::openat(top(), name, O_PATH | O_NOFOLLOW));
     PADDOCK_TRY(const auto status, sys::status_at(fd.get(), "", AT_SYMLINK_NOFOLLOW));
-    if (in_.mounts == mounts::refuse && status.mount != in_.mount)
+    // Device numbers also serve kernels that do not tell mount ids.
+    if (in_.mounts == mounts::refuse && (status.mount != in_.mount || status.device != in_.device))
       return refuse(error_code::crosses_mount, EXDEV);
     return std::pair(std::move(fd), status);
   }
@@ -133,7 +134,7 @@ namespace {
 /// The work of expand_links: components still to be looked at, the last one on top.
 class expander {
 public:
-  expander(const scope& in, final_link last) : in_(in), last_(last), at_(in) {}
+  explicit expander(const scope& in) : in_(in), at_(in) {}
 
   result<expansion> run(std::string_view path) {
     push(path, false);
@@ -150,8 +151,7 @@ public:
       auto child = at_.look(next.name.c_str());
       if (!child && child.error().os_errno == ENOENT) return missing(next);
       if (!child) return child.error();
-      const bool final = pending_.empty() && !next.from_link && last_ == final_link::keep;
-      if (child->second.kind == entry_kind::symlink && !final) {
+      if (child->second.kind == entry_kind::symlink) {
         PADDOCK_CHECK(follow(child->first.get()));
         continue;
       }
@@ -230,7 +230,6 @@ private:
   }
 
   const scope& in_;
-  final_link last_;
   descent at_;
   std::vector<std::string> names_;
   std::vector<item> pending_;
@@ -239,8 +238,8 @@ private:
 
 } // namespace
 
-result<expansion> expand_links(const scope& in, std::string_view path, final_link last) {
-  return expander(in, last).run(path);
+result<expansion> expand_links(const scope& in, std::string_view path) {
+  return expander(in).run(path);
 }
 
 } // namespace paddock::resolve

@@ -25,6 +25,7 @@ resolve::scope scope_of(const root& r, mounts allowed, std::string_view configur
           .resolver = r.resolver(),
           .mounts = allowed,
           .mount = r.status().mount,
+          .device = r.status().device,
           .configured = configured,
           .canonical = r.path()};
 }
@@ -251,7 +252,7 @@ result<opened> root::open_beneath(std::string_view path, access intent) const {
   for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
     auto found = open_strictly(now, intent);
     if (!found && resolve::met_link(found.error())) {
-      PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked, final_link::follow));
+      PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked));
       if (!expanded.complete())
         return missing_or_gone(refuse(
             expanded.through_link ? error_code::dangling_symlink : error_code::not_found, ENOENT));
@@ -311,7 +312,7 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
     std::string made = now;
     const bool absent = !fd && fd.error().code == error_code::not_found;
     if (!fd && (resolve::met_link(fd.error()) || (absent && missing == parents::create))) {
-      PADDOCK_TRY(auto expanded, resolve::expand_links(in, parent, final_link::follow));
+      PADDOCK_TRY(auto expanded, resolve::expand_links(in, parent));
       if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
       if (!expanded.complete() && expanded.through_link)
         return refuse(error_code::dangling_symlink, ENOENT);
@@ -363,7 +364,7 @@ result<place> root::locate(std::string_view path, final_link last, parents missi
       return found;
     // The target takes the place of the link. Its own parents are never made: a link is no wish for
     // them.
-    PADDOCK_TRY(const auto expanded, resolve::expand_links(in, asked, final_link::follow));
+    PADDOCK_TRY(const auto expanded, resolve::expand_links(in, asked));
     if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
     if (expanded.path.empty()) return refuse(error_code::is_a_directory, EISDIR);
     now = split(expanded.path);

@@ -99,7 +99,7 @@ TEST_F(read_test, permissions_are_reported_to_the_ordinary_user) {
   t.file("ws/closed/f", "x");
   ASSERT_EQ(0, ::chmod((canary.ws() + "/closed").c_str(), 0));
   if (test::in_child(test::become_nobody, [&] {
-        for (const auto how : {resolver::openat2, resolver::walker}) {
+        for (const auto how : {resolver::automatic, resolver::walker}) {
           const root mine = test::open_root(canary.ws(), how);
           EXPECT_THAT(read_file(mine, "secret"), IsError(permission_denied));
           EXPECT_THAT(read_file(mine, "closed/f"), IsError(permission_denied));

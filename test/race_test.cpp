@@ -217,6 +217,15 @@ const operation operations[] = {
        EXPECT_NE(got->status.kind, entry_kind::symlink);
        return true;
      }},
+    {"working_directory", // of a command, which sees what it can open from there
+     [](const victim& v) {
+       const auto at = v.r.open_beneath(v.path, access::inspect);
+       if (!at) return false;
+       const file_descriptor f(::openat(at->fd.get(), "f", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+       std::array<char, 64> bytes{};
+       return f && ::read(f.get(), bytes.data(), bytes.size()) > 0 &&
+              comes_from_inside(bytes.data());
+     }},
     {"move_away",
      [](const victim& v) {
        const bool done = move_entry(v.r, v.path + "/f", "arrived").has_value();

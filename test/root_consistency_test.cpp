@@ -103,10 +103,14 @@ outcome of(const result<opened>& got) {
   return {.inode = got->status.inode};
 }
 
+/// Asks again after EAGAIN: a rename anywhere on the machine was under way.
 outcome by_kernel(int root, const std::string& path, int flags) {
   open_how how{.flags = static_cast<__u64>(flags) | O_CLOEXEC, .resolve = beneath};
-  return of(file_descriptor(
-      static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how))));
+  outcome got{.os_errno = EAGAIN};
+  while (got.os_errno == EAGAIN)
+    got = of(file_descriptor(
+        static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how))));
+  return got;
 }
 outcome by_plain_open(int root, const std::string& path, int flags) {
   return of(file_descriptor(::openat(root, path.c_str(), flags | O_CLOEXEC)));

@@ -390,9 +390,8 @@ const std::pair<const char*, operation> operations[] = {
      }}};
 
 TEST_P(path_test, never_touch_the_outside_in_any_operation) {
-  const auto [how, who] = GetParam();
-  for (const auto& [name, operate] : operations) {
-    SCOPED_TRACE(name);
+  for (const auto& op : operations) {
+    SCOPED_TRACE(op.first);
     const canary_tree canary;
     make(canary);
     const std::string outside = canary.describe_outside();
@@ -400,13 +399,13 @@ TEST_P(path_test, never_touch_the_outside_in_any_operation) {
     ASSERT_NE(::unlink((canary.ws() + "/hard").c_str()), -1); // its link count is outside too
     const std::string unlinked = canary.describe_outside();
     EXPECT_NE(outside, unlinked) << "the description has to see a change";
-    as_user([&, operate = operate] {
+    as_user([&] {
       const root r = open(canary);
       for (const auto& row : path_cases)
-        operate(r, spelled(row.path, canary));
+        op.second(r, spelled(row.path, canary));
     });
     EXPECT_EQ(unlinked, canary.describe_outside());
-    if (who == user::same) {
+    if (std::get<1>(GetParam()) == user::same) {
       EXPECT_EQ(reserved, test::describe_tree(canary.ws() + "/.perstack"));
     }
     EXPECT_TRUE(canary.tree().exists("ws/.perstack/cfg"));
