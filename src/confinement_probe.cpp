@@ -7,7 +7,6 @@
 #include <paddock/confinement.hpp>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <array>
 #include <utility>
@@ -83,7 +82,7 @@ result<confinement_report> probe_confinement(const confinement_policy& policy,
   trial.confinement.protected_names = {"protected"};
   PADDOCK_TRY(command_outcome outcome, run(trial));
   confinement_report report = std::move(outcome.confinement);
-  const bool wrote = sys::faccessat(AT_FDCWD, site.written().c_str(), F_OK).has_value();
+  const bool wrote = sys::status_at(AT_FDCWD, site.written().c_str()).has_value();
   for (layer_report& row : report.layers) {
     row.wanted = policy.wanted(row.layer);
     const bool held = outcome.exit_code.has_value() &&

@@ -83,11 +83,12 @@ struct confinement_policy {
 #undef X
 
   /// Absolute paths of files and directories that may be read and run, beside the installed
-  /// programs: those below the system's directories (/usr, /bin, /lib, /opt and the like, and the
-  /// part of /etc that programs need), those in the directories of the command's PATH, and their
-  /// libraries. What does not exist is left out.
+  /// programs: /usr, /bin, /lib and the like, the part of /etc that programs need, the directories
+  /// of the command's PATH, and beside those named bin, sbin or shims the libraries of the same
+  /// installation. Neither the home directory nor one above the workspace is made visible by PATH.
+  /// What does not exist is left out.
   std::vector<std::string> read_paths;
-  /// Absolute paths that may be changed as well.
+  /// Absolute paths that may be changed as well; they have to exist.
   std::vector<std::string> write_paths;
   /// Names at the top of the workspace. A name that does not exist is made an empty directory
   /// while the command runs, so that the command cannot make one.
