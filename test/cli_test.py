@@ -123,6 +123,67 @@ class Demo(Cli):
         self.fails(run("/usr/bin/env", "TMPDIR=" + self.workspace + "/absent", PADDOCK, "demo"), 1, "TMPDIR")
 
 
+class Exec(Cli):
+    """Most of these need a system that can confine; where it cannot, they are skipped by name."""
+
+    def setUp(self):
+        super().setUp()
+        self.outside = tempfile.TemporaryDirectory(prefix="paddock-outside-", dir=os.path.expanduser("~"))
+        self.addCleanup(self.outside.cleanup)
+        self.secret = pathlib.Path(self.outside.name, "secret")
+        self.secret.write_text("SECRET")
+
+    def run_confined(self, *words):
+        if self.run_exec("--", "true").returncode == 125:
+            self.skipTest("this system cannot confine commands")
+        return self.run_exec(*words)
+
+    def run_exec(self, *words):
+        return run(PADDOCK, "exec", "--workspace", self.workspace, *words)
+
+    def test_exit_codes(self):
+        for script, code in [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("kill -KILL $$", 137)]:
+            self.assertEqual(self.run_exec("--best-effort", "--", "sh", "-c", script).returncode, code, script)
+        self.fails(self.run_exec("--best-effort", "--", "no-such-program"), 127, "no-such-program")
+        self.path("plain").write_text("")
+        self.fails(self.run_exec("--best-effort", "--", "./plain"), 126, "./plain")
+        done = self.run_exec("--best-effort", "--timeout", "0.2", "--", "sleep", "60")
+        self.fails(done, 124, "deadline")
+
+    def test_streams_pass_through(self):
+        done = self.run_exec("--best-effort", "--", "sh", "-c", "echo to out; echo to err >&2")
+        self.assertEqual((done.stdout, done.stderr), ("to out\n", "to err\n"))
+
+    def test_confined_by_default(self):
+        done = self.run_confined("--", "cat", str(self.secret))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("SECRET", done.stdout)
+        done = self.run_confined("--", "sh", "-c", f"echo x > {self.outside.name}/new; echo y > inside")
+        self.assertEqual(os.listdir(self.outside.name), ["secret"])
+        self.assertEqual(self.path("inside").read_text(), "y\n")
+
+    def test_what_is_named_can_be_used(self):
+        self.assertEqual(self.run_confined("--read", str(self.secret), "--", "cat", str(self.secret)).stdout, "SECRET")
+        script = f"echo x > {self.outside.name}/new"
+        self.assertEqual(self.run_confined("--write", self.outside.name, "--", "sh", "-c", script).returncode, 0)
+        self.assertTrue(os.path.exists(self.outside.name + "/new"))
+
+    def test_host_is_not_confined(self):
+        self.assertEqual(self.run_exec("--host", "--", "cat", str(self.secret)).stdout, "SECRET")
+
+    def test_json(self):
+        done = json.loads(self.run_confined("--json", "--", "sh", "-c", "echo out; exit 3").stdout)
+        self.assertEqual((done["exitCode"], done["stdout"], done["timedOut"]), (3, "out\n", False))
+        layers = {layer["layer"]: layer for layer in done["confinement"]}
+        for name in ["file_system", "network", "kill"]:
+            self.assertTrue(layers[name]["applied"], layers)
+
+    def test_mistakes(self):
+        self.fails(run(PADDOCK, "exec"), 2, "command")
+        self.fails(run(PADDOCK, "exec", "--timeout", "-1", "--", "true"), 2, "--timeout")
+        self.fails(run(PADDOCK, "exec", "-w", "/nonexistent", "--", "true"), 125, "/nonexistent")
+
+
 class Doctor(Cli):
     def test_text_and_json_agree(self):
         report = json.loads(run(PADDOCK, "doctor", "--json", "--workspace", self.workspace).stdout)
@@ -137,6 +198,8 @@ class Doctor(Cli):
         names = [feature["name"] for feature in report["features"]]
         for name in ["openat2", "Landlock", "seccomp filters", "helper program", "user namespaces"]:
             self.assertIn(name, names)
+        for layer in report["confinement"]:
+            self.assertRegex(text, rf"(?m)^(holds  |MISSING) {layer['layer']} ")
         self.assertEqual(os.listdir(self.workspace), [])
 
     def test_finds_the_helper_and_runs_it(self):
@@ -160,7 +223,7 @@ class Both(Cli):
             self.assertIn("Exit codes: 0", done.stdout)
 
     def test_no_subcommand_or_a_wrong_one(self):
-        self.fails(run(PADDOCK), 2, "call, demo or doctor")
+        self.fails(run(PADDOCK), 2, "call, exec, demo or doctor")
         self.fails(run(PADDOCK, "bogus"), 2, "bogus")
 
 
@@ -197,6 +260,28 @@ class Server(Cli):
             ("tools/call", {"name": "writeTextFile", "arguments": {"path": "a", "text": ""}})])
         self.assertEqual(answer["error"]["code"], -32602)
         self.assertEqual(os.listdir(self.workspace), [])
+
+    def exec_call(self, *options, script):
+        arguments = {"command": "sh", "args": ["-c", script], "env": {}, "cwd": ".", "stdout": True, "stderr": True}
+        [answer] = self.converse(*options, messages=[("tools/call", {"name": "exec", "arguments": arguments})])
+        return json.loads(answer["result"]["content"][0]["text"])
+
+    def test_a_denied_command_is_told_why(self):
+        if self.exec_call(script="true").get("error") == "confinement_unavailable":
+            self.skipTest("this system cannot confine commands")
+        script = "python3 -c 'import socket; socket.socket()'"
+        self.assertIn("--allow-network", self.exec_call(script=script)["message"])
+        self.assertNotIn("error", self.exec_call("--allow-network", script=script))
+        self.assertIn("--exec-write", self.exec_call(script="touch /usr/bin/x")["message"])
+        self.assertNotIn("--exec", self.exec_call(script="exit 3")["message"])
+
+    def test_health_tells_the_layers(self):
+        [answer] = self.converse(messages=[("tools/call", {"name": "healthCheck"})])
+        layers = answer["result"]["structuredContent"]["confinement"]
+        self.assertEqual([layer["layer"] for layer in layers][:3], ["file_system", "network", "kill"])
+        self.assertEqual([layer["wanted"] for layer in layers][:3], ["required"] * 3)
+        [answer] = self.converse("--exec", "off", messages=[("tools/call", {"name": "healthCheck"})])
+        self.assertNotIn("confinement", answer["result"]["structuredContent"])
 
     def test_audit_lines_are_bounded(self):
         with tempfile.TemporaryDirectory() as folder:
