@@ -73,8 +73,7 @@ TEST_F(Command, KeepsTheStreamsApart) {
   EXPECT_FALSE(r->out.truncated);
 }
 
-// --- what cannot be started
-// -----------------------------------------------------------------------
+// --- what cannot be started ---
 
 class CommandStart : public Command {
 protected:
@@ -257,8 +256,7 @@ TEST_F(CommandStart, TheLongestTimesAreNoOverflow) {
   EXPECT_THAT(run(asked), IsOk());
 }
 
-// --- what the command sees
-// ------------------------------------------------------------------------
+// --- what the command sees ---
 
 TEST_F(Command, SeesExactlyItsEnvironment) {
   auto asked = make({"/usr/bin/env"});
@@ -336,8 +334,7 @@ TEST_F(Command, RunsWhenThisProcessHasClosedItsStandardStreams) {
   EXPECT_EQ(status, 0);
 }
 
-// --- output
-// -----------------------------------------------------------------------------------------
+// --- output ---
 
 TEST_F(Command, KeepsHeadAndTailOfALongStream) {
   auto asked = shell("printf 0123456789abcdefghijklmnopqrst");
@@ -419,8 +416,7 @@ TEST_F(Command, IsNotOverWhenItsStreamsAre) {
   EXPECT_EQ(r->exit_code, 7);
 }
 
-// --- many
-// -------------------------------------------------------------------------------------------
+// --- many ---
 
 std::ptrdiff_t open_descriptors() {
   std::ptrdiff_t count = 0;

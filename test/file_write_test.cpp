@@ -321,8 +321,7 @@ TEST_P(write_test, remove_takes_the_entry_itself) {
   EXPECT_THAT(remove_file(r, "d/../f"), IsOk());
 }
 
-// --- a full disk, a killed process
-// ----------------------------------------------------------------
+// --- a full disk, a killed process ---
 
 TEST_P(write_test, a_full_disk_leaves_the_old_content) {
   const std::string old(100'000, 'o');

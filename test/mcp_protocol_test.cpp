@@ -59,8 +59,7 @@ protected:
   std::string last_;
 };
 
-// --- which revision a message speaks
-// ---------------------------------------------------------------
+// --- which revision a message speaks ---
 
 TEST_F(McpProtocol, ErrorCodesByMessage) {
   const std::string capabilities_only =
@@ -197,8 +196,7 @@ TEST_F(McpProtocol, ErasMixOnOneConnection) {
   EXPECT_FALSE(is_modern(legacy("tools/call", R"({"name":"echo","arguments":{"text":"x"}})")));
 }
 
-// --- shapes
-// ----------------------------------------------------------------------------------------
+// --- shapes ---
 
 TEST_F(McpProtocol, DiscoverHasExactlyTheSpecifiedMembers) {
   EXPECT_THAT(
@@ -310,8 +308,7 @@ TEST_F(McpProtocol, OversizedLine) {
   EXPECT_THAT(small.handle_line(std::string(100, ' ')), IsEmpty());
 }
 
-// --- arguments
-// -------------------------------------------------------------------------------------
+// --- arguments ---
 
 TEST_F(McpProtocol, ArgumentProblemsAreToolErrorsThatNameEveryProblem) {
   const struct {
@@ -387,8 +384,7 @@ TEST_F(McpProtocol, InputSchemasFollowTheTable) {
             input_schema_of(server_.tools().at(2)));
 }
 
-// --- batches, progress, subscriptions, observers
-// ---------------------------------------------------
+// --- batches, progress, subscriptions, observers ---
 
 TEST_F(McpProtocol, BatchesExistInOneRevisionOnly) {
   const std::string batch =
@@ -498,8 +494,7 @@ TEST_F(McpProtocol, ObserversSeeEveryCall) {
                                 "fail \"m\" failed not_found 2026-07-28 new/3 "));
 }
 
-// --- hostile input
-// ---------------------------------------------------------------------------------
+// --- hostile input ---
 
 TEST_F(McpProtocol, MutatedMessagesNeitherCrashNorSilence) {
   const std::vector<std::string> seeds = {

@@ -4,8 +4,8 @@
 /// The one table of everything that can go wrong, and the small value that carries it.
 ///
 /// A code says what the caller should do, not which system call failed: two causes with the same
-/// remedy share a code. The table below is the only place where codes, their wire names, their texts
-/// and their advice are written; documentation and tests are derived from it. Codes are never
+/// remedy share a code. The table below is the only place where codes, their wire names, their
+/// texts and their advice are written; documentation and tests are derived from it. Codes are never
 /// renumbered within a release, but only wire names are stable across releases.
 ///
 /// Thread-safety: everything here is immutable.
@@ -69,7 +69,8 @@ enum class error_code : std::uint8_t {
 [[nodiscard]] constexpr std::string_view wire_name(error_code code) noexcept {
   switch (code) {
 #define X(name, wire, text, advice)                                                                \
-  case error_code::name: return wire;
+  case error_code::name:                                                                           \
+    return wire;
     PADDOCK_ERROR_CODES(X)
 #undef X
   }
@@ -80,7 +81,8 @@ enum class error_code : std::uint8_t {
 [[nodiscard]] constexpr std::string_view text(error_code code) noexcept {
   switch (code) {
 #define X(name, wire, text, advice)                                                                \
-  case error_code::name: return text;
+  case error_code::name:                                                                           \
+    return text;
     PADDOCK_ERROR_CODES(X)
 #undef X
   }
@@ -91,7 +93,8 @@ enum class error_code : std::uint8_t {
 [[nodiscard]] constexpr std::string_view advice(error_code code) noexcept {
   switch (code) {
 #define X(name, wire, text, advice)                                                                \
-  case error_code::name: return advice;
+  case error_code::name:                                                                           \
+    return advice;
     PADDOCK_ERROR_CODES(X)
 #undef X
   }
@@ -102,8 +105,9 @@ enum class error_code : std::uint8_t {
 /// caller knows them.
 struct error {
   error_code code{};
-  int os_errno = 0;           ///< errno of the system call that failed; 0 when none was involved
-  const char* operation = ""; ///< a string literal: the system call or the component ("openat2", "text_edit")
+  int os_errno = 0; ///< errno of the system call that failed; 0 when none was involved
+  const char* operation =
+      ""; ///< a string literal: the system call or the component ("openat2", "text_edit")
 
   friend constexpr bool operator==(const error& a, const error& b) noexcept {
     return a.code == b.code && a.os_errno == b.os_errno;

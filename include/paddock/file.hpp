@@ -60,7 +60,7 @@ struct line_slice {
   std::optional<std::int64_t> total_lines; ///< known when the read met the end of the file
   std::uint64_t offset = 0;                ///< of the text in the file, in bytes
   std::uint64_t file_size = 0;             ///< bytes, when the file was opened
-  std::string path; ///< resolved, relative to the root
+  std::string path;                        ///< resolved, relative to the root
 };
 
 /// A range of lines in constant memory: the file is streamed, and not read beyond the range unless

@@ -15,5 +15,6 @@ int main(int argc, char** argv) {
 
   const auto outside = paddock::read_file(*workspace, "../outside");
   if (outside || outside.error().code != paddock::error_code::escapes_root) return 5;
-  std::printf("wrote %s; outside: %s\n", plan->path.c_str(), paddock::wire_name(outside.error().code).data());
+  std::printf("wrote %s; outside: %s\n", plan->path.c_str(),
+              paddock::wire_name(outside.error().code).data());
 }

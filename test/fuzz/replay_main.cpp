@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// Runs a fuzz target over the files of a corpus, so that every input ever found is an ordinary test on any compiler.
-// A target that fails names its input: the path is printed before the input runs.
+// Runs a fuzz target over the files of a corpus, so that every input ever found is an ordinary test
+// on any compiler. A target that fails names its input: the path is printed before the input runs.
 
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,9 @@
 
 namespace paddock {
 
-inline void PrintTo(error_code code, std::ostream* out) { *out << wire_name(code); }
+inline void PrintTo(error_code code, std::ostream* out) {
+  *out << wire_name(code);
+}
 inline void PrintTo(const error& e, std::ostream* out) {
   *out << wire_name(e.code) << " (errno " << e.os_errno << ", " << e.operation << ")";
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A temporary directory of the test's own, removed at the end, with helpers that fail the test when the set-up
-// does not work. Everything goes through plain system calls, never through the library under test.
+// A temporary directory of the test's own, removed at the end, with helpers that fail the test when
+// the set-up does not work. Everything goes through plain system calls, never through the library
+// under test.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +59,7 @@ public:
     return {std::istreambuf_iterator<char>(in), {}};
   }
   [[nodiscard]] bool exists(std::string_view name) const {
-    struct stat s {};
+    struct stat s{};
     return ::lstat((*this / name).c_str(), &s) == 0;
   }
 

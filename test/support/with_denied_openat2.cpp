@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// Runs a program in a world without openat2: `with-denied-openat2 ENOSYS|EPERM -- program arguments…`.
-// ENOSYS is what kernels before 5.6 say, EPERM what the system call filters of some container engines say.
-// The filter is inherited by everything the program starts. Needs no privilege.
+// Runs a program in a world without openat2: `with-denied-openat2 ENOSYS|EPERM -- program
+// arguments…`. ENOSYS is what kernels before 5.6 say, EPERM what the system call filters of some
+// container engines say. The filter is inherited by everything the program starts. Needs no
+// privilege.
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -33,16 +34,15 @@ constexpr sock_filter load(std::size_t offset) {
 constexpr sock_filter skip_unless_equal(unsigned value, unsigned char skipped) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped);
 }
-constexpr sock_filter answer(unsigned action) { return BPF_STMT(BPF_RET | BPF_K, action); }
+constexpr sock_filter answer(unsigned action) {
+  return BPF_STMT(BPF_RET | BPF_K, action);
+}
 
 bool deny_openat2(unsigned error_number) {
   sock_filter instructions[] = {
-      load(offsetof(seccomp_data, arch)),
-      skip_unless_equal(this_architecture, 3),
-      load(offsetof(seccomp_data, nr)),
-      skip_unless_equal(SYS_openat2, 1),
-      answer(SECCOMP_RET_ERRNO | error_number),
-      answer(SECCOMP_RET_ALLOW),
+      load(offsetof(seccomp_data, arch)),       skip_unless_equal(this_architecture, 3),
+      load(offsetof(seccomp_data, nr)),         skip_unless_equal(SYS_openat2, 1),
+      answer(SECCOMP_RET_ERRNO | error_number), answer(SECCOMP_RET_ALLOW),
   };
   const sock_fprog program{.len = std::size(instructions), .filter = instructions};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&

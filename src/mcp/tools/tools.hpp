@@ -84,8 +84,7 @@ tool_result list_directory(workspace_state&, call&);
 tool_result create_directory(workspace_state&, call&);
 tool_result delete_directory(workspace_state&, call&);
 
-// --- arguments and results
-// ------------------------------------------------------------------------
+// --- arguments and results ---
 
 /// A string argument; the table has made sure that a required one is there.
 [[nodiscard]] std::string_view text_argument(const call& c, std::string_view name);
@@ -127,8 +126,7 @@ private:
 [[nodiscard]] tool_result failure(const error& e, std::string_view subject,
                                   std::string_view hint = {});
 
-// --- texts (format.cpp)
-// ---------------------------------------------------------------------------
+// --- texts (format.cpp) ---
 
 /// ISO 8601 in UTC with milliseconds, rounded down: "2024-01-01T00:00:00.000Z".
 [[nodiscard]] std::string iso8601_ms(std::int64_t unix_ns);
