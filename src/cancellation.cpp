@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cancellation.hpp"
 
-#include "sys/process.hpp"
+#include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
 namespace paddock {

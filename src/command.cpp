@@ -4,6 +4,7 @@
 #include "confinement_policy.hpp"
 #include "sys/exec_protocol.hpp"
 #include "sys/process.hpp"
+#include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/command.hpp>
@@ -13,7 +14,6 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -125,7 +125,7 @@ public:
 
   /// SIGTERM for the command now, SIGKILL after the grace.
   void terminate() const {
-    (void)sys::send(channel.get(), {&sys::terminate_request, 1}, MSG_DONTWAIT).has_value();
+    (void)sys::send_nowait(channel.get(), {&sys::terminate_request, 1}).has_value();
     signal(SIGCONT); // the command may have stopped its supervisor
   }
   void signal(int number) const {
@@ -230,7 +230,7 @@ bool command_run::step() {
                                 {running_.out.get(), POLLIN, 0},
                                 {running_.err.get(), POLLIN, 0},
                                 {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0}}};
-  std::int64_t wait_ms = wake_at_ - sys::monotonic_ms();
+  std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
   if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);
   const auto ready = sys::poll(events, wait_ms);
   if (!ready) return false;
@@ -274,7 +274,7 @@ void command_run::take_event() {
   } received;
   static_assert(sizeof received.message != sizeof received.confined);
   const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
-  const auto size = sys::recv(running_.channel.get(), bytes, MSG_DONTWAIT);
+  const auto size = sys::recv_nowait(running_.channel.get(), bytes);
   if (!size && size.error().os_errno == EAGAIN) return;
   if (size && *size == sizeof received.message)
     apply(received.message);

@@ -72,14 +72,18 @@ result<directory_listing> list_directory(const root& root, std::string_view path
   directory_listing listing;
   listing.path = directory.path;
   const bool at_root = directory.path.empty();
-  PADDOCK_CHECK(for_each_entry(directory.fd.get(), [&](std::string_view name, unsigned char type) {
+  const auto add = [&](std::string_view name, unsigned char type) {
     if (at_root && root.is_protected(name)) return true;
     listing.entries.push_back({.name_offset = static_cast<std::uint32_t>(listing.names.size()),
                                .name_size = static_cast<std::uint16_t>(name.size()),
                                .kind = kind_of(type)});
     listing.names.append(name) += '\0';
     return true;
-  }));
+  };
+  if (const auto read = for_each_entry(directory.fd.get(), add); !read) {
+    if (at_root) PADDOCK_CHECK(root.check_alive());
+    return read.error();
+  }
   auto& entries = listing.entries;
   listing.total = entries.size();
   std::sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {

@@ -65,11 +65,8 @@ result<void> check_target(const place& where) {
 }
 
 /// As check_target, for operations on a file that must exist.
-result<void> check_existing_target(const root& root, const place& where) {
-  if (!where.existing) {
-    PADDOCK_CHECK(root.check_alive());
-    return error{error_code::not_found, ENOENT, "open"};
-  }
+result<void> check_existing_target(const place& where) {
+  if (!where.existing) return error{error_code::not_found, ENOENT, "open"};
   return check_target(where);
 }
 
@@ -108,7 +105,7 @@ result<std::string> append_file(const root& root, std::string_view path, std::st
   for (unsigned attempt = 0; attempt < edit_attempts_max; ++attempt) {
     PADDOCK_TRY(const place where, root.locate(path, final_link::follow));
     const auto lock = lock_content(root, where.path);
-    PADDOCK_CHECK(check_existing_target(root, where));
+    PADDOCK_CHECK(check_existing_target(where));
     PADDOCK_TRY(auto file, root.open_beneath(where.path, access::append));
     if (file.status.links == 0) continue; // replaced between the look and the open
     if (auto written = write_all(file.fd.get(), bytes); !written) {
@@ -126,7 +123,7 @@ result<edit_outcome> edit_file(const root& root, std::string_view path, const te
   for (unsigned attempt = 0; attempt < edit_attempts_max; ++attempt) {
     PADDOCK_TRY(place where, root.locate(path, final_link::follow));
     const auto lock = lock_content(root, where.path);
-    PADDOCK_CHECK(check_existing_target(root, where));
+    PADDOCK_CHECK(check_existing_target(where));
     auto file = open_entry(where, O_RDONLY);
     if (!file && (file.error().code == error_code::conflict ||
                   file.error().code == error_code::symlink_loop ||
@@ -164,10 +161,7 @@ result<void> move_by_link(const place& from, const place& to) {
 
 result<moved> move_entry(const root& root, std::string_view source, std::string_view destination) {
   PADDOCK_TRY(place from, root.locate(source, final_link::keep));
-  if (!from.existing) {
-    PADDOCK_CHECK(root.check_alive());
-    return error{error_code::not_found, ENOENT, "move"};
-  }
+  if (!from.existing) return error{error_code::not_found, ENOENT, "move"};
   const bool directory = from.existing->kind == entry_kind::directory;
   if (from.directory && !directory) return refuse(error_code::not_a_directory, "move");
   PADDOCK_CHECK(check_writable(from));
@@ -175,6 +169,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   if (to.existing) return error{error_code::already_exists, EEXIST, "move"};
   if (to.directory && !directory) return refuse(error_code::not_a_directory, "move");
 
+  const auto lock = lock_content(root, from.path); // an edit of it must not bring the old name back
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
   if (!done && done.error().os_errno == EINVAL) {
@@ -188,14 +183,12 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
 
 result<std::string> remove_file(const root& root, std::string_view path) {
   PADDOCK_TRY(place where, root.locate(path, final_link::keep));
-  if (!where.existing) {
-    PADDOCK_CHECK(root.check_alive());
-    return error{error_code::not_found, ENOENT, "remove"};
-  }
+  if (!where.existing) return error{error_code::not_found, ENOENT, "remove"};
   if (where.existing->kind == entry_kind::directory)
     return refuse(error_code::is_a_directory, "remove");
   if (where.directory) return refuse(error_code::not_a_directory, "remove");
   PADDOCK_CHECK(check_writable(where));
+  const auto lock = lock_content(root, where.path);
   PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), 0));
   return std::move(where.path);
 }

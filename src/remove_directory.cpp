@@ -30,10 +30,10 @@ public:
   tree_remover(const place& top, const remove_options& options) : top_(top), options_(options) {}
 
   result<std::uint64_t> run() {
+    PADDOCK_TRY(outside_, sys::status_at(top_.parent.get(), ""));
     PADDOCK_CHECK(enter(top_.parent.get(), top_.name));
     while (!levels_.empty()) {
-      if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed))
-        return refuse(error_code::cancelled, ECANCELED);
+      if (cancelled()) return refuse(error_code::cancelled, ECANCELED);
       level& now = levels_.back();
       if (!now.scanned) PADDOCK_CHECK(scan(now));
       if (now.directories.empty()) {
@@ -61,15 +61,16 @@ private:
     unsigned scans = 0;
   };
 
+  [[nodiscard]] bool cancelled() const {
+    return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
+  }
+
   result<void> enter(int parent, const component& name) {
     constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
     PADDOCK_TRY(auto fd, sys::openat(parent, name.c_str(), flags));
     PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
-    if (!levels_.empty()) {
-      const file_status& top = levels_.front().status;
-      if (status.mount != top.mount || status.device != top.device)
-        return refuse(error_code::crosses_mount, EXDEV);
-    }
+    if (status.mount != outside_.mount || status.device != outside_.device)
+      return refuse(error_code::crosses_mount, EXDEV);
     levels_.push_back({name, std::move(fd), status, {}, false, 0});
     if (levels_.size() > open_directories_max)
       levels_[levels_.size() - 1 - open_directories_max].fd.reset();
@@ -85,6 +86,10 @@ private:
     now.scanned = true;
     result<void> failed;
     PADDOCK_CHECK(for_each_entry(now.fd.get(), [&](std::string_view name, unsigned char type) {
+      if (cancelled()) {
+        failed = refuse(error_code::cancelled, ECANCELED);
+        return false;
+      }
       if (type == DT_DIR) {
         now.directories.emplace_back(name);
         return true;
@@ -140,6 +145,7 @@ private:
 
   const place& top_;
   const remove_options& options_;
+  file_status outside_; ///< of the directory that holds the top
   std::vector<level> levels_;
   std::uint64_t removed_ = 0;
 };
@@ -148,10 +154,7 @@ private:
 
 result<removed> remove_directory(const root& root, std::string_view path, remove_options options) {
   PADDOCK_TRY(place where, root.locate(path, final_link::keep));
-  if (!where.existing) {
-    PADDOCK_CHECK(root.check_alive());
-    return error{error_code::not_found, ENOENT, "remove directory"};
-  }
+  if (!where.existing) return refuse(error_code::not_found, ENOENT);
   if (where.existing->kind != entry_kind::directory)
     return refuse(error_code::not_a_directory, ENOTDIR);
   PADDOCK_CHECK(check_writable(where));

@@ -112,16 +112,18 @@ result<void> replace_content(const place& where, std::span<const std::string_vie
   PADDOCK_CHECK(write_parts(fresh.fd.get(), parts));
   if (where.existing) PADDOCK_CHECK(take_over_attributes(fresh.fd.get(), *where.existing));
   if (durability != durability::none) PADDOCK_CHECK(sys::fdatasync(fresh.fd.get()));
+  // Opened before the rename: after it, nothing may fail for lack of permission.
+  file_descriptor directory;
+  if (durability == durability::full) {
+    PADDOCK_TRY(directory, sys::openat(parent, ".", O_RDONLY | O_DIRECTORY));
+  }
   if (expected != nullptr) {
     const auto now = sys::status_at(parent, where.name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!now || !same_content(*now, *expected)) return error{error_code::conflict, 0, "replace"};
   }
   PADDOCK_CHECK(sys::renameat2(parent, fresh.name.c_str(), parent, where.name.c_str(), 0));
   renamed = true;
-  if (durability == durability::full) {
-    PADDOCK_TRY(const auto directory, sys::openat(parent, ".", O_RDONLY | O_DIRECTORY));
-    PADDOCK_CHECK(sys::fsync(directory.get()));
-  }
+  if (directory) PADDOCK_CHECK(sys::fsync(directory.get()));
   return {};
 }
 

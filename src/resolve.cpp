@@ -40,13 +40,20 @@ public:
 
   [[nodiscard]] int top() const { return stack_.empty() ? in_.root : stack_.back().get(); }
   [[nodiscard]] bool at_root() const { return stack_.empty(); }
-  void up() { stack_.pop_back(); }
+  /// Precondition: not at the root. Looking at `.` needs the permission that the kernel asks of
+  /// `..`.
+  result<void> up() {
+    PADDOCK_TRY([[maybe_unused]] const auto status, sys::status_at(top(), "."));
+    stack_.pop_back();
+    return {};
+  }
 
   /// Looks at a child without following it.
   result<std::pair<file_descriptor, file_status>> look(const char* name) const {
     PADDOCK_TRY(auto fd, sys::openat(top(), name, O_PATH | O_NOFOLLOW));
     PADDOCK_TRY(const auto status, sys::status_at(fd.get(), "", AT_SYMLINK_NOFOLLOW));
-    if (in_.mounts == mounts::refuse && status.mount != in_.mount)
+    // Device numbers also serve kernels that do not tell mount ids.
+    if (in_.mounts == mounts::refuse && (status.mount != in_.mount || status.device != in_.device))
       return refuse(error_code::crosses_mount, EXDEV);
     return std::pair(std::move(fd), status);
   }
@@ -70,15 +77,19 @@ result<file_descriptor> open_by_steps(const scope& in, std::string_view path, st
     const bool last = i + 1 == parts.size();
     if (parts[i] == "..") {
       if (at.at_root()) return refuse(error_code::escapes_root, EXDEV);
-      at.up();
+      PADDOCK_CHECK(at.up());
       continue;
     }
     const std::string name(parts[i]);
     PADDOCK_TRY(auto child, at.look(name.c_str()));
     if (child.second.kind == entry_kind::symlink) return refuse(error_code::symlink_loop, ELOOP);
-    if (last) return sys::openat(at.top(), name.c_str(), final_flags);
+    // O_PATH with O_NOFOLLOW would open a link that has taken the place of what was looked at.
+    if (last && (final_flags & O_PATH) == 0)
+      return sys::openat(at.top(), name.c_str(), final_flags);
+    if (last && (final_flags & O_DIRECTORY) == 0) return std::move(child.first);
     if (child.second.kind != entry_kind::directory)
       return refuse(error_code::not_a_directory, ENOTDIR);
+    if (last) return std::move(child.first);
     PADDOCK_CHECK(at.down(std::move(child.first)));
   }
   return sys::openat(at.top(), ".", final_flags);
@@ -123,7 +134,7 @@ namespace {
 /// The work of expand_links: components still to be looked at, the last one on top.
 class expander {
 public:
-  expander(const scope& in, final_link last) : in_(in), last_(last), at_(in) {}
+  explicit expander(const scope& in) : in_(in), at_(in) {}
 
   result<expansion> run(std::string_view path) {
     push(path, false);
@@ -133,15 +144,14 @@ public:
       if (next.name == ".") continue; // only there to make the one before it a directory
       if (next.name == "..") {
         if (at_.at_root()) return refuse(error_code::escapes_root, EXDEV);
-        at_.up();
+        PADDOCK_CHECK(at_.up());
         names_.pop_back();
         continue;
       }
       auto child = at_.look(next.name.c_str());
       if (!child && child.error().os_errno == ENOENT) return missing(next);
       if (!child) return child.error();
-      const bool final = pending_.empty() && !next.from_link && last_ == final_link::keep;
-      if (child->second.kind == entry_kind::symlink && !final) {
+      if (child->second.kind == entry_kind::symlink) {
         PADDOCK_CHECK(follow(child->first.get()));
         continue;
       }
@@ -220,7 +230,6 @@ private:
   }
 
   const scope& in_;
-  final_link last_;
   descent at_;
   std::vector<std::string> names_;
   std::vector<item> pending_;
@@ -229,8 +238,8 @@ private:
 
 } // namespace
 
-result<expansion> expand_links(const scope& in, std::string_view path, final_link last) {
-  return expander(in, last).run(path);
+result<expansion> expand_links(const scope& in, std::string_view path) {
+  return expander(in).run(path);
 }
 
 } // namespace paddock::resolve

@@ -28,7 +28,8 @@ struct scope {
   int root = -1;
   paddock::resolver resolver = paddock::resolver::openat2;
   paddock::mounts mounts = paddock::mounts::enter;
-  std::uint64_t mount = 0; ///< the root's mount id
+  std::uint64_t mount = 0;  ///< the root's mount id
+  std::uint64_t device = 0; ///< and device
   std::string_view configured;
   std::string_view canonical;
 };
@@ -59,11 +60,10 @@ struct expansion {
   [[nodiscard]] bool complete() const { return existing == path.size(); }
 };
 
-/// Follows the links of `path`, the last component's as `last` says.
+/// Follows the links of `path`, the last component's too.
 /// Errors: escapes_root, absolute_symlink, absolute_symlink_inside, symlink_loop, dangling_symlink
 /// (a link in the middle), not_a_directory, not_found (`..` after a missing component),
 /// path_too_long.
-[[nodiscard]] result<expansion> expand_links(const scope& in, std::string_view path,
-                                             final_link last);
+[[nodiscard]] result<expansion> expand_links(const scope& in, std::string_view path);
 
 } // namespace paddock::resolve

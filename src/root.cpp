@@ -25,6 +25,7 @@ resolve::scope scope_of(const root& r, mounts allowed, std::string_view configur
           .resolver = r.resolver(),
           .mounts = allowed,
           .mount = r.status().mount,
+          .device = r.status().device,
           .configured = configured,
           .canonical = r.path()};
 }
@@ -115,11 +116,14 @@ result<root> root::open(std::string_view path, root_options options) {
     PADDOCK_TRY(std::string here, sys::getcwd());
     absolute_path = std::move(here) + '/' + spelled;
   }
-  r.configured_ = '/' + resolve::collapse(absolute_path).value_or(std::string());
-  // Without procfs the configured spelling has to serve as the canonical one.
+  // Without procfs the caller's spelling has to serve as the canonical one.
   auto canonical =
       sys::readlinkat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(r.fd_.get())).c_str());
-  r.canonical_ = canonical && canonical->starts_with('/') ? *std::move(canonical) : r.configured_;
+  r.canonical_ = canonical && canonical->starts_with('/') ? *std::move(canonical) : absolute_path;
+  // `..` after a link cannot be cancelled by spelling; what does not name the root does not count.
+  r.configured_ = normalize_lexically(absolute_path);
+  const auto named = sys::status_at(AT_FDCWD, r.configured_.c_str());
+  if (!named || !named->same_object(r.status_)) r.configured_ = r.canonical_;
 
   const bool kernel = options.resolver != paddock::resolver::walker && sys::openat2_available();
   if (!kernel && options.resolver == paddock::resolver::openat2)
@@ -127,11 +131,10 @@ result<root> root::open(std::string_view path, root_options options) {
   r.resolver_ = kernel ? paddock::resolver::openat2 : paddock::resolver::walker;
   r.mounts_ = options.mounts;
   r.probe_devices_ = sys::effective_uid() == 0;
-  r.protected_names_ = std::move(options.protected_names);
-  for (const auto& name : r.protected_names_) {
+  for (const auto& name : options.protected_names) {
     PADDOCK_TRY(const auto checked, component::from(name));
-    auto status = sys::status_at(r.fd_.get(), checked.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (status) r.protected_objects_.push_back(*status);
+    const auto status = sys::status_at(r.fd_.get(), checked.c_str(), AT_SYMLINK_NOFOLLOW);
+    r.reserved_.push_back({name, status ? std::optional(*status) : std::nullopt});
   }
   return r;
 }
@@ -161,24 +164,36 @@ result<std::string> root::relative(std::string_view path) const {
 }
 
 bool root::is_protected_name(std::string_view name) const {
-  return std::any_of(protected_names_.begin(), protected_names_.end(), [&](const auto& reserved) {
-    return detail::equal_ignoring_ascii_case(reserved, name);
+  return std::any_of(reserved_.begin(), reserved_.end(), [&](const auto& entry) {
+    return detail::equal_ignoring_ascii_case(entry.name, name);
   });
+}
+
+bool root::leads_through(const file_status& object, std::string_view resolved) const {
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = resolved.find('/', end + 1);
+    const std::string prefix(resolved.substr(0, end));
+    const auto here = sys::status_at(fd_.get(), prefix.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (here && here->same_object(object)) return true;
+  }
+  return false;
 }
 
 bool root::is_protected(std::string_view resolved) const {
   const auto first = first_component(resolved);
   if (first.empty()) return false;
   if (is_protected_name(first)) return true;
-  if (protected_objects_.empty() && !could_be_an_alias(first)) return false;
-  const auto here = sys::status_at(fd_.get(), std::string(first).c_str(), AT_SYMLINK_NOFOLLOW);
-  if (!here) return false;
-  const auto same = [&](const file_status& reserved) { return reserved.same_object(*here); };
-  if (std::any_of(protected_objects_.begin(), protected_objects_.end(), same)) return true;
-  return std::any_of(protected_names_.begin(), protected_names_.end(), [&](const auto& name) {
-    const auto reserved = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
-    return reserved && same(*reserved);
-  });
+  const bool alias = could_be_an_alias(first);
+  for (const auto& [name, object] : reserved_) {
+    if (!object && !alias) continue;
+    const auto now = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (now && alias && leads_through(*now, first)) return true;
+    // A directory that is where it was is nowhere else.
+    const bool in_place =
+        now && object && now->same_object(*object) && now->kind == entry_kind::directory;
+    if (object && !in_place && leads_through(*object, resolved)) return true;
+  }
+  return false;
 }
 
 /// A look-up that fails in a deleted workspace says so instead of blaming the path.
@@ -237,7 +252,7 @@ result<opened> root::open_beneath(std::string_view path, access intent) const {
   for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
     auto found = open_strictly(now, intent);
     if (!found && resolve::met_link(found.error())) {
-      PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked, final_link::follow));
+      PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked));
       if (!expanded.complete())
         return missing_or_gone(refuse(
             expanded.through_link ? error_code::dangling_symlink : error_code::not_found, ENOENT));
@@ -297,7 +312,7 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
     std::string made = now;
     const bool absent = !fd && fd.error().code == error_code::not_found;
     if (!fd && (resolve::met_link(fd.error()) || (absent && missing == parents::create))) {
-      PADDOCK_TRY(auto expanded, resolve::expand_links(in, parent, final_link::follow));
+      PADDOCK_TRY(auto expanded, resolve::expand_links(in, parent));
       if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
       if (!expanded.complete() && expanded.through_link)
         return refuse(error_code::dangling_symlink, ENOENT);
@@ -314,6 +329,9 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
       if (fd) fd = make_directories(*std::move(fd), std::string_view(made).substr(now.size()));
     }
     if (!fd) return missing_or_gone(fd.error());
+    PADDOCK_TRY(const auto status, sys::status_at(fd->get(), ""));
+    if (status.device != status_.device && shows_the_system(fd->get()))
+      return refuse(error_code::crosses_mount);
     PADDOCK_TRY(std::string path, resolve::collapse(made));
     if (!path.empty()) path += '/';
     path += name;
@@ -338,12 +356,15 @@ result<place> root::locate(std::string_view path, final_link last, parents missi
     found.directory = demands_directory(path);
     auto existing = sys::status_at(found.parent.get(), found.name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!existing && existing.error().code != error_code::not_found) return existing.error();
-    if (existing) found.existing = *existing;
+    if (existing)
+      found.existing = *existing;
+    else
+      PADDOCK_CHECK(check_alive());
     if (!existing || existing->kind != entry_kind::symlink || last == final_link::keep)
       return found;
     // The target takes the place of the link. Its own parents are never made: a link is no wish for
     // them.
-    PADDOCK_TRY(const auto expanded, resolve::expand_links(in, asked, final_link::follow));
+    PADDOCK_TRY(const auto expanded, resolve::expand_links(in, asked));
     if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
     if (expanded.path.empty()) return refuse(error_code::is_a_directory, EISDIR);
     now = split(expanded.path);

@@ -11,12 +11,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -416,6 +418,75 @@ TEST_P(McpTransport, BlockedAndQuickCallsInAStorm) {
   for (const std::int64_t id : ids)
     EXPECT_NE(0, id % 50);
   EXPECT_EQ(std::nullopt, c->receive());
+}
+
+/// Runs serve_stdio in a process of its own, with a tool that writes to descriptor 1 behind the
+/// protocol's back.
+class McpStandardStreams : public testing::Test {
+protected:
+  void SetUp() override {
+    std::array<int, 2> to{}, from{};
+    ASSERT_EQ(0, ::pipe2(to.data(), O_CLOEXEC));
+    ASSERT_EQ(0, ::pipe2(from.data(), O_CLOEXEC));
+    std::fflush(nullptr); // or the child might write what was buffered before
+    child_ = ::fork();
+    ASSERT_GE(child_, 0);
+    if (child_ == 0) {
+      ::dup2(to[0], 0);
+      ::dup2(from[1], 1);
+      ::close(to[1]);
+      ::close(from[0]);
+      ::close(from[1]);
+      std::vector<tool> tools = test::fixture_tools(test::gate{});
+      tools.push_back({.name = "shout", .description = "Writes to 1.", .handler = [](call&) {
+                         const ssize_t n = ::write(1, "noise\n", 6);
+                         std::array<char, 1> byte{};
+                         const ssize_t at_end = ::read(0, byte.data(), 1);
+                         return tool_result{.json = n == 6 && at_end == 0 ? "{}" : R"({"bad":1})"};
+                       }});
+      const auto outcome = serve_stdio(server(test::fixture_options(), std::move(tools)));
+      ::_exit(outcome ? 10 + static_cast<int>(outcome->reason) : 1);
+    }
+    to_.reset(to[1]);
+    from_.reset(from[0]);
+    ::close(to[0]);
+    ::close(from[1]);
+  }
+  void send(std::string_view line) {
+    ASSERT_EQ(static_cast<ssize_t>(line.size()), ::write(to_.get(), line.data(), line.size()));
+  }
+  std::string receive() {
+    std::string line;
+    for (char c = 0; ::read(from_.get(), &c, 1) == 1 && c != '\n';)
+      line += c;
+    return line;
+  }
+  int exit_code() {
+    int status = 0;
+    ::waitpid(child_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  pid_t child_ = -1;
+  file_descriptor to_, from_;
+};
+
+TEST_F(McpStandardStreams, CarryTheProtocolAndNothingElse) {
+  send(call_of(1, "shout"));
+  EXPECT_THAT(receive(), HasSubstr(R"("structuredContent":{},)"));
+  send(request(2, "ping"));
+  EXPECT_EQ(pong(2), receive());
+  to_.reset();
+  EXPECT_EQ("", receive());
+  EXPECT_EQ(10 + static_cast<int>(end_reason::input_ended), exit_code());
+}
+
+TEST_F(McpStandardStreams, EndOnSigterm) {
+  send(call_of(1, "block") + request(2, "ping"));
+  EXPECT_EQ(pong(2), receive());
+  ASSERT_EQ(0, ::kill(child_, SIGTERM));
+  EXPECT_THAT(receive(), HasSubstr("cancelled"));
+  EXPECT_EQ(10 + static_cast<int>(end_reason::stopped), exit_code());
 }
 
 } // namespace

@@ -24,6 +24,12 @@ std::string_view name_of(mcp::call_outcome outcome) {
   return "cancelled";
 }
 
+/// What the client says about itself is written down as far as it is plausible.
+std::string_view bounded(std::string_view text) {
+  constexpr std::size_t text_bytes_max = 256;
+  return text.substr(0, text_bytes_max);
+}
+
 std::string now() {
   std::timespec t{};
   std::timespec_get(&t, TIME_UTC);
@@ -55,10 +61,10 @@ void audit_log::write(const mcp::call_record& record) {
   out.key("bytesOut").unsigned_integer(record.bytes_out);
   out.member("protocol", record.revision);
   if (!record.client_name.empty()) {
-    out.member("client", record.client_name);
-    out.member("clientVersion", record.client_version);
+    out.member("client", bounded(record.client_name));
+    out.member("clientVersion", bounded(record.client_version));
   }
-  if (!record.traceparent.empty()) out.member("traceparent", record.traceparent);
+  if (!record.traceparent.empty()) out.member("traceparent", bounded(record.traceparent));
   out.end_object();
   const std::string line = out.take() + '\n';
   const std::lock_guard lock(mutex_);

@@ -25,6 +25,11 @@ void add_choice(CLI::App& app, const std::string& name, Enum& target,
       ->type_name(CLI::detail::generate_map(choices, true));
 }
 
+/// The option parser reads "-1" as the largest number there is.
+std::string not_negative(const std::string& number) {
+  return number.starts_with('-') ? number + " is negative" : std::string();
+}
+
 std::string default_text(const limit_description& limit) {
   return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) + ")";
 }
@@ -40,9 +45,11 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       "Only tools that change nothing; exec is left out too");
   app.add_option("--pick", target.tools.pick, "Only these tools")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("NAMES");
   app.add_option("--omit", target.tools.omit, "Not these tools")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("NAMES");
   add_choice<mcp::exec_mode>(app, "--exec", target.tools.exec,
                              {{"on", mcp::exec_mode::on}, {"off", mcp::exec_mode::off}},
@@ -50,6 +57,7 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   app.add_option("--pass-env", target.tools.pass_environment,
                  "Environment variables that commands inherit besides the usual ones")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("NAMES");
   app.add_flag_callback(
       "--one-filesystem", [&] { target.root.mounts = mounts::refuse; },
@@ -65,6 +73,7 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   for (const auto& limit : limit_table)
     app.add_option(std::string(limit.option), target.tools.limits.*limit.field, default_text(limit))
         ->type_name("N")
+        ->check(not_negative, "")
         ->group("Limits");
 }
 

@@ -36,7 +36,8 @@ namespace paddock {
   X(exec_concurrent_max,    16u,                  "--max-exec-concurrent",    "commands that run at the same time")                            \
   X(message_in_bytes_max,   16u * 1024 * 1024,    "--max-message-in-bytes",   "one protocol line from the client")                             \
   X(message_out_bytes_max,  4u * 1024 * 1024,     "--max-message-out-bytes",  "one protocol line to the client")                               \
-  X(todos_max,              10'000u,              "--max-todos",              "items on the todo list")
+  X(todos_max,              10'000u,              "--max-todos",              "items on the todo list")                                      \
+  X(todo_characters_max,    2'000u,               "--max-todo-characters",    "title of one item on the todo list, in code points")
 // clang-format on
 
 struct limits {

@@ -161,7 +161,8 @@ public:
   [[nodiscard]] const std::string& path() const noexcept { return canonical_; }
 
   /// Whether a root-relative, resolved path is reserved or lies beneath a reserved entry: by its
-  /// first component's spelling, or because that is the same object as a protected entry.
+  /// first component's spelling, or because a component is the same object as a protected entry,
+  /// also when that has been renamed since the root was opened.
   [[nodiscard]] bool is_protected(std::string_view resolved) const;
 
   /// Errors: root_gone when the directory was deleted.
@@ -176,6 +177,7 @@ private:
   root() = default;
   [[nodiscard]] result<std::string> relative(std::string_view path) const;
   [[nodiscard]] bool is_protected_name(std::string_view name) const;
+  [[nodiscard]] bool leads_through(const file_status& object, std::string_view resolved) const;
   [[nodiscard]] result<opened> open_strictly(const std::string& path, access intent) const;
   [[nodiscard]] result<place> place_in(const std::string& parent, std::string_view name,
                                        parents missing) const;
@@ -185,8 +187,11 @@ private:
   std::string configured_; ///< absolute, lexically normal, as the caller spelled it
   std::string canonical_;  ///< as the kernel spells it
   file_status status_;
-  std::vector<std::string> protected_names_;
-  std::vector<file_status> protected_objects_; ///< those that existed when the root was opened
+  struct reserved_entry {
+    std::string name;
+    std::optional<file_status> object; ///< what had the name when the root was opened
+  };
+  std::vector<reserved_entry> reserved_;
   paddock::resolver resolver_ = paddock::resolver::openat2;
   paddock::mounts mounts_ = paddock::mounts::enter;
   bool probe_devices_ = false; ///< privileged: look before opening, devices react to being opened

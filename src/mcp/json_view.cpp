@@ -182,6 +182,17 @@ json_document::json_document(json_document&&) noexcept = default;
 json_document& json_document::operator=(json_document&&) noexcept = default;
 json_document::~json_document() = default;
 
+namespace {
+
+/// Words of our own, because the parser's differ between its versions.
+const char* what_is_wrong(simdjson::error_code code) {
+  if (code == simdjson::UTF8_ERROR) return "not UTF-8";
+  if (code == simdjson::DEPTH_ERROR) return "nested too deeply";
+  return "not JSON";
+}
+
+} // namespace
+
 result<json_view> json_document::parse(std::string_view text) {
   const simdjson::padded_string copy(text);
   return parse_padded({copy.data(), copy.size()});
@@ -204,7 +215,7 @@ result<json_view> json_document::parse_padded(std::string_view text) {
     if (repaired != text) failed = dom.parse(simdjson::padded_string(repaired)).get(root);
   }
   if (failed != simdjson::SUCCESS)
-    return error{error_code::invalid_argument, 0, simdjson::error_message(failed)};
+    return error{error_code::invalid_argument, 0, what_is_wrong(failed)};
   root_ = json_view::access::view(root);
   return root_;
 }

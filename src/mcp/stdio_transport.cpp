@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/connection.hpp"
-#include "sys/process.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
@@ -17,7 +16,7 @@ namespace paddock::mcp {
 result<serve_outcome> serve(const server& s, int in, int out, serve_options options) {
   Expects(options.threads_max > 0);
   sys::ignore_sigpipe();
-  PADDOCK_TRY(file_descriptor wake, sys::event_fd());
+  PADDOCK_TRY(file_descriptor wake, sys::eventfd());
   const auto c = std::make_shared<connection>(s.shared_core(), in, out, std::move(wake), options);
   return c->supervise();
 }
@@ -26,7 +25,7 @@ result<serve_outcome> serve_stdio(const server& s, serve_options options) {
   PADDOCK_TRY(const file_descriptor in, sys::duplicate(0));
   PADDOCK_TRY(const file_descriptor out, sys::duplicate(1));
   PADDOCK_TRY(const file_descriptor nothing, sys::openat(AT_FDCWD, "/dev/null", O_RDONLY));
-  PADDOCK_TRY(const file_descriptor stop, sys::event_fd());
+  PADDOCK_TRY(const file_descriptor stop, sys::eventfd());
   PADDOCK_CHECK(sys::replace(0, nothing.get()));
   PADDOCK_CHECK(sys::replace(1, 2));
   if (options.stop_fd < 0) {

@@ -44,11 +44,10 @@ error_code code_of(int os_errno) noexcept {
   case ELOOP:
     return error_code::symlink_loop;
   case EXDEV:
+  case EBUSY: // removing or renaming a mount point
     return error_code::crosses_mount;
   case EINVAL:
     return error_code::invalid_argument;
-  case EBUSY:
-    return error_code::conflict;
   case ETIMEDOUT:
     return error_code::timed_out;
   case ECANCELED:

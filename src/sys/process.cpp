@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "sys/process.hpp"
 
+#include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <utility>
 
 // The child of `spawn` runs in this process's memory while its thread waits; sanitizers must not
@@ -53,7 +49,6 @@ namespace {
 constexpr auto wait_by_pidfd = static_cast<idtype_t>(3); // P_PIDFD, which older headers do not have
 constexpr std::size_t kernel_signal_set_bytes = 8;
 constexpr std::size_t child_stack_bytes = 32UL * 1024;
-constexpr int above_standard_streams = 3;
 
 struct start_request {
   const char* path;
@@ -73,21 +68,6 @@ PADDOCK_NOT_INSTRUMENTED int start_in_child(void* argument) {
   request->os_errno = errno;
   ::syscall(SYS_exit_group, 127);
   return 127;
-}
-
-result<void> move_above_standard_streams(file_descriptor& fd) {
-  if (fd.get() < above_standard_streams) {
-    PADDOCK_TRY(fd, duplicate(fd.get()));
-  }
-  return {};
-}
-
-result<descriptor_pair> pair_of(int status, const int (&fds)[2], const char* operation) {
-  if (status < 0) return failure(errno, operation);
-  descriptor_pair pair{file_descriptor(fds[0]), file_descriptor(fds[1])};
-  PADDOCK_CHECK(move_above_standard_streams(pair.first));
-  PADDOCK_CHECK(move_above_standard_streams(pair.second));
-  return pair;
 }
 
 } // namespace
@@ -135,38 +115,12 @@ result<void> kill_group(int group, int signal) {
   return {};
 }
 
-result<descriptor_pair> pipe2(int flags) {
-  int fds[2];
-  return pair_of(::pipe2(fds, flags | O_CLOEXEC), fds, "pipe2");
-}
-
-result<descriptor_pair> socketpair(int type) {
-  int fds[2];
-  return pair_of(::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds), fds, "socketpair");
-}
-
-result<file_descriptor> eventfd() {
-  file_descriptor fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!fd) return failure(errno, "eventfd");
-  PADDOCK_CHECK(move_above_standard_streams(fd));
-  return fd;
-}
-
-result<file_descriptor> duplicate(int fd) {
-  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, above_standard_streams);
-  if (copy < 0) return failure(errno, "fcntl");
-  return file_descriptor(copy);
-}
-
-result<void> set_nonblocking(int fd) {
-  if (::fcntl(fd, F_SETFL, O_NONBLOCK) < 0) return failure(errno, "fcntl");
-  return {};
-}
-
 result<file_descriptor> sealed_memory(std::string_view bytes) {
   file_descriptor memory(::memfd_create("paddock-policy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory) return failure(errno, "memfd_create");
-  PADDOCK_CHECK(move_above_standard_streams(memory));
+  if (memory.get() <= STDERR_FILENO) {
+    PADDOCK_TRY(memory, duplicate(memory.get()));
+  }
   while (!bytes.empty()) {
     PADDOCK_TRY(const std::size_t written, write(memory.get(), bytes));
     bytes.remove_prefix(written);
@@ -190,31 +144,6 @@ shared_memory::shared_memory(shared_memory&& other) noexcept
 
 shared_memory::~shared_memory() {
   if (id_ >= 0) ::shmctl(id_, IPC_RMID, nullptr);
-}
-
-result<std::size_t> recv(int fd, std::span<char> buffer, int flags) {
-  ssize_t n = 0;
-  do
-    n = ::recv(fd, buffer.data(), buffer.size(), flags);
-  while (n < 0 && errno == EINTR);
-  if (n < 0) return failure(errno, "recv");
-  return static_cast<std::size_t>(n);
-}
-
-result<std::size_t> send(int fd, std::string_view bytes, int flags) {
-  ssize_t n = 0;
-  do
-    n = ::send(fd, bytes.data(), bytes.size(), flags | MSG_NOSIGNAL);
-  while (n < 0 && errno == EINTR);
-  if (n < 0) return failure(errno, "send");
-  return static_cast<std::size_t>(n);
-}
-
-result<std::size_t> poll(std::span<::pollfd> events, std::int64_t timeout_ms) {
-  const auto timeout = static_cast<int>(std::clamp<std::int64_t>(timeout_ms, 0, INT_MAX));
-  const int n = ::poll(events.data(), events.size(), timeout);
-  if (n < 0 && errno != EINTR) return failure(errno, "poll");
-  return static_cast<std::size_t>(std::max(n, 0));
 }
 
 result<std::string> executable_path() {

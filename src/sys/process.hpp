@@ -6,13 +6,9 @@
 #include <paddock/file_descriptor.hpp>
 #include <paddock/result.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-
-struct pollfd;
 
 namespace paddock::sys {
 
@@ -35,16 +31,6 @@ result<void> pidfd_send_signal(int pidfd, int signal);
 /// Sends to every process of a group.
 result<void> kill_group(int group, int signal);
 
-struct descriptor_pair {
-  file_descriptor first;
-  file_descriptor second;
-};
-// Close-on-exec, and never 0, 1 or 2, even if this process has closed its standard streams.
-result<descriptor_pair> pipe2(int flags);     ///< first: read end; `flags` apply to both ends
-result<descriptor_pair> socketpair(int type); ///< AF_UNIX
-result<file_descriptor> eventfd();            ///< not blocking
-result<file_descriptor> duplicate(int fd);
-result<void> set_nonblocking(int fd);
 /// Memory with these bytes that nobody can change any more.
 result<file_descriptor> sealed_memory(std::string_view bytes);
 
@@ -65,13 +51,6 @@ private:
   int key_;
   int id_;
 };
-
-/// 0 bytes at the end. `flags` are MSG_* bits; never raises SIGPIPE.
-result<std::size_t> recv(int fd, std::span<char> buffer, int flags);
-result<std::size_t> send(int fd, std::string_view bytes, int flags);
-/// The number of descriptors with events. Negative descriptors are skipped. An interrupted call
-/// counts as 0.
-result<std::size_t> poll(std::span<::pollfd> events, std::int64_t timeout_ms);
 
 /// "/proc/self/exe", resolved.
 result<std::string> executable_path();

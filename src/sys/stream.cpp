@@ -11,19 +11,66 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 
 namespace paddock::sys {
+namespace {
 
-result<std::size_t> poll(std::span<pollfd> entries, int timeout_ms) {
-  int n = 0;
-  do {
-    n = ::poll(entries.data(), entries.size(), timeout_ms);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) return failure(errno, "poll");
-  return static_cast<std::size_t>(n);
+constexpr int above_standard_streams = 3;
+
+result<void> move_above_standard_streams(file_descriptor& fd) {
+  if (fd.get() < above_standard_streams) {
+    PADDOCK_TRY(fd, duplicate(fd.get()));
+  }
+  return {};
+}
+
+result<descriptor_pair> pair_of(int status, const int (&fds)[2], const char* operation) {
+  if (status < 0) return failure(errno, operation);
+  descriptor_pair pair{file_descriptor(fds[0]), file_descriptor(fds[1])};
+  PADDOCK_CHECK(move_above_standard_streams(pair.first));
+  PADDOCK_CHECK(move_above_standard_streams(pair.second));
+  return pair;
+}
+
+} // namespace
+
+result<descriptor_pair> pipe2(int flags) {
+  int fds[2];
+  return pair_of(::pipe2(fds, flags | O_CLOEXEC), fds, "pipe2");
+}
+
+result<descriptor_pair> socketpair(int type) {
+  int fds[2];
+  return pair_of(::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds), fds, "socketpair");
+}
+
+result<file_descriptor> eventfd() {
+  file_descriptor fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!fd) return failure(errno, "eventfd");
+  PADDOCK_CHECK(move_above_standard_streams(fd));
+  return fd;
+}
+
+result<file_descriptor> duplicate(int fd) {
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, above_standard_streams);
+  if (copy < 0) return failure(errno, "fcntl");
+  return file_descriptor(copy);
+}
+
+result<void> set_nonblocking(int fd) {
+  if (::fcntl(fd, F_SETFL, O_NONBLOCK) < 0) return failure(errno, "fcntl");
+  return {};
+}
+
+result<std::size_t> poll(std::span<pollfd> entries, std::int64_t timeout_ms) {
+  const auto timeout = static_cast<int>(std::clamp<std::int64_t>(timeout_ms, -1, INT_MAX));
+  const int n = ::poll(entries.data(), entries.size(), timeout);
+  if (n < 0 && errno != EINTR) return failure(errno, "poll");
+  return static_cast<std::size_t>(std::max(n, 0));
 }
 
 stream_kind kind_of_stream(int fd) noexcept {
@@ -42,6 +89,15 @@ result<file_descriptor> nonblocking_pipe_writer(int fd) {
   return reopen(fd, O_WRONLY | O_NONBLOCK);
 }
 
+result<std::size_t> recv_nowait(int fd, std::span<char> buffer) {
+  ssize_t n = 0;
+  do {
+    n = ::recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) return failure(errno, "recv");
+  return static_cast<std::size_t>(n);
+}
+
 result<std::size_t> send_nowait(int fd, std::string_view bytes) {
   ssize_t n = 0;
   do {
@@ -49,12 +105,6 @@ result<std::size_t> send_nowait(int fd, std::string_view bytes) {
   } while (n < 0 && errno == EINTR);
   if (n < 0) return failure(errno, "send");
   return static_cast<std::size_t>(n);
-}
-
-result<file_descriptor> event_fd() {
-  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) return failure(errno, "eventfd");
-  return file_descriptor(fd);
 }
 
 void raise_event(int fd) noexcept {

@@ -28,7 +28,7 @@ inline constexpr std::string_view outside_mark = "OUTSIDE";
 inline std::string describe_tree(const std::string& path) {
   std::vector<std::string> rows;
   const auto describe = [&](const std::filesystem::path& entry) {
-    struct stat s {};
+    struct stat s{};
     if (::lstat(entry.c_str(), &s) != 0) return;
     std::string row = entry.string();
     for (const auto part :

@@ -6,7 +6,9 @@
 
 #include <paddock/mcp/server.hpp>
 
+#include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -14,38 +16,42 @@
 
 namespace paddock::test {
 
-/// What blocking tools wait for. Opening it lets all of them go on, for ever.
+/// What blocking tools wait for. Opening it lets all of them go on, for ever. Copies are the same
+/// gate, because a handler that is left behind may outlive the test.
 class gate {
 public:
-  void open() {
-    const std::lock_guard lock(guard_);
-    open_ = true;
-    changed_.notify_all();
+  void open() const {
+    const std::lock_guard lock(s_->guard);
+    s_->open = true;
+    s_->changed.notify_all();
   }
   /// Lets waiting tools look again.
-  void stir() {
-    const std::lock_guard lock(guard_);
-    changed_.notify_all();
+  void stir() const {
+    const std::lock_guard lock(s_->guard);
+    s_->changed.notify_all();
   }
-  /// How many tools have come here so far; waits until it is at least `n`.
-  void wait_for_arrivals(int n) {
-    std::unique_lock lock(guard_);
-    changed_.wait(lock, [&] { return arrived_ >= n; });
+  /// Waits until `n` tools have come here.
+  void wait_for_arrivals(int n) const {
+    std::unique_lock lock(s_->guard);
+    s_->changed.wait(lock, [&] { return s_->arrived >= n; });
   }
   /// False when the call was cancelled first.
-  bool pass(const std::atomic<bool>& cancelled) {
-    std::unique_lock lock(guard_);
-    ++arrived_;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return open_ || cancelled.load(); });
-    return open_;
+  bool pass(const std::atomic<bool>& cancelled) const {
+    std::unique_lock lock(s_->guard);
+    ++s_->arrived;
+    s_->changed.notify_all();
+    s_->changed.wait(lock, [&] { return s_->open || cancelled.load(); });
+    return s_->open;
   }
 
 private:
-  std::mutex guard_;
-  std::condition_variable changed_;
-  bool open_ = false;
-  int arrived_ = 0;
+  struct state {
+    std::mutex guard;
+    std::condition_variable changed;
+    bool open = false;
+    int arrived = 0;
+  };
+  std::shared_ptr<state> s_ = std::make_shared<state>();
 };
 
 inline mcp::tool_result echo(mcp::call& c) {
@@ -69,15 +75,15 @@ inline mcp::tool_result steps(mcp::call& c) {
   return {.json = "{}"};
 }
 
-inline mcp::tool_result wait_at(gate& g, mcp::call& c) {
-  c.on_cancel([&g] { g.stir(); });
+inline mcp::tool_result wait_at(const gate& g, mcp::call& c) {
+  c.on_cancel([g] { g.stir(); });
   const bool passed = g.pass(c.cancelled());
   c.on_cancel({});
   if (!passed) return mcp::tool_result::failure(error_code::cancelled, "cancelled");
   return {.json = R"({"passed":true})"};
 }
 
-inline std::vector<mcp::tool> fixture_tools(gate& g) {
+inline std::vector<mcp::tool> fixture_tools(const gate& g) {
   using enum mcp::parameter_type;
   using mcp::presence;
   std::vector<mcp::tool> tools;
@@ -122,15 +128,15 @@ inline std::vector<mcp::tool> fixture_tools(gate& g) {
              .content = "[{\"type\":\"image\",\n\"data\":\"AA==\",\"mimeType\":\"image/png\"}]"};
        }});
   tools.push_back(
-      {.name = "block", .description = "Waits, and says so.", .handler = [&g](mcp::call& c) {
+      {.name = "block", .description = "Waits, and says so.", .handler = [g](mcp::call& c) {
          c.may_block();
          return wait_at(g, c);
        }});
   tools.push_back({.name = "hang",
                    .description = "Waits without a word.",
-                   .handler = [&g](mcp::call& c) { return wait_at(g, c); }});
+                   .handler = [g](mcp::call& c) { return wait_at(g, c); }});
   tools.push_back(
-      {.name = "deaf", .description = "Waits whatever happens.", .handler = [&g](mcp::call& c) {
+      {.name = "deaf", .description = "Waits whatever happens.", .handler = [g](mcp::call& c) {
          static const std::atomic<bool> never{false};
          c.may_block();
          g.pass(never);

@@ -3,8 +3,8 @@
 """Counts the results of `meson test` in the given build directories, case by case.
 
 Cases come from the JUnit report. A program that crashed or ran out of time reports no cases of its own, so
-every entry of Meson's own log that failed without a failed case counts as one failure. Failures and skips are
-named; the last line is "N passed, N failed, N skipped". The exit status is 1 when something failed, or when a
+every entry of Meson's own log that failed without a failed case counts as one failure; so does a program that ran
+no test at all. Failures and skips are named; the last line is "N passed, N failed, N skipped". The exit status is 1 when something failed, or when a
 directory has no results at all.
 """
 import json
@@ -32,19 +32,20 @@ def results_of(build):
     log, report = logs / "testlog.json", logs / "testlog.junit.xml"
     if not log.exists() or not report.exists():
         return [("no test results", "failed")]
-    results, failing_suites = [], []
+    results, cases = [], {}
     for suite, case, outcome in cases_of(report):
         results.append((f"{suite}.{case}", outcome))
-        if outcome == "failed":
-            failing_suites.append(f"{suite}.{case}")
+        cases[f".{suite}.{case}."] = outcome
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         entry = json.loads(line)
-        if entry["result"] in ("OK", "SKIP", "EXPECTEDFAIL"):
-            continue
-        # "suite - project:name" in the log is "project.name" in the report.
-        name = entry["name"].rsplit(" - ", 1)[-1].split(":", 1)[-1]
-        if not any(f".{name}." in f"{failed}." for failed in failing_suites):
-            results.append((f"{name} ({entry['result'].lower()}, no case of it failed)", "failed"))
+        name, result = entry["name"], entry["result"]
+        outcomes = [outcome for case, outcome in cases.items() if f".{name}." in case]
+        if result == "SKIP" and not outcomes:
+            results.append((name, "skipped"))
+        elif result in ("OK", "SKIP", "EXPECTEDFAIL") and not outcomes:
+            results.append((f"{name} (ran no test)", "failed"))
+        elif result not in ("OK", "SKIP", "EXPECTEDFAIL") and "failed" not in outcomes:
+            results.append((f"{name} ({result.lower()}, no case of it failed)", "failed"))
     return results
 
 

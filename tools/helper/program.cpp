@@ -53,10 +53,13 @@ exec_stage stage_of(int os_errno, const char* program) {
       execute(program, argv);
       const int error = errno;
       const exec_stage stage = stage_of(error, program);
-      if (error == EACCES)
-        reason = error; // a later entry may have one that can be run
-      else if ((error != ENOENT && error != ENOTDIR) || stage == exec_stage::interpreter)
+      if (error == EACCES) {
+        // A later entry may have one that can be run. What is in a directory that may not be
+        // searched counts as not there.
+        if (::access(program, F_OK) == 0) reason = error;
+      } else if ((error != ENOENT && error != ENOTDIR) || stage == exec_stage::interpreter) {
         fail(channel, stage, error);
+      }
     }
     entry = end != nullptr ? end + 1 : nullptr;
   }

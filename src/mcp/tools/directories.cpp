@@ -37,8 +37,7 @@ tool_result list_directory(workspace_state& state, call& c) {
                                  std::min(count_argument(c, "limit", entries_max), entries_max)};
   const auto listing = paddock::list_directory(*state.root, path, options);
   if (!listing) return failure(listing.error(), path);
-  // The text block repeats the items with every quote escaped, at worst at twice their length.
-  const std::size_t json_max = c.message_bytes_max() / 3;
+  const std::size_t json_max = result_bytes_max(c);
   object_result result;
   json_writer& out = result.path("path", *state.root, listing->path).writer();
   std::uint64_t shown = 0;
@@ -60,6 +59,9 @@ tool_result list_directory(workspace_state& state, call& c) {
 tool_result create_directory(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto done = paddock::create_directory(*state.root, path);
+  if (!done && done.error().code == error_code::already_exists)
+    return failure(done.error(), path,
+                   "it is already there: use it if it is a directory, or choose another name");
   if (!done) return failure(done.error(), path);
   return object_result().path("path", *state.root, *done).take();
 }

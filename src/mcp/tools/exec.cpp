@@ -60,12 +60,14 @@ std::optional<tool_result> set_directory(const workspace_state& state, const cal
                    "name a directory inside the workspace");
   r.directory = *std::move(found);
   r.run.working_directory = r.directory.fd.get();
+  r.run.workspace = state.root->descriptor();
   return std::nullopt;
 }
 
 std::optional<tool_result> set_timeout(const limits& bounds, const call& c, request& r) {
   const auto asked = c.arguments()["timeout"].integer();
-  const auto timeout_ms = asked.value_or(static_cast<std::int64_t>(bounds.exec_timeout_ms));
+  const auto timeout_ms = asked.value_or(
+      static_cast<std::int64_t>(std::min(bounds.exec_timeout_ms, bounds.exec_timeout_ms_max)));
   if (timeout_ms <= 0 || static_cast<std::uint64_t>(timeout_ms) > bounds.exec_timeout_ms_max)
     return tool_result::failure(error_code::invalid_argument,
                                 "timeout: " + std::to_string(timeout_ms) +
@@ -93,29 +95,37 @@ std::optional<tool_result> prepare(const workspace_state& state, const call& c, 
   return set_directory(state, c, r);
 }
 
-/// Why a command could not be started.
-tool_result not_started(const error& e, const std::string& shown) {
+/// What a client can do about a command that could not be started, by the stage that failed; empty
+/// for the advice of the code.
+std::string_view remedy(const error& e) {
   const std::string_view stage = e.operation;
+  if (stage == "argv") return "give a program and arguments without NUL bytes";
+  if (stage == "working_directory") return "name another directory as cwd";
   if (stage == "interpreter")
-    return failure(e, shown,
-                   "the script's interpreter (its #! line) does not exist here; run the "
-                   "interpreter itself with the script as argument");
-  if (e.code == error_code::not_found)
-    return tool_result::failure(
-        e.code, shown + ": no such program; check the spelling, install it, or give a path "
-                        "with a slash, relative to cwd");
-  if (e.code == error_code::permission_denied)
-    return tool_result::failure(e.code, shown + ": not an executable file; run it through its "
-                                                "interpreter, or make it executable");
-  if (e.code == error_code::unsupported_type)
-    return tool_result::failure(
-        e.code, shown + ": neither a program for this machine nor a script with a #! line; "
-                        "run it through its interpreter (for example sh)");
+    return "its interpreter (the #! line) does not exist here; run the interpreter that is "
+           "installed with the script as argument";
   if (stage == "helper")
-    return tool_result::failure(
-        e.code, "the helper program paddock-exec-helper was not found; a person has to "
-                "install it beside paddock-mcp");
-  return failure(e, shown);
+    return "the helper program paddock-exec-helper is missing; a person has to install it beside "
+           "paddock-mcp";
+  if (stage != "execve") return {};
+  if (e.code == error_code::not_found)
+    return "no such program; check the spelling, install it, or give a path with a slash, "
+           "relative to cwd";
+  if (e.code == error_code::permission_denied)
+    return "not an executable file; run it through its interpreter, or make it executable";
+  if (e.code == error_code::unsupported_type)
+    return "neither a program for this machine nor a script with a #! line; run it through its "
+           "interpreter (for example sh)";
+  if (e.code == error_code::too_large) return "give fewer or shorter arguments and variables";
+  return {};
+}
+
+tool_result not_started(const error& e, const std::string& shown) {
+  const std::string_view hint = remedy(e);
+  const std::string_view stage = e.operation;
+  const bool says_all = stage == "execve" || stage == "interpreter" || stage == "helper";
+  if (hint.empty() || !says_all) return failure(e, shown, hint);
+  return tool_result::failure(e.code, encode_name(shown) + ": " + std::string(hint));
 }
 
 /// The streams, as far as they were asked for and fit into `bytes_max` each.
@@ -210,7 +220,7 @@ tool_result exec(workspace_state& state, call& c) {
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {
     tool_result done = report(r, *outcome, bytes_max);
-    if (done.json.size() <= c.message_bytes_max() / 3 || bytes_max < 1024) return done;
+    if (done.json.size() <= result_bytes_max(c) || bytes_max < 1024) return done;
     bytes_max /= 2;
   }
 }

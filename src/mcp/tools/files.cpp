@@ -21,7 +21,8 @@ tool_result not_text(std::string_view path, const line_slice& slice, std::size_t
       slice.from +
       std::count(slice.text.begin(), slice.text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   std::string message = encode_name(path) + ": not valid UTF-8 at byte offset " +
-                        std::to_string(slice.offset + at) + " (line " + std::to_string(line) + ")";
+                        std::to_string(slice.offset + at) + " (line " + std::to_string(line) +
+                        ", counted from 0)";
   if (slice.offset == 0 &&
       (slice.text.starts_with("\xFF\xFE") || slice.text.starts_with("\xFE\xFF")))
     message += "; the file looks like UTF-16, convert it with exec (iconv) first";
@@ -48,7 +49,8 @@ tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::st
   if (!file) return failure(file.error(), path);
   const auto found = mime::sniff(file->bytes);
   if (!accepts(found.type)) {
-    const std::string_view type = found.type.empty() ? "unknown binary data" : found.type;
+    const bool unknown = found.evidence == mime::evidence::none;
+    const std::string_view type = unknown ? "unknown binary data" : found.type;
     return tool_result::failure(error_code::unsupported_type,
                                 encode_name(path) + ": the content is " +
                                     std::string(file->bytes.empty() ? "empty" : type) + ", not " +

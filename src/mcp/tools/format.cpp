@@ -16,6 +16,12 @@ std::string path_argument(const call& c, std::string_view name) {
   return decode_name(text_argument(c, name));
 }
 
+std::size_t result_bytes_max(const call& c) {
+  constexpr std::size_t envelope_bytes_max = 2048;
+  const std::size_t line = c.message_bytes_max();
+  return line < envelope_bytes_max ? 0 : (line - envelope_bytes_max) / 3;
+}
+
 tool_result failure(const error& e, std::string_view subject, std::string_view hint) {
   std::string message(encode_name(subject));
   if (!message.empty()) message += ": ";

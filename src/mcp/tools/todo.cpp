@@ -22,13 +22,16 @@ void write_items(json_writer& out, std::string_view key, const todo_list& todos,
   out.end_array();
 }
 
-tool_result refused(const todo_list& todos, const error& e, std::span<const std::int64_t> completed,
+tool_result refused(const workspace_state& state, std::span<const std::int64_t> completed,
                     std::size_t added) {
-  const auto unknown = todos.find_unknown(completed, added);
-  if (e.code != error_code::not_found || !unknown)
-    return failure(e, "todo",
-                   "complete the list with attemptCompletion or reset it with clearTodo");
-  const auto valid = todos.items().size() + added;
+  const auto valid = state.todos.items().size() + added;
+  const auto unknown = state.todos.find_unknown(completed, added);
+  if (valid > state.options.limits.todos_max || !unknown)
+    return tool_result::failure(error_code::too_many,
+                                "the todo list holds at most " +
+                                    std::to_string(state.options.limits.todos_max) +
+                                    " items; nothing was changed; add fewer, or start a new list "
+                                    "with clearTodo when the work on this one is done");
   std::string message = "there is no todo with the id " + std::to_string(*unknown) + "; ";
   message += valid == 0 ? "the list is empty, add items with newTodos first"
                         : "valid ids are 0 to " + std::to_string(valid - 1);
@@ -46,8 +49,7 @@ tool_result todo(workspace_state& state, call& c) {
       [&](json_view id) { completed.push_back(id.integer().value_or(-1)); });
 
   const std::lock_guard lock(state.todo_mutex);
-  if (const auto done = state.todos.update(titles, completed); !done)
-    return refused(state.todos, done.error(), completed, titles.size());
+  if (!state.todos.update(titles, completed)) return refused(state, completed, titles.size());
   object_result out;
   write_items(out.writer(), "todos", state.todos, which::all);
   return out.take();

@@ -18,7 +18,8 @@ constexpr std::string_view path_text = "Path inside the workspace, relative to i
 constexpr parameter_row path_only[] = {{"path", type::string, required, path_text, 1}};
 
 constexpr parameter_row todo_parameters[] = {
-    {"newTodos", type::string_array, optional, "Titles of tasks to add"},
+    {"newTodos", type::string_array, optional, "Titles of tasks to add", 0,
+     &limits::todo_characters_max},
     {"completedTodos", type::integer_array, optional,
      "Ids of tasks to mark as completed; ids created by this call are allowed"},
 };
@@ -32,8 +33,9 @@ constexpr parameter_row exec_parameters[] = {
     {"stdout", type::boolean, required, "Whether to return standard output"},
     {"stderr", type::boolean, required, "Whether to return standard error"},
     {"timeout", type::integer, optional,
-     "Deadline in milliseconds (default 60000). Then everything the command started is killed", 0,
-     nullptr, 1},
+     "Deadline in milliseconds (default 60000 unless configured). Then everything the command "
+     "started is killed",
+     0, nullptr, 1},
 };
 constexpr parameter_row read_text_parameters[] = {
     {"path", type::string, required, path_text, 1},
@@ -105,6 +107,10 @@ constexpr annotations destroys{};
 constexpr annotations opens_world{.open_world = true};
 
 constexpr std::string_view read_hint = "read a part of the file with from and to (line numbers)";
+constexpr std::string_view remaining_hint =
+    "too many todos are left to be shown; complete them, or start a new list with clearTodo";
+constexpr std::string_view todo_hint =
+    "the list was changed, but it is too long to be shown; start a new one with clearTodo";
 constexpr std::string_view list_hint = "list a part of the directory with offset and limit";
 
 constexpr std::array table{
@@ -116,11 +122,12 @@ constexpr std::array table{
              remaining_schema,
              looks,
              effect::none,
-             attempt_completion},
+             attempt_completion,
+             remaining_hint},
     tool_row{"todo", "Todo list",
              "Add tasks to the todo list and mark tasks as completed. Always returns the whole "
              "list; call it without arguments to see it.",
-             todo_parameters, todos_schema, adds, effect::none, todo},
+             todo_parameters, todos_schema, adds, effect::none, todo, todo_hint},
     tool_row{"clearTodo",
              "Clear todo list",
              "Remove all tasks from the todo list; ids start at 0 again.",

@@ -89,6 +89,10 @@ tool_result delete_directory(workspace_state&, call&);
 /// A path argument as bytes: file names that are not UTF-8 travel in the encoding of encode_name.
 [[nodiscard]] std::string path_argument(const call& c, std::string_view name);
 
+/// How long a result may be to fit into a line for certain: it is sent twice, the second time as
+/// text with every quote and backslash escaped, beside an id of up to a kilobyte.
+[[nodiscard]] std::size_t result_bytes_max(const call& c);
+
 /// A result being written: {"…"}.
 class object_result {
 public:

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The programs as a person runs them: what they print where, and their exit codes."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PADDOCK, SERVER, VERSION = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"], os.environ["PADDOCK_VERSION"]
+MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+
+
+def run(*command, stdin=""):
+    return subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", timeout=60)
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="paddock-cli-")
+        self.addCleanup(self.folder.cleanup)
+        self.workspace = os.path.realpath(self.folder.name)
+
+    def path(self, name):
+        return pathlib.Path(self.workspace, name)
+
+    def fails(self, done, code, *words):
+        """One line on standard error that has these words, nothing on standard output."""
+        self.assertEqual(done.returncode, code, done)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def call(self, tool, *arguments, stdin=""):
+        return run(PADDOCK, "call", tool, *arguments, "--workspace", self.workspace, stdin=stdin)
+
+
+class Call(Cli):
+    def test_prints_the_result_as_one_line(self):
+        done = self.call("writeTextFile", '{"path": "a.txt", "text": "x"}')
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, json.dumps({"path": f"{self.workspace}/a.txt", "text": "x"},
+                                                 separators=(",", ":")) + "\n")
+        self.assertEqual(self.path("a.txt").read_text(), "x")
+
+    def test_without_arguments(self):
+        self.assertEqual(self.call("todo").stdout, '{"todos":[]}\n')
+
+    def test_reads_standard_input(self):
+        self.path("a.txt").write_text("hello")
+        done = self.call("readTextFile", "-", stdin='{\n "path": "a.txt"\n}\n')
+        self.assertEqual(json.loads(done.stdout)["content"], "hello")
+
+    def test_a_tool_error_is_printed_and_fails(self):
+        done = self.call("readTextFile", '{"path": "../x"}')
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertEqual(json.loads(done.stdout)["error"], "escapes_root")
+
+    def test_runs_commands(self):
+        done = self.call("exec", json.dumps({"command": "pwd", "args": [], "env": {}, "cwd": ".", "stdout": True,
+                                             "stderr": True}))
+        self.assertEqual(json.loads(done.stdout), {"output": self.workspace + "\n"})
+
+    def test_mistakes(self):
+        self.fails(self.call("nope"), 2, "nope", "the tools are:", "listDirectory", "exec")
+        self.fails(self.call("todo", "{"), 2, "not JSON")
+        self.fails(self.call("todo", "-", stdin=""), 2, "not JSON")
+        self.fails(self.call("todo", "[]"), 2, "JSON object")
+        self.fails(run(PADDOCK, "call"), 2, "required")
+        self.fails(run(PADDOCK, "call", "todo", "{}", "more"), 2, "more")
+        self.fails(run(PADDOCK, "call", "todo", "-w", self.workspace + "/absent"), 2, "absent", "no such")
+        self.fails(self.call("exec", "--read-only"), 2, "no tool exec")
+        self.fails(self.call("todo", "--exec", "maybe"), 2, "maybe")
+
+    def test_an_option_with_names_takes_one_argument(self):
+        done = run(PADDOCK, "call", "-w", self.workspace, "--pick", "todo,exec", "todo", "{}")
+        self.assertEqual(done.stdout, '{"todos":[]}\n')
+        self.fails(run(PADDOCK, "call", "--omit", "todo", "todo"), 2, "no tool todo")
+
+    def test_limits_are_options(self):
+        done = self.call("writeTextFile", '{"path": "a", "text": "abc"}', "--max-write-characters", "2")
+        self.assertEqual(json.loads(done.stdout)["error"], "invalid_argument")
+
+
+class Demo(Cli):
+    def test_puts_a_copy_in_order(self):
+        files = {"photo.txt": PNG, "notes.md": b"# Notes\n", "numbers.csv": b"a,b\n1,2\n", "run.py": b"print(1)\n",
+                 "noise.bin": b"\0\1\2\3\xf0", "sub/notes.md": b"other\n", "documents/old.txt": b"old\n",
+                 "caf\udce9.txt": b"latin", "three\nlines.txt": b"odd"}
+        for name, content in files.items():
+            self.path(name).parent.mkdir(exist_ok=True)
+            self.path(name).write_bytes(content)
+        self.path(".hidden").write_bytes(b"hidden")
+        self.path("link").symlink_to("notes.md")
+        done = run(PADDOCK, "demo", self.workspace)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        self.assertRegex(done.stdout, r"(?m)^ok +on the disk every file is at its new place")
+        self.assertRegex(done.stdout, r"(?m)^ok +attemptCompletion returned \{\}")
+        self.assertRegex(done.stdout, r"Moved 9 files: 1 to code/, 1 to data/, 5 to documents-2/, 1 to images/, 1 to other/")
+        for tool in ["server/discover", "listDirectory", "getFileInfo", "todo", "createDirectory", "moveFile"]:
+            self.assertRegex(done.stdout, rf"(?m)^ +\d+  {tool} .* (µs|ms|s)$")
+        self.assertNotIn("\x1b", done.stdout)
+        for name, content in files.items():
+            self.assertEqual(self.path(name).read_bytes(), content)
+        self.assertFalse(self.path("images").exists())
+
+    def test_leaves_nothing_behind(self):
+        temporary = self.path("tmp")
+        temporary.mkdir()
+        done = subprocess.run([PADDOCK, "demo"], capture_output=True, encoding="utf-8", timeout=60,
+                              env={**os.environ, "TMPDIR": str(temporary)})
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_mistakes(self):
+        self.fails(run(PADDOCK, "demo", self.workspace), 2, self.workspace)
+        self.fails(run(PADDOCK, "demo", self.workspace + "/absent"), 2, "absent")
+        self.fails(run("/usr/bin/env", "TMPDIR=" + self.workspace + "/absent", PADDOCK, "demo"), 1, "TMPDIR")
+
+
+class Doctor(Cli):
+    def test_text_and_json_agree(self):
+        report = json.loads(run(PADDOCK, "doctor", "--json", "--workspace", self.workspace).stdout)
+        text = run(PADDOCK, "doctor", "--workspace", self.workspace).stdout
+        self.assertEqual(report["version"], VERSION)
+        self.assertIn(report["system"], text)
+        self.assertIn(os.uname().release, report["system"])
+        for feature in report["features"]:
+            state = "found  " if feature["found"] else "MISSING"
+            self.assertRegex(text, rf"(?m)^{state} {re.escape(feature['name'])} .*{re.escape(feature['purpose'])}")
+            self.assertIn(feature["withoutIt"], text)
+        names = [feature["name"] for feature in report["features"]]
+        for name in ["openat2", "Landlock", "seccomp filters", "helper program", "user namespaces"]:
+            self.assertIn(name, names)
+        self.assertEqual(os.listdir(self.workspace), [])
+
+    def test_finds_the_helper_and_runs_it(self):
+        done = run(PADDOCK, "doctor", "--json")
+        helper = next(f for f in json.loads(done.stdout)["features"] if f["name"] == "helper program")
+        self.assertTrue(helper["found"], helper)
+        self.assertTrue(os.access(helper["detail"], os.X_OK), helper)
+
+    def test_mistakes(self):
+        self.fails(run(PADDOCK, "doctor", "-w", "/nonexistent"), 2, "/nonexistent")
+        self.fails(run(PADDOCK, "doctor", "extra"), 2, "extra")
+
+
+class Both(Cli):
+    def test_versions_and_help(self):
+        self.assertEqual(run(PADDOCK, "--version").stdout, f"paddock {VERSION}\n")
+        self.assertEqual(run(SERVER, "--version").stdout, f"paddock-mcp {VERSION}\n")
+        for command in [[PADDOCK], [PADDOCK, "call"], [PADDOCK, "demo"], [PADDOCK, "doctor"], [SERVER]]:
+            done = run(*command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+            self.assertIn("Exit codes: 0", done.stdout)
+
+    def test_no_subcommand_or_a_wrong_one(self):
+        self.fails(run(PADDOCK), 2, "call, demo or doctor")
+        self.fails(run(PADDOCK, "bogus"), 2, "bogus")
+
+
+class Server(Cli):
+    def converse(self, *options, messages):
+        lines = [json.dumps({"jsonrpc": "2.0", "id": i, "method": m, "params": {"_meta": MODERN, **p}})
+                 for i, (m, p) in enumerate(messages)]
+        done = run(SERVER, "--workspace", self.workspace, *options, stdin="\n".join(lines) + "\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+        return [answers[i] for i in range(len(messages))]
+
+    def test_lists_its_tools(self):
+        done = run(SERVER, "--list-tools", "-w", self.workspace)
+        self.assertEqual(len(done.stdout.splitlines()), 17)
+        done = run(SERVER, "--list-tools", "--read-only", "-w", self.workspace)
+        names = [line.split()[0] for line in done.stdout.splitlines()]
+        self.assertEqual(len(names), 9)
+        self.assertNotIn("exec", names)
+        done = run(SERVER, "--list-tools", "--pick", "todo,exec", "--omit", "exec", "-w", self.workspace)
+        self.assertRegex(done.stdout, r"\Atodo +Add tasks [^\n]+\n\Z")
+
+    def test_mistakes(self):
+        self.fails(run(SERVER, "--nope"), 2, "--nope", "--help")
+        self.fails(run(SERVER, "--pick", "todo,nope"), 2, "no tool nope", "listDirectory")
+        self.fails(run(SERVER, "--pick", "exec", "--read-only"), 2, "no tool")
+        self.fails(run(SERVER, "-w", "/nonexistent"), 2, "/nonexistent")
+        self.fails(run(SERVER, "--max-todos", "many"), 2, "many")
+        self.fails(run(SERVER, "--max-todos=-1"), 2, "-1")
+        self.fails(run(SERVER, "--audit", "/nonexistent/audit"), 2, "/nonexistent/audit")
+
+    def test_read_only_refuses_what_it_does_not_offer(self):
+        [answer] = self.converse("--read-only", messages=[
+            ("tools/call", {"name": "writeTextFile", "arguments": {"path": "a", "text": ""}})])
+        self.assertEqual(answer["error"]["code"], -32602)
+        self.assertEqual(os.listdir(self.workspace), [])
+
+    def test_audit_lines_are_bounded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            audit = pathlib.Path(folder, "audit.jsonl")
+            meta = {**MODERN, "traceparent": "t" * 100_000,
+                    "io.modelcontextprotocol/clientInfo": {"name": "n" * 100_000, "version": "1\n"}}
+            self.converse("--audit", str(audit), messages=[("tools/call", {"_meta": meta, "name": "todo"})])
+            [record] = audit.read_text().splitlines()
+        self.assertLess(len(record), 1000)
+        self.assertEqual(json.loads(record)["clientVersion"], "1\n")
+
+    def test_audit_has_one_line_per_call(self):
+        with tempfile.TemporaryDirectory() as folder:
+            audit = pathlib.Path(folder, "audit.jsonl")
+            audit.write_text('{"earlier": true}\n')
+            self.converse("--audit", str(audit), messages=[
+                ("server/discover", {}),
+                ("tools/call", {"name": "todo", "arguments": {}}),
+                ("tools/call", {"name": "readTextFile", "arguments": {"path": "../x\n"}})])
+            earlier, *records = map(json.loads, audit.read_text().splitlines())
+        self.assertEqual(earlier, {"earlier": True})
+        records.sort(key=lambda record: record["id"])
+        self.assertEqual([(r["tool"], r["id"], r["outcome"], r.get("error")) for r in records],
+                         [("todo", 1, "ok", None), ("readTextFile", 2, "error", "escapes_root")])
+        for record in records:
+            self.assertRegex(record["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+            self.assertEqual(record["protocol"], "2026-07-28")
+            self.assertGreater(record["bytesOut"], 0)
+            self.assertGreaterEqual(record["durationUs"], 0)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))

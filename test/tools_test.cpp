@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+
+// What all workspace tools have in common, and those without files: the shapes of their results,
+// the todo list, health, the selection of tools, limits that count characters.
+
+#include "support/tool_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace paddock::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+class tools : public tool_fixture {};
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+struct shape_case {
+  const char* name;
+  const char* tool;
+  const char* arguments;
+  const char* expected; ///< ROOT stands for the workspace
+};
+
+constexpr shape_case shapes[] = {
+    {"write", "writeTextFile", R"({"path":"new/a.txt","text":"one\ntwo"})",
+     R"({"path":"ROOT/new/a.txt","text":"one\ntwo"})"},
+    {"write nothing", "writeTextFile", R"({"path":"empty","text":""})",
+     R"({"path":"ROOT/empty","text":""})"},
+    {"append", "appendTextFile", R"({"path":"notes.txt","text":"+"})",
+     R"({"path":"ROOT/notes.txt","text":"+"})"},
+    {"edit", "editTextFile", R"({"path":"notes.txt","oldText":"l","newText":"$&"})",
+     R"({"path":"ROOT/notes.txt","oldText":"l","newText":"$&","occurrences":2})"},
+    {"read", "readTextFile", R"({"path":"notes.txt"})",
+     R"({"path":"notes.txt","content":"hello\nthere\n","from":0,"to":3,"totalLines":3})"},
+    {"read a range", "readTextFile", R"({"path":"./notes.txt","from":0,"to":1})",
+     R"({"path":"./notes.txt","content":"hello","from":0,"to":1})"},
+    {"read image", "readImageFile", R"({"path":"image.png"})",
+     R"({"path":"ROOT/image.png","mimeType":"image/png","size":16})"},
+    {"read pdf", "readPdfFile", R"({"path":"doc.pdf"})",
+     R"({"path":"ROOT/doc.pdf","mimeType":"application/pdf","size":9})"},
+    {"move", "moveFile", R"({"source":"notes.txt","destination":"deep/er/n.txt"})",
+     R"({"source":"ROOT/notes.txt","destination":"ROOT/deep/er/n.txt"})"},
+    {"delete file", "deleteFile", R"({"path":"notes.txt"})", R"({"path":"ROOT/notes.txt"})"},
+    {"create directory", "createDirectory", R"({"path":"new/nested/dir"})",
+     R"({"path":"ROOT/new/nested/dir"})"},
+    {"delete directory", "deleteDirectory", R"({"path":"void"})", R"({"path":"ROOT/void"})"},
+    {"delete full directory", "deleteDirectory", R"({"path":"src","recursive":true})",
+     R"({"path":"ROOT/src"})"},
+    {"clear todos", "clearTodo", "{}", R"({"todos":[]})"},
+    {"complete", "attemptCompletion", "{}", "{}"},
+    {"absolute path", "deleteFile", R"({"path":"ROOT/notes.txt"})", R"({"path":"ROOT/notes.txt"})"},
+};
+
+TEST_F(tools, results_have_the_documented_shape) {
+  for (const auto& each : shapes) {
+    SCOPED_TRACE(each.name);
+    std::filesystem::remove_all(tree.path());
+    tree.directory("src");
+    tree.directory("void");
+    tree.file("src/index.ts", "let x: number;\n");
+    tree.file("notes.txt", "hello\nthere\n");
+    tree.file("image.png", std::string("\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 16));
+    tree.file("doc.pdf", "%PDF-1.7\n");
+    serve({});
+    const auto answer = call(each.tool, replaced(each.arguments, "ROOT", tree.path()));
+    EXPECT_FALSE(answer.failed);
+    EXPECT_EQ(replaced(each.expected, "ROOT", tree.path()), answer.json);
+  }
+}
+
+struct error_case {
+  const char* name;
+  const char* tool;
+  const char* arguments;
+  const char* error;
+  const char* subject; ///< what the message names
+  const char* advice;  ///< what it says to do
+};
+
+constexpr error_case errors[] = {
+    {"read absent", "readTextFile", R"({"path":"absent"})", "not_found", "absent",
+     "list the parent"},
+    {"read directory", "readTextFile", R"({"path":"src"})", "is_a_directory", "src", "directories"},
+    {"read outside", "readTextFile", R"({"path":"../x"})", "escapes_root", "../x", "inside the"},
+    {"there and back", "readTextFile", R"({"path":"src/../../x/a"})", "escapes_root", "src",
+     "inside"},
+    {"read hidden", "readTextFile", R"({"path":".perstack/a"})", "protected", ".perstack/a",
+     "another"},
+    {"write outside", "writeTextFile", R"({"path":"/etc/x","text":""})", "escapes_root", "/etc/x",
+     "inside"},
+    {"write to directory", "writeTextFile", R"({"path":"src","text":""})", "is_a_directory", "src",
+     "file"},
+    {"write to hidden", "writeTextFile", R"({"path":".PERSTACK/b","text":""})", "protected",
+     ".PERSTACK", "another"},
+    {"append to absent", "appendTextFile", R"({"path":"absent","text":"x"})", "not_found", "absent",
+     "writeTextFile"},
+    {"edit without match", "editTextFile", R"({"path":"a.txt","oldText":"zz","newText":"y"})",
+     "no_match", "a.txt", "read the file again"},
+    {"edit absent", "editTextFile", R"({"path":"absent","oldText":"z","newText":"y"})", "not_found",
+     "absent", "list"},
+    {"move absent", "moveFile", R"({"source":"absent","destination":"b"})", "not_found", "absent",
+     "list"},
+    {"move onto existing", "moveFile", R"({"source":"a.txt","destination":"b.txt"})",
+     "already_exists", "b.txt", "another name"},
+    {"move into itself", "moveFile", R"({"source":"src","destination":"src/src"})",
+     "invalid_argument", "src/src", "correct"},
+    {"move the root", "moveFile", R"({"source":".","destination":"b"})", "workspace_root", ".",
+     "inside"},
+    {"delete absent", "deleteFile", R"({"path":"absent"})", "not_found", "absent", "list"},
+    {"delete directory as file", "deleteFile", R"({"path":"src"})", "is_a_directory", "src",
+     "deleteDirectory"},
+    {"info of absent", "getFileInfo", R"({"path":"absent"})", "not_found", "absent", "list"},
+    {"list absent", "listDirectory", R"({"path":"absent"})", "not_found", "absent", "list"},
+    {"list a file", "listDirectory", R"({"path":"a.txt"})", "not_a_directory", "a.txt", "files"},
+    {"list hidden", "listDirectory", R"({"path":".perstack"})", "protected", ".perstack",
+     "another"},
+    {"create existing", "createDirectory", R"({"path":"src"})", "already_exists", "src",
+     "already there"},
+    {"create beneath a file", "createDirectory", R"({"path":"a.txt/b"})", "not_a_directory",
+     "a.txt/b", "path"},
+    {"delete full directory", "deleteDirectory", R"({"path":"src"})", "not_empty", "src",
+     "recursive"},
+    {"delete file as directory", "deleteDirectory", R"({"path":"a.txt"})", "not_a_directory",
+     "a.txt", "deleteFile"},
+    {"delete the root", "deleteDirectory", R"({"path":".","recursive":true})", "workspace_root",
+     ".", "inside"},
+    {"dangling link", "readTextFile", R"({"path":"dangling"})", "dangling_symlink", "dangling",
+     "target"},
+    {"link out", "readTextFile", R"({"path":"out"})", "absolute_symlink", "out", "inside"},
+    {"empty path", "readTextFile", R"({"path":""})", "invalid_argument", "\"path\"", "empty"},
+    {"missing path", "readTextFile", "{}", "invalid_argument", "\"path\"", "required"},
+    {"wrong type", "readTextFile", R"({"path":1})", "invalid_argument", "\"path\"", "a string"},
+    {"unknown argument", "readTextFile", R"({"path":"a.txt","lines":3})", "invalid_argument",
+     "\"lines\"", "path, from, to"},
+    {"NUL in a path", "readTextFile", R"({"path":"a\u0000b"})", "invalid_name", "a", "NUL"},
+    {"long name", "writeTextFile", nullptr, "name_too_long", "nnn", "shorter"},
+};
+
+TEST_F(tools, failures_name_the_subject_and_what_to_do) {
+  const std::string long_name = R"({"path":")" + std::string(256, 'n') + R"(","text":""})";
+  tree.directory("src");
+  tree.directory(".perstack");
+  tree.file(".perstack/a", "secret");
+  tree.file("src/x");
+  tree.file("a.txt", "abc");
+  tree.file("b.txt");
+  tree.link("dangling", "nowhere");
+  tree.link("out", "/etc/passwd");
+  for (const auto& each : errors) {
+    SCOPED_TRACE(each.name);
+    const auto answer = call(each.tool, each.arguments != nullptr ? each.arguments : long_name);
+    EXPECT_EQ(each.error, answer.error());
+    EXPECT_THAT(answer.message(), AllOf(HasSubstr(each.subject), HasSubstr(each.advice)));
+    EXPECT_EQ("error message", answer.keys());
+  }
+  EXPECT_EQ("abc", tree.content("a.txt"));
+  EXPECT_TRUE(tree.exists("src/x"));
+}
+
+// --- limits --------------------------------------------------------------------------------------
+
+/// Two UTF-16 code units, four bytes, one character.
+constexpr std::string_view astral = "\U0001F40E";
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i)
+    all += text;
+  return all;
+}
+
+struct limit_case {
+  const char* tool;
+  const char* parameter;
+  std::size_t characters_max;
+  const char* rest; ///< the other arguments
+};
+
+constexpr limit_case limits_in_characters[] = {
+    {"writeTextFile", "text", 10'000, R"("path":"f")"},
+    {"appendTextFile", "text", 2'000, R"("path":"f")"},
+    {"editTextFile", "oldText", 2'000, R"("path":"f","newText":"")"},
+    {"editTextFile", "newText", 2'000, R"("path":"f","oldText":"x")"},
+};
+
+TEST_F(tools, limits_count_code_points) {
+  for (const auto& each : limits_in_characters) {
+    for (const std::string_view character : {std::string_view("a"), astral}) {
+      SCOPED_TRACE(std::string(each.tool) + " " + each.parameter + " " + std::string(character));
+      const auto with = [&](std::size_t count) {
+        return "{" + json_string(each.parameter) + ":" + json_string(repeated(character, count)) +
+               "," + each.rest + "}";
+      };
+      tree.file("f", "x" + repeated(character, each.characters_max));
+      EXPECT_FALSE(call(each.tool, with(each.characters_max)).failed);
+      const auto refused = call(each.tool, with(each.characters_max + 1));
+      EXPECT_EQ("invalid_argument", refused.error());
+      EXPECT_THAT(refused.message(), AllOf(HasSubstr(each.parameter),
+                                           HasSubstr(std::to_string(each.characters_max + 1)),
+                                           HasSubstr(std::to_string(each.characters_max))));
+    }
+  }
+}
+
+TEST_F(tools, limits_can_be_set) {
+  mcp::workspace_options options;
+  options.limits.write_characters_max = 3;
+  serve(options);
+  EXPECT_FALSE(call("writeTextFile", R"({"path":"f","text":"abc"})").failed);
+  EXPECT_EQ("invalid_argument", call("writeTextFile", R"({"path":"f","text":"abcd"})").error());
+  EXPECT_EQ("abc", tree.content("f"));
+}
+
+// --- todo list -----------------------------------------------------------------------------------
+
+TEST_F(tools, todo_list_keeps_its_rules) {
+  EXPECT_EQ(R"({"todos":[]})", call("todo").json);
+  EXPECT_EQ(R"({"todos":[{"id":0,"title":"a","completed":false},)"
+            R"({"id":1,"title":"b","completed":true}]})",
+            call("todo", R"({"newTodos":["a","b"],"completedTodos":[1]})").json);
+  EXPECT_EQ(R"({"remainingTodos":[{"id":0,"title":"a","completed":false}]})",
+            call("attemptCompletion").json);
+
+  const auto unknown = call("todo", R"({"newTodos":["c"],"completedTodos":[0,7]})");
+  EXPECT_EQ("not_found", unknown.error());
+  EXPECT_THAT(unknown.message(), AllOf(HasSubstr("7"), HasSubstr("0 to 2"), HasSubstr("nothing")));
+  EXPECT_EQ("not_found", call("todo", R"({"completedTodos":[-1]})").error());
+  EXPECT_EQ(2U, call("todo")["todos"].size());
+
+  EXPECT_FALSE(call("todo", R"({"completedTodos":[0,0,1]})").failed);
+  EXPECT_EQ("{}", call("attemptCompletion").json);
+  EXPECT_EQ(R"({"todos":[]})", call("clearTodo").json);
+  EXPECT_EQ(R"({"todos":[{"id":0,"title":"again","completed":false}]})",
+            call("todo", R"({"newTodos":["again"]})").json);
+}
+
+TEST_F(tools, completing_on_an_empty_list_says_that_it_is_empty) {
+  const auto answer = call("todo", R"({"completedTodos":[0]})");
+  EXPECT_EQ("not_found", answer.error());
+  EXPECT_THAT(answer.message(), AllOf(HasSubstr("empty"), HasSubstr("newTodos")));
+}
+
+TEST_F(tools, todo_list_is_bounded) {
+  mcp::workspace_options options;
+  options.limits.todos_max = 2;
+  options.limits.todo_characters_max = 3;
+  serve(options);
+  EXPECT_FALSE(call("todo", R"({"newTodos":["abc","b"]})").failed);
+  const auto refused = call("todo", R"({"newTodos":["c"]})");
+  EXPECT_EQ("too_many", refused.error());
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("at most 2 items"), HasSubstr("clearTodo")));
+  EXPECT_EQ("invalid_argument", call("todo", R"({"newTodos":["abcd"]})").error());
+  EXPECT_EQ(2U, call("todo")["todos"].size());
+}
+
+TEST_F(tools, todo_types_are_checked) {
+  EXPECT_EQ("invalid_argument", call("todo", R"({"newTodos":"a"})").error());
+  EXPECT_EQ("invalid_argument", call("todo", R"({"newTodos":[1]})").error());
+  EXPECT_EQ("invalid_argument", call("todo", R"({"completedTodos":[0.5]})").error());
+}
+
+// --- health --------------------------------------------------------------------------------------
+
+TEST_F(tools, health_has_the_documented_shape) {
+  const auto answer = call("healthCheck");
+  EXPECT_THAT(answer.keys(), StartsWith("status workspace uptime memory pid"));
+  EXPECT_EQ("ok", answer.string("status"));
+  EXPECT_EQ(tree.path(), answer.string("workspace"));
+  EXPECT_THAT(answer.string("uptime"), MatchesRegex("[0-9]+s"));
+  EXPECT_THAT(std::string(answer["memory"]["heapUsed"].string().value_or("")),
+              MatchesRegex("[0-9]+MB"));
+  EXPECT_EQ(::getpid(), answer.integer("pid"));
+}
+
+TEST_F(tools, a_deleted_workspace_is_told_by_every_tool) {
+  server();
+  std::filesystem::remove_all(tree.path());
+  EXPECT_EQ("workspace_deleted", call("healthCheck").string("status"));
+  EXPECT_EQ("root_gone", call_path("listDirectory", ".").error());
+  EXPECT_EQ("root_gone", call_path("readTextFile", "a").error());
+  EXPECT_EQ("root_gone", call("writeTextFile", R"({"path":"a","text":""})").error());
+  EXPECT_EQ("root_gone", call_path("createDirectory", "a").error());
+  EXPECT_EQ("root_gone", call_path("deleteFile", "a").error());
+  EXPECT_FALSE(call("todo", R"({"newTodos":["a"]})").failed);
+  EXPECT_FALSE(tree.exists(""));
+}
+
+// --- selection -----------------------------------------------------------------------------------
+
+std::vector<std::string> names_of(const mcp::server& server) {
+  std::vector<std::string> names;
+  for (const auto& tool : server.tools())
+    names.push_back(tool.name);
+  return names;
+}
+
+TEST_F(tools, there_are_seventeen) {
+  EXPECT_EQ(17U, names_of(server()).size());
+}
+
+TEST_F(tools, read_only_leaves_what_changes_nothing) {
+  serve({.access = mcp::workspace_access::read_only});
+  EXPECT_THAT(names_of(server()),
+              testing::ElementsAre("attemptCompletion", "todo", "clearTodo", "getFileInfo",
+                                   "healthCheck", "readTextFile", "readImageFile", "readPdfFile",
+                                   "listDirectory"));
+  const auto lines = server().handle_line(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writeTextFile",)"
+      R"("arguments":{"path":"a","text":""}}})");
+  ASSERT_EQ(1U, lines.size());
+  EXPECT_THAT(lines[0], HasSubstr("Unknown tool"));
+  EXPECT_FALSE(tree.exists("a"));
+}
+
+TEST_F(tools, pick_omit_and_exec_choose) {
+  serve({.pick = {"todo", "exec"}});
+  EXPECT_THAT(names_of(server()), testing::ElementsAre("todo", "exec"));
+  serve({.pick = {"todo", "exec"}, .omit = {"todo"}});
+  EXPECT_THAT(names_of(server()), testing::ElementsAre("exec"));
+  serve({.exec = mcp::exec_mode::off});
+  EXPECT_EQ(16U, names_of(server()).size());
+}
+
+TEST_F(tools, unknown_and_empty_selections_are_errors) {
+  const auto select = [&](mcp::workspace_options options, std::string* unknown) {
+    auto opened = paddock::root::open(tree.path());
+    return mcp::workspace_tools(std::make_shared<const paddock::root>(*std::move(opened)),
+                                std::move(options), unknown)
+        .has_value();
+  };
+  std::string unknown = "?";
+  EXPECT_FALSE(select({.omit = {"nope"}}, &unknown));
+  EXPECT_EQ("nope", unknown);
+  EXPECT_FALSE(select({.pick = {"exec"}, .omit = {"exec"}}, &unknown));
+  EXPECT_EQ("", unknown);
+}
+
+} // namespace
+} // namespace paddock::test
