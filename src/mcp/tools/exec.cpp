@@ -58,6 +58,7 @@ std::optional<tool_result> set_directory(const workspace_state& state, const cal
                    "name a directory inside the workspace");
   r.directory = *std::move(found);
   r.run.working_directory = r.directory.fd.get();
+  r.run.workspace = state.root->descriptor();
   return std::nullopt;
 }
 
