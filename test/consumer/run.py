@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 PARTS = ("meson.build", "meson_options.txt", "include", "src", "tools", "subprojects")
-OPTIONS = ["--buildtype=debug", "-Dtests=disabled", "-Dbench=disabled"]
+OPTIONS = ["--buildtype=debug", "-Dtests=disabled", "-Dbench=disabled", "-Dcli=disabled"]
 
 
 def run(*command, **options):
