@@ -22,7 +22,7 @@
 namespace paddock::test {
 
 /// Why `value` does not fit `schema`, or nothing. Knows the keywords that the tools use: type,
-/// properties, required, items, enum.
+/// properties, required, items, enum, anyOf.
 inline std::string misfit(mcp::json_view value, mcp::json_view schema,
                           const std::string& at = "$") {
   const auto named = [&](std::string_view type) {
@@ -32,10 +32,13 @@ inline std::string misfit(mcp::json_view value, mcp::json_view schema,
            (type == "string" && kind == string) || (type == "integer" && kind == integer) ||
            (type == "boolean" && kind == boolean) || (type == "null" && kind == null);
   };
-  const auto type = schema["type"];
-  bool fits = type.string() && named(*type.string());
-  type.for_each_element([&](mcp::json_view each) { fits |= named(each.string().value_or("")); });
-  if (!fits) return at + " is not of type " + type.text();
+  if (const auto any = schema["anyOf"]; any.exists()) {
+    bool fits = false;
+    any.for_each_element([&](mcp::json_view each) { fits |= misfit(value, each).empty(); });
+    return fits ? "" : at + " is none of " + any.text();
+  }
+  const auto type = schema["type"].string();
+  if (!type || !named(*type)) return at + " is not of type " + schema["type"].text();
   if (const auto choices = schema["enum"]; choices.exists()) {
     bool chosen = false;
     choices.for_each_element([&](mcp::json_view each) { chosen |= each.text() == value.text(); });
