@@ -39,7 +39,8 @@ std::string default_text(const limit_description& limit) {
 
 void add_exec_options(CLI::App& app, confinement_cli& target) {
   add_choice<exec_choice>(app, "--exec", target.mode,
-                          {{"confined", exec_choice::confined},
+                          {{"on", exec_choice::confined},
+                           {"confined", exec_choice::confined},
                            {"best-effort", exec_choice::best_effort},
                            {"host", exec_choice::host},
                            {"off", exec_choice::off}},

@@ -109,16 +109,22 @@ def is_running(pid):
         return False
 
 
+def processes_of(words):
+    """The pids of what runs exactly these words, seen from outside of any namespace."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and (entry / "cmdline").read_bytes().split(b"\0")[:-1] == words:
+                found.append(int(entry.name))
+    return found
+
+
 def daemon_in(adapter):
     """Starts a command whose grandchild leaves the session, and gives the pids of both, with the proof that they run."""
-    script = ('setsid sh -c \'echo $$ >"$1.new"; mv "$1.new" "$1"; exec sleep 300\' sh daemon </dev/null >/dev/null 2>&1 & '
-              'echo $$ >command.new; mv command.new command; exec sleep 300')
-    adapter.start_exec("sh", "-c", script)
-    files = [adapter.workspace / "daemon", adapter.workspace / "command"]
-    until(lambda: all(file.exists() for file in files), "the command and its daemon start")
-    pids = [int(file.read_text()) for file in files]
-    assert all(is_running(pid) for pid in pids)
-    return pids
+    mark = f"{os.getpid()}{time.monotonic_ns()}"
+    naps = [f"300.{mark}1", f"300.{mark}2"]
+    adapter.start_exec("sh", "-c", f"setsid sleep {naps[0]} </dev/null >/dev/null 2>&1 & exec sleep {naps[1]}")
+    return [until(lambda: processes_of([b"sleep", nap.encode()]), "the command and its daemon start")[0] for nap in naps]
 
 
 def tools_of(*options):
@@ -187,8 +193,8 @@ def test_a_request_in_pieces():
         assert [adapter.receive()["id"], adapter.receive()["id"]] == [7, 8]
 
 
-def test_ping_is_answered_while_a_command_runs_and_cancelling_ends_it():
-    with Adapter("--exec", "on") as adapter:
+def test_ping_is_answered_while_a_command_runs_and_cancelling_ends_it(mode="confined"):
+    with Adapter("--exec", mode) as adapter:
         pids = daemon_in(adapter)
         assert adapter.ask("ping", identifier="busy")["id"] == "busy"
         adapter.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "exec"}})
@@ -197,16 +203,24 @@ def test_ping_is_answered_while_a_command_runs_and_cancelling_ends_it():
         assert adapter.ask("ping", identifier="last")["id"] == "last"
 
 
-def test_killing_the_server_leaves_no_child():
-    with Adapter("--exec", "on") as adapter:
+def test_ping_is_answered_while_a_command_runs_and_cancelling_ends_it_on_the_host():
+    test_ping_is_answered_while_a_command_runs_and_cancelling_ends_it("host")
+
+
+def test_killing_the_server_leaves_no_child(mode="confined"):
+    with Adapter("--exec", mode) as adapter:
         pids = daemon_in(adapter)
         adapter.process.kill()
         adapter.exit_status()
         until(lambda: not any(map(is_running, pids)), "the command and its daemon end with the server")
 
 
-def test_end_of_input_during_a_command_ends_everything():
-    with Adapter("--exec", "on") as adapter:
+def test_killing_the_server_leaves_no_child_on_the_host():
+    test_killing_the_server_leaves_no_child("host")
+
+
+def test_end_of_input_during_a_command_ends_everything(mode="confined"):
+    with Adapter("--exec", mode) as adapter:
         pids = daemon_in(adapter)
         started = time.monotonic()
         adapter.process.stdin.close()
@@ -215,12 +229,20 @@ def test_end_of_input_during_a_command_ends_everything():
         until(lambda: not any(map(is_running, pids)), "the command and its daemon end")
 
 
-def test_termination_during_a_command_ends_everything():
-    with Adapter("--exec", "on") as adapter:
+def test_end_of_input_during_a_command_ends_everything_on_the_host():
+    test_end_of_input_during_a_command_ends_everything("host")
+
+
+def test_termination_during_a_command_ends_everything(mode="confined"):
+    with Adapter("--exec", mode) as adapter:
         pids = daemon_in(adapter)
         adapter.process.send_signal(signal.SIGTERM)
         adapter.exit_status(PROMPT_S)
         until(lambda: not any(map(is_running, pids)), "the command and its daemon end")
+
+
+def test_termination_during_a_command_ends_everything_on_the_host():
+    test_termination_during_a_command_ends_everything("host")
 
 
 def test_a_reader_that_goes_away_ends_the_server():
