@@ -17,8 +17,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,8 +32,12 @@ inline std::vector<pid_t> processes_with(std::string_view cookie) {
   while (const dirent* entry = ::readdir(proc)) {
     const std::string name = entry->d_name;
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file("/proc/" + name + "/cmdline", std::ios::binary);
-    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    std::string line(4096, '\0');
+    const int file = ::open(("/proc/" + name + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC);
+    const ssize_t size =
+        ::read(file, line.data(), line.size()); // a process that ends gives an error
+    if (file >= 0) ::close(file);
+    line.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
     const auto id = static_cast<pid_t>(std::stol(name));
     if (id != ::getpid() && line.find(cookie) != std::string::npos) found.push_back(id);
   }
