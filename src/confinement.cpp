@@ -84,4 +84,16 @@ bool confinement_report::satisfied() const noexcept {
   });
 }
 
+std::string confinement_report::unmet() const {
+  std::string list;
+  for (const layer_report& layer : layers)
+    if (layer.wanted == demand::required && !layer.applied)
+      list.append(" ")
+          .append(wire_name(layer.layer))
+          .append(" (")
+          .append(layer.missing)
+          .append(")");
+  return list;
+}
+
 } // namespace paddock

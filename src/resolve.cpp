@@ -4,6 +4,7 @@
 #include <paddock/lexical_path.hpp>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 
 #include <cerrno>
@@ -200,9 +201,8 @@ private:
   }
 
   static result<bool> is_procfs(int fd) {
-    constexpr std::int64_t proc_super_magic = 0x9fa0;
     PADDOCK_TRY(const auto type, sys::fstatfs_type(fd));
-    return type == proc_super_magic;
+    return type == PROC_SUPER_MAGIC;
   }
 
   /// What does not exist is appended as it is named: nothing below it can be a link.

@@ -7,6 +7,7 @@
 #include <paddock/root.hpp>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,10 +33,8 @@ resolve::scope scope_of(const root& r, mounts allowed, std::string_view configur
 
 /// procfs and sysfs show the system, not the workspace, and procfs has links that lead anywhere.
 bool shows_the_system(int fd) {
-  constexpr std::int64_t proc_super_magic = 0x9fa0;
-  constexpr std::int64_t sysfs_magic = 0x62656572;
   const auto type = sys::fstatfs_type(fd);
-  return type && (*type == proc_super_magic || *type == sysfs_magic);
+  return type && (*type == PROC_SUPER_MAGIC || *type == SYSFS_MAGIC);
 }
 
 std::string_view first_component(std::string_view resolved) {

@@ -54,9 +54,7 @@ std::string why_not_started(const error& e, const command& run, const confinemen
   if (e.code != error_code::confinement_unavailable)
     return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
   std::string message = "this system cannot confine the command:";
-  for (const auto& layer : report.layers)
-    if (layer.wanted == demand::required && !layer.applied)
-      message += " " + std::string(wire_name(layer.layer)) + " (" + layer.missing + ")";
+  message += report.unmet();
   return message + "; --best-effort runs it as confined as can be, --host without confinement";
 }
 

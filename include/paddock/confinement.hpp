@@ -130,6 +130,9 @@ struct confinement_report {
   [[nodiscard]] bool complete() const noexcept;
   /// Every layer that was required is applied.
   [[nodiscard]] bool satisfied() const noexcept;
+  /// The required layers that are not applied, each with its reason: " network (reason) kill
+  /// (reason)"; empty when satisfied.
+  [[nodiscard]] std::string unmet() const;
 };
 
 /// Tries the policy on a throw-away workspace: every layer that is wanted is really applied to a

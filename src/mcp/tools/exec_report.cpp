@@ -39,9 +39,7 @@ std::string_view remedy(const error& e) {
 /// Which required layers are missing, and which options a person has.
 tool_result not_confined(const confinement_report& enforced) {
   std::string message = "this system cannot confine commands as required:";
-  for (const auto& layer : enforced.layers)
-    if (layer.wanted == demand::required && !layer.applied)
-      message += " " + std::string(wire_name(layer.layer)) + " (" + layer.missing + ")";
+  message += enforced.unmet();
   message += "; do without the command, or a person can start the server with --exec best-effort "
              "(as confined as this system allows) or --exec host (not confined)";
   return tool_result::failure(error_code::confinement_unavailable, message);
