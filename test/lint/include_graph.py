@@ -14,7 +14,8 @@ VOCABULARY = {"config", "error", "result", "limits", "version"}
 PURE = {"lexical_path", "text_edit", "mime", "frontmatter", "todo", "environment"}
 KERNEL = {"root", "file_descriptor"}
 LAYERS_1_TO_3 = VOCABULARY | PURE | KERNEL | {
-    "file", "directory", "command", "confinement", "skill_store", "workspace"}
+    "allowed_file", "file", "directory", "command", "confinement", "frontmatter_yaml", "skill_prompt", "skill_store",
+    "workspace"}
 PROTOCOL = VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool", "file_descriptor"}
 
 # header -> public headers it may include, `detail/` aside (every header may include detail/, detail/ only vocabulary)
@@ -26,7 +27,10 @@ ALLOWED = {
     "directory": VOCABULARY | KERNEL,
     "confinement": VOCABULARY | KERNEL,
     "command": VOCABULARY | KERNEL | {"confinement"},
+    "allowed_file": VOCABULARY | KERNEL | {"file"},
+    "frontmatter_yaml": VOCABULARY | {"frontmatter"},
     "skill_store": VOCABULARY | KERNEL | {"frontmatter", "file", "directory"},
+    "skill_prompt": VOCABULARY | {"skill_store"},
     "workspace": LAYERS_1_TO_3,
     "mcp/json": VOCABULARY,
     "mcp/json_rpc": VOCABULARY | {"mcp/json"},

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// The full YAML parser behind frontmatter.hpp: libyaml's events, behind guards against input that
+/// would cost it much (nesting, number of events, size). An optional feature of the build.
+///
+/// Thread-safety: pure functions.
+
+#include <paddock/frontmatter.hpp>
+
+namespace paddock::frontmatter {
+
+/// The parser to put into `options::full`; null when the library was built without libyaml.
+[[nodiscard]] full_parser libyaml() noexcept;
+
+} // namespace paddock::frontmatter

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// An MCP client: one connection to one server, over standard input and output, Streamable HTTP, or
+/// the older HTTP with SSE. It speaks every revision from 2024-11-05 to 2026-07-28 and finds out
+/// which one the server knows (`server/discover` first, `initialize` when that is not understood).
+///
+/// Every call ends: with the answer, a failure of the server, the deadline, or cancellation. What a
+/// server sends is bounded and never trusted: lines that are not JSON are skipped, answers nobody
+/// waits for are dropped, a line without end closes the connection. No string of a server ever
+/// reaches a shell. Requests of the server are answered (`ping`), or refused (everything else: this
+/// client offers no capability).
+///
+/// A stdio server runs in a process group of its own with only the environment it is given. `close`
+/// ends its standard input, waits, then sends SIGTERM, then SIGKILL to the group, and reaps it.
+///
+/// Thread-safety: all members of `client` may be called from any number of threads at once; many
+/// calls may be in flight. Callbacks run on the client's own thread, must be quick and must not
+/// call the client.
+
+#include <paddock/command.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/result.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace paddock::mcp {
+
+enum class protocol_choice : std::uint8_t {
+  automatic,
+  modern, ///< 2026-07-28 only
+  legacy, ///< `initialize` only
+};
+
+/// A server program that speaks on its standard input and output.
+struct stdio_endpoint {
+  /// Not empty; argv[0] without a slash is looked up in the PATH of `environment`. Never a shell.
+  std::vector<std::string> argv;
+  /// "NAME=value", complete.
+  std::vector<std::string> environment;
+  std::string working_directory; ///< empty: this process's
+  /// Resource limits of the server's process, and what else it may touch; none by default.
+  std::optional<confinement_policy> confinement;
+};
+
+/// Which addresses an HTTP endpoint may have. Checked on the address that is connected to, not on
+/// how the URL spells it.
+enum class address_policy : std::uint8_t {
+  public_only, ///< https, and no private, loopback, link-local, multicast or reserved address
+  any,         ///< also plain http and this machine; for tests and trusted networks
+};
+
+enum class http_kind : std::uint8_t {
+  automatic,  ///< Streamable HTTP, then HTTP with SSE
+  streamable, ///< 2025-03-26 and later
+  sse,        ///< 2024-11-05
+};
+
+struct http_endpoint {
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers; ///< sent with every request
+  http_kind kind = http_kind::automatic;
+  address_policy addresses = address_policy::public_only;
+};
+
+using endpoint = std::variant<stdio_endpoint, http_endpoint>;
+
+/// What a server offers, as it describes it. Texts are the server's: not to be trusted.
+struct remote_tool {
+  std::string name;
+  std::string title;
+  std::string description;
+  std::string input_schema; ///< JSON text, an object
+  std::string definition;   ///< the whole definition as JSON text
+};
+
+struct server_identity {
+  std::string name;
+  std::string version;
+  std::string instructions;
+  std::string revision; ///< of the protocol, as negotiated
+};
+
+struct client_options {
+  std::string name = "paddock";
+  std::string version = "0";
+  protocol_choice protocol = protocol_choice::automatic;
+  std::int64_t discover_timeout_ms = 2'000; ///< for `server/discover`, before `initialize` is tried
+  std::int64_t connect_timeout_ms = 30'000; ///< for everything until the tools are known
+  std::int64_t close_grace_ms = 2'000;      ///< after closing stdin, and again after SIGTERM
+  std::size_t message_bytes_max = std::size_t{16} * 1024 * 1024; ///< one message of the server
+  std::size_t tools_max = 10'000;                                ///< over all pages
+  /// A line of a stdio server's standard error, or one of its standard output that is not JSON.
+  std::function<void(std::string_view line)> on_log;
+  std::function<void()> on_tools_changed;
+  /// Called once when the connection is lost without `close`.
+  std::function<void(std::string_view why)> on_lost;
+};
+
+struct call_options {
+  std::int64_t timeout_ms = 60'000;      ///< without progress
+  std::int64_t timeout_ms_max = 600'000; ///< in all, whatever the progress
+  std::function<void(double progress, double total, std::string_view message)> on_progress;
+  const cancellation* cancel = nullptr;
+};
+
+struct call_reply {
+  std::string json;    ///< the whole result object
+  bool failed = false; ///< the tool reported an error (isError)
+};
+
+/// How long each part of connecting took.
+struct connect_times {
+  std::int64_t spawn_us = 0; ///< or the HTTP connection
+  std::int64_t handshake_us = 0;
+  std::int64_t tools_us = 0;
+};
+
+class client {
+public:
+  /// Starts or reaches the server, agrees on a revision, and fetches the tools. `why`, if given,
+  /// receives a sentence for people when it fails. Errors: not_found, permission_denied (the
+  /// program), denied_by_policy (the address), timed_out, unsupported (no common revision; built
+  /// without HTTP), io (the connection), invalid_argument (the endpoint), cancelled.
+  [[nodiscard]] static result<client> connect(endpoint to, client_options options = {},
+                                              std::string* why = nullptr,
+                                              const cancellation* cancel = nullptr);
+  client(client&&) noexcept;
+  client& operator=(client&&) noexcept;
+  ~client(); ///< closes
+
+  [[nodiscard]] const server_identity& server() const noexcept;
+  [[nodiscard]] const connect_times& times() const noexcept;
+  /// As fetched by connect or the last refresh_tools.
+  [[nodiscard]] std::shared_ptr<const std::vector<remote_tool>> tools() const;
+  [[nodiscard]] result<void> refresh_tools(std::string* why = nullptr);
+
+  /// `arguments` is JSON text, an object, or empty. Errors: timed_out, cancelled, too_large, io
+  /// (the connection was lost, or the answer is none), invalid_argument (the server refused the
+  /// request).
+  [[nodiscard]] result<call_reply> call_tool(std::string_view name, std::string_view arguments,
+                                             const call_options& options = {},
+                                             std::string* why = nullptr);
+  /// Any request; the result as JSON text. Errors: as call_tool.
+  [[nodiscard]] result<std::string> request(std::string_view method, std::string_view params,
+                                            const call_options& options = {},
+                                            std::string* why = nullptr);
+
+  [[nodiscard]] bool connected() const noexcept;
+  /// Ends the connection and the server's processes; waits for both. Calls in flight fail with
+  /// `cancelled`. May be repeated.
+  void close() noexcept;
+
+private:
+  struct state;
+  explicit client(std::unique_ptr<state> s) noexcept;
+  std::unique_ptr<state> state_;
+};
+
+} // namespace paddock::mcp

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// What gives an agent its tools: skill managers, all with one interface, and the set of them that
+/// one expert uses.
+///
+/// A manager is connected by `init`, tells its tools, runs calls, and is closed. Tools of a
+/// connected program answer at once. Tools that need a person (interactive) or another expert
+/// (delegate) do not: their call returns what the application has to do, and the application goes
+/// on when it has the answer. The library never asks a person and never starts an expert by itself.
+///
+/// Thread-safety: a manager's and a set's members may be called from any number of threads at once.
+/// Event callbacks may come from several threads, one at a time.
+
+#include <paddock/mcp/client.hpp>
+#include <paddock/result.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace paddock::skill_manager {
+
+enum class skill_type : std::uint8_t { base, mcp, interactive, delegate };
+enum class state : std::uint8_t { idle, starting, ready, failed, closed };
+
+struct tool_definition {
+  std::string skill;
+  std::string name;
+  std::string description;
+  std::string input_schema; ///< JSON text
+  skill_type type = skill_type::mcp;
+};
+
+/// The tool ran.
+struct tool_reply {
+  std::string content; ///< a JSON array of MCP content blocks, never empty
+  std::string result;  ///< the whole result as JSON text
+  bool failed = false; ///< the tool reported an error
+};
+/// A person has to answer; the run is suspended until the application has the text.
+struct interactive_call {
+  std::string skill;
+  std::string tool;
+  std::string description;
+  std::string input_schema; ///< JSON text
+  std::string arguments;    ///< JSON text
+};
+/// Another expert has to run with this query.
+struct delegate_call {
+  std::string expert;
+  std::string tool;
+  std::string query;
+};
+using call_outcome = std::variant<tool_reply, interactive_call, delegate_call>;
+
+namespace event {
+struct starting {
+  std::string_view skill;
+  std::string_view target; ///< the command line or the URL
+};
+struct connected {
+  std::string_view skill;
+  const mcp::server_identity& server;
+  mcp::connect_times times;
+  std::size_t tools = 0;
+};
+struct log_line {
+  std::string_view skill;
+  std::string_view text;
+};
+struct disconnected {
+  std::string_view skill;
+  std::string_view why; ///< empty: it was closed
+};
+struct interactive {
+  const interactive_call& call;
+};
+struct delegated {
+  const delegate_call& call;
+};
+} // namespace event
+using any_event = std::variant<event::starting, event::connected, event::log_line,
+                               event::disconnected, event::interactive, event::delegated>;
+using observer = std::function<void(const any_event&)>;
+
+/// What went wrong, for people: `skill` may be empty.
+struct failure {
+  std::string skill;
+  std::string message;
+};
+
+class manager {
+public:
+  manager() = default;
+  manager(const manager&) = delete;
+  manager& operator=(const manager&) = delete;
+  virtual ~manager() = default; ///< closes
+
+  [[nodiscard]] virtual const std::string& name() const noexcept = 0;
+  [[nodiscard]] virtual skill_type type() const noexcept = 0;
+  [[nodiscard]] virtual skill_manager::state state() const noexcept = 0;
+  /// Errors: conflict (it was called before), and those of connecting.
+  [[nodiscard]] virtual result<void> init(failure* why = nullptr) = 0;
+  virtual void close() noexcept = 0;
+  /// The tools that `pick` and `omit` leave. A lazy skill is started by this. Errors: those of
+  /// init.
+  [[nodiscard]] virtual result<std::vector<tool_definition>>
+  tool_definitions(failure* why = nullptr) = 0;
+  /// `arguments` is JSON text, an object. Errors: not_found (no such tool, or not one that `pick`
+  /// and `omit` leave), invalid_argument, and those of client::call_tool.
+  [[nodiscard]] virtual result<call_outcome> call_tool(std::string_view tool,
+                                                       std::string_view arguments,
+                                                       const mcp::call_options& options = {},
+                                                       failure* why = nullptr) = 0;
+};
+
+} // namespace paddock::skill_manager
