@@ -113,7 +113,9 @@ private:
     auto skill = read(from, path);
     if (!skill) return;
     const auto is_base = [](const skill_entry& s) {
-      return std::holds_alternative<base_entry>(s.kind);
+      const auto* program = std::get_if<stdio_entry>(&s.kind);
+      return std::holds_alternative<base_entry>(s.kind) ||
+             (program != nullptr && program->replaces_base);
     };
     const auto other = std::ranges::find_if(e.skills, is_base);
     if (is_base(*skill) && other != e.skills.end())

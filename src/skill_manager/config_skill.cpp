@@ -155,12 +155,16 @@ http_entry endpoint_of(const checked_table& table, std::string_view key) {
 
 // --- the Base Skill -----------------------------------------------------------------------------
 
-/// "@perstack/base" where npx is told to run it; also "-y @perstack/base".
-bool is_base_package(const checked_table& table) {
-  if (table.string("packageName") == base_skill_package) return true;
+/// The package that npx is told to run, "@perstack/base" or "@perstack/base@1.2.3"; or nothing.
+std::string base_package(const checked_table& table) {
   auto arguments = table.strings("args");
   std::erase_if(arguments, [](const std::string& a) { return a == "-y" || a == "--yes"; });
-  return arguments.size() == 1 && arguments.front() == base_skill_package;
+  const std::string package = table.has("packageName") ? table.string("packageName")
+                              : arguments.size() == 1  ? arguments.front()
+                                                       : std::string();
+  const bool is_base =
+      package == base_skill_package || package.starts_with(std::string(base_skill_package) + "@");
+  return is_base ? package : std::string();
 }
 
 void check_base_choice(const checked_table& table, std::string_view key) {
@@ -197,11 +201,13 @@ void read_stdio(const checked_table& table, const std::vector<std::string>& base
   const bool is_npx = command == "npx" || command.ends_with("/npx");
   if (is_npx && package.empty() && table.strings("args").empty())
     table.complain("packageName", "or args is required: npx needs a package");
-  const bool is_base = is_npx && is_base_package(table);
-  if (is_base && base_command.empty()) return read_base(table, made);
+  const std::string base = is_npx ? base_package(table) : std::string();
+  const bool is_whole_base = base == base_skill_package;
+  if (is_whole_base && base_command.empty()) return read_base(table, made);
 
   stdio_entry program = program_of(table, problems);
-  if (is_base)
+  program.replaces_base = !base.empty();
+  if (is_whole_base)
     program.argv = base_command;
   else
     program.argv =

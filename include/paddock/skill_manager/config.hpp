@@ -59,6 +59,7 @@ struct stdio_entry {
   std::vector<std::pair<std::string, std::string>> environment;
   std::string working_directory; ///< empty: this process's
   std::optional<confinement_policy> confinement;
+  bool replaces_base = false; ///< another Base Skill: a version of the package, or a program
 };
 
 struct http_entry {
