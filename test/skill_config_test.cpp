@@ -45,7 +45,7 @@ std::string all_texts(const std::vector<config_problem>& problems) {
   return all;
 }
 
-class TomlConfig : public testing::Test {
+class toml_config : public testing::Test {
 protected:
   void SetUp() override {
     if (!has_toml) GTEST_SKIP() << "built without toml++";
@@ -97,7 +97,7 @@ instruction = "Find out."
 instruction = "Write."
 )";
 
-TEST_F(TomlConfig, ReadsTheDocumentedExample) {
+TEST_F(toml_config, reads_the_documented_example) {
   const config c = good(documented);
   const expert* e = c.find("my-expert");
   ASSERT_NE(e, nullptr);
@@ -124,7 +124,7 @@ TEST_F(TomlConfig, ReadsTheDocumentedExample) {
   EXPECT_EQ(c.find("nobody"), nullptr);
 }
 
-TEST_F(TomlConfig, HandsOnWhatIsForTheApplication) {
+TEST_F(toml_config, hands_on_what_is_for_the_application) {
   const config c = good(R"(
 model = "m"
 maxSteps = 5
@@ -149,7 +149,7 @@ tags = ["t"]
   EXPECT_EQ(c.experts[0].settings.size(), 1U);
 }
 
-TEST_F(TomlConfig, ReadsOwnKeys) {
+TEST_F(toml_config, reads_own_keys) {
   const config c = good(R"(
 [experts.e.skills.s]
 type = "mcpStdioSkill"
@@ -207,7 +207,7 @@ struct npx_case {
   std::string_view keys;
   std::vector<std::string> argv; ///< empty: the Base Skill in this process
 };
-TEST_F(TomlConfig, CommandLines) {
+TEST_F(toml_config, command_lines) {
   const npx_case cases[] = {
       {R"(command = "npx"
           packageName = "x")",
@@ -251,7 +251,7 @@ TEST_F(TomlConfig, CommandLines) {
   }
 }
 
-TEST_F(TomlConfig, AnotherProgramCanBeTheBaseSkill) {
+TEST_F(toml_config, another_program_can_be_the_base_skill) {
   const config c = good(R"(
 perstackBaseSkillCommand = ["my-base", "--flag"]
 [experts.e.skills.b]
@@ -264,7 +264,7 @@ pick = ["anything"]
               ElementsAre("my-base", "--flag"));
 }
 
-TEST(JsonConfig, ReadsServersAsOtherProgramsListThem) {
+TEST(json_config, reads_servers_as_other_programs_list_them) {
   std::vector<config_problem> problems;
   const auto made = json(R"({"mcpServers": {
     "files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"],
@@ -285,7 +285,7 @@ TEST(JsonConfig, ReadsServersAsOtherProgramsListThem) {
   EXPECT_THAT(web.headers, ElementsAre(Pair("Authorization", "Bearer x")));
 }
 
-TEST(JsonConfig, ReadsExpertsToo) {
+TEST(json_config, reads_experts_too) {
   const auto made =
       json(R"({"experts": {"e": {"skills": {"s": {"type": "mcpStdioSkill", "command": "x"}}}}})");
   ASSERT_THAT(made, IsOk());
@@ -316,7 +316,7 @@ void expect_said(const mistake& each, const std::vector<config_problem>& problem
 constexpr std::string_view stdio = "[experts.e.skills.s]\ntype = \"mcpStdioSkill\"\n";
 constexpr std::string_view sse = "[experts.e.skills.s]\ntype = \"mcpSseSkill\"\n";
 
-TEST_F(TomlConfig, MistakesOfTheFile) {
+TEST_F(toml_config, mistakes_of_the_file) {
   const mistake mistakes[] = {
       {"empty", "", {"c.toml: has neither"}},
       {"syntax", "[experts.e]\nversion = \n", {"c.toml:2: not TOML"}},
@@ -360,7 +360,7 @@ TEST_F(TomlConfig, MistakesOfTheFile) {
   }
 }
 
-TEST_F(TomlConfig, MistakesOfASkill) {
+TEST_F(toml_config, mistakes_of_a_skill) {
   const std::string s(stdio);
   const std::string h(sse);
   const mistake mistakes[] = {
@@ -441,7 +441,7 @@ TEST_F(TomlConfig, MistakesOfASkill) {
   }
 }
 
-TEST_F(TomlConfig, MistakesOfInteractiveTools) {
+TEST_F(toml_config, mistakes_of_interactive_tools) {
   const std::string begin = "[experts.e.skills.s]\ntype = \"interactiveSkill\"\n";
   const std::string tool = begin + "[experts.e.skills.s.tools.ask]\n";
   const mistake mistakes[] = {
@@ -467,7 +467,7 @@ TEST_F(TomlConfig, MistakesOfInteractiveTools) {
   }
 }
 
-TEST(JsonConfig, Mistakes) {
+TEST(json_config, mistakes) {
   const mistake mistakes[] = {
       {"empty", "", {"c.json: not JSON"}},
       {"array", "\n[]", {"c.json:2: must be an object"}},
@@ -512,7 +512,7 @@ TEST(JsonConfig, Mistakes) {
   }
 }
 
-TEST_F(TomlConfig, KeysThatNestWithoutEndAreRefused) {
+TEST_F(toml_config, keys_that_nest_without_end_are_refused) {
   std::string deep = "a";
   for (int i = 0; i < 200'000; ++i)
     deep += ".a";
@@ -525,7 +525,7 @@ TEST_F(TomlConfig, KeysThatNestWithoutEndAreRefused) {
               IsOk());
 }
 
-TEST_F(TomlConfig, ProblemsAreBounded) {
+TEST_F(toml_config, problems_are_bounded) {
   std::string text;
   for (int i = 0; i < 1'000; ++i)
     text += "k" + std::to_string(i) + " = 1\n";
@@ -534,7 +534,7 @@ TEST_F(TomlConfig, ProblemsAreBounded) {
   EXPECT_EQ(problems.size(), 101U);
 }
 
-TEST(ConfigWithoutToml, SaysSo) {
+TEST(config_without_toml, says_so) {
   if (has_toml) GTEST_SKIP() << "built with toml++";
   std::vector<config_problem> problems;
   EXPECT_THAT(toml("", &problems), IsError(error_code::unsupported));
@@ -543,7 +543,7 @@ TEST(ConfigWithoutToml, SaysSo) {
 
 // --- files --------------------------------------------------------------------------------------
 
-TEST(ConfigFile, IsReadByItsName) {
+TEST(config_file, is_read_by_its_name) {
   const test::temp_tree tree;
   tree.file("c.json", R"({"mcpServers": {"a": {"command": "x"}}})");
   EXPECT_THAT(read_config(tree / "c.json"), IsOk());
@@ -557,7 +557,7 @@ TEST(ConfigFile, IsReadByItsName) {
   EXPECT_THAT(read_config(tree / "big.json"), IsError(error_code::too_large));
 }
 
-TEST(ConfigFile, IsFoundUpwards) {
+TEST(config_file, is_found_upwards) {
   const test::temp_tree tree;
   tree.directory("a/b");
   EXPECT_THAT(find_config(tree / "a/b"), IsError(error_code::not_found));

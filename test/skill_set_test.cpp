@@ -154,7 +154,7 @@ std::string called(skill_set& set, std::string_view tool) {
 
 // --- order --------------------------------------------------------------------------------------
 
-TEST(SkillSet, StartsInOrderOfTypes) {
+TEST(skill_set, starts_in_order_of_types) {
   journal j;
   skill_set set(fakes(j, {{.name = "d", .type = skill_type::delegate},
                           {.name = "i", .type = skill_type::interactive},
@@ -170,7 +170,7 @@ TEST(SkillSet, StartsInOrderOfTypes) {
   EXPECT_THAT(set.init(), IsError(error_code::conflict));
 }
 
-TEST(SkillSet, StartsAllServersAtOnce) {
+TEST(skill_set, starts_all_servers_at_once) {
   constexpr int count = 10;
   journal j;
   std::vector<plan> plans;
@@ -190,7 +190,7 @@ TEST(SkillSet, StartsAllServersAtOnce) {
 
 // --- cleaning up --------------------------------------------------------------------------------
 
-TEST(SkillSet, ClosesEverythingWhenOneFails) {
+TEST(skill_set, closes_everything_when_one_fails) {
   journal j;
   skill_set set(fakes(j, {{.name = "b", .type = skill_type::base},
                           {.name = "good"},
@@ -213,7 +213,7 @@ TEST(SkillSet, ClosesEverythingWhenOneFails) {
   EXPECT_THAT(called(set, "x"), HasSubstr("cancelled"));
 }
 
-TEST(SkillSet, IsClosedWhileItStarts) {
+TEST(skill_set, is_closed_while_it_starts) {
   journal j;
   skill_set set(fakes(j, {{.name = "slow", .waits_for = {"never"}}}));
   std::thread closer([&] {
@@ -227,7 +227,7 @@ TEST(SkillSet, IsClosedWhileItStarts) {
   EXPECT_TRUE(j.has("cancelled slow"));
 }
 
-TEST(SkillSet, ClosesWhenItGoes) {
+TEST(skill_set, closes_when_it_goes) {
   journal j;
   {
     skill_set set(fakes(j, {{.name = "a"}, {.name = "b"}}));
@@ -239,7 +239,7 @@ TEST(SkillSet, ClosesWhenItGoes) {
 
 // --- names --------------------------------------------------------------------------------------
 
-TEST(SkillSet, FindsToolsByName) {
+TEST(skill_set, finds_tools_by_name) {
   journal j;
   skill_set set(
       fakes(j, {{.name = "a", .tools = {"one", "two"}}, {.name = "7", .tools = {"three"}}}));
@@ -252,7 +252,7 @@ TEST(SkillSet, FindsToolsByName) {
   EXPECT_EQ(all->size(), 3U);
 }
 
-TEST(SkillSet, RefusesTwoOfOneName) {
+TEST(skill_set, refuses_two_of_one_name) {
   struct {
     std::vector<plan> plans;
     std::vector<std::string> said;
@@ -280,7 +280,7 @@ TEST(SkillSet, RefusesTwoOfOneName) {
 
 // --- lazy skills --------------------------------------------------------------------------------
 
-TEST(SkillSet, StartsLazySkillsWhenTheyAreNeeded) {
+TEST(skill_set, starts_lazy_skills_when_they_are_needed) {
   journal j;
   skill_set set(fakes(
       j, {{.name = "a", .tools = {"one"}}, {.name = "late", .tools = {"two"}, .lazy = true}}));
@@ -291,7 +291,7 @@ TEST(SkillSet, StartsLazySkillsWhenTheyAreNeeded) {
   EXPECT_TRUE(j.has("start late"));
 }
 
-TEST(SkillSet, AListOfAllToolsStartsLazySkills) {
+TEST(skill_set, a_list_of_all_tools_starts_lazy_skills) {
   journal j;
   skill_set set(fakes(j, {{.name = "late", .tools = {"two"}, .lazy = true}}));
   ASSERT_THAT(set.init(), IsOk());
@@ -301,7 +301,7 @@ TEST(SkillSet, AListOfAllToolsStartsLazySkills) {
   EXPECT_EQ(all->size(), 1U);
 }
 
-TEST(SkillSet, ALazySkillWithATakenNameLeavesTheOthersUsable) {
+TEST(skill_set, a_lazy_skill_with_a_taken_name_leaves_the_others_usable) {
   journal j;
   skill_set set(fakes(
       j, {{.name = "a", .tools = {"one"}}, {.name = "late", .tools = {"one"}, .lazy = true}}));
@@ -312,7 +312,7 @@ TEST(SkillSet, ALazySkillWithATakenNameLeavesTheOthersUsable) {
   EXPECT_EQ(called(set, "one"), "a/one");
 }
 
-TEST(SkillSet, ALazySkillThatFailsIsToldOnceAndLeftOut) {
+TEST(skill_set, a_lazy_skill_that_fails_is_told_once_and_left_out) {
   journal j;
   skill_set set(fakes(j, {{.name = "a", .tools = {"one"}},
                           {.name = "late", .tools = {"two"}, .fails = true, .lazy = true}}));
@@ -340,7 +340,7 @@ interactive_options confirm(std::vector<std::string>* events = nullptr) {
   return o;
 }
 
-TEST(InteractiveSkill, HandsTheCallToTheApplication) {
+TEST(interactive_skills, hands_the_call_to_the_application) {
   std::vector<std::string> events;
   interactive_skill skill(confirm(&events));
   EXPECT_THAT(skill.call_tool("confirm", "{}"), IsError(error_code::conflict));
@@ -358,7 +358,7 @@ TEST(InteractiveSkill, HandsTheCallToTheApplication) {
   EXPECT_THAT(skill.tool_definitions(), IsError(error_code::cancelled));
 }
 
-TEST(InteractiveSkill, RefusesWhatNobodyCouldAnswer) {
+TEST(interactive_skills, refuses_what_nobody_could_answer) {
   interactive_skill skill(confirm());
   ASSERT_THAT(skill.init(), IsOk());
   failure why;
@@ -376,7 +376,7 @@ TEST(InteractiveSkill, RefusesWhatNobodyCouldAnswer) {
 
 // --- delegate -----------------------------------------------------------------------------------
 
-TEST(DelegateSkill, IsNamedByTheLastPart) {
+TEST(delegate_skills, is_named_by_the_last_part) {
   for (const auto& [expert, tool] :
        {std::pair{"researcher", "researcher"}, {"@org/writer", "writer"}}) {
     delegate_skill skill({.expert = expert, .description = "d", .on_event = {}});
@@ -398,7 +398,7 @@ TEST(DelegateSkill, IsNamedByTheLastPart) {
   EXPECT_THAT(nameless.init(), IsError(error_code::invalid_argument));
 }
 
-TEST(DelegateSkill, NeedsAQuery) {
+TEST(delegate_skills, needs_a_query) {
   delegate_skill skill({.expert = "a", .description = {}, .on_event = {}});
   ASSERT_THAT(skill.init(), IsOk());
   for (const char* arguments :
@@ -412,7 +412,7 @@ TEST(DelegateSkill, NeedsAQuery) {
 
 // --- base ---------------------------------------------------------------------------------------
 
-class BaseSkill : public testing::Test {
+class base_skills : public testing::Test {
 protected:
   base_options options() const {
     base_options o;
@@ -432,7 +432,7 @@ protected:
   const test::temp_tree tree;
 };
 
-TEST_F(BaseSkill, WorksInThisProcess) {
+TEST_F(base_skills, works_in_this_process) {
   base_skill skill(options());
   ASSERT_THAT(skill.init(), IsOk());
   EXPECT_EQ(skill.name(), "@perstack/base");
@@ -453,7 +453,7 @@ TEST_F(BaseSkill, WorksInThisProcess) {
   });
 }
 
-TEST_F(BaseSkill, ReportsWhatAToolReports) {
+TEST_F(base_skills, reports_what_a_tool_reports) {
   base_skill skill(options());
   ASSERT_THAT(skill.init(), IsOk());
   for (const auto& [tool, arguments, code] :
@@ -468,7 +468,7 @@ TEST_F(BaseSkill, ReportsWhatAToolReports) {
   EXPECT_THAT(skill.call_tool("todo", "[]"), IsError(error_code::invalid_argument));
 }
 
-TEST_F(BaseSkill, HasATodoListOfItsOwn) {
+TEST_F(base_skills, has_a_todo_list_of_its_own) {
   base_skill one(options());
   base_skill two(options());
   ASSERT_THAT(one.init(), IsOk());
@@ -478,7 +478,7 @@ TEST_F(BaseSkill, HasATodoListOfItsOwn) {
   EXPECT_THAT(result_of(two, "todo", "{}"), testing::Not(HasSubstr("work")));
 }
 
-TEST_F(BaseSkill, PickAndOmitAlsoRefuseTheCall) {
+TEST_F(base_skills, pick_and_omit_also_refuse_the_call) {
   base_options o = options();
   o.tools.pick = {"todo", "exec"};
   o.tools.omit = {"exec"};
@@ -499,7 +499,7 @@ constexpr const char* sleeping =
     R"({"command":"sleep","args":["600"],"env":{},"cwd":".","stdout":true,"stderr":true,)"
     R"("timeout":600000})";
 
-TEST_F(BaseSkill, ABlockingCallIsCancelled) {
+TEST_F(base_skills, a_blocking_call_is_cancelled) {
   base_skill skill(options());
   ASSERT_THAT(skill.init(), IsOk());
   const cancellation cancel;
@@ -509,14 +509,14 @@ TEST_F(BaseSkill, ABlockingCallIsCancelled) {
   EXPECT_THAT(skill.call_tool("exec", sleeping, with), IsError(error_code::cancelled));
 }
 
-TEST_F(BaseSkill, ABlockingCallEndsAtItsCap) {
+TEST_F(base_skills, a_blocking_call_ends_at_its_cap) {
   base_skill skill(options());
   ASSERT_THAT(skill.init(), IsOk());
   EXPECT_THAT(skill.call_tool("exec", sleeping, {.timeout_ms_max = 50}),
               IsError(error_code::timed_out));
 }
 
-TEST_F(BaseSkill, ClosingEndsBlockingCalls) {
+TEST_F(base_skills, closing_ends_blocking_calls) {
   base_skill skill(options());
   ASSERT_THAT(skill.init(), IsOk());
   std::thread closer;
@@ -528,7 +528,7 @@ TEST_F(BaseSkill, ClosingEndsBlockingCalls) {
   EXPECT_EQ(skill.state(), state::closed);
 }
 
-TEST_F(BaseSkill, ManyCallsRunAtOnce) {
+TEST_F(base_skills, many_calls_run_at_once) {
   base_skill skill(options());
   ASSERT_THAT(skill.init(), IsOk());
   std::vector<std::thread> threads;

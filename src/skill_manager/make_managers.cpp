@@ -63,6 +63,8 @@ private:
       return {};
     }
     PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment, why_));
+    if (auto* program = std::get_if<mcp::stdio_endpoint>(&endpoint))
+      program->helper = options_.base.exec_helper;
     mcp_options o{.name = entry.name,
                   .endpoint = std::move(endpoint),
                   .client = options_.client,

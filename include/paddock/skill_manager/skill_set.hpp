@@ -35,7 +35,8 @@ namespace paddock::skill_manager {
 struct set_options {
   /// Of the Base Skill.
   std::shared_ptr<const root> workspace;
-  /// Of the Base Skill, but for `pick` and `omit`, which the configuration decides.
+  /// Of the Base Skill, but for `pick` and `omit`, which the configuration decides. Confined
+  /// servers use the same helper.
   mcp::workspace_options base;
   /// "NAME=value" of this process; servers get the part of it that they may have.
   std::vector<std::string_view> environment;
