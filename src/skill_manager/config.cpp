@@ -112,11 +112,6 @@ private:
       return problems_.add(from.line, path, "must be a table");
     auto skill = read(from, path);
     if (!skill) return;
-    const auto is_base = [](const skill_entry& s) {
-      const auto* program = std::get_if<stdio_entry>(&s.kind);
-      return std::holds_alternative<base_entry>(s.kind) ||
-             (program != nullptr && program->replaces_base);
-    };
     const auto other = std::ranges::find_if(e.skills, is_base);
     if (is_base(*skill) && other != e.skills.end())
       problems_.add(from.line, path,
@@ -148,6 +143,12 @@ private:
 };
 
 } // namespace
+
+bool is_base(const skill_entry& entry) noexcept {
+  const auto* program = std::get_if<stdio_entry>(&entry.kind);
+  return std::holds_alternative<base_entry>(entry.kind) ||
+         (program != nullptr && program->replaces_base);
+}
 
 const expert* config::find(std::string_view name) const noexcept {
   const auto found = std::ranges::find(experts, name, &expert::name);

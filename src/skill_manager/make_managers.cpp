@@ -32,11 +32,7 @@ public:
       : options_(options), why_(why), on_event_(one_at_a_time(options.on_event)) {}
 
   result<manager_list> make(const config& from, const expert& of) {
-    const bool has_base = std::ranges::any_of(of.skills, [](const skill_entry& s) {
-      const auto* program = std::get_if<stdio_entry>(&s.kind);
-      return std::holds_alternative<base_entry>(s.kind) ||
-             (program != nullptr && program->replaces_base);
-    });
+    const bool has_base = std::ranges::any_of(of.skills, is_base);
     if (!has_base) {
       skill_entry whole;
       whole.name = base_skill_package;

@@ -94,6 +94,9 @@ struct skill_entry {
   std::variant<base_entry, stdio_entry, http_entry, interactive_entry> kind;
 };
 
+/// Whether the entry is an expert's Base Skill, in this process or instead of it.
+[[nodiscard]] bool is_base(const skill_entry& entry) noexcept;
+
 /// What the file says and this library does not use: for the application. Its type was checked.
 struct setting {
   std::string key;
