@@ -77,9 +77,10 @@ void show_experts(const config& from, const std::vector<const expert*>& experts,
     return;
   }
   for (const expert* e : experts) {
-    std::printf(
-        "%s %s\n", styled(e->name, style::bold).c_str(),
-        fit(e->version + (e->version.empty() ? "" : " ") + e->description, text_width).c_str());
+    std::string about = e->version;
+    if (!e->description.empty()) about += (about.empty() ? "" : " ") + e->description;
+    std::printf("%s%s%s\n", styled(e->name, style::bold).c_str(), about.empty() ? "" : " ",
+                fit(about, text_width).c_str());
     for (const skill_line& line : lines_of(*e))
       std::printf("  %s %s %s\n", column(name_of(line.type), type_width).c_str(),
                   column(line.name, name_width).c_str(), fit(line.target, text_width).c_str());

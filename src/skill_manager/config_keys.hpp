@@ -63,7 +63,7 @@ enum class section : std::uint8_t {
   X(expert_setting, providerTools, any, "for the application")                                                                                        \
   X(expert_setting, providerSkills, any, "for the application")                                                                                       \
   X(expert_setting, providerToolOptions, any, "for the application")                                                                                  \
-  X(stdio, type, string, "`mcpStdioSkill`")                                                                                                           \
+  X(stdio, type, string, "`mcpStdioSkill`, `mcpSseSkill` or `interactiveSkill`")                                                                      \
   X(stdio, description, string, "for people")                                                                                                         \
   X(stdio, rule, string, "for the model: how to use the skill")                                                                                       \
   X(stdio, pick, strings, "only these tools")                                                                                                         \
@@ -84,7 +84,7 @@ enum class section : std::uint8_t {
   X(stdio, network, boolean, "let a confined server use the network")                                                                                 \
   X(stdio, readPaths, strings, "absolute paths that a confined server may read as well")                                                              \
   X(stdio, writePaths, strings, "absolute paths that a confined server may change as well")                                                           \
-  X(http, type, string, "`mcpSseSkill`")                                                                                                              \
+  X(http, type, string, "`mcpStdioSkill`, `mcpSseSkill` or `interactiveSkill`")                                                                       \
   X(http, description, string, "for people")                                                                                                          \
   X(http, rule, string, "for the model: how to use the skill")                                                                                        \
   X(http, pick, strings, "only these tools")                                                                                                          \
@@ -99,7 +99,7 @@ enum class section : std::uint8_t {
   X(http, protocol, string, "`automatic`, `modern` (2026-07-28) or `legacy`")                                                                         \
   X(http, timeout, integer, "of a call, in milliseconds without progress")                                                                            \
   X(http, connectTimeout, integer, "until the tools are known, in milliseconds")                                                                      \
-  X(interactive, type, string, "`interactiveSkill`")                                                                                                  \
+  X(interactive, type, string, "`mcpStdioSkill`, `mcpSseSkill` or `interactiveSkill`")                                                                \
   X(interactive, description, string, "for people")                                                                                                   \
   X(interactive, rule, string, "for the model: how to use the skill")                                                                                 \
   X(interactive, tools, table, "the tools, by name")                                                                                                  \
