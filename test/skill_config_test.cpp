@@ -469,7 +469,15 @@ TEST_F(toml_config, mistakes_of_interactive_tools) {
 
 TEST(json_config, mistakes) {
   const mistake mistakes[] = {
-      {"empty", "", {"c.json: not JSON"}},
+      {"empty", "", {"c.json:1: not JSON"}},
+      {"no comma", "{\"mcpServers\": {\n\"a\": {}\n\"b\": {}}}", {"c.json:3: not JSON"}},
+      {"comma too many", "{\"mcpServers\": {},\n}", {"c.json:2: not JSON"}},
+      {"comment", "{\n// servers\n}", {"c.json:2: not JSON"}},
+      {"not closed", "{\"a\": [1,\n\"x\"\n", {"c.json:3: not JSON"}},
+      {"line break in a string", "{\n\"a\": \"b\nc\"}", {"c.json:2: not JSON"}},
+      {"closed by another", "{\"a\":\n[}", {"c.json:2: not JSON"}},
+      {"more behind it", "{}\n{}", {"c.json:2: not JSON"}},
+      {"bad escape", "{\"a\": \"\\q\"}", {"c.json: not JSON"}},
       {"array", "\n[]", {"c.json:2: must be an object"}},
       {"nothing", "{}", {"c.json: has neither"}},
       {"unknown",

@@ -4,6 +4,7 @@
 #include <paddock/mcp/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace paddock::skill_manager {
@@ -83,6 +84,88 @@ config_node convert(mcp::json_view from, line_list& lines) {
   return made;
 }
 
+/// Finds where text that is known to be no JSON goes wrong; the parser does not say. What only the
+/// parser notices (a bad escape, a bad number) stays without a line.
+class syntax_error_finder {
+public:
+  explicit syntax_error_finder(std::string_view text) : text_(text) {}
+
+  unsigned line() {
+    while (skip_blanks())
+      if (!accept(text_[at_])) return line_;
+    return next_ == expected::end ? 0 : line_;
+  }
+
+private:
+  enum class expected : std::uint8_t { value, value_or_end, key, key_or_end, colon, comma, end };
+
+  bool skip_blanks() {
+    for (; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '\n') ++line_;
+      if (std::string_view(" \t\r\n").find(text_[at_]) == std::string_view::npos) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool wants_value() const {
+    return next_ == expected::value || next_ == expected::value_or_end;
+  }
+  void after_value() { next_ = open_.empty() ? expected::end : expected::comma; }
+
+  bool accept(char c) {
+    if (c == '{' || c == '[') {
+      if (!wants_value()) return false;
+      open_ += c;
+      next_ = c == '{' ? expected::key_or_end : expected::value_or_end;
+    } else if (c == '}' || c == ']') {
+      const auto when_empty = c == '}' ? expected::key_or_end : expected::value_or_end;
+      if (open_.empty() || open_.back() != (c == '}' ? '{' : '[')) return false;
+      if (next_ != expected::comma && next_ != when_empty) return false;
+      open_.pop_back();
+      after_value();
+    } else if (c == ',') {
+      if (next_ != expected::comma) return false;
+      next_ = open_.back() == '{' ? expected::key : expected::value;
+    } else if (c == ':') {
+      if (next_ != expected::colon) return false;
+      next_ = expected::value;
+    } else {
+      return accept_scalar(c);
+    }
+    ++at_;
+    return true;
+  }
+
+  bool accept_scalar(char c) {
+    const std::size_t begin = at_;
+    if (c == '"') {
+      for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+        if (text_[at_] == '\n') return false;
+        if (text_[at_] == '\\') ++at_;
+      }
+      if (at_ >= text_.size()) return false;
+      ++at_;
+      if (next_ == expected::key || next_ == expected::key_or_end) {
+        next_ = expected::colon;
+        return true;
+      }
+    } else {
+      at_ = std::min(text_.find_first_of(" \t\r\n,:{}[]\"", at_), text_.size());
+      const std::string_view word = text_.substr(begin, at_ - begin);
+      const bool number = c == '-' || (c >= '0' && c <= '9');
+      if (!number && word != "true" && word != "false" && word != "null") return false;
+    }
+    if (!wants_value()) return false;
+    after_value();
+    return true;
+  }
+
+  const std::string_view text_;
+  std::size_t at_ = 0;
+  unsigned line_ = 1;
+  expected next_ = expected::value;
+  std::string open_; ///< brackets
+};
+
 void write(mcp::json_writer& out, const config_node& node) {
   switch (node.kind) {
   case node_kind::boolean:
@@ -134,7 +217,8 @@ result<config_node> parse_json(std::string_view text, config_problem& problem) {
   mcp::json_document document;
   const auto parsed = document.parse(text);
   if (!parsed) {
-    problem.message = std::string("not JSON: ") + parsed.error().operation;
+    problem.line = syntax_error_finder(text).line();
+    problem.message = parsed.error().operation;
     return parsed.error();
   }
   line_list lines(text);
