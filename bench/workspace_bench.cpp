@@ -6,12 +6,10 @@
 
 #include "scratch.hpp"
 
-#include <paddock/directory.hpp>
 #include <paddock/file.hpp>
 
 #include <benchmark/benchmark.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,36 +104,6 @@ void edit(benchmark::State& state) {
   }
 }
 BENCHMARK(edit)->Name("edit/1MiB");
-
-void list(benchmark::State& state) {
-  const scratch s;
-  for (std::int64_t i = 0; i < state.range(0); ++i)
-    s.file("f" + std::to_string(i), "x");
-  const root r = open_root(s);
-  const list_options all{.entries_max = static_cast<std::uint64_t>(state.range(0))};
-  const auto once = list_directory(r, ".", all);
-  if (!once || once->entries.size() != all.entries_max) state.SkipWithError("wrong listing");
-  for (auto _ : state)
-    benchmark::DoNotOptimize(list_directory(r, ".", all));
-  state.SetItemsProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(list)->Name("list")->Arg(1000)->Arg(10000);
-
-void floor_list(benchmark::State& state) {
-  const scratch s;
-  for (std::int64_t i = 0; i < state.range(0); ++i)
-    s.file("f" + std::to_string(i), "x");
-  for (auto _ : state) {
-    DIR* directory = ::opendir(s.path().c_str());
-    struct statx status{};
-    while (const dirent* entry = ::readdir(directory))
-      benchmark::DoNotOptimize(::statx(::dirfd(directory), entry->d_name, AT_SYMLINK_NOFOLLOW,
-                                       STATX_TYPE | STATX_SIZE | STATX_MTIME, &status));
-    ::closedir(directory);
-  }
-  state.SetItemsProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(floor_list)->Name("floor/getdents_statx")->Arg(1000)->Arg(10000);
 
 } // namespace
 } // namespace paddock::bench

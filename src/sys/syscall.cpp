@@ -114,6 +114,15 @@ result<file_status> status_at(int dirfd, const char* name, int at_flags) {
   };
 }
 
+result<entry_status> entry_status_at(int dirfd, const char* name) {
+  struct statx s;
+  const int n = ::statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+                        STATX_TYPE | STATX_SIZE | STATX_MTIME, &s);
+  if (n < 0) return failure(errno, "statx");
+  return entry_status{
+      .kind = kind_of(s.stx_mode), .size = s.stx_size, .modified_ns = nanoseconds(s.stx_mtime)};
+}
+
 result<std::int64_t> fstatfs_type(int fd) {
   struct statfs s;
   if (retried([&] { return ::fstatfs(fd, &s); }) < 0) return failure(errno, "fstatfs");

@@ -41,6 +41,13 @@ void close(int fd) noexcept;
 // --- looking ------------------------------------------------------------------------------------
 /// `name` may be empty: the object `dirfd` itself.
 result<file_status> status_at(int dirfd, const char* name, int at_flags = 0);
+/// What a listing says of an entry, links not followed: less than file_status, and cheaper.
+struct entry_status {
+  entry_kind kind = entry_kind::other;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+};
+result<entry_status> entry_status_at(int dirfd, const char* name);
 /// The magic number of the file system (statfs f_type).
 result<std::int64_t> fstatfs_type(int fd);
 result<std::string> readlinkat(int dirfd, const char* name);
