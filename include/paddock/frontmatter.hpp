@@ -194,7 +194,9 @@ inline std::string replace_fields(std::string_view skill_md, std::string_view na
             file.reading.from == origin::none);
   };
   const std::string_view block = skill_md.substr(file.found.begin, file.found.size);
-  std::string replaced = replacer.by_entries(detail::read_entries(block, full), file.reading);
+  const std::vector<entry> entries = detail::read_entries(block, full);
+  std::string replaced;
+  if (!entries.empty()) replaced = replacer.by_entries(entries, file.reading);
   if (!is_right(replaced)) replaced = replacer.by_lines(file.reading);
   if (!is_right(replaced)) replaced = replacer.in_front();
   return replaced;

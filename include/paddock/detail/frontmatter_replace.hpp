@@ -70,6 +70,8 @@ public:
   [[nodiscard]] std::string in_front() const {
     std::string out(file_.substr(0, found_.begin));
     out.append(new_name_).append(line_break_).append(new_description_).append(line_break_);
+    // Without this an indented line would go on with the description.
+    if (!block().empty() && is_blank(block().front())) out.append("#").append(line_break_);
     return out.append(file_.substr(found_.begin));
   }
 
