@@ -61,7 +61,7 @@ bool expect_agreement(std::string_view block) {
 TEST_F(FrontmatterYaml, AgreesWithTheScannerOnWholeBlocks) {
   std::size_t fast = 0;
   for (const std::string_view block : test::frontmatter_blocks)
-    fast += expect_agreement(block) ? 1 : 0;
+    fast += expect_agreement(block) ? 1U : 0U;
   EXPECT_GE(fast, 24u);
   EXPECT_LT(fast, std::size(test::frontmatter_blocks)); // some are beyond it
 }
@@ -73,7 +73,7 @@ TEST_F(FrontmatterYaml, AgreesWithTheScannerOnDamagedBlocks) {
   for (std::uint64_t seed = 0; seed < cases && !HasFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const std::string block = test::damaged_block(random);
-    fast += expect_agreement(block) ? 1 : 0;
+    fast += expect_agreement(block) ? 1U : 0U;
     if (HasFailure()) ADD_FAILURE() << "seed " << seed;
   }
   RecordProperty("fast", std::to_string(fast));
@@ -147,8 +147,9 @@ TEST_F(FrontmatterYaml, ReadsWhatTheScannerDeclines) {
     EXPECT_EQ(shown(read.diagnostics), c.diagnostics);
     const fields strict = parse_file(file, policy::strict);
     EXPECT_EQ(strict.loaded(), c.from == origin::full);
-    if (c.from == origin::repaired)
+    if (c.from == origin::repaired) {
       EXPECT_EQ(strict.diagnostics.front().code, diagnostic_code::invalid_yaml);
+    }
   }
 }
 
@@ -404,7 +405,7 @@ TEST_F(FrontmatterYaml, RealSkills) {
     if (found.state != detail::fence_state::found) continue;
     ++blocks;
     const std::string_view block = std::string_view(file).substr(found.begin, found.size);
-    fast += expect_agreement(block) ? 1 : 0;
+    fast += expect_agreement(block) ? 1U : 0U;
     document whole = libyaml()(block, 2);
     const fields read = parse_file(file);
     if (whole.problems.empty()) {
@@ -418,7 +419,7 @@ TEST_F(FrontmatterYaml, RealSkills) {
     } else if (!detail::find_field(block, "name").text.empty() &&
                !detail::find_field(block, "description").text.empty()) {
       ++broken_with_both;
-      recovered += read.from == origin::repaired && !read.diagnostics.empty() ? 1 : 0;
+      recovered += read.from == origin::repaired && !read.diagnostics.empty() ? 1U : 0U;
     }
   }
   std::cout << blocks << " blocks, " << fast << " proven by the scanner, " << valid << " valid, "
