@@ -21,6 +21,7 @@
 #include "helper/placeholders.hpp"
 #include "helper/policy.hpp"
 #include "helper/scratch.hpp"
+#include "helper/text.hpp"
 #include "helper/verify.hpp"
 #include "helper/visible_paths.hpp"
 #include "process_tree.hpp"
@@ -41,8 +42,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
@@ -251,10 +250,10 @@ private:
 // --- start --------------------------------------------------------------------------------------
 
 bool parse_number(const char* text, long lowest, long& number) {
-  char* end = nullptr;
-  errno = 0;
-  number = std::strtol(text, &end, 10);
-  return errno == 0 && end != text && *end == '\0' && number >= lowest;
+  unsigned long value = 0;
+  if (!read_number(text, value) || *text != '\0' || value > LONG_MAX) return false;
+  number = static_cast<long>(value);
+  return number >= lowest;
 }
 
 bool parse(int argc, char** argv, options& given) {
@@ -292,7 +291,8 @@ void set_up_process(const options& given) {
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);
-  ::signal(SIGCHLD, SIG_DFL); // ignored, it would make dead children vanish unreported
+  const struct sigaction by_default{}; // ignored, it would make dead children vanish unreported
+  ::sigaction(SIGCHLD, &by_default, nullptr);
   close_all_but(given);
   // No privileges from set-user-ID files: such a process could not be killed by this one.
   const bool ready = open_null() && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
@@ -302,14 +302,14 @@ void set_up_process(const options& given) {
 }
 
 } // namespace
-} // namespace paddock::exec
 
-int main(int argc, char** argv) {
-  using namespace paddock::exec;
-  if (argc == 7 && std::strcmp(argv[1], verify_option) == 0) return verify(argv + 2);
+int run_helper(int argc, char** argv) {
+  if (argc == 7 && std::strcmp(argv[1], verify_option) == 0)
+    return verify(const_cast<const char**>(argv + 2));
   options given;
   if (!parse(argc, argv, given)) {
-    std::fputs("paddock-exec-helper is started by the paddock library, not by hand\n", stderr);
+    constexpr char told[] = "paddock-exec-helper is started by the paddock library, not by hand\n";
+    (void)!::write(STDERR_FILENO, told, sizeof told - 1);
     return 2;
   }
   set_up_process(given);
@@ -324,7 +324,7 @@ int main(int argc, char** argv) {
   if (!map_policy(given.policy, wanted)) fail(given.channel, exec_stage::helper, EINVAL);
   ::close(given.policy);
   find_places(given, where);
-  if (wanted.wants(paddock::confine::file_system) &&
+  if (wanted.wants(confine::file_system) &&
       !visible.collect(wanted, where.workspace, given.argv[0]))
     fail(given.channel, exec_stage::helper, E2BIG);
   supervisor command(given, wanted, visible, where, shared);
@@ -333,3 +333,5 @@ int main(int argc, char** argv) {
   command.finish();
   return 0;
 }
+
+} // namespace paddock::exec

@@ -5,18 +5,19 @@
 #include "private_root.hpp"
 #include "privileges.hpp"
 #include "program.hpp"
+#include "text.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -35,18 +36,18 @@ bool same(const struct stat& a, const struct stat& b) {
 void name_of(int fd, char (&name)[PATH_MAX], struct stat& status) {
   name[0] = '\0';
   if (::fstat(fd, &status) != 0 || status.st_nlink == 0) return;
-  char link[64];
-  std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t size = ::readlink(link, name, sizeof name - 1);
-  name[size < 0 ? 0 : size] = '\0';
+  (void)name_of_descriptor(fd, name, sizeof name);
 }
 
 // --- the command --------------------------------------------------------------------------------
 
+/// 64 on every architecture that is supported; the C library keeps two of them for itself.
+constexpr int signal_max = 64;
+
 void restore_signals() {
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
-  for (int number = 1; number <= SIGRTMAX; ++number)
+  for (int number = 1; number <= signal_max; ++number)
     if (number != SIGKILL && number != SIGSTOP) ::sigaction(number, &action, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
@@ -180,8 +181,11 @@ void set_up_mounts(const command_setup& setup) {
 void make_scratch(const command_setup& setup) {
   if (!setup.wanted.wants(confine::file_system) || setup.shared.taken.has(step::private_root))
     return;
-  char name[] = "/tmp/paddock-scratch-XXXXXX";
-  if (::mkdtemp(name) != nullptr) std::strcpy(setup.shared.scratch, name);
+  unsigned long random = 0;
+  if (::syscall(SYS_getrandom, &random, sizeof random, 0) != sizeof random) return;
+  char name[64];
+  text_writer(name).add("/tmp/paddock-scratch-").add(random);
+  if (::mkdir(name, 0700) == 0) text_writer(setup.shared.scratch).add(name);
 }
 
 /// Only the supervisor is outside the namespace, where processes have no number in here.
@@ -207,7 +211,7 @@ void collect(shared_state& shared, pid_t command) {
     ::sigaddset(&awaited, number);
   while (!shared.ended) {
     siginfo_t signal{};
-    const int number = ::sigwaitinfo(&awaited, &signal);
+    const int number = ::sigtimedwait(&awaited, &signal, nullptr);
     if (number == SIGTERM && is_from_outside(signal)) {
       ::kill(-command, SIGTERM);
       ::kill(-command, SIGCONT); // a stopped process takes the other one only when it goes on

@@ -33,6 +33,9 @@ struct shared_state {
   char scratch[PATH_MAX]; ///< a directory to be removed at the end; empty: none
 };
 
+/// The program, as `main` would be.
+int run_helper(int argc, char** argv);
+
 void send_event(int channel, sys::exec_event event, int first, int second);
 /// Closes the descriptors first..last.
 void close_descriptors(unsigned first, unsigned last);

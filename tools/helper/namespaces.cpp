@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "namespaces.hpp"
 
+#include "text.hpp"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 namespace paddock::exec {
@@ -29,10 +30,10 @@ int write_file(const char* path, const char* text) {
 int map_user(unsigned user, unsigned group) {
   ::prctl(PR_SET_DUMPABLE, 1); // the files below belong to the user only while this is so
   char line[64];
-  std::snprintf(line, sizeof line, "%u %u 1", user, user);
+  text_writer(line).add(user).add(" ").add(user).add(" 1");
   int failed = write_file("/proc/self/uid_map", line);
   if (failed == 0) failed = write_file("/proc/self/setgroups", "deny");
-  std::snprintf(line, sizeof line, "%u %u 1", group, group);
+  text_writer(line).add(group).add(" ").add(group).add(" 1");
   if (failed == 0) failed = write_file("/proc/self/gid_map", line);
   ::prctl(PR_SET_DUMPABLE, 0);
   return failed;

@@ -2,6 +2,7 @@
 #include "private_root.hpp"
 
 #include "mounts.hpp"
+#include "text.hpp"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -11,12 +12,13 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 namespace paddock::exec {
 namespace {
+
+constexpr unsigned nobody = 65534;
 
 constexpr int absent = -1;
 constexpr int empty = -2;   ///< a scratch directory: made when its turn comes
@@ -44,7 +46,7 @@ bool is_link_at_the_top(const char* path) {
 /// The directories that lead to `path`, without its last component.
 int make_parents(const char* path) {
   char parent[PATH_MAX];
-  std::snprintf(parent, sizeof parent, "%s", path);
+  text_writer(parent).add(path);
   for (char* slash = std::strchr(parent + 1, '/'); slash != nullptr;
        slash = std::strchr(slash + 1, '/')) {
     *slash = '\0';
@@ -154,12 +156,14 @@ int private_root::make_identity() const {
   if (user == 0 || !is_user_name(name)) name = user == 0 ? "root" : "user";
   char passwd[PATH_MAX + 256];
   char groups[256];
-  const char* other = user == 65534 ? "" : "nobody:x:65534:65534:nobody:/:/bin/false\n";
-  const char* root = user == 0 ? "" : "root:x:0:0:root:/:/bin/false\n";
-  std::snprintf(passwd, sizeof passwd, "%s:x:%u:%u::%s:/bin/sh\n%s%s", name, user, group, home,
-                root, other);
-  std::snprintf(groups, sizeof groups, "%s:x:%u:\n%s%s", name, group,
-                group == 0 ? "" : "root:x:0:\n", group == 65534 ? "" : "nogroup:x:65534:\n");
+  text_writer people(passwd);
+  people.add(name).add(":x:").add(user).add(":").add(group).add("::").add(home).add(":/bin/sh\n");
+  text_writer teams(groups);
+  teams.add(name).add(":x:").add(group).add(":\n");
+  if (user != 0) people.add("root:x:0:0:root:/:/bin/false\n");
+  if (group != 0) teams.add("root:x:0:\n");
+  if (user != nobody) people.add("nobody:x:65534:65534:nobody:/:/bin/false\n");
+  if (group != nobody) teams.add("nogroup:x:65534:\n");
   int failed = write_text("/etc/passwd", passwd);
   if (failed == 0) failed = write_text("/etc/group", groups);
   if (failed == 0) failed = write_text("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n");
@@ -198,8 +202,7 @@ int mask_names(const policy& wanted, const char* workspace) {
   const char* name = wanted.protected_names;
   for (std::uint32_t i = 0; i < wanted.fixed->protected_names; ++i, name = next(name)) {
     char path[PATH_MAX];
-    const int size = std::snprintf(path, sizeof path, "%s/%s", workspace, name);
-    if (size >= PATH_MAX) return ENAMETOOLONG;
+    if (!text_writer(path).add(workspace).add("/").add(name).complete()) return ENAMETOOLONG;
     struct stat status{};
     if (::lstat(path, &status) != 0) {
       // It was tried to make it: the command, who may do no more, cannot do it either.
