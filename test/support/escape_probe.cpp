@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <netinet/in.h>
 #include <string>
 
@@ -103,6 +104,14 @@ bool links_and_reads() {
   return ::symlink((outside + "/secret").c_str(), "link") == 0 && reads("link");
 }
 
+/// The socket is listed with the network that it is in.
+bool sees_sockets() {
+  std::ifstream in("/proc/net/unix");
+  for (std::string line; std::getline(in, line);)
+    if (line.find(outside) != std::string::npos) return true;
+  return false;
+}
+
 bool uses_scratch() {
   const char* directory = std::getenv("TMPDIR");
   std::string name = std::string(directory != nullptr ? directory : "/tmp") + "/scratch-XXXXXX";
@@ -155,6 +164,7 @@ const attempt attempts[] = {
     {"E25-chroot", [] { return ::chroot(".") == 0; }},
     {"E26-memfd", [] { return ::memfd_create("x", 0) >= 0; }},
     {"E40-shared-memory", [] { return ::shmget(static_cast<key_t>(parent), 1, 0) >= 0; }},
+    {"X-proc-net", sees_sockets},
     {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},
     {"X-new-protected", [] { ::rmdir(".perstack"); return ::mkdir(".perstack", 0700) == 0; }},
     {"X-workspace", [] { return opens("written", O_WRONLY | O_CREAT) && uses_scratch(); }},

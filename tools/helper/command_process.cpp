@@ -89,12 +89,13 @@ void give_up_rights(const command_setup& setup) {
     taken.set(step::capabilities, drop_capabilities());
   }
   if (wanted.wants(confine::privileges) || wanted.wants(confine::network)) {
-    auto network = confine::network_access::none;
+    confine::filter_request filter;
     if (!wanted.wants(confine::network))
-      network = root == root_kind::own || !wanted.wants(confine::file_system)
-                    ? confine::network_access::all
-                    : confine::network_access::internet;
-    taken.set(step::seccomp, apply_seccomp(network));
+      filter.network = root == root_kind::own || !wanted.wants(confine::file_system)
+                           ? confine::network_access::all
+                           : confine::network_access::internet;
+    if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
+    taken.set(step::seccomp, apply_seccomp(filter));
   }
 }
 
@@ -141,20 +142,21 @@ void note_namespaces(const command_setup& setup, const new_namespaces& made) {
       setup.shared.taken.set(step, (made.flags & flag) != 0 ? 0 : made.os_errno);
   };
   note(confine::kill, step::pid_namespace, CLONE_NEWPID);
-  note(confine::network, step::network_namespace, CLONE_NEWNET);
+  if ((made.tried & CLONE_NEWNET) != 0)
+    note(confine::network, step::network_namespace, CLONE_NEWNET);
   note(confine::ipc, step::ipc_namespace, CLONE_NEWIPC);
   note(confine::file_system, step::private_root, CLONE_NEWNS);
   note(confine::protected_entries, step::masks, CLONE_NEWNS);
 }
 
-/// Copies of everything first; then there is no way back.
-void set_up_root(const command_setup& setup) {
+/// Copies of everything first; then there is no way back. What covers protected names, or -1.
+int set_up_root(const command_setup& setup) {
   confine::enforcement& taken = setup.shared.taken;
   private_root root(setup.visible);
   const bool named = setup.where.workspace[0] != '\0' && setup.where.workspace[1] != '\0';
   const int failed = named ? root.prepare() : ENOTSUP;
   taken.set(step::private_root, failed);
-  if (failed != 0) return;
+  if (failed != 0) return -1;
   if (const int lost = root.enter(); lost != 0) {
     taken.set(step::private_root, lost);
     fail(setup.given.channel, exec_stage::confinement, lost);
@@ -162,6 +164,7 @@ void set_up_root(const command_setup& setup) {
   struct stat found{};
   if (::stat(setup.where.workspace, &found) != 0 || !same(found, setup.where.workspace_status))
     fail(setup.given.channel, exec_stage::working_directory, ESTALE);
+  return root.cover();
 }
 
 void set_up_mounts(const command_setup& setup) {
@@ -171,10 +174,10 @@ void set_up_mounts(const command_setup& setup) {
     if (setup.wanted.wants(confine::protected_entries)) taken.set(step::masks, failed);
     return;
   }
-  if (setup.wanted.wants(confine::file_system)) set_up_root(setup);
+  const int cover = setup.wanted.wants(confine::file_system) ? set_up_root(setup) : -1;
   if (!taken.has(step::private_root) && taken.has(step::pid_namespace)) (void)mount_proc();
   if (setup.wanted.wants(confine::protected_entries))
-    taken.set(step::masks, mask_names(setup.wanted, setup.where.workspace));
+    taken.set(step::masks, mask_names(setup.wanted, setup.where.workspace, cover));
 }
 
 /// Without a private root there is no private /tmp either.

@@ -48,6 +48,11 @@ int copy_mount(const char* path, depth how_deep) {
       ::syscall(SYS_open_tree, AT_FDCWD, path, open_tree_clone | open_tree_cloexec | recursive));
 }
 
+int copy_mount(int directory, const char* name) {
+  return static_cast<int>(
+      ::syscall(SYS_open_tree, directory, name, open_tree_clone | open_tree_cloexec));
+}
+
 int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep) {
   const mount_attributes wanted{attributes, 0, 0, 0};
   const unsigned recursive = how_deep == depth::with_submounts ? at_recursive : 0;

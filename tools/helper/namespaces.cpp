@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "namespaces.hpp"
 
+#include "privileges.hpp"
 #include "text.hpp"
 
 #include <fcntl.h>
@@ -77,7 +78,10 @@ pid_t fork_into_namespaces(const policy& wanted, new_namespaces& made) {
   if (wanted.wants(confine::kill)) needed |= CLONE_NEWPID | CLONE_NEWNS; // for a /proc that fits
   int extra = 0;
   if (wanted.wants(confine::ipc)) extra |= CLONE_NEWIPC;
-  if (wanted.wants(confine::network)) extra |= CLONE_NEWNET;
+  // A network namespace takes the kernel as long as all the rest together, and adds nothing to a
+  // filter under which there are no sockets.
+  if (wanted.wants(confine::network) && !can_filter_system_calls()) extra |= CLONE_NEWNET;
+  made.tried = needed | extra;
   // A user namespace is the way of those who have no privileges, so it comes second; a kernel that
   // was built without the less common ones gets along with the others.
   const int attempts[] = {needed | extra, needed | extra | CLONE_NEWUSER, needed,

@@ -19,8 +19,12 @@ public:
   /// Replaces the root directory of this process. 0 or an errno; then the process is of no use any
   /// more.
   int enter();
+  /// A detached mount of an empty directory that nobody may look into, to be closed by the caller.
+  [[nodiscard]] int cover() const { return cover_; }
 
 private:
+  static int copy(const visible_path& entry, int& mount);
+  int make_own_file_system();
   int leave_old_root();
   int put(const visible_path& entry, int mount);
   int make_devices();
@@ -31,11 +35,12 @@ private:
   int mounts_[capacity];
   int root_ = -1;
   int proc_ = -1;
+  int cover_ = -1;
 };
 
 /// Covers each protected name at the top of the workspace, in this mount namespace, so that what is
-/// there cannot be seen. 0 or an errno.
-int mask_names(const policy& wanted, const char* workspace);
+/// there cannot be seen. `cover` is that of a private root, and closed, or -1. 0 or an errno.
+int mask_names(const policy& wanted, const char* workspace, int cover);
 
 /// Makes /proc fit the PID namespace and nothing else. 0 or an errno.
 int mount_proc();

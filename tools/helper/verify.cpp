@@ -65,7 +65,8 @@ int verify(const char** argv) {
   note(confine::protected_entries, can_open(argv[2], O_RDONLY));
   unsigned long process = 0;
   unsigned long key = 0;
-  (void)(read_number(argv[3], process) && read_number(argv[4], key));
+  if (!read_number(argv[3], process) || !read_number(argv[4], key))
+    return (1 << confine::layer_count) - 1;
   note(confine::kill, ::kill(static_cast<pid_t>(process), 0) == 0);
   note(confine::ipc, ::shmget(static_cast<key_t>(key), 1, 0) >= 0);
   note(confine::privileges, has_privileges());

@@ -71,14 +71,14 @@ int prctl(int option, ...) noexcept {
 int open(const char* path, int flags, ...) {
   va_list list;
   va_start(list, flags);
-  const int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(list, int) : 0;
+  const int mode = (flags & O_CREAT) != 0 ? va_arg(list, int) : 0;
   va_end(list);
   return call(SYS_openat, AT_FDCWD, argument(path), flags, mode);
 }
 int openat(int directory, const char* path, int flags, ...) {
   va_list list;
   va_start(list, flags);
-  const int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(list, int) : 0;
+  const int mode = (flags & O_CREAT) != 0 ? va_arg(list, int) : 0;
   va_end(list);
   return call(SYS_openat, directory, argument(path), flags, mode);
 }
