@@ -17,6 +17,7 @@
 // user cannot reach into them through /proc or ptrace.
 
 #include "helper/command_process.hpp"
+#include "helper/control_group.hpp"
 #include "helper/helper.hpp"
 #include "helper/placeholders.hpp"
 #include "helper/policy.hpp"
@@ -122,6 +123,7 @@ public:
     const tree_remains remains = namespaced_ ? end_namespace() : end_tree();
     placeholders_.remove(wanted_, given_.workspace);
     if (shared_.scratch[0] != '\0') remove_tree(shared_.scratch);
+    if (shared_.group[0] != '\0') remove_group(shared_.group);
     const exec_confined confined{exec_event::confined, shared_.taken};
     (void)!::send(given_.channel, &confined, sizeof confined, MSG_NOSIGNAL);
     if (!reported_) report_end(SIGKILL); // it cannot be reaped: killed, and stuck in the kernel
@@ -196,6 +198,7 @@ private:
   tree_remains end_tree() {
     if (!reap()) return tree_remains::nothing;
     killing_ = true;
+    if (end_group_at_once()) return tree_remains::group_killed;
     const std::int64_t give_up_at = monotonic_ms() + tree_end_ms_max;
     process_tree tree;
     while (monotonic_ms() < give_up_at) {
@@ -205,6 +208,13 @@ private:
       if (all_gone_within(20)) return tree_remains::nothing_killed;
     }
     return tree_remains::unknown;
+  }
+
+  /// What has left the control group, if it could, is for the others to find.
+  bool end_group_at_once() {
+    if (!shared_.taken.has(confine::step::control_group)) return false;
+    leftovers_ = group_has_other_than(shared_.group, parent_, shared_.command);
+    return kill_group(shared_.group) && all_gone_within(500);
   }
 
   /// Without /proc the command's group, and its parent, are all that can be found.

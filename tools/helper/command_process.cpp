@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "command_process.hpp"
 
+#include "control_group.hpp"
 #include "landlock.hpp"
 #include "private_root.hpp"
 #include "privileges.hpp"
@@ -263,6 +264,9 @@ void run_parent(const command_setup& setup, const new_namespaces& made) {
   note_namespaces(setup, made);
   if ((made.flags & CLONE_NEWNS) != 0) set_up_mounts(setup);
   make_scratch(setup);
+  const bool in_pid_namespace = (made.flags & CLONE_NEWPID) != 0;
+  if (!in_pid_namespace && setup.wanted.wants(confine::kill))
+    setup.shared.taken.set(step::control_group, enter_new_group(setup.shared.group));
 
   const pid_t self = ::getpid();
   const pid_t command = ::fork();
@@ -270,7 +274,7 @@ void run_parent(const command_setup& setup, const new_namespaces& made) {
   if (command == 0) run_command(setup, made, self);
   for (const int fd : {given.out, given.err, given.directory, given.workspace})
     ::close(fd);
-  if ((made.flags & CLONE_NEWPID) != 0) be_init(setup.shared, command);
+  if (in_pid_namespace) be_init(setup.shared, command);
   be_parent(setup.shared, command);
 }
 

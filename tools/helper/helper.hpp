@@ -30,6 +30,7 @@ struct shared_state {
   volatile bool leftovers; ///< in a PID namespace: the command was not the last one
   volatile bool killed;    ///< in a PID namespace: the command had to be killed
   confine::enforcement taken;
+  char group[PATH_MAX];   ///< a control group to be removed at the end; empty: none
   char scratch[PATH_MAX]; ///< a directory to be removed at the end; empty: none
 };
 

@@ -53,6 +53,10 @@ int copy_mount(int directory, const char* name) {
       ::syscall(SYS_open_tree, directory, name, open_tree_clone | open_tree_cloexec));
 }
 
+bool can_set_mount_attributes() {
+  return ::syscall(SYS_mount_setattr, -1, "", 0, nullptr, 0) == 0 || errno != ENOSYS;
+}
+
 int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep) {
   const mount_attributes wanted{attributes, 0, 0, 0};
   const unsigned recursive = how_deep == depth::with_submounts ? at_recursive : 0;

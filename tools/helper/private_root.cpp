@@ -2,6 +2,7 @@
 #include "private_root.hpp"
 
 #include "mounts.hpp"
+#include "remount.hpp"
 #include "text.hpp"
 
 #include <fcntl.h>
@@ -101,7 +102,11 @@ bool is_user_name(const char* name) {
 
 } // namespace
 
-int private_root::copy(const visible_path& entry, int& mount) {
+int private_root::restrict(int mount, std::uint64_t attributes, depth how_deep) const {
+  return one_by_one_ || set_mount_attributes(mount, attributes, how_deep) == 0 ? 0 : errno;
+}
+
+int private_root::copy(const visible_path& entry, int& mount) const {
   mount = is_link;
   if (entry.as == use::read && is_link_at_the_top(entry.path)) return 0;
   mount = copy_mount(entry.path, depth::with_submounts);
@@ -110,11 +115,11 @@ int private_root::copy(const visible_path& entry, int& mount) {
     const bool optional = entry.as != use::workspace && entry.as != use::write;
     return optional && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) ? 0 : errno;
   }
-  return set_mount_attributes(mount, attributes_of(entry.as), depth::with_submounts) == 0 ? 0
-                                                                                          : errno;
+  return restrict(mount, attributes_of(entry.as), depth::with_submounts);
 }
 
 int private_root::prepare() {
+  one_by_one_ = !can_set_mount_attributes();
   int* mount = mounts_;
   for (const visible_path& entry : visible_) {
     *mount = absent;
@@ -134,8 +139,7 @@ int private_root::make_own_file_system() {
   if (own < 0 || attach_mount(own, "/proc") != 0) return errno;
   root_ = make_directory(own, root_name, 0755);
   cover_ = make_directory(own, cover_name, 0);
-  bool made = root_ >= 0 && cover_ >= 0 &&
-              set_mount_attributes(cover_, cover_attributes, depth::only_this) == 0;
+  bool made = root_ >= 0 && cover_ >= 0;
   int* mount = mounts_;
   unsigned long number = 0;
   for (const visible_path& entry : visible_) {
@@ -149,6 +153,7 @@ int private_root::make_own_file_system() {
   }
   const int failed = errno;
   ::close(own);
+  if (!made) ::umount2("/proc", MNT_DETACH);
   return made ? 0 : failed;
 }
 
@@ -231,11 +236,35 @@ int private_root::enter() {
   if (failed == 0) failed = make_identity();
   ::umask(mask);
   if (failed != 0) return failed;
+  return finish_mounts();
+}
+
+int private_root::finish_mounts() const {
+  if (one_by_one_) {
+    const int failed = remount_all(visible_, attributes_of);
+    return failed != 0 ? failed : remount("/", mount_read_only);
+  }
   const int here = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (here < 0 || set_mount_attributes(here, mount_read_only, depth::only_this) != 0) return errno;
   ::close(here);
   return 0;
 }
+
+namespace {
+
+/// Puts a mount over a path so that it can be neither seen nor changed; closes it.
+int hide(const char* path, int mount) {
+  if (mount < 0) return errno;
+  const bool one_by_one = !can_set_mount_attributes();
+  int failed = 0;
+  if (!one_by_one && set_mount_attributes(mount, cover_attributes, depth::only_this) != 0)
+    failed = errno;
+  if (failed == 0 && attach_mount(mount, path) != 0) failed = errno;
+  ::close(mount);
+  return failed == 0 && one_by_one ? remount(path, cover_attributes) : failed;
+}
+
+} // namespace
 
 int mask_names(const policy& wanted, const char* workspace, int cover) {
   const char* name = wanted.protected_names;
@@ -251,15 +280,11 @@ int mask_names(const policy& wanted, const char* workspace, int cover) {
     if (S_ISLNK(status.st_mode)) return ELOOP; // a link can be replaced
     if (S_ISDIR(status.st_mode)) {
       if (cover < 0) cover = new_file_system("tmpfs", "0", cover_attributes);
-      if (cover < 0 || attach_mount(cover, path) != 0) return errno;
-      ::close(cover);
+      if (const int failed = hide(path, cover); failed != 0) return failed;
       cover = copy_mount(path, depth::only_this); // for the next one
-    } else {
-      const int mount = copy_mount("/dev/null", depth::only_this);
-      if (mount < 0 || set_mount_attributes(mount, cover_attributes, depth::only_this) != 0 ||
-          attach_mount(mount, path) != 0)
-        return errno;
-      ::close(mount);
+    } else if (const int failed = hide(path, copy_mount("/dev/null", depth::only_this));
+               failed != 0) {
+      return failed;
     }
   }
   if (cover >= 0) ::close(cover);
