@@ -25,5 +25,7 @@ int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep);
 /// A detached, empty file system: "tmpfs" or "proc". `mode` (octal digits) may be null.
 int new_file_system(const char* type, const char* mode, std::uint64_t attributes);
 int attach_mount(int mount, const char* path);
+/// On what the name itself stands for, be it a link.
+int attach_mount_to_name(int mount, const char* path);
 
 } // namespace paddock::exec

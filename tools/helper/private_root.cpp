@@ -259,7 +259,7 @@ int hide(const char* path, int mount) {
   int failed = 0;
   if (!one_by_one && set_mount_attributes(mount, cover_attributes, depth::only_this) != 0)
     failed = errno;
-  if (failed == 0 && attach_mount(mount, path) != 0) failed = errno;
+  if (failed == 0 && attach_mount_to_name(mount, path) != 0) failed = errno;
   ::close(mount);
   return failed == 0 && one_by_one ? remount(path, cover_attributes) : failed;
 }
@@ -277,7 +277,6 @@ int mask_names(const policy& wanted, const char* workspace, int cover) {
       if (errno == ENOENT) continue;
       return errno;
     }
-    if (S_ISLNK(status.st_mode)) return ELOOP; // a link can be replaced
     if (S_ISDIR(status.st_mode)) {
       if (cover < 0) cover = new_file_system("tmpfs", "0", cover_attributes);
       if (const int failed = hide(path, cover); failed != 0) return failed;
