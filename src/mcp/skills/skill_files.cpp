@@ -47,7 +47,7 @@ bool are_optional_fields_valid(json_view fields) {
 std::optional<std::string> published_frontmatter(std::string_view skill_md, const skill& s) {
   const auto found = frontmatter::detail::find_block(skill_md, true);
   if (found.state != frontmatter::detail::fence_state::found) return std::nullopt;
-  auto json = frontmatter_json(skill_md.substr(found.block.begin, found.block.size));
+  auto json = frontmatter_json(skill_md.substr(found.begin, found.size));
   if (!json) return std::nullopt;
   json_document document;
   const auto fields = document.parse(*json);
