@@ -39,13 +39,30 @@ std::optional<skill_store> open_store(const skills_cli& from) {
 }
 
 int fail(std::string_view subject, const error& e) {
-  std::string message(subject);
-  if (e.code == error_code::invalid_argument && *e.operation != '\0')
-    message.append(": the ").append(e.operation).append(" is not acceptable");
-  else
-    message.append(": ").append(text(e.code));
-  complain(skills_program, fit(message.append("; ").append(advice(e.code)), message.size()));
+  const std::string message =
+      std::string(subject).append(": ").append(text(e.code)).append("; ").append(advice(e.code));
+  complain(skills_program, fit(message, message.size()));
   return failed;
+}
+
+int fail_skill(const std::string& id, const error& e) {
+  const auto complain_of = [&](const std::string& message) {
+    complain(skills_program, fit(message, message.size()));
+    return static_cast<int>(failed);
+  };
+  if (e.code == error_code::not_found)
+    return complain_of("there is no skill " + id + "; list shows which there are");
+  if (e.code == error_code::read_only)
+    return complain_of(id +
+                       " is a system skill, which is not changed; make a user skill of another id");
+  if (e.code == error_code::already_exists)
+    return complain_of("there is a skill " + id + " already; choose another id, or edit it");
+  if (e.code == error_code::invalid_argument && std::string_view(e.operation) == "id")
+    return complain_of(id + " cannot be an id; use letters, digits and hyphens");
+  if (e.code == error_code::invalid_argument)
+    return complain_of(std::string("the ") + e.operation +
+                       " cannot be used; give one line of text that is not empty");
+  return fail("the skill " + id, e);
 }
 
 std::string_view name_of(skill_source source) {

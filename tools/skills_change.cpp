@@ -39,7 +39,7 @@ int run_add(const fields_given& options) {
   const auto store = open_store(options);
   if (!store) return usage;
   const auto added = store->add(options.id, *options.name, *options.description);
-  if (!added) return fail("the skill " + options.id, added.error());
+  if (!added) return fail_skill(options.id, added.error());
   print_done(options, *added, "added");
   return success;
 }
@@ -53,7 +53,7 @@ int run_edit(const fields_given& options) {
   if (!store) return usage;
   const auto edited =
       store->edit(options.id, {.name = options.name, .description = options.description});
-  if (!edited) return fail("the skill " + options.id, edited.error());
+  if (!edited) return fail_skill(options.id, edited.error());
   print_done(options, *edited, "changed");
   return success;
 }
@@ -62,7 +62,7 @@ int run_delete(const fields_given& options) {
   const auto store = open_store(options);
   if (!store) return usage;
   const auto done = store->remove(options.id);
-  if (!done) return fail("the skill " + options.id, done.error());
+  if (!done) return fail_skill(options.id, done.error());
   if (options.form == output::json) {
     mcp::json_writer out;
     print_line(out.begin_object().member("deleted", options.id).end_object());

@@ -33,8 +33,10 @@ struct skills_cli {
 /// The store of the options; complains and returns nothing when it cannot be used.
 [[nodiscard]] std::optional<skill_store> open_store(const skills_cli& from);
 
-/// Complains of an error about `subject` ("the skill notes"); returns the exit code.
+/// Complains of an error about `subject`; returns the exit code.
 [[nodiscard]] int fail(std::string_view subject, const error& e);
+/// The same for what the store says about a skill.
+[[nodiscard]] int fail_skill(const std::string& id, const error& e);
 
 /// The JSON object of a skill, as in the output of `list`.
 void write_skill(mcp::json_writer& out, const skill& s);

@@ -123,11 +123,22 @@ void print_lines(std::string_view text) {
   }
 }
 
+/// Why there is no such skill, when there is such a directory.
+int fail_to_show(const skill_store& store, const std::string& id, const error& e) {
+  if (const auto list = store.list())
+    for (const unloaded_directory& d : (*list)->not_loaded)
+      if (d.id == id && d.why != not_a_skill::shadowed) {
+        complain(skills_program, fit(d.path, d.path.size()) + " is not a skill: " + reason_of(d));
+        return failed;
+      }
+  return fail_skill(id, e);
+}
+
 int run_show(const skills_cli& options, const std::string& id) {
   const auto store = open_store(options);
   if (!store) return usage;
   const auto found = store->find(id);
-  if (!found) return fail("the skill " + id, found.error());
+  if (!found) return fail_to_show(*store, id, found.error());
   const auto file = read_file(*store->root_shared(), found->path);
   if (!file) return fail(found->path, file.error());
   if (options.form == output::json) {
@@ -172,7 +183,7 @@ int run_files(const skills_cli& options, const std::string& id) {
   const auto store = open_store(options);
   if (!store) return usage;
   const auto files = store->files(id);
-  if (!files) return fail("the skill " + id, files.error());
+  if (!files) return fail_skill(id, files.error());
   if (options.form == output::json) {
     mcp::json_writer out;
     out.begin_object().member("id", id).key("files").begin_array();
