@@ -175,9 +175,9 @@ item xml_item(std::string_view path, const line& name, const line& description) 
 std::vector<item> items_of(std::span<const skill> skills, const prompt_options& options) {
   std::vector<const skill*> order;
   order.reserve(skills.size());
-  for (const skill& s : skills)
-    order.push_back(&s);
-  std::ranges::stable_sort(order, {}, &skill::source);
+  for (const skill_source source : {skill_source::system, skill_source::user})
+    for (const skill& s : skills)
+      if (s.source == source) order.push_back(&s);
   std::vector<item> items;
   items.reserve(order.size());
   std::string directory;
