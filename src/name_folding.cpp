@@ -65,7 +65,8 @@ char32_t small_letter(char32_t c) {
   const bool even_capitals = between(c, 0x100, 0x137) || between(c, 0x14A, 0x177) ||
                              between(c, 0x460, 0x481) || between(c, 0x48A, 0x4BF) ||
                              between(c, 0x4D0, 0x52F) || between(c, 0x1E00, 0x1EFF);
-  const bool odd_capitals = between(c, 0x139, 0x148) || between(c, 0x179, 0x17E);
+  const bool odd_capitals =
+      between(c, 0x139, 0x148) || between(c, 0x179, 0x17E) || between(c, 0x4C1, 0x4CE);
   if (even_capitals && c != 0x130 && c != 0x131) return c | 1U;
   if (odd_capitals && c % 2 == 1) return c + 1;
   return c;

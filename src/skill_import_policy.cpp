@@ -30,26 +30,6 @@ template <class Visit> result<void> for_each_component(std::string_view path, Vi
   }
 }
 
-result<void> check_name(std::string_view path, const import_context& in) {
-  using enum import_refusal;
-  if (path.empty()) return in.refuse(empty_name, path);
-  if (path.size() > in.limits().path_bytes_max) return in.refuse(path_too_long, path);
-  if (has_control_character(path)) return in.refuse(control_character, path);
-  if (!detail::is_valid_utf8(path)) return in.refuse(not_utf8, path);
-  if (path.front() == '/') return in.refuse(absolute_name, path);
-  if (path.find('\\') != std::string_view::npos) return in.refuse(backslash, path);
-  if (path.find(':') != std::string_view::npos) return in.refuse(colon, path);
-  std::uint64_t depth = 0;
-  return for_each_component(path, [&](std::string_view part, std::string_view) -> result<void> {
-    if (part.empty()) return in.refuse(empty_name, path);
-    if (part == ".") return in.refuse(dot_component, path);
-    if (part == "..") return in.refuse(parent_component, path);
-    if (part.size() > name_bytes_max) return in.refuse(component_too_long, path);
-    if (++depth > in.limits().depth_max) return in.refuse(too_deep, path);
-    return {};
-  });
-}
-
 result<void> check_size(const source_entry& entry, const import_context& in) {
   using enum import_refusal;
   const auto& most = in.limits();
@@ -134,11 +114,31 @@ result<std::string> find_top(const std::vector<source_entry>& entries, const imp
 
 } // namespace
 
+result<void> check_entry_name(std::string_view path, const import_context& in) {
+  using enum import_refusal;
+  if (path.empty()) return in.refuse(empty_name, path);
+  if (path.size() > in.limits().path_bytes_max) return in.refuse(path_too_long, path);
+  if (has_control_character(path)) return in.refuse(control_character, path);
+  if (!detail::is_valid_utf8(path)) return in.refuse(not_utf8, path);
+  if (path.front() == '/') return in.refuse(absolute_name, path);
+  if (path.find('\\') != std::string_view::npos) return in.refuse(backslash, path);
+  if (path.find(':') != std::string_view::npos) return in.refuse(colon, path);
+  std::uint64_t depth = 0;
+  return for_each_component(path, [&](std::string_view part, std::string_view) -> result<void> {
+    if (part.empty()) return in.refuse(empty_name, path);
+    if (part == ".") return in.refuse(dot_component, path);
+    if (part == "..") return in.refuse(parent_component, path);
+    if (part.size() > name_bytes_max) return in.refuse(component_too_long, path);
+    if (++depth > in.limits().depth_max) return in.refuse(too_deep, path);
+    return {};
+  });
+}
+
 result<import_plan> plan_import(std::vector<source_entry> entries, const import_context& in) {
   if (entries.size() > in.limits().entries_max) return in.refuse(import_refusal::too_many_entries);
   std::uint64_t total = 0;
   for (const auto& entry : entries) {
-    PADDOCK_CHECK(check_name(entry.path, in));
+    PADDOCK_CHECK(check_entry_name(entry.path, in));
     PADDOCK_CHECK(check_size(entry, in));
     total += entry.size; // cannot overflow: entries_max times file_bytes_max
     if (total > in.limits().total_bytes_max)

@@ -23,6 +23,10 @@ struct import_plan {
 [[nodiscard]] result<import_plan> plan_import(std::vector<source_entry> entries,
                                               const import_context& in);
 
+/// Whether a relative path, without a slash at its end, may be that of a file or folder of a skill.
+/// Errors: a refusal of names.
+[[nodiscard]] result<void> check_entry_name(std::string_view path, const import_context& in);
+
 /// The same for all spellings that are the same name but for case or composition, as far as the
 /// scripts with case and accents go that people name files in: Latin, Greek, Cyrillic. Other
 /// collisions are left to the file system, which refuses them when the files are made.

@@ -195,11 +195,13 @@ std::shared_ptr<const skill_list> skill_index::merge(survey& system, survey& use
     half& kept = found == &system ? of_system : of_user;
     kept.complete = found->complete;
     list->not_loaded.insert(list->not_loaded.end(), kept.unloaded.begin(), kept.unloaded.end());
-    if (!found->complete)
-      list->not_loaded.push_back({.source = found->directory->source,
-                                  .path = found->directory->prefix,
+    if (!found->complete) {
+      const auto& in = *found->directory;
+      list->not_loaded.push_back({.source = in.source,
+                                  .path = in.prefix.substr(0, in.prefix.size() - 1),
                                   .why = not_a_skill::unreadable,
                                   .reason = error{error_code::too_many, 0, "entries_max"}});
+    }
     kept.names = std::move(found->names);
   }
   std::sort(list->not_loaded.begin(), list->not_loaded.end(),

@@ -3,6 +3,7 @@
 // Zip archives as a source of skills, read by libzip with its consistency checks on. The archive is
 // in memory, so nobody can change it between the checks and the reading.
 
+#include "skill_import_policy.hpp"
 #include "skill_source.hpp"
 #include "zip_directory.hpp"
 
@@ -12,6 +13,7 @@
 
 #include <array>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace paddock {
@@ -55,15 +57,15 @@ public:
   explicit zip_reader(std::string_view bytes) : bytes_(bytes) {}
 
   result<std::vector<source_entry>> entries(const import_context& in) override {
-    PADDOCK_TRY(const auto names, names_of_all(in));
+    PADDOCK_TRY(const auto raw, raw_entries(in));
     PADDOCK_CHECK(open(in));
     const auto count = zip_get_num_entries(archive_.get(), 0);
-    if (count < 0 || static_cast<std::size_t>(count) != names.size())
+    if (count < 0 || static_cast<std::size_t>(count) != raw.size())
       return in.refuse(import_refusal::inconsistent);
     std::vector<source_entry> found;
-    found.reserve(names.size());
-    for (const auto& name : names) {
-      PADDOCK_TRY(auto entry, describe(found.size(), name, in));
+    found.reserve(raw.size());
+    for (const auto& one : raw) {
+      PADDOCK_TRY(auto entry, describe(found.size(), one.name, in));
       found.push_back(std::move(entry));
     }
     return found;
@@ -94,7 +96,7 @@ public:
   [[nodiscard]] bool needs_rehearsal() const override { return true; }
 
 private:
-  result<std::vector<zip::entry_name>> names_of_all(const import_context& in) const {
+  result<std::vector<zip::raw_entry>> raw_entries(const import_context& in) const {
     zip::directory_end end;
     switch (zip::find_end(bytes_, end)) {
     case zip::end_state::found:
@@ -108,9 +110,21 @@ private:
       return in.refuse(import_refusal::multi_disk);
     }
     if (end.entries > in.limits().entries_max) return in.refuse(import_refusal::too_many_entries);
-    auto names = zip::read_names(bytes_, end);
-    if (!names) return in.refuse(import_refusal::inconsistent);
-    return *std::move(names);
+    auto raw = zip::read_entries(bytes_, end);
+    if (!raw) return in.refuse(import_refusal::inconsistent);
+    // libzip refuses most of these as well, but not by their names.
+    std::set<std::string_view> names;
+    for (const auto& entry : *raw) {
+      auto path = entry.name;
+      if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+      PADDOCK_CHECK(check_entry_name(path, in));
+      if (!names.insert(entry.name).second) return in.refuse(import_refusal::duplicate, path);
+      if (entry.contradicted) return in.refuse(import_refusal::name_mismatch, path);
+      if (entry.encrypted) return in.refuse(import_refusal::encrypted, path);
+      if (entry.method != ZIP_CM_STORE && entry.method != ZIP_CM_DEFLATE)
+        return in.refuse(import_refusal::compression_method, path);
+    }
+    return *std::move(raw);
   }
 
   result<void> open(const import_context& in) {
@@ -128,23 +142,21 @@ private:
     return in.refuse(code == ZIP_ER_NOZIP ? import_refusal::inconsistent : refusal_of(code));
   }
 
-  result<source_entry> describe(std::uint64_t at, const zip::entry_name& name,
-                                const import_context& in) {
+  result<source_entry> describe(std::uint64_t at, std::string_view name, const import_context& in) {
     using enum import_refusal;
-    source_entry entry{.path = std::string(name.raw), .handle = at};
-    if (entry.path.find('\0') != std::string::npos) return in.refuse(control_character, name.raw);
+    source_entry entry{.path = std::string(name), .handle = at};
     const char* translated = zip_get_name(archive_.get(), at, ZIP_FL_ENC_RAW);
-    if (name.contradicted || translated == nullptr || name.raw != translated)
-      return in.refuse(name_mismatch, name.raw);
+    if (translated == nullptr || name != translated) return in.refuse(name_mismatch, name);
     zip_stat_t status;
     zip_stat_init(&status);
     constexpr zip_uint64_t needed =
         ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     if (zip_stat_index(archive_.get(), at, 0, &status) != 0 || (status.valid & needed) != needed)
-      return in.refuse(inconsistent, name.raw);
-    if (status.encryption_method != ZIP_EM_NONE) return in.refuse(encrypted, name.raw);
+      return in.refuse(inconsistent, name);
+    // Once more as libzip sees them, which is what it will act on.
+    if (status.encryption_method != ZIP_EM_NONE) return in.refuse(encrypted, name);
     if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
-      return in.refuse(compression_method, name.raw);
+      return in.refuse(compression_method, name);
     entry.size = status.size;
     entry.packed = status.comp_size;
     PADDOCK_CHECK(classify(at, entry, in));

@@ -82,16 +82,18 @@ end_state find_end(std::string_view archive, directory_end& out) {
   const auto tail_size = std::min(archive.size(), end_size + comment_max);
   const auto tail = archive.substr(archive.size() - tail_size);
   std::optional<std::size_t> found;
-  bool seen = false;
+  bool followed = false;
   for (auto at = tail.find(end_mark); at != std::string_view::npos;
        at = tail.find(end_mark, at + 1)) {
-    seen = true;
     const auto end = part(tail, at, end_size);
-    if (!end || at + end_size + number(*end, 20, 2) != tail.size()) continue;
+    const auto ends_at = end ? at + end_size + number(*end, 20, 2) : tail.size() + 1;
+    if (ends_at > tail.size()) continue; // cut off, or no record at all
+    followed = followed || ends_at < tail.size();
+    if (ends_at != tail.size()) continue;
     if (found) return end_state::ambiguous;
     found = at;
   }
-  if (!found) return seen ? end_state::ambiguous : end_state::missing;
+  if (!found) return followed ? end_state::ambiguous : end_state::missing;
   const auto end = tail.substr(*found, end_size);
   if (number(end, 4, 2) != 0 || number(end, 6, 2) != 0) return end_state::multi_disk;
   out = {number(end, 10, 2), number(end, 16, 4), number(end, 12, 4)};
@@ -101,12 +103,12 @@ end_state find_end(std::string_view archive, directory_end& out) {
   return end_state::found;
 }
 
-std::optional<std::vector<entry_name>> read_names(std::string_view archive,
-                                                  const directory_end& end) {
+std::optional<std::vector<raw_entry>> read_entries(std::string_view archive,
+                                                   const directory_end& end) {
   const auto directory = part(archive, end.offset, end.size);
   if (!directory || end.entries > directory->size() / central_size) return std::nullopt;
-  std::vector<entry_name> names;
-  names.reserve(static_cast<std::size_t>(end.entries));
+  std::vector<raw_entry> entries;
+  entries.reserve(static_cast<std::size_t>(end.entries));
   std::string_view rest = *directory;
   for (std::uint64_t i = 0; i < end.entries; ++i) {
     const auto head = part(rest, 0, central_size);
@@ -114,15 +116,19 @@ std::optional<std::vector<entry_name>> read_names(std::string_view archive,
     const auto name_size = number(*head, 28, 2);
     const auto extra_size = number(*head, 30, 2);
     const auto comment_size = number(*head, 32, 2);
-    const auto raw = part(rest, central_size, name_size);
+    const auto name = part(rest, central_size, name_size);
     const auto extra = part(rest, central_size + name_size, extra_size);
     const auto whole = part(rest, 0, central_size + name_size + extra_size + comment_size);
-    if (!raw || !extra || !whole) return std::nullopt;
-    names.push_back({*raw, contradicts(*extra, *raw) ||
-                               contradicts(local_extra(archive, number(*head, 42, 4)), *raw)});
+    if (!name || !extra || !whole) return std::nullopt;
+    entries.push_back(
+        {.name = *name,
+         .contradicted = contradicts(*extra, *name) ||
+                         contradicts(local_extra(archive, number(*head, 42, 4)), *name),
+         .encrypted = (number(*head, 8, 2) & 1U) != 0,
+         .method = static_cast<std::uint16_t>(number(*head, 10, 2))});
     rest.remove_prefix(whole->size());
   }
-  return names;
+  return entries;
 }
 
 } // namespace paddock::zip

@@ -3,7 +3,7 @@
 
 // The central directory of a zip archive as its bytes spell it. Used beside libzip, never instead
 // of it: to bound the number of entries before libzip makes an object of each, and to see names
-// that libzip has already translated.
+// before libzip translates them and to say more precisely what is wrong with an entry.
 
 #include <paddock/result.hpp>
 
@@ -31,15 +31,18 @@ enum class end_state : std::uint8_t {
 /// Finds the record that has to be the last thing in the archive.
 [[nodiscard]] end_state find_end(std::string_view archive, directory_end& out);
 
-/// The names of one entry.
-struct entry_name {
-  std::string_view raw;      ///< in the central directory
-  bool contradicted = false; ///< a Unicode path field, here or in the local header, says otherwise
+/// What the central directory says of one entry.
+struct raw_entry {
+  std::string_view name;
+  /// A Unicode path field, here or in the local header, gives another name.
+  bool contradicted = false;
+  bool encrypted = false;
+  std::uint16_t method = 0;
 };
 
-/// All names, in the directory's order. Empty: the directory is not what its end says.
-[[nodiscard]] std::optional<std::vector<entry_name>> read_names(std::string_view archive,
-                                                                const directory_end& end);
+/// All entries, in the directory's order. Empty: the directory is not what its end says.
+[[nodiscard]] std::optional<std::vector<raw_entry>> read_entries(std::string_view archive,
+                                                                 const directory_end& end);
 
 /// Whether the archive begins as one does.
 [[nodiscard]] bool begins_like_an_archive(std::string_view archive);

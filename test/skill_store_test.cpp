@@ -386,15 +386,21 @@ TEST_F(skill_store_test, refuses_ids_and_texts_that_cannot_be_written) {
   for (const auto id : bad_ids) {
     const auto made = store.add(id, "name", "description");
     EXPECT_THAT(made, IsError(invalid_argument)) << id;
-    if (!made) EXPECT_STREQ(made.error().operation, "id");
+    if (!made) {
+      EXPECT_STREQ(made.error().operation, "id");
+    }
   }
   for (const std::string_view bad : {"", "  ", "\xff", "nul\x01"}) {
     const auto name = store.add("s", bad, "description");
     EXPECT_THAT(name, IsError(invalid_argument)) << bad;
-    if (!name) EXPECT_STREQ(name.error().operation, "name");
+    if (!name) {
+      EXPECT_STREQ(name.error().operation, "name");
+    }
     const auto description = store.add("s", "name", bad);
     EXPECT_THAT(description, IsError(invalid_argument)) << bad;
-    if (!description) EXPECT_STREQ(description.error().operation, "description");
+    if (!description) {
+      EXPECT_STREQ(description.error().operation, "description");
+    }
   }
   EXPECT_THAT(store.add("s", "two\nlines", "description"), IsError(invalid_argument));
   EXPECT_THAT(store.add("s", "s", std::string(70'000, 'x')), IsError(invalid_argument));

@@ -145,7 +145,7 @@ struct entry {
   std::uint32_t line = 1;   ///< of the key, in the file
   std::uint32_t column = 1; ///< of the key
   std::size_t begin = 0;    ///< of the key, as an offset in the block
-  std::size_t end = 0;      ///< behind the value, its last line break not included
+  std::size_t end = 0;      ///< behind the value's last byte that is no white space
 
   friend bool operator==(const entry&, const entry&) = default;
 };

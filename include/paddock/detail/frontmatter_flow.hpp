@@ -81,16 +81,13 @@ private:
   }
 
   [[nodiscard]] const char* plain(const char* at) const noexcept {
+    static constexpr byte_set marks("_./+*()@$=~;<>!^|&%-");
+    static constexpr byte_set not_first("-*@!|>&%");
     const auto is_ordinary = [](char c) {
-      constexpr std::string_view others = "_./+*()@$=~;<>!^|&%-";
-      return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z') ||
-             (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             others.find(c) != std::string_view::npos;
+      return static_cast<unsigned char>(c) >= 0x80 || letters.contains(c) ||
+             (c >= '0' && c <= '9') || marks.contains(c);
     };
-    const auto may_begin = [&](char c) {
-      return is_ordinary(c) && std::string_view("-*@!|>&%").find(c) == std::string_view::npos;
-    };
-    if (!may_begin(*at)) return nullptr;
+    if (!is_ordinary(*at) || not_first.contains(*at)) return nullptr;
     for (; at != end_; ++at) {
       if (is_ordinary(*at) || *at == ' ') continue;
       // A colon inside a word: followed by something that can be part of it.

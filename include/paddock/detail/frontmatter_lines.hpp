@@ -14,22 +14,20 @@
 
 namespace paddock::frontmatter::detail {
 
-[[nodiscard]] constexpr bool is_key_character(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == '.';
-}
+inline constexpr byte_set letters("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+inline constexpr byte_set key_characters("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                         "0123456789_-.");
 
 /// Size of the bare key, at most 128 bytes, at the beginning of `text` when a colon and a blank or
 /// the end follow it; 0 otherwise.
 [[nodiscard]] constexpr std::size_t bare_key_size(std::string_view text) noexcept {
   constexpr std::size_t size_max = 128;
-  std::size_t size = 0;
-  while (size < text.size() && size < size_max && is_key_character(text[size]))
+  if (text.empty() || !letters.contains(text.front())) return 0;
+  std::size_t size = 1;
+  while (size < text.size() && size < size_max && key_characters.contains(text[size]))
     ++size;
-  if (size == 0 || size == text.size() || text[size] != ':') return 0;
-  if (size + 1 < text.size() && text[size + 1] != ' ') return 0;
-  const char first = text.front();
-  return first == '-' || first == '.' || (first >= '0' && first <= '9') ? 0 : size;
+  if (size == text.size() || text[size] != ':') return 0;
+  return size + 1 < text.size() && text[size + 1] != ' ' ? 0 : size;
 }
 
 /// The keys of all mappings that are open at a time, the innermost at the end.

@@ -149,8 +149,8 @@ private:
   }
 
   [[nodiscard]] static bool may_begin_plain(const char* at, const char* end) noexcept {
-    constexpr std::string_view indicators = "-?:,[]{}#&*!|>'\"%@`";
-    if (indicators.find(*at) == std::string_view::npos) return true;
+    static constexpr byte_set indicators("-?:,[]{}#&*!|>'\"%@`");
+    if (!indicators.contains(*at)) return true;
     return *at == '-' && at + 1 != end && at[1] != ' ';
   }
 
@@ -240,6 +240,8 @@ private:
       if (!line_.has_line() || line_.indent() < margin) break;
     }
     if (line_.has_line() && line_.indent() > column) return false;
+    while (value_end_[-1] == ' ')
+      --value_end_;
     if (out != nullptr && chomping != '-') out->push_back('\n');
     if (out != nullptr && chomping == '+') out->append(empty_lines, '\n');
     return line_.this_content();

@@ -8,6 +8,8 @@
 #include <paddock/detail/utf8.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +18,21 @@
 #include <string_view>
 
 namespace paddock::frontmatter::detail {
+
+/// A set of bytes, for one look per byte.
+class byte_set {
+public:
+  consteval explicit byte_set(std::string_view members) noexcept {
+    for (const char c : members)
+      has_[static_cast<unsigned char>(c)] = true;
+  }
+  [[nodiscard]] constexpr bool contains(char c) const noexcept {
+    return has_[static_cast<unsigned char>(c)];
+  }
+
+private:
+  std::array<bool, 256> has_{};
+};
 
 inline constexpr std::uint64_t every_byte = 0x0101'0101'0101'0101;
 inline constexpr std::uint64_t every_high_bit = 0x8080'8080'8080'8080;
@@ -95,17 +112,29 @@ enum class line_bytes : std::uint8_t {
   return !is_control(c) && !is_unicode_line_break(c) && c != 0xFEFF && c != 0xFFFE && c != 0xFFFF;
 }
 
-/// Whether a line is valid UTF-8 of printable characters.
+/// Whether a line is valid UTF-8 of printable characters. ASCII is passed over, `classify_line`
+/// looks at that.
 [[nodiscard]] inline bool is_printable_line(std::string_view line) noexcept {
-  while (!line.empty()) {
-    if (static_cast<unsigned char>(line.front()) >= 0x80) {
-      const auto sequence = paddock::detail::first_sequence(line);
-      if (sequence.state != paddock::detail::utf8_state::complete) return false;
-      if (!is_printable(code_point(line.substr(0, sequence.size)))) return false;
-      line.remove_prefix(sequence.size);
-    } else {
-      line.remove_prefix(1);
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  while (at != end) {
+    if (end - at >= static_cast<std::ptrdiff_t>(sizeof(std::uint64_t))) {
+      const std::uint64_t high = load_word(at) & every_high_bit;
+      if (high == 0) {
+        at += sizeof(std::uint64_t);
+        continue;
+      }
+      if constexpr (std::endian::native == std::endian::little) at += std::countr_zero(high) / 8;
     }
+    if (static_cast<unsigned char>(*at) < 0x80) {
+      ++at;
+      continue;
+    }
+    const std::string_view rest(at, static_cast<std::size_t>(end - at));
+    const auto sequence = paddock::detail::first_sequence(rest);
+    if (sequence.state != paddock::detail::utf8_state::complete) return false;
+    if (!is_printable(code_point(rest.substr(0, sequence.size)))) return false;
+    at += sequence.size;
   }
   return true;
 }
@@ -166,8 +195,8 @@ inline void append_utf8(std::string& out, char32_t c) {
       if (text == word) return true;
     return false;
   };
-  constexpr std::string_view beginnings = "0123456789+-.~ntfNTF";
-  if (beginnings.find(text.front()) == std::string_view::npos) return value_kind::text;
+  static constexpr byte_set beginnings("0123456789+-.~ntfNTF");
+  if (!beginnings.contains(text.front())) return value_kind::text;
   if (is_one_of({"~", "null", "Null", "NULL"})) return value_kind::null;
   if (is_one_of({"true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN"}))
     return value_kind::other_scalar;
@@ -197,50 +226,43 @@ inline void append_utf8(std::string& out, char32_t c) {
   return text.empty() ? value_kind::other_scalar : value_kind::text;
 }
 
-/// Whether `collapse` would leave the text as it is, at a glance: false when it takes a closer
-/// look.
-[[nodiscard]] inline bool is_collapsed(std::string_view text) noexcept {
-  if (text.empty()) return true;
-  if (text.front() == ' ' || text.back() == ' ') return false;
-  constexpr std::uint64_t spaces = every_byte * ' ';
-  std::size_t at = 0;
-  // Two words that overlap by one byte less than their size: bytes and the bytes behind them.
-  for (; text.size() - at > sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
-    const std::uint64_t word = load_word(text.data() + at);
-    const std::uint64_t behind = load_word(text.data() + at + 1);
-    // The last bytes of U+0085, U+2028 and U+2029.
-    const std::uint64_t unusual = bytes_below((word ^ spaces) | (behind ^ spaces), 1) |
-                                  bytes_below(word, 0x20) |
-                                  bytes_below(word ^ (every_byte * 0x85), 1) |
-                                  bytes_below((word | every_byte) ^ (every_byte * 0xA9), 1);
-    if (unusual != 0) return false;
-  }
-  for (; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte < 0x20 || byte == 0x85 || byte == 0xA8 || byte == 0xA9) return false;
-    if (byte == ' ' && text[at + 1] == ' ') return false;
-  }
-  return true;
+/// Whether eight bytes hold nothing for `collapse` to do: no control character, no two spaces, and
+/// no part of the Unicode line breaks, whose last bytes are 0x85, 0xA8 and 0xA9.
+[[nodiscard]] inline bool is_collapsed_word(const char* at) noexcept {
+  const std::uint64_t word = load_word(at);
+  const std::uint64_t spaces = bytes_below(word, 0x21);
+  if ((spaces & spaces << 8) != 0 || bytes_below(word, 0x20) != 0) return false;
+  if ((word & every_high_bit) == 0) return true;
+  if (bytes_below(word ^ (every_byte * 0x85), 1) != 0) return false;
+  if (bytes_below((word | every_byte) ^ (every_byte * 0xA9), 1) != 0) return false;
+  return at[7] != '\xC2' && at[7] != '\xE2' && (at[6] != '\xE2' || at[7] != '\x80');
 }
 
 /// Trims white space and line breaks, and makes each run of them inside one space.
-inline void collapse(std::string& text) {
-  if (is_collapsed(text)) return;
+inline void collapse(std::string& text) noexcept {
+  constexpr std::size_t word_size = sizeof(std::uint64_t);
+  char* const out = text.data();
   std::size_t kept = 0;
-  bool space = false;
   for (std::size_t at = 0; at < text.size();) {
-    const std::string_view character = first_character(std::string_view(text).substr(at));
-    const char32_t c = code_point(character);
-    at += character.size();
-    if (c == ' ' || (c >= '\t' && c <= '\r') || is_unicode_line_break(c)) {
-      space = kept > 0;
+    const bool is_open = kept == 0 || out[kept - 1] == ' '; // another space would be too many
+    if (text.size() - at >= word_size && (!is_open || out[at] != ' ') &&
+        is_collapsed_word(out + at)) {
+      std::memmove(out + kept, out + at, word_size);
+      kept += word_size;
+      at += word_size;
       continue;
     }
-    if (space) text[kept++] = ' ';
-    space = false;
-    std::memmove(text.data() + kept, character.data(), character.size());
-    kept += character.size();
+    const std::string_view character = first_character(std::string_view(text).substr(at));
+    const char32_t c = code_point(character);
+    if (c == ' ' || (c >= '\t' && c <= '\r') || is_unicode_line_break(c)) {
+      if (!is_open) out[kept++] = ' ';
+    } else {
+      std::memmove(out + kept, character.data(), character.size());
+      kept += character.size();
+    }
+    at += character.size();
   }
+  if (kept > 0 && out[kept - 1] == ' ') --kept;
   text.resize(kept);
 }
 
