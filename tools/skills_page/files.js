@@ -16,9 +16,24 @@ function fileButton(panel, file) {
   );
 }
 
+/** The text with some of its lines (from 1) marked. */
+function marked(content, lines) {
+  const parts = [];
+  let rest = [];
+  content.split("\n").forEach((line, i, all) => {
+    const whole = i + 1 < all.length ? `${line}\n` : line;
+    if (!lines.has(i + 1)) return rest.push(whole);
+    parts.push(rest.join(""), element("mark", {}, whole));
+    rest = [];
+  });
+  return [...parts, rest.join("")];
+}
+
 export class FilePanel {
-  constructor(id, domId) {
+  /** `linesAtFault` gives the lines of SKILL.md that diagnostics point at. */
+  constructor(id, domId, linesAtFault) {
     this.id = id;
+    this.linesAtFault = linesAtFault;
     this.list = element("ul", { className: "file-list" });
     this.content = element("div", { className: "content" });
     this.node = element("div", { id: domId, className: "panel" }, this.list, this.content);
@@ -58,7 +73,8 @@ export class FilePanel {
     let parts;
     try {
       const file = await request("GET", "file", { id: this.id, path });
-      parts = [element("pre", { tabIndex: 0, role: "region", ariaLabel: text("preview", path) }, file.text)];
+      const label = { tabIndex: 0, role: "region", ariaLabel: text("preview", path) };
+      parts = [element("pre", label, marked(file.text, path === "SKILL.md" ? this.linesAtFault() : new Set()))];
       if (file.truncated) {
         const shown = bytes(new TextEncoder().encode(file.text).length);
         parts.push(element("p", { className: "nothing" }, text("truncated", shown, bytes(file.size))));

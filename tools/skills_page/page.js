@@ -160,10 +160,15 @@ function announce(message) {
 
 // ---- what can be done ---------------------------------------------------------------------------
 
+function linesAtFault(key) {
+  const entry = [...list.skills, ...list.notLoaded].find((each) => keyOf(each) === key);
+  return new Set(entry?.diagnostics.map(({ line }) => line));
+}
+
 async function toggleFiles(entry) {
   const key = keyOf(entry);
   if (panels.delete(key)) return render();
-  const panel = new FilePanel(entry.id, domIdOf(entry));
+  const panel = new FilePanel(entry.id, domIdOf(entry), () => linesAtFault(key));
   panels.set(key, panel);
   render();
   await panel.load();
