@@ -52,6 +52,8 @@ SYSTEM_HEADER = re.compile(r"<(?:[a-z_0-9]+\.h|(?:sys|linux|asm|netinet|arpa)/[a
 CONSTANTS_ONLY = {"<dirent.h>", "<fcntl.h>", "<linux/audit.h>", "<linux/filter.h>", "<linux/fs.h>", "<linux/magic.h>",
                   "<linux/openat2.h>", "<linux/seccomp.h>", "<poll.h>", "<signal.h>", "<sys/socket.h>", "<sys/stat.h>",
                   "<sys/syscall.h>", "<sys/uio.h>", "<sys/wait.h>"}
+# Libraries that look like the C library's headers and make no system calls of their own.
+LIBRARIES = {"<yaml.h>"}
 FORBIDDEN_IN_PUBLIC = re.compile(r"<(?:filesystem|iostream|regex|simdjson.*|gsl/(?!assert>).*|.*\.h)>")
 # A call through the global namespace: how system calls are written.
 GLOBAL_CALL = re.compile(r"(?<![\w>:])::(?!new\b|operator\b)([a-z_]\w*)\s*\(")
@@ -86,7 +88,7 @@ def check_source(top, source, problems):
         if re.search(r"[<\"/]mcp/", included) and not in_protocol:
             problems.append(f"{relative}: nothing below the protocol knows {included}")
         if not in_sys and SYSTEM_HEADER.fullmatch(included) and "simdjson" not in included \
-                and included not in CONSTANTS_ONLY:
+                and included not in CONSTANTS_ONLY | LIBRARIES:
             problems.append(f"{relative}: {included} belongs into src/sys")
     if not in_sys:
         code = code_only(text)
