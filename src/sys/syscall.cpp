@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -208,6 +209,10 @@ result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid) {
   return none(retried([&] { return ::fchown(fd, uid, gid); }), "fchown");
 }
 
+result<void> try_flock(int fd) {
+  return none(retried([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }), "flock");
+}
+
 result<void> getrandom(std::span<char> buffer) {
   std::size_t done = 0;
   while (done < buffer.size()) {
@@ -235,6 +240,17 @@ std::int64_t monotonic_ms() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+std::int64_t file_clock_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void pause_ms(int milliseconds) noexcept {
+  const timespec time{.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1'000'000L};
+  (void)::nanosleep(&time, nullptr);
 }
 
 memory memory_usage() noexcept {

@@ -68,6 +68,9 @@ result<void> renameat2(int from_dirfd, const char* from, int to_dirfd, const cha
 result<void> linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags);
 result<void> fchmod(int fd, unsigned mode);
 result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid);
+/// An exclusive lock on the object behind `fd`, until the descriptor is closed. Never waits: EAGAIN
+/// while another open description has it.
+result<void> try_flock(int fd);
 result<void> getrandom(std::span<char> buffer);
 
 // --- this process -------------------------------------------------------------------------------
@@ -76,6 +79,10 @@ result<void> getrandom(std::span<char> buffer);
 /// NULL-terminated "NAME=value" strings; may be null.
 [[nodiscard]] const char* const* environment() noexcept;
 [[nodiscard]] std::int64_t monotonic_ms() noexcept;
+/// The clock that file times are taken from: nanoseconds since 1970-01-01 UTC, one tick coarse.
+[[nodiscard]] std::int64_t file_clock_ns() noexcept;
+/// Does nothing for a while; a signal may end it early.
+void pause_ms(int milliseconds) noexcept;
 
 struct memory {
   std::uint64_t resident_bytes = 0;
