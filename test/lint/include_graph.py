@@ -35,10 +35,12 @@ ALLOWED = {
     "mcp/json": VOCABULARY,
     "mcp/json_rpc": VOCABULARY | {"mcp/json"},
     "mcp/tool": VOCABULARY | {"mcp/json"},
-    "mcp/server": PROTOCOL,
+    "mcp/extension": VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool"},
+    "mcp/server": PROTOCOL | {"mcp/extension"},
     "mcp/stdio_transport": PROTOCOL | {"mcp/server"},
     "mcp/http_transport": PROTOCOL | {"mcp/server"},
     "mcp/client": PROTOCOL | {"command"},
+    "mcp/skills": LAYERS_1_TO_3 | {"mcp/json", "mcp/extension", "mcp/tool", "mcp/server"},
     "mcp/workspace_tools": LAYERS_1_TO_3 | {"mcp/json", "mcp/tool", "mcp/server"},
     **{f"skill_manager/{name}": VOCABULARY | {"mcp/client", "mcp/json", "mcp/tool"} | {
         f"skill_manager/{other}" for other in ("config", "manager", "mcp_skill", "interactive_skill", "delegate_skill")}

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "json.hpp"
 
+#include "../skills_cli.hpp"
+
 #include <paddock/mcp/json.hpp>
 
 namespace paddock::skills_page {
 namespace {
 
 using mcp::json_writer;
-
-std::string_view source_name(skill_source source) {
-  return source == skill_source::system ? "system" : "user";
-}
 
 std::string_view reason_name(not_a_skill why) {
   switch (why) {
@@ -40,35 +38,15 @@ std::string_view kind_name(entry_kind kind) {
   return "other";
 }
 
-void write_diagnostics(json_writer& out, const std::vector<frontmatter::diagnostic>& all) {
-  out.key("diagnostics").begin_array();
-  for (const auto& each : all) {
-    const bool fatal = frontmatter::level(each.code) == frontmatter::severity::error;
-    out.begin_object().member("code", frontmatter::wire_name(each.code));
-    out.member("severity", fatal ? "error" : "warning");
-    out.key("line").unsigned_integer(each.line).key("column").unsigned_integer(each.column);
-    out.member("text", frontmatter::text(each.code)).end_object();
-  }
-  out.end_array();
-}
-
-void write_skill(json_writer& out, const skill& one) {
-  out.begin_object().member("id", one.id).member("name", one.name);
-  out.member("description", one.description).member("source", source_name(one.source));
-  out.member("path", one.path);
-  write_diagnostics(out, one.diagnostics);
-  out.end_object();
-}
-
 std::string sentence(std::string_view what, std::string_view remedy) {
   return std::string(what).append("; ").append(remedy);
 }
 
 void write_unloaded(json_writer& out, const unloaded_directory& one) {
-  out.begin_object().member("id", one.id).member("source", source_name(one.source));
+  out.begin_object().member("id", one.id).member("source", cli::name_of(one.source));
   out.member("path", one.path).member("why", reason_name(one.why));
   if (one.reason) out.member("reason", sentence(text(one.reason->code), advice(one.reason->code)));
-  write_diagnostics(out, one.diagnostics);
+  cli::write_diagnostics(out.key("diagnostics"), one.diagnostics);
   out.end_object();
 }
 
@@ -83,7 +61,7 @@ std::string to_json(const skill_list& list, std::string_view root) {
   json_writer out;
   out.begin_object().member("root", root).key("skills").begin_array();
   for (const auto& each : list.skills)
-    write_skill(out, each);
+    cli::write_skill(out, each);
   out.end_array().key("notLoaded").begin_array();
   for (const auto& each : list.not_loaded)
     write_unloaded(out, each);
@@ -92,7 +70,7 @@ std::string to_json(const skill_list& list, std::string_view root) {
 
 std::string to_json(const skill& one) {
   json_writer out;
-  write_skill(out, one);
+  cli::write_skill(out, one);
   return out.take();
 }
 
@@ -116,7 +94,7 @@ std::string to_json(const import_report& report) {
   json_writer out;
   out.begin_object().member("id", report.id).key("files").unsigned_integer(report.files);
   out.key("bytes").unsigned_integer(report.bytes).key("replaced").boolean(report.replaced);
-  write_diagnostics(out, report.diagnostics);
+  cli::write_diagnostics(out.key("diagnostics"), report.diagnostics);
   return out.end_object().take();
 }
 

@@ -61,7 +61,7 @@ function diagnostics(entry, file) {
       "li",
       { className: each.severity },
       element("code", {}, `${file}:${each.line}:${each.column}`),
-      element("span", {}, `${text(each.severity)}: ${each.text}`),
+      element("span", {}, `${text(each.severity)}: ${each.message}`),
       element("code", { className: "code" }, each.code),
     ),
   );
