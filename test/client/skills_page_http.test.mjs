@@ -190,7 +190,7 @@ test("only files of a skill are shown", async (t) => {
   symlinkSync("../../../secret.txt", join(page.root, ".agents/skills/mine/link.txt"));
   const show = (id, path) => send(page, "GET", `/api/file?${new URLSearchParams({ id, path })}`);
   assert.deepEqual(JSON.parse((await show("mine", "SKILL.md")).text),
-    { text: skills[".agents/skills/mine/SKILL.md"], size: 49, truncated: false });
+    { text: skills[".agents/skills/mine/SKILL.md"], size: 46, truncated: false });
   assert.equal((await show("theirs", "SKILL.md")).status, 200);
   assert.equal((await show("mine", "binary.bin")).status, 415);
   const outside = ["../../../secret.txt", "../mine/SKILL.md", "./SKILL.md", "/etc/passwd", join(page.root, "secret.txt"),

@@ -16,7 +16,7 @@ namespace paddock::skills_page {
 
 struct connection_limits {
   std::size_t head_bytes_max = std::size_t{32} * 1024; ///< request line and headers
-  int head_ms = 10'000;
+  int head_ms = 5'000;
   int idle_ms = 15'000;     ///< without a byte in either direction
   int request_ms = 300'000; ///< all of it, until the response is out
 };

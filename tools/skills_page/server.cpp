@@ -21,7 +21,7 @@ namespace paddock::skills_page {
 namespace {
 
 constexpr std::size_t token_bytes = 16;
-constexpr std::size_t threads = 8;
+constexpr std::size_t threads = 16;
 
 // Nothing is loaded from anywhere else, nobody may frame the page, and a description that is taken
 // for a script does not run.
