@@ -136,6 +136,7 @@ inBrowser("replaces a skill only when told to", { files: sample }, async (page, 
   await importNow(page);
   await question.getByRole("button", { name: "Replace" }).click();
   await status(page, "brand-voice was imported: 1 file.");
+  await page.waitForFunction(() => document.activeElement.ariaLabel === "Files of brand-voice");
   assert.equal(await row(page, "brand-voice").locator(".description").textContent(), "The new one.");
   assert.ok(!existsSync(join(served.root, ".agents/skills/brand-voice/references")));
 });

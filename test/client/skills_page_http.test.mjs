@@ -2,7 +2,8 @@
 // The page's server against what is not the page: other programs, other origins, broken requests.
 
 import assert from "node:assert/strict";
-import { existsSync, symlinkSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -193,6 +194,10 @@ test("only files of a skill are shown", async (t) => {
     { text: skills[".agents/skills/mine/SKILL.md"], size: 46, truncated: false });
   assert.equal((await show("theirs", "SKILL.md")).status, 200);
   assert.equal((await show("mine", "binary.bin")).status, 415);
+  const shown = 2 ** 20 - 1; // the limit cuts the next character
+  writeFileSync(join(page.root, ".agents/skills/mine/long.txt"), `${"a".repeat(shown)}会议`);
+  assert.deepEqual(JSON.parse((await show("mine", "long.txt")).text),
+    { text: "a".repeat(shown), size: shown + 6, truncated: true });
   const outside = ["../../../secret.txt", "../mine/SKILL.md", "./SKILL.md", "/etc/passwd", join(page.root, "secret.txt"),
     "link.txt", "SKILL.md/../SKILL.md", "", "SKILL.md\0.txt", "..%2f..%2fsecret.txt"];
   for (const path of outside) {
@@ -237,6 +242,15 @@ test("requests that cannot be done say why", async (t) => {
   assert.ok(!existsSync(join(page.root, ".agents/skills/x")));
 });
 
+test("a folder may have many files", async (t) => {
+  const page = await startPage(t, skills);
+  const files = Array.from({ length: 1500 }, (_, i) => [`references/${i}.md`, `${i}\n`]);
+  const body = upload([["SKILL.md", skillText("large", "Has many files.")], ...files]);
+  const { status, text } = await send(page, "POST", "/api/import?name=large&kind=folder", { body });
+  assert.deepEqual([status, JSON.parse(text).files], [201, 1501]);
+  assert.ok(existsSync(join(page.root, ".agents/skills/large/references/1499.md")));
+});
+
 test("many slow clients do not lock others out for long, and Ctrl-C ends it at once", { timeout: 60_000 }, async (t) => {
   const page = await startPage(t, skills);
   const { port } = new URL(page.address);
@@ -250,8 +264,11 @@ test("many slow clients do not lock others out for long, and Ctrl-C ends it at o
   assert.deepEqual([code, signal], [0, null]);
 });
 
-test("a port that is taken is an error", async (t) => {
+test("what cannot be served is an error", async (t) => {
   const page = await startPage(t, skills);
+  const absent = spawnSync(process.env.PADDOCK, ["skills", "ui", "--root", join(page.root, "absent")], { encoding: "utf8" });
+  assert.deepEqual([absent.status, absent.stdout], [2, ""]);
+  assert.match(absent.stderr, /absent cannot be used: no such file or directory/);
   const { port } = new URL(page.address);
   await assert.rejects(startPage(t, {}, "--port", port), /cannot be used/);
 });

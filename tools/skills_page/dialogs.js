@@ -89,8 +89,8 @@ export function edit(skill, done) {
   (skill ? name : id).focus();
 }
 
-/** Asks; `act` is called when the answer is yes, and may refuse. */
-export function confirm({ title, question, yes }, act) {
+/** Asks; `act` is called when the answer is yes, and may refuse; `done` when it has not. */
+export function confirm({ title, question, yes }, act, done = () => {}) {
   const dialog = at("question");
   at("question-title").textContent = title;
   at("question-text").textContent = question;
@@ -98,6 +98,7 @@ export function confirm({ title, question, yes }, act) {
   open(dialog, async () => {
     await act();
     dialog.close();
+    await done();
   });
   dialog.querySelector("[data-close]").focus();
 }
@@ -118,7 +119,8 @@ export function importSource(source, done) {
   const id = at("importer-id");
   const giveUp = new AbortController();
   at("importer-source").textContent = source.name;
-  at("importer-size").textContent = text("sourceSize", source.files.length, bytes(source.size));
+  at("importer-size").textContent =
+    source.kind === "archive" ? bytes(source.size) : text("sourceSize", source.files.length, bytes(source.size));
   id.value = suggestedId(source);
   at("importer-id-help").hidden = source.kind !== "archive";
   complain(id);
@@ -130,6 +132,7 @@ export function importSource(source, done) {
     showProgress(0);
     try {
       const report = await upload(query, source.files, showProgress, giveUp.signal);
+      at("question").close();
       dialog.close();
       await done(report);
     } finally {

@@ -187,12 +187,11 @@ function changed(message) {
 function remove(entry) {
   const path = entry.why ? entry.path : entry.path.replace(/\/[^/]*$/, "");
   const question = { title: text("deleteTitle", entry.id), question: text("deleteText", path), yes: text("delete") };
-  confirm(question, async () => {
-    await request("DELETE", "skills", { id: entry.id });
+  const act = () => request("DELETE", "skills", { id: entry.id });
+  confirm(question, act, async () => {
     await refresh();
     announce(text("deleted", entry.id));
-    // The button that was pressed is gone.
-    setTimeout(() => at("add").focus());
+    at("add").focus(); // the button that was pressed is gone
   });
 }
 
@@ -263,7 +262,8 @@ for (const button of document.querySelectorAll("[data-language]"))
     for (const panel of panels.values()) panel.render();
     render();
   };
-// Other programs change skills too.
+// Other programs change skills too, and an import that was given up may have come through.
 addEventListener("focus", refresh);
+at("importer").addEventListener("close", refresh);
 translate();
 await refresh();

@@ -14,7 +14,7 @@ const english = {
   noMatch: "No skill matches the filter.",
   more: (count) => `Show ${count} more`,
   unloaded: "Not loaded",
-  unloadedText: "These directories are no skills yet. The reason stands below each of them; correct the file, or import it again.",
+  unloadedText: "These directories are not loaded as skills. Each says why: correct its SKILL.md, or import it again.",
   emptyTitle: "No skills yet",
   emptyText: "A skill is a directory with a SKILL.md that tells an agent how to do something. The agent sees the name and the description, and reads the rest when it needs it.",
   emptyHow: "Add one with a name and a description, import a folder or a .zip, or drop it here.",
