@@ -26,10 +26,13 @@ export function folderFor(test, files = {}) {
   return outer;
 }
 
+// Threads get a stack of 2 MiB, as they do on small systems.
+const start = ["-c", 'ulimit -s 2048 && exec "$0" "$@"', paddock, "skills", "ui"];
+
 /** Starts the page over a directory with these files: {root, address, process, ended}. */
 export async function startPage(test, files = {}, ...options) {
   const root = folderFor(test, files);
-  const process = spawn(paddock, ["skills", "ui", "--root", root, ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  const process = spawn("sh", [...start, "--root", root, ...options], { stdio: ["ignore", "pipe", "pipe"] });
   let complaint = "";
   process.stderr.on("data", (part) => (complaint += part));
   const ended = new Promise((resolve) => process.on("exit", (code, signal) => resolve({ code, signal, complaint })));

@@ -159,6 +159,8 @@ test("bodies have a length and a bound", async (t) => {
   const head = (line) => `POST /api/import HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: http://127.0.0.1:${port}\r\n` +
     `X-Paddock-Token: ${pathname.slice(1, -1)}\r\n${line}\r\n`;
   assert.match(await sendRaw(page, head("Transfer-Encoding: chunked\r\n") + "1\r\na\r\n0\r\n\r\n"), /^HTTP\/1.1 411 /);
+  assert.match(await sendRaw(page, head("Transfer-Encoding: chunked\r\nContent-Length: 6\r\n") + "1\r\na\r\n0\r\n\r\n"),
+    /^HTTP\/1.1 411 /);
   assert.match(await sendRaw(page, head("")), /^HTTP\/1.1 411 /);
   for (const length of ["-1", "1e3", "99999999999999999999", "67108865"])
     assert.match(await sendRaw(page, head(`Content-Length: ${length}\r\n`)), /^HTTP\/1.1 41[13] /, length);

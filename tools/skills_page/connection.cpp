@@ -14,8 +14,8 @@ namespace {
 constexpr int linger_ms = 1'000;
 constexpr std::string_view range_header = "range:";
 
-/// The library's parser of Range overflows the stack on a long one. A server may ignore the header,
-/// so it gets a name that nobody reads.
+/// The library's parser of Range recurses with every character, further than a small stack goes. A
+/// server may ignore the header, so it gets a name that nobody reads.
 void hide_ranges(std::string& request, std::size_t head_bytes) {
   for (std::size_t line = 0; line < head_bytes; line = request.find('\n', line) + 1)
     if (::strncasecmp(request.data() + line, range_header.data(), range_header.size()) == 0)
