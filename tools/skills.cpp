@@ -110,7 +110,8 @@ subcommand add_skills(CLI::App& app) {
   const std::vector<subcommand> subcommands = {
       add_skills_list(*parser),   add_skills_show(*parser),   add_skills_validate(*parser),
       add_skills_add(*parser),    add_skills_edit(*parser),   add_skills_delete(*parser),
-      add_skills_import(*parser), add_skills_prompt(*parser), add_skills_files(*parser)};
+      add_skills_import(*parser), add_skills_prompt(*parser), add_skills_files(*parser),
+      add_skills_ui(*parser)};
   return {parser, [subcommands] {
             std::string names;
             for (const subcommand& each : subcommands) {

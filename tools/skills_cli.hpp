@@ -58,5 +58,6 @@ void print_line(const mcp::json_writer& out);
 [[nodiscard]] subcommand add_skills_edit(CLI::App& skills);
 [[nodiscard]] subcommand add_skills_delete(CLI::App& skills);
 [[nodiscard]] subcommand add_skills_import(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_ui(CLI::App& skills);
 
 } // namespace paddock::cli
