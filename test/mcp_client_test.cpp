@@ -12,7 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -176,6 +177,313 @@ INSTANTIATE_TEST_SUITE_P(
                     fault{"unknown_kind", error_code::unsupported, "resultType", true}),
     [](const auto& p) { return std::string(p.param.mode); });
 
+// --- what the server may do ---------------------------------------------------------------------
+
+struct habit {
+  const char* mode;
+  const char* reply;
+};
+
+std::ostream& operator<<(std::ostream& out, const habit& h) {
+  return out << h.mode;
+}
+
+class mcp_client_habit : public mcp_client, public testing::WithParamInterface<habit> {};
+
+/// Twice, because the first answer may come by accident.
+TEST_P(mcp_client_habit, is_no_obstacle) {
+  auto c = connect(GetParam().mode);
+  ASSERT_THAT(c, IsOk()) << why_;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto reply = call(*c);
+    ASSERT_THAT(reply, IsOk()) << why_;
+    EXPECT_THAT(reply->json, HasSubstr(text(GetParam().reply)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, mcp_client_habit,
+    testing::Values(habit{"garbage_first", "after garbage"}, habit{"answers_twice", "first"},
+                    habit{"huge_stderr", "told"}, habit{"sends_requests", "answered"},
+                    habit{"changes_tools", "changed"}, habit{"has_child", "child"},
+                    habit{"silent", "pong"}, habit{"modern", "pong"}, habit{"no_tools", "pong"}),
+    [](const auto& p) { return std::string(p.param.mode); });
+
+TEST_F(mcp_client, gives_the_last_answer_of_a_server_that_takes_nothing_more) {
+  auto c = connect("closes_stdin");
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(call(*c), IsOk()) << why_;
+  EXPECT_THAT(call(*c), IsError(error_code::io));
+  EXPECT_TRUE(eventually([&] { return !c->connected(); }));
+}
+
+TEST_F(mcp_client, drops_an_answer_that_is_late) {
+  auto c = connect("answers_late");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(call(*c, 50), IsError(error_code::timed_out));
+  const auto reply = call(*c);
+  ASSERT_THAT(reply, IsOk()) << why_;
+  EXPECT_THAT(reply->json, HasSubstr(text("in time")));
+}
+
+TEST_F(mcp_client, logs_what_is_not_json_and_the_standard_error) {
+  auto c = connect("garbage_first");
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(call(*c), IsOk()) << why_;
+  EXPECT_THAT(log(),
+              testing::IsSupersetOf({"Server listening on stdio", "{\"half\": ", "\"text\""}));
+  EXPECT_THAT(log(), Not(Contains("")));
+  c = connect("huge_stderr");
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(call(*c), IsOk()) << why_;
+  EXPECT_TRUE(eventually([&] { return log().size() >= 500; }));
+  EXPECT_EQ(std::string(8192, 'e'), log().back());
+}
+
+TEST_F(mcp_client, tells_progress_which_extends_the_deadline) {
+  auto c = connect("progress");
+  ASSERT_THAT(c, IsOk()) << why_;
+  std::vector<double> seen;
+  const auto reply =
+      c->call_tool("t", "{}",
+                   {.timeout_ms = 20'000,
+                    .on_progress =
+                        [&](double progress, double total, std::string_view message) {
+                          EXPECT_EQ(3, total);
+                          EXPECT_EQ("step", message);
+                          seen.push_back(progress);
+                        }},
+                   &why_);
+  ASSERT_THAT(reply, IsOk()) << why_;
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3));
+}
+
+TEST_F(mcp_client, progress_forever_outlives_the_timeout_but_not_the_cap) {
+  auto c = connect("progress_forever");
+  ASSERT_THAT(c, IsOk()) << why_;
+  int steps = 0; // one every 10 ms
+  EXPECT_THAT(c->call_tool("t", "{}",
+                           {.timeout_ms = 2'000,
+                            .timeout_ms_max = 3'000,
+                            .on_progress = [&](double, double, std::string_view) { ++steps; }}),
+              IsError(error_code::timed_out));
+  EXPECT_GT(steps, 1);
+}
+
+TEST_F(mcp_client, says_that_the_tools_changed) {
+  std::atomic<int> changes = 0;
+  client_options options = quick();
+  options.on_tools_changed = [&] { ++changes; };
+  auto c = client::connect(server("changes_tools"), options, &why_);
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(call(*c), IsOk()) << why_;
+  EXPECT_EQ(1, changes);
+  EXPECT_THAT(c->refresh_tools(&why_), IsOk()) << why_;
+  EXPECT_THAT(*c->tools(), SizeIs(1));
+}
+
+TEST_F(mcp_client, tells_the_server_what_nobody_waits_for) {
+  auto c = connect("cancelled");
+  ASSERT_THAT(c, IsOk()) << why_;
+  const cancellation cancel;
+  std::thread canceller([&] { cancel.request(); });
+  EXPECT_THAT(c->call_tool("t", "{}", {.cancel = &cancel}), IsError(error_code::cancelled));
+  canceller.join();
+  EXPECT_THAT(c->call_tool("t", "{}", {.cancel = &cancel}), IsError(error_code::cancelled));
+}
+
+TEST_F(mcp_client, cancels_at_the_server_after_a_timeout) {
+  auto c = connect("cancelled");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(call(*c, 50), IsError(error_code::timed_out));
+  const auto reply = call(*c);
+  ASSERT_THAT(reply, IsOk()) << why_;
+  EXPECT_THAT(reply->json, HasSubstr("notifications/cancelled"));
+}
+
+// --- agreeing -----------------------------------------------------------------------------------
+
+TEST_F(mcp_client, agrees_with_every_revision) {
+  for (const char* revision : {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}) {
+    const auto c = connect(std::string("revision:") + revision);
+    ASSERT_THAT(c, IsOk()) << why_;
+    EXPECT_EQ(revision, c->server().revision);
+  }
+  const auto c = connect("modern");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_EQ("2026-07-28", c->server().revision);
+  EXPECT_EQ("fault", c->server().name);
+}
+
+struct peer {
+  const char* mode;
+  protocol_choice choice;
+  error_code expected; ///< io: agrees, because no agreement fails with it
+};
+
+TEST_F(mcp_client, agrees_as_far_as_it_may) {
+  using enum protocol_choice;
+  using enum error_code;
+  const peer peers[] = {
+      {"", legacy, io},
+      {"", modern, unsupported},
+      {"modern", modern, io},
+      {"modern", automatic, io},
+      {"exits_on_discover", automatic, io},
+      {"exits_on_discover", legacy, io},
+      {"silent_on_discover", automatic, io},
+      {"silent_on_discover", modern, timed_out},
+      {"other_version", modern, unsupported},
+      {"unknown_revision", automatic, unsupported},
+      {"exits_on_initialize", automatic, io},
+  };
+  for (const peer& p : peers)
+    for (const char* round : {"first", "with the verdict of the first"}) {
+      client_options options = quick();
+      options.protocol = p.choice;
+      options.discover_timeout_ms = p.mode == std::string("silent_on_discover") ? 50 : 20'000;
+      options.connect_timeout_ms = p.expected == timed_out ? 100 : 30'000;
+      const auto c = client::connect(server(p.mode), options, &why_);
+      SCOPED_TRACE(std::string(p.mode) + " " + std::to_string(static_cast<int>(p.choice)) + " " +
+                   round + ": " + why_);
+      if (p.expected == io)
+        EXPECT_THAT(c, IsOk());
+      else
+        EXPECT_THAT(c, IsError(p.expected));
+    }
+  EXPECT_EQ(0U, children());
+}
+
+TEST_F(mcp_client, a_server_that_ends_cannot_be_connected_to) {
+  EXPECT_THAT(connect("exits_at_once"), IsError(error_code::io));
+  EXPECT_THAT(why_, HasSubstr("exited with status 5"));
+  client_options options = quick();
+  options.protocol = protocol_choice::legacy;
+  EXPECT_THAT(client::connect(server("exits_on_initialize"), options, &why_),
+              IsError(error_code::io));
+  EXPECT_THAT(client::connect(server("other_version"), quick(), &why_), IsError(error_code::io));
+  EXPECT_EQ(0U, children());
+}
+
+TEST_F(mcp_client, connecting_can_be_cancelled) {
+  const cancellation cancel;
+  std::thread canceller([&] { cancel.request(); });
+  client_options options = quick();
+  options.protocol = protocol_choice::modern;
+  EXPECT_THAT(client::connect(server("silent_on_discover"), options, &why_, &cancel),
+              IsError(error_code::cancelled));
+  canceller.join();
+  EXPECT_EQ(0U, children());
+}
+
+TEST_F(mcp_client, reads_all_pages_of_tools) {
+  auto c = connect("pages");
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(*c->tools(), SizeIs(2));
+  EXPECT_EQ("t1", c->tools()->back().name);
+  client_options options = quick();
+  options.tools_max = 50;
+  EXPECT_THAT(client::connect(server("endless_pages"), options, &why_),
+              IsError(error_code::too_large));
+  EXPECT_THAT(connect("tools_are_no_list"), IsError(error_code::io));
+  c = connect("odd_tools");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(*c->tools(), SizeIs(1));
+  c = connect("no_tools");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(*c->tools(), SizeIs(0));
+}
+
+// --- the program --------------------------------------------------------------------------------
+
+TEST_F(mcp_client, a_program_that_cannot_be_started_says_why) {
+  const test::temp_tree tree;
+  tree.file("data", "text");
+  const auto connect_to = [&](std::vector<std::string> argv, std::vector<std::string> environment) {
+    return client::connect(
+        stdio_endpoint{.argv = std::move(argv), .environment = std::move(environment)}, quick(),
+        &why_);
+  };
+  EXPECT_THAT(connect_to({}, {}), IsError(error_code::invalid_argument));
+  EXPECT_THAT(connect_to({"sh"}, {"novalue"}), IsError(error_code::invalid_argument));
+  EXPECT_THAT(connect_to({"sh", std::string("a\0b", 3)}, {}),
+              IsError(error_code::invalid_argument));
+  EXPECT_THAT(connect_to({"no-such-program"}, {"PATH=/usr/bin"}), IsError(error_code::not_found));
+  EXPECT_THAT(why_, HasSubstr("no-such-program"));
+  EXPECT_THAT(connect_to({"sh"}, {}), IsError(error_code::not_found)) << "this process's PATH";
+  EXPECT_THAT(connect_to({tree / "absent"}, {}), IsError(error_code::not_found));
+  EXPECT_THAT(connect_to({tree / "data"}, {}), IsError(error_code::permission_denied));
+  EXPECT_THAT(
+      client::connect(stdio_endpoint{.argv = {"/bin/true"}, .working_directory = tree / "x"},
+                      quick(), &why_),
+      IsError(error_code::not_found));
+  EXPECT_EQ(0U, children());
+}
+
+TEST_F(mcp_client, the_program_has_only_what_it_is_given) {
+  const test::temp_tree tree;
+  stdio_endpoint to = server("surroundings");
+  to.environment = {"ONE=1", "TWO=2"};
+  to.working_directory = tree.path();
+  const int inheritable = ::dup(2); // without close-on-exec
+  ::signal(SIGPIPE, SIG_IGN);
+  auto c = client::connect(to, quick(), &why_);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::close(inheritable);
+  ASSERT_THAT(c, IsOk()) << why_;
+  const auto reply = call(*c);
+  ASSERT_THAT(reply, IsOk()) << why_;
+  EXPECT_THAT(reply->json, HasSubstr(text("fds:3 leader default ONE=1 TWO=2 cwd:" + tree.path())));
+}
+
+TEST_F(mcp_client, close_ends_the_group_of_a_deaf_server) {
+  for (const char* mode : {"ignores_term", "has_child"}) {
+    auto c = connect(mode);
+    ASSERT_THAT(c, IsOk()) << why_;
+    ASSERT_THAT(call(*c), IsOk()) << why_;
+    EXPECT_THAT(processes_with(cookie_), SizeIs(mode == std::string("has_child") ? 2 : 1));
+    c->close();
+    c->close();
+    EXPECT_TRUE(eventually([&] { return processes_with(cookie_).empty(); })) << mode;
+    EXPECT_EQ(0U, children());
+  }
+}
+
+TEST_F(mcp_client, close_ends_calls_in_flight) {
+  auto c = connect("never_answers");
+  ASSERT_THAT(c, IsOk()) << why_;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i)
+    callers.emplace_back(
+        [&] { EXPECT_THAT(c->call_tool("t", "{}"), IsError(error_code::cancelled)); });
+  c->close();
+  for (auto& caller : callers)
+    caller.join();
+}
+
+TEST_F(mcp_client, a_death_between_calls_is_noticed) {
+  auto c = connect("");
+  ASSERT_THAT(c, IsOk()) << why_;
+  for (const pid_t server : processes_with(cookie_))
+    ::kill(server, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !c->connected(); }));
+  EXPECT_THAT(call(*c), IsError(error_code::io));
+  EXPECT_THAT(why_, HasSubstr("signal 9"));
+  c->close();
+  EXPECT_THAT(lost_, ElementsAre(HasSubstr("signal 9")));
+}
+
+TEST_F(mcp_client, refuses_arguments_that_are_no_object) {
+  auto c = connect("");
+  ASSERT_THAT(c, IsOk()) << why_;
+  for (const char* arguments : {"[]", "{", "1", "{}{}", "\xff", "{\"a\":\n}"})
+    EXPECT_THAT(c->call_tool("t", arguments), IsError(error_code::invalid_argument)) << arguments;
+  EXPECT_THAT(c->call_tool("t", "{\"a\":\r\n1}"), IsOk());
+  EXPECT_THAT(c->call_tool("\n\"", ""), IsOk());
+  EXPECT_THAT(c->request("tools/list", "{\"_meta\":{\"x/y\":1}}"), IsOk());
+  EXPECT_THAT(c->request("tools/list", "[]"), IsError(error_code::invalid_argument));
+}
+
 TEST_F(mcp_client, leaves_nothing_behind) {
   const std::size_t before = open_descriptors();
   for (int round = 0; round < 1000; ++round) {
@@ -186,6 +494,130 @@ TEST_F(mcp_client, leaves_nothing_behind) {
   EXPECT_EQ(0U, children());
   EXPECT_THAT(processes_with(cookie_), SizeIs(0));
 }
+
+// --- confined -----------------------------------------------------------------------------------
+
+class mcp_client_confined : public mcp_client {
+protected:
+  [[nodiscard]] stdio_endpoint confined(const std::string& mode) const {
+    stdio_endpoint to = server(mode);
+    to.working_directory = tree_.path();
+    to.helper = PADDOCK_TEST_HELPER;
+    to.confinement = confinement_policy::best_effort();
+    to.confinement->read_paths = {PADDOCK_TEST_FAULT_SERVER};
+    return to;
+  }
+  test::temp_tree tree_;
+};
+
+TEST_F(mcp_client_confined, works_and_takes_daemons_with_it) {
+  {
+    auto c = client::connect(confined("surroundings"), quick(), &why_);
+    ASSERT_THAT(c, IsOk()) << why_;
+    const auto reply = call(*c);
+    ASSERT_THAT(reply, IsOk()) << why_;
+    EXPECT_THAT(reply->json,
+                AllOf(HasSubstr("fds:3 leader default"), HasSubstr("cwd:" + tree_.path())));
+  }
+  {
+    auto c = client::connect(confined("leaves_daemon"), quick(), &why_);
+    ASSERT_THAT(c, IsOk()) << why_;
+    EXPECT_THAT(call(*c), IsError(error_code::io));
+    EXPECT_THAT(why_, HasSubstr("exited with status 0"));
+  }
+  auto c = client::connect(confined("ignores_term"), quick(), &why_);
+  ASSERT_THAT(c, IsOk()) << why_;
+  c->close();
+  EXPECT_TRUE(eventually([&] { return processes_with(cookie_).empty(); }));
+  EXPECT_EQ(0U, children());
+}
+
+TEST_F(mcp_client_confined, bounds_the_server) {
+  stdio_endpoint to = confined("huge_stderr");
+  to.confinement = confinement_policy::host();
+  to.confinement->limits = demand::required;
+  to.confinement->bounds.memory_bytes = 64 * 1024; // not enough to start with
+  EXPECT_THAT(client::connect(to, quick(), &why_), IsError(error_code::io));
+  to.confinement->bounds.memory_bytes = std::uint64_t{1} << 30U;
+  EXPECT_THAT(client::connect(to, quick(), &why_), IsOk()) << why_;
+}
+
+TEST_F(mcp_client_confined, says_why_the_program_was_not_run) {
+  stdio_endpoint to = confined("");
+  to.argv.front() = tree_ / "absent";
+  EXPECT_THAT(client::connect(to, quick(), &why_), IsError(error_code::not_found));
+  to = confined("");
+  to.helper = tree_ / "absent";
+  EXPECT_THAT(client::connect(to, quick(), &why_), IsError(error_code::unsupported));
+  to = confined("");
+  to.confinement->read_paths = {"relative"};
+  EXPECT_THAT(client::connect(to, quick(), &why_), IsError(error_code::invalid_argument));
+  EXPECT_EQ(0U, children());
+}
+
+// --- our own adapter ----------------------------------------------------------------------------
+
+#ifdef PADDOCK_TEST_ADAPTER
+
+class mcp_client_adapter : public mcp_client, public testing::WithParamInterface<protocol_choice> {
+protected:
+  [[nodiscard]] result<client> connect_adapter() {
+    client_options options = quick();
+    options.protocol = GetParam();
+    return client::connect(
+        stdio_endpoint{.argv = {PADDOCK_TEST_ADAPTER, "--workspace", tree_.path()},
+                       .environment = {"PATH=/usr/bin:/bin"}},
+        options, &why_);
+  }
+  test::temp_tree tree_;
+};
+
+TEST_P(mcp_client_adapter, speaks_its_revision) {
+  auto c = connect_adapter();
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_EQ(GetParam() == protocol_choice::legacy ? "2025-11-25" : "2026-07-28",
+            c->server().revision);
+  EXPECT_THAT(*c->tools(), SizeIs(17));
+  tree_.file("a", "one\n");
+  const auto reply = c->call_tool("readTextFile", R"({"path":"a"})");
+  ASSERT_THAT(reply, IsOk());
+  EXPECT_THAT(reply->json, AllOf(HasSubstr("structuredContent"), HasSubstr("one\\n")));
+  const auto failed = c->call_tool("readTextFile", R"({"path":"../b"})");
+  ASSERT_THAT(failed, IsOk());
+  EXPECT_TRUE(failed->failed);
+  EXPECT_THAT(c->call_tool("unknown", "{}"), IsError(error_code::invalid_argument));
+}
+
+TEST_P(mcp_client_adapter, keeps_64_calls_in_flight) {
+  auto c = connect_adapter();
+  ASSERT_THAT(c, IsOk()) << why_;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 64; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    tree_.file(name, "content of " + name + ".");
+    callers.emplace_back([&c, name] {
+      for (int round = 0; round < 20; ++round) {
+        const auto reply = c->call_tool("readTextFile", R"({"path":")" + name + R"("})");
+        ASSERT_THAT(reply, IsOk());
+        EXPECT_THAT(reply->json, HasSubstr("content of " + name + "."));
+      }
+    });
+  }
+  for (auto& caller : callers)
+    caller.join();
+}
+
+const char* name_of_choice(const testing::TestParamInfo<protocol_choice>& choice) {
+  constexpr const char* names[] = {"automatic", "modern", "legacy"};
+  return names[static_cast<std::size_t>(choice.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(all, mcp_client_adapter,
+                         testing::Values(protocol_choice::automatic, protocol_choice::modern,
+                                         protocol_choice::legacy),
+                         name_of_choice);
+
+#endif
 
 } // namespace
 } // namespace paddock::mcp
