@@ -102,7 +102,7 @@ class Demo(Cli):
         self.assertRegex(done.stdout, r"(?m)^ok +on the disk every file is at its new place")
         self.assertRegex(done.stdout, r"(?m)^ok +attemptCompletion returned \{\}")
         self.assertRegex(done.stdout, r"Moved 9 files: 1 to code/, 1 to data/, 5 to documents-2/, 1 to images/, 1 to other/")
-        for tool in ["server/discover", "listDirectory", "getFileInfo", "todo", "createDirectory", "moveFile"]:
+        for tool in ["connect", "listDirectory", "getFileInfo", "todo", "createDirectory", "moveFile"]:
             self.assertRegex(done.stdout, rf"(?m)^ +\d+  {tool} .* (µs|ms|s)$")
         self.assertNotIn("\x1b", done.stdout)
         for name, content in files.items():
