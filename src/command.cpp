@@ -2,6 +2,7 @@
 #include "cancellation.hpp"
 #include "command_output.hpp"
 #include "confinement_policy.hpp"
+#include "supervised_program.hpp"
 #include "sys/exec_protocol.hpp"
 #include "sys/process.hpp"
 #include "sys/stream.hpp"
@@ -22,14 +23,9 @@
 #include <memory>
 #include <utility>
 
-#ifndef PADDOCK_HELPER_DIRECTORY
-#error "define PADDOCK_HELPER_DIRECTORY: where paddock-exec-helper is installed"
-#endif
-
 namespace paddock {
 namespace {
 
-constexpr const char* helper_name = "paddock-exec-helper";
 constexpr std::size_t read_buffer_bytes = 64UL * 1024;
 /// What a process outside the tree that was handed a pipe may still write is not waited for longer
 /// than this.
@@ -71,122 +67,40 @@ result<void> check(const command& asked) {
   return asked.workspace < 0 ? result<void>() : check_directory(asked.workspace, "workspace");
 }
 
-/// Why the helper could not start the command.
-error start_error(sys::exec_stage stage, int os_errno) {
-  switch (stage) {
-  case sys::exec_stage::working_directory:
-    return {sys::code_of(os_errno), os_errno, "working_directory"};
-  case sys::exec_stage::confinement:
-    return {error_code::confinement_unavailable, os_errno, "confinement"};
-  case sys::exec_stage::interpreter:
-    return {error_code::not_found, os_errno, "interpreter"};
-  case sys::exec_stage::execve:
-    if (os_errno == ENOEXEC) return {error_code::unsupported_type, os_errno, "execve"};
-    if (os_errno == ETXTBSY) return {error_code::conflict, os_errno, "execve"};
-    return {sys::code_of(os_errno), os_errno, "execve"};
-  case sys::exec_stage::helper:
-    break;
-  }
-  const error_code code = sys::code_of(os_errno);
-  return {code == error_code::too_many ? code : error_code::unsupported, os_errno, "helper"};
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  result.reserve(strings.size() + 1);
-  for (const std::string& text : strings)
-    result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
-
 std::int64_t later(std::int64_t time_ms, std::int64_t by_ms) {
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   return by_ms > never - time_ms ? never : time_ms + by_ms;
 }
 
-/// A running helper and this side of its descriptors. Closing the channel makes the helper kill
-/// everything, so no path out of here leaves a command or a zombie behind.
-class supervised {
-public:
-  static result<supervised> start(const command& asked);
-  supervised(supervised&&) noexcept = default;
-  supervised& operator=(supervised&&) = delete;
-  supervised(const supervised&) = delete;
-  supervised& operator=(const supervised&) = delete;
-  ~supervised() {
-    if (!helper.handle) return;
-    channel.reset();
-    out.reset();
-    err.reset();
-    signal(SIGCONT);
-    sys::wait(helper);
-  }
-
-  /// SIGTERM for the command now, SIGKILL after the grace.
-  void terminate() const {
-    (void)sys::send_nowait(channel.get(), {&sys::terminate_request, 1}).has_value();
-    signal(SIGCONT); // the command may have stopped its supervisor
-  }
-  void signal(int number) const {
-    (void)sys::pidfd_send_signal(helper.handle.get(), number).has_value();
-  }
-
-  sys::child_process helper;
-  file_descriptor channel;
+struct started_command {
+  supervised_program program;
   file_descriptor out;
   file_descriptor err;
-
-private:
-  supervised() = default;
 };
 
-result<supervised> supervised::start(const command& asked) {
-  PADDOCK_TRY(const std::string path,
-              asked.helper.empty() ? find_command_helper() : result<std::string>(asked.helper));
-  PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
+result<started_command> start(const command& asked) {
   PADDOCK_TRY(auto out, sys::pipe2(0));
   PADDOCK_TRY(auto err, sys::pipe2(0));
   PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
   PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
-  PADDOCK_TRY(const auto directory, sys::duplicate(asked.working_directory));
-  PADDOCK_TRY(const auto workspace,
-              sys::duplicate(asked.workspace < 0 ? asked.working_directory : asked.workspace));
-  PADDOCK_TRY(const std::string policy_bytes, confine::encode(asked.confinement));
-  PADDOCK_TRY(const auto policy, sys::sealed_memory(policy_bytes));
-
-  const std::array inherited{channel.second.get(), out.second.get(), err.second.get(),
-                             directory.get(),      workspace.get(),  policy.get()};
-  std::vector<std::string> options{helper_name};
-  for (const int fd : inherited)
-    options.push_back(std::to_string(fd));
-  options.push_back(std::to_string(asked.kill_grace_ms));
-  std::vector<char*> argv = pointers(options);
-  argv.pop_back();
-  for (char* argument : pointers(asked.argv))
-    argv.push_back(argument);
-
-  auto helper =
-      sys::spawn(path.c_str(), argv.data(), pointers(asked.environment).data(), inherited);
-  if (!helper) {
-    const error failed = helper.error();
-    const bool exhausted =
-        failed.code == error_code::too_large || failed.code == error_code::too_many;
-    if (exhausted) return failed;
-    return error{error_code::unsupported, failed.os_errno, "helper"};
-  }
-  supervised running;
-  running.helper = std::move(*helper);
-  running.channel = std::move(channel.first);
-  running.out = std::move(out.first);
-  running.err = std::move(err.first);
-  return running;
+  PADDOCK_TRY(auto program,
+              supervised_program::start(
+                  {.argv = asked.argv,
+                   .environment = asked.environment,
+                   .out = out.second.get(),
+                   .err = err.second.get(),
+                   .working_directory = asked.working_directory,
+                   .workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace,
+                   .confinement = asked.confinement,
+                   .kill_grace_ms = asked.kill_grace_ms,
+                   .helper = asked.helper}));
+  return started_command{std::move(program), std::move(out.first), std::move(err.first)};
 }
 
 /// One call of `run`, from the start of the helper to the end of the tree.
 class command_run {
 public:
-  command_run(const command& asked, supervised running, int cancel_fd, std::int64_t began)
+  command_run(const command& asked, started_command running, int cancel_fd, std::int64_t began)
       : asked_(asked), running_(std::move(running)), cancel_fd_(cancel_fd), began_(began),
         wake_at_(later(began, asked.timeout_ms)),
         buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
@@ -208,7 +122,7 @@ private:
   void take_output(output_stream stream, file_descriptor& from, output_collector& into);
 
   const command& asked_;
-  supervised running_;
+  started_command running_;
   int cancel_fd_;
   std::int64_t began_;
   std::int64_t wake_at_;
@@ -226,7 +140,7 @@ private:
 
 /// Waits for the next thing to happen; false when there is nothing more to wait for.
 bool command_run::step() {
-  std::array<pollfd, 4> events{{{running_.channel.get(), POLLIN, 0},
+  std::array<pollfd, 4> events{{{running_.program.channel.get(), POLLIN, 0},
                                 {running_.out.get(), POLLIN, 0},
                                 {running_.err.get(), POLLIN, 0},
                                 {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0}}};
@@ -249,7 +163,7 @@ void command_run::time_passed() {
     stop(ending::timed_out);
     break;
   case phase::ending:
-    running_.signal(SIGKILL); // then the channel ends
+    running_.program.signal(SIGKILL); // then the channel ends
     wake_at_ = later(wake_at_, helper_late_ms_max);
     break;
   case phase::draining:
@@ -264,7 +178,7 @@ void command_run::stop(ending why) {
   phase_ = phase::ending;
   wake_at_ = later(sys::monotonic_ms(),
                    later(sys::tree_end_ms_max + helper_late_ms_max, asked_.kill_grace_ms));
-  running_.terminate();
+  running_.program.terminate();
 }
 
 void command_run::take_event() {
@@ -274,7 +188,7 @@ void command_run::take_event() {
   } received;
   static_assert(sizeof received.message != sizeof received.confined);
   const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
-  const auto size = sys::recv_nowait(running_.channel.get(), bytes);
+  const auto size = sys::recv_nowait(running_.program.channel.get(), bytes);
   if (!size && size.error().os_errno == EAGAIN) return;
   if (size && *size == sizeof received.message)
     apply(received.message);
@@ -291,7 +205,7 @@ void command_run::apply(const sys::exec_message& message) {
     process_group_ = message.first;
     break;
   case sys::exec_event::failed:
-    failed_ = start_error(static_cast<sys::exec_stage>(message.first), message.second);
+    failed_ = supervised_program::start_error(message);
     break;
   case sys::exec_event::ended:
     ended_ = true;
@@ -344,7 +258,7 @@ void command_run::supervisor_lost() {
 
 void command_run::start_draining() {
   phase_ = phase::draining;
-  running_.channel.reset();
+  running_.program.channel.reset();
   wake_at_ = later(sys::monotonic_ms(), drain_ms_max);
 }
 
@@ -375,19 +289,6 @@ result<command_outcome> command_run::finish(confinement_report* report) && {
 
 } // namespace
 
-result<std::string> find_command_helper() {
-  std::vector<std::string> places;
-  if (const auto program = sys::executable_path()) {
-    const std::string directory = program->substr(0, program->rfind('/') + 1);
-    places.push_back(directory + helper_name);
-    places.push_back(directory + "../libexec/paddock/" + helper_name);
-  }
-  places.push_back(std::string(PADDOCK_HELPER_DIRECTORY "/") + helper_name);
-  for (std::string& place : places)
-    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return std::move(place);
-  return error{error_code::unsupported, ENOENT, "helper"};
-}
-
 result<command_outcome> run(const command& command, const cancellation* cancel,
                             confinement_report* report) {
   const std::int64_t began = sys::monotonic_ms();
@@ -400,7 +301,7 @@ result<command_outcome> run(const command& command, const cancellation* cancel,
     if (!watched) return error{watched.error().code, watched.error().os_errno, "cancellation"};
     cancel_fd = *watched;
   }
-  PADDOCK_TRY(auto running, supervised::start(command));
+  PADDOCK_TRY(auto running, start(command));
   return command_run(command, std::move(running), cancel_fd, began).finish(report);
 }
 

@@ -59,7 +59,7 @@ std::int64_t monotonic_ms() {
 
 /// Closes everything above the standard streams but what was given to this program.
 void close_all_but(const options& given) {
-  const int keep[] = {given.channel,   given.out,       given.err,
+  const int keep[] = {given.channel,   given.in,        given.out,   given.err,
                       given.directory, given.workspace, given.policy};
   unsigned next = 3;
   for (;;) {
@@ -258,7 +258,7 @@ bool parse_number(const char* text, long lowest, long& number) {
 }
 
 bool parse(int argc, char** argv, options& given) {
-  constexpr int descriptors = 6;
+  constexpr int descriptors = 7;
   if (argc < descriptors + 3) return false;
   long numbers[descriptors + 1];
   for (int i = 0; i <= descriptors; ++i) {
@@ -267,17 +267,18 @@ bool parse(int argc, char** argv, options& given) {
     if (descriptor && ::fcntl(static_cast<int>(numbers[i]), F_GETFD) < 0) return false;
   }
   given = {.channel = static_cast<int>(numbers[0]),
-           .out = static_cast<int>(numbers[1]),
-           .err = static_cast<int>(numbers[2]),
-           .directory = static_cast<int>(numbers[3]),
-           .workspace = static_cast<int>(numbers[4]),
-           .policy = static_cast<int>(numbers[5]),
-           .grace_ms = numbers[6],
+           .in = static_cast<int>(numbers[1]),
+           .out = static_cast<int>(numbers[2]),
+           .err = static_cast<int>(numbers[3]),
+           .directory = static_cast<int>(numbers[4]),
+           .workspace = static_cast<int>(numbers[5]),
+           .policy = static_cast<int>(numbers[6]),
+           .grace_ms = numbers[7],
            .argv = argv + descriptors + 2};
   return true;
 }
 
-/// Standard streams of all three processes; the command gets its own output streams later.
+/// Standard streams of all three processes; the command gets its own later.
 bool open_null() {
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return false;

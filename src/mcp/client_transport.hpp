@@ -5,6 +5,8 @@
 /// transport only carries messages, both ways, and knows nothing of eras, ids or tools beyond what
 /// `outgoing` tells it.
 
+#include "mcp/waiter.hpp"
+
 #include <paddock/mcp/client.hpp>
 #include <paddock/mcp/json_rpc.hpp>
 
@@ -25,30 +27,38 @@ struct outgoing {
   bool modern = false;
 };
 
-/// Where a transport delivers. Called from the transport's threads, several at once for HTTP.
+/// Where a transport delivers. Called from the transport's threads and from those that wait in it,
+/// several at once for HTTP; possibly before the transport has been handed to its owner.
 class incoming {
 public:
   virtual ~incoming() = default;
-  /// One message (or batch) of the server.
+  /// One message (or batch) of the server, or what should have been one.
   virtual void on_message(std::string_view json) = 0;
   /// HTTP refused a request outright: no JSON-RPC answer will come. `status` is the HTTP status,
   /// 0 where none arrived (connection, TLS, address policy); `why` is for people.
   virtual void on_refused(const request_id& id, int status, std::string_view body,
                           paddock::error reason, std::string_view why) = 0;
   virtual void on_log(std::string_view line) = 0;
-  /// The connection is gone; called at most once, not after close.
+  /// The connection is gone; called at most once, not after close. `reason` is `io`, or why the
+  /// server could not be run or reached at all.
   virtual void on_lost(paddock::error reason, std::string_view why) = 0;
 };
 
 class client_transport {
 public:
   virtual ~client_transport() = default; ///< closes
-  /// Hands the message over; answers arrive at the sink. Errors: io, too_many; `why` as for
-  /// client::connect.
+  /// Hands the message over without waiting for the server; answers arrive at the sink. Errors: io,
+  /// too_many (the server does not read); `why` as for client::connect.
   [[nodiscard]] virtual result<void> send(const outgoing& message, std::string* why) = 0;
   /// Nobody waits for this request any more.
   virtual void forget(const request_id& id) noexcept = 0;
-  /// Ends everything and waits for it; nothing is delivered afterwards.
+  /// Until the waiter is over. A transport may use the thread to receive.
+  virtual void wait(waiter& w) {
+    while (!w.is_over())
+      w.sleep();
+  }
+  /// Ends everything and waits for it; nothing is delivered afterwards. Threads in `wait` come back
+  /// when their waiters are over. May be repeated.
   virtual void close() noexcept = 0;
 };
 

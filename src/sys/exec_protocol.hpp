@@ -6,8 +6,9 @@
 // to.
 //
 // The library starts the helper with
-//   paddock-exec-helper CHANNEL OUT ERR DIRECTORY WORKSPACE POLICY GRACE_MS PROGRAM [ARGUMENT]...
-// where the first six are descriptor numbers above 2, and with the command's environment as its
+//   paddock-exec-helper CHANNEL IN OUT ERR DIRECTORY WORKSPACE POLICY GRACE_MS PROGRAM
+//   [ARGUMENT]...
+// where the first seven are descriptor numbers above 2, and with the command's environment as its
 // own. POLICY is a sealed piece of memory that holds an exec_policy. To the helper it sends
 // `terminate_request`, at most once; closing its end means "kill everything now". This header is
 // included by a program without the C++ library: no std:: beyond <cstdint>.

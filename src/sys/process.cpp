@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -70,11 +71,56 @@ PADDOCK_NOT_INSTRUMENTED int start_in_child(void* argument) {
   return 127;
 }
 
-} // namespace
+struct standalone_request {
+  const standalone_program& program;
+  int os_errno = 0; ///< set by the child when it cannot become the program
+  const char* operation = "";
+};
 
-result<child_process> spawn(const char* path, char* const* argv, char* const* envp,
-                            std::span<const int> inherited) {
-  start_request request{path, argv, envp, inherited.data(), inherited.size(), 0};
+/// As the kernel defines it; all zero is the default handling.
+struct kernel_sigaction {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)();
+  std::uint64_t mask;
+};
+constexpr int signal_max = 64;
+
+PADDOCK_NOT_INSTRUMENTED void close_all_above_standard_streams() {
+  constexpr unsigned first = 3;
+  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  rlimit most{}; // a kernel before 5.9
+  ::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &most);
+  constexpr unsigned sane = 1U << 20U;
+  for (unsigned fd = first; fd < most.rlim_cur && fd < sane; ++fd)
+    ::syscall(SYS_close, fd);
+}
+
+PADDOCK_NOT_INSTRUMENTED int start_standalone_in_child(void* argument) {
+  auto* request = static_cast<standalone_request*>(argument);
+  const standalone_program& p = request->program;
+  ::syscall(SYS_setsid);
+  ::syscall(SYS_dup3, p.in, STDIN_FILENO, 0);
+  ::syscall(SYS_dup3, p.out, STDOUT_FILENO, 0);
+  ::syscall(SYS_dup3, p.err, STDERR_FILENO, 0);
+  request->operation = "fchdir";
+  if (p.working_directory < 0 || ::syscall(SYS_fchdir, p.working_directory) == 0) {
+    close_all_above_standard_streams(); // of the child's own table
+    const kernel_sigaction usual{};
+    for (int number = 1; number <= signal_max; ++number)
+      ::syscall(SYS_rt_sigaction, number, &usual, nullptr, kernel_signal_set_bytes);
+    const std::uint64_t none = 0;
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kernel_signal_set_bytes);
+    request->operation = "execve";
+    ::syscall(SYS_execve, p.path, p.argv, p.envp);
+  }
+  request->os_errno = errno;
+  ::syscall(SYS_exit_group, 127);
+  return 127;
+}
+
+/// Runs `start` in a child that shares this process's memory until it has become another program.
+result<child_process> clone_and_run(int (*start)(void*), void* request) {
   alignas(64) std::array<std::byte, child_stack_bytes> stack;
   int pidfd = -1;
 
@@ -83,18 +129,46 @@ result<child_process> spawn(const char* path, char* const* argv, char* const* en
   const std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, kernel_signal_set_bytes);
-  const int id = PADDOCK_CLONE(start_in_child, stack.data() + stack.size(),
-                               CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &request, &pidfd);
+  const int id = PADDOCK_CLONE(start, stack.data() + stack.size(),
+                               CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, request, &pidfd);
   const int clone_errno = errno;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, kernel_signal_set_bytes);
 
   if (id < 0) return failure(clone_errno, "clone");
-  child_process child{id, file_descriptor(pidfd)};
-  if (request.os_errno != 0) {
-    wait(child);
-    return failure(request.os_errno, "execve");
-  }
-  return child;
+  return child_process{id, file_descriptor(pidfd)};
+}
+
+} // namespace
+
+result<child_process> spawn(const char* path, char* const* argv, char* const* envp,
+                            std::span<const int> inherited) {
+  start_request request{path, argv, envp, inherited.data(), inherited.size(), 0};
+  PADDOCK_TRY(child_process child, clone_and_run(start_in_child, &request));
+  if (request.os_errno == 0) return child;
+  wait(child);
+  return failure(request.os_errno, "execve");
+}
+
+result<child_process> spawn_standalone(const standalone_program& program) {
+  standalone_request request{program};
+  PADDOCK_TRY(child_process child, clone_and_run(start_standalone_in_child, &request));
+  if (request.os_errno == 0) return child;
+  wait(child);
+  return failure(request.os_errno, request.operation);
+}
+
+std::string describe_wait_status(int status) {
+  if (WIFEXITED(status)) return "exited with status " + std::to_string(WEXITSTATUS(status));
+  return "was killed by signal " + std::to_string(WTERMSIG(status));
+}
+
+std::string describe_end(const child_process& child) {
+  siginfo_t end{};
+  const auto id = static_cast<id_t>(child.handle.get());
+  if (::waitid(wait_by_pidfd, id, &end, WEXITED | WNOHANG | WNOWAIT) < 0 || end.si_pid == 0)
+    return {};
+  return describe_wait_status(end.si_code == CLD_EXITED ? W_EXITCODE(end.si_status, 0)
+                                                        : W_EXITCODE(0, end.si_status));
 }
 
 void wait(const child_process& child) noexcept {

@@ -24,9 +24,29 @@ struct child_process {
 result<child_process> spawn(const char* path, char* const* argv, char* const* envp,
                             std::span<const int> inherited);
 
+/// A program on its own: it leads a session and a process group, has the three streams as 0, 1 and
+/// 2 and no other descriptor, and starts with default signal handling and no signal blocked.
+struct standalone_program {
+  const char* path = nullptr; ///< relative to the working directory
+  char* const* argv = nullptr;
+  char* const* envp = nullptr;
+  int in = -1; ///< this and the next two are above 2
+  int out = -1;
+  int err = -1;
+  int working_directory = -1; ///< a descriptor; -1: this process's
+};
+/// Starts it in the same way. Errors: those of fchdir and execve, by operation.
+result<child_process> spawn_standalone(const standalone_program& program);
+
+/// "exited with status 1", "was killed by signal 9".
+std::string describe_wait_status(int status);
+/// The same of a child that has ended and not been waited for. Empty while it runs, and in a
+/// process that ignores SIGCHLD.
+std::string describe_end(const child_process& child);
 /// Waits until the child has ended and forgets its zombie. Its status is not told, because a
 /// process that ignores SIGCHLD does not get one.
 void wait(const child_process& child) noexcept;
+/// Signal 0 asks whether the process exists, dead or alive.
 result<void> pidfd_send_signal(int pidfd, int signal);
 /// Sends to every process of a group.
 result<void> kill_group(int group, int signal);

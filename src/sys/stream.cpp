@@ -115,6 +115,11 @@ void raise_event(int fd) noexcept {
   errno = saved;
 }
 
+void clear_event(int fd) noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t n = ::read(fd, &count, sizeof count);
+}
+
 void ignore_sigpipe() noexcept {
   ::signal(SIGPIPE, SIG_IGN);
 }

@@ -31,6 +31,7 @@ result<file_descriptor> eventfd(); ///< not blocking; poll sees it as readable o
 result<file_descriptor> duplicate(int fd);
 result<void> set_nonblocking(int fd);
 void raise_event(int fd) noexcept;
+void clear_event(int fd) noexcept;
 
 /// Take or give what can be had at once; the error is EAGAIN when that is nothing. Receiving 0
 /// bytes is the end.

@@ -118,8 +118,9 @@ void check_required(const command_setup& setup) {
 
   enter_directory(setup, made);
   point_to_scratch(setup.shared);
-  const bool streams =
-      ::dup2(given.out, STDOUT_FILENO) >= 0 && ::dup2(given.err, STDERR_FILENO) >= 0;
+  const bool streams = ::dup2(given.in, STDIN_FILENO) >= 0 &&
+                       ::dup2(given.out, STDOUT_FILENO) >= 0 &&
+                       ::dup2(given.err, STDERR_FILENO) >= 0;
   if (!streams) fail(given.channel, exec_stage::helper, errno);
   give_up_rights(setup);
   check_required(setup);
@@ -261,7 +262,7 @@ void run_parent(const command_setup& setup, const new_namespaces& made) {
   const pid_t command = ::fork();
   if (command < 0) fail(given.channel, exec_stage::helper, errno);
   if (command == 0) run_command(setup, made, self);
-  for (const int fd : {given.out, given.err, given.directory, given.workspace})
+  for (const int fd : {given.in, given.out, given.err, given.directory, given.workspace})
     ::close(fd);
   if ((made.flags & CLONE_NEWPID) != 0) be_init(setup.shared, command);
   be_parent(setup.shared, command);

@@ -13,6 +13,7 @@ namespace paddock::exec {
 
 struct options {
   int channel;
+  int in;
   int out;
   int err;
   int directory;

@@ -11,12 +11,14 @@
 /// reaches a shell. Requests of the server are answered (`ping`), or refused (everything else: this
 /// client offers no capability).
 ///
-/// A stdio server runs in a process group of its own with only the environment it is given. `close`
-/// ends its standard input, waits, then sends SIGTERM, then SIGKILL to the group, and reaps it.
+/// A stdio server runs in a session of its own with only the environment and the three standard
+/// streams it is given. `close` ends its standard input, waits, then sends SIGTERM, then SIGKILL to
+/// its process group, and reaps it. A daemon that leaves the group is out of reach, unless the
+/// server is confined.
 ///
 /// Thread-safety: all members of `client` may be called from any number of threads at once; many
-/// calls may be in flight. Callbacks run on the client's own thread, must be quick and must not
-/// call the client.
+/// calls may be in flight. Callbacks run on threads of the client or on those that wait for an
+/// answer, must be quick and must not call the client; on_log never runs twice at a time.
 
 #include <paddock/command.hpp>
 #include <paddock/mcp/json.hpp>
@@ -48,8 +50,11 @@ struct stdio_endpoint {
   /// "NAME=value", complete.
   std::vector<std::string> environment;
   std::string working_directory; ///< empty: this process's
-  /// Resource limits of the server's process, and what else it may touch; none by default.
+  /// Resource limits of the server, and what else it may touch; its workspace is the working
+  /// directory. Then the helper program supervises it, and no daemon of it outlives the connection.
+  /// None by default.
   std::optional<confinement_policy> confinement;
+  std::string helper; ///< as in command::helper
 };
 
 /// Which addresses an HTTP endpoint may have. Checked on the address that is connected to, not on

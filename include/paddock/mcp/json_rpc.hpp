@@ -36,6 +36,7 @@ inline constexpr std::size_t id_bytes_max = 1024;
 class request_id {
 public:
   request_id() = default;
+  explicit request_id(std::int64_t number) : json_(std::to_string(number)) {}
   /// Nothing when `value` is neither a string nor a 64-bit integer, or longer than `id_bytes_max`.
   [[nodiscard]] static std::optional<request_id> from(json_view value);
   [[nodiscard]] const std::string& json() const noexcept { return json_; }
