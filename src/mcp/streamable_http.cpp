@@ -122,9 +122,10 @@ void streamable_http::submit(std::shared_ptr<job> j) {
 
 void streamable_http::release_held() {
   if (!std::exchange(holding_, false)) return;
+  // First, so that it is not behind the requests whose notifications it may carry.
+  if (!std::exchange(listening_, true)) listen({});
   for (auto& j : std::exchange(held_, {}))
     submit(std::move(j));
-  if (!std::exchange(listening_, true)) listen({});
 }
 
 /// Takes up the stream of a request where it broke off.
