@@ -22,6 +22,8 @@ struct subcommand {
 [[nodiscard]] subcommand add_demo(CLI::App& app);
 /// One command, confined.
 [[nodiscard]] subcommand add_exec(CLI::App& app);
+/// The experts of a configuration, with their skills.
+[[nodiscard]] subcommand add_experts(CLI::App& app);
 /// What this system offers.
 [[nodiscard]] subcommand add_doctor(CLI::App& app);
 /// The skills of a directory.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Compares the tables of README.md with the tables in the headers they are made from; `--write` renews them.
 
-`<!-- limits -->` … `<!-- /limits -->` comes from limits.hpp, `<!-- errors -->` … `<!-- /errors -->` from error.hpp.
+`<!-- limits -->` … `<!-- /limits -->` comes from limits.hpp, `<!-- errors -->` … `<!-- /errors -->` from error.hpp,
+`<!-- config -->` … `<!-- /config -->` from src/skill_manager/config_keys.hpp.
 """
 import difflib
 import pathlib
@@ -47,6 +48,20 @@ def errors_table(top):
         yield f"| `{wire}` | {text} | {advice} |"
 
 
+def config_table(top):
+    """What Paddock itself uses, once where several kinds of skills have the same."""
+    titles = {"file": "the file", "expert": "`experts.NAME`", "stdio": "`mcpStdioSkill`", "http": "`mcpSseSkill`",
+              "interactive": "`interactiveSkill`", "tool": "its `tools.NAME`", "limits": "`limits`"}
+    places = {}
+    for where, key, _, text in rows(top / "src/skill_manager/config_keys.hpp", "PADDOCK_CONFIG_KEYS"):
+        if where in titles:
+            places.setdefault((key, text), []).append(titles[where])
+    yield "| key | of | what it is |"
+    yield "|---|---|---|"
+    for (key, text), of in places.items():
+        yield f"| `{key}` | {', '.join(of)} | {text} |"
+
+
 def renewed(readme, name, lines):
     block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
     if len(block.findall(readme)) != 1:
@@ -57,7 +72,9 @@ def renewed(readme, name, lines):
 def main(top, write):
     path = top / "README.md"
     old = path.read_text()
-    new = renewed(renewed(old, "limits", limits_table(top)), "errors", errors_table(top))
+    new = old
+    for name, table in (("limits", limits_table), ("errors", errors_table), ("config", config_table)):
+        new = renewed(new, name, table(top))
     if new == old:
         return 0
     if write:

@@ -17,6 +17,7 @@ LAYERS_1_TO_3 = VOCABULARY | PURE | KERNEL | {
     "allowed_file", "file", "directory", "command", "confinement", "frontmatter_yaml", "skill_prompt", "skill_store",
     "workspace"}
 PROTOCOL = VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool", "file_descriptor"}
+SKILL_INTERFACE = {"skill_manager/config", "skill_manager/manager"}
 
 # header -> public headers it may include, `detail/` aside (every header may include detail/, detail/ only vocabulary)
 ALLOWED = {
@@ -42,9 +43,10 @@ ALLOWED = {
     "mcp/client": PROTOCOL | {"command"},
     "mcp/skills": LAYERS_1_TO_3 | {"mcp/json", "mcp/extension", "mcp/tool", "mcp/server"},
     "mcp/workspace_tools": LAYERS_1_TO_3 | {"mcp/json", "mcp/tool", "mcp/server"},
-    **{f"skill_manager/{name}": VOCABULARY | {"mcp/client", "mcp/json", "mcp/tool"} | {
-        f"skill_manager/{other}" for other in ("config", "manager", "mcp_skill", "interactive_skill", "delegate_skill")}
+    **{f"skill_manager/{name}": VOCABULARY | {"mcp/client", "mcp/json", "mcp/tool"} | SKILL_INTERFACE
        for name in ("config", "manager", "mcp_skill", "interactive_skill", "delegate_skill")},
+    **{f"skill_manager/{name}": VOCABULARY | KERNEL | {"mcp/workspace_tools"} | SKILL_INTERFACE
+       for name in ("base_skill", "skill_set")},
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(<[^>]+>|"[^"]+")', re.MULTILINE)

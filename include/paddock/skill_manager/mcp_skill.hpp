@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// The tools of an MCP server, local or remote.
+///
+/// `pick` and `omit` decide what is offered and what can be called; a name in them that the server
+/// does not have is an error, because it is a mistake that would otherwise stay unseen. A lazy
+/// skill is checked by init and connected when its tools are first asked for or called; whoever
+/// comes meanwhile waits for the same attempt.
+///
+/// When the server is lost, the calls in flight fail. The next use starts it again, once; when it
+/// is lost a second time the skill has failed. Nothing is ever called twice.
+///
+/// Thread-safety: as every manager.
+
+#include <paddock/mcp/client.hpp>
+#include <paddock/skill_manager/config.hpp>
+#include <paddock/skill_manager/manager.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::skill_manager {
+
+struct mcp_options {
+  std::string name;
+  mcp::endpoint endpoint;
+  mcp::client_options client; ///< but for the callbacks, which the skill needs for itself
+  tool_choice tools;
+  startup start = startup::eager;
+  /// In place of the caller's; the caller's timeout_ms_max is raised to it.
+  std::optional<std::int64_t> timeout_ms;
+  observer on_event;
+};
+
+/// Where the entry leads. `inherited` is this process's environment, "NAME=value". A server gets
+/// the usual minimum of it, what the entry requires, and what the entry gives, in this order; later
+/// ones replace. Errors: invalid_argument, naming a variable that is required and not set, or
+/// empty. Precondition: the entry is of a server.
+[[nodiscard]] result<mcp::endpoint> endpoint_of(const skill_entry& entry,
+                                                std::span<const std::string_view> inherited,
+                                                failure* why = nullptr);
+
+class mcp_skill final : public manager {
+public:
+  explicit mcp_skill(mcp_options options);
+  ~mcp_skill() override;
+
+  [[nodiscard]] const std::string& name() const noexcept override;
+  [[nodiscard]] skill_type type() const noexcept override { return skill_type::mcp; }
+  /// `idle` after init: lazy, and not used yet.
+  [[nodiscard]] skill_manager::state state() const noexcept override;
+  [[nodiscard]] result<void> init(failure* why = nullptr) override;
+  void close() noexcept override;
+  [[nodiscard]] result<std::vector<tool_definition>>
+  tool_definitions(failure* why = nullptr) override;
+  [[nodiscard]] result<call_outcome> call_tool(std::string_view tool, std::string_view arguments,
+                                               const mcp::call_options& options = {},
+                                               failure* why = nullptr) override;
+
+private:
+  struct connection;
+  struct shared;
+  const std::unique_ptr<shared> shared_;
+};
+
+} // namespace paddock::skill_manager

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "skill_manager/calls.hpp"
+#include "skill_manager/in_process_call.hpp"
+
+#include <paddock/skill_manager/base_skill.hpp>
+#include <paddock/version.hpp>
+
+#include <gsl/util>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace paddock::skill_manager {
+namespace {
+
+/// The result object that a server would send.
+std::string result_of(const mcp::tool_result& r, std::string_view content) {
+  mcp::json_writer out;
+  out.begin_object().key("content").raw(content);
+  if (!r.failed && !r.json.empty()) out.key("structuredContent").raw(r.json);
+  out.key("isError").boolean(r.failed).end_object();
+  return out.take();
+}
+
+} // namespace
+
+struct base_skill::shared {
+  explicit shared(base_options o) : options(std::move(o)) {}
+
+  const mcp::tool* find(std::string_view name) const {
+    const auto found = std::ranges::find(tools, name, &mcp::tool::name);
+    return found == tools.end() ? nullptr : &*found;
+  }
+  void tell(const any_event& e) const {
+    if (options.on_event) options.on_event(e);
+  }
+
+  const base_options options;
+  std::vector<mcp::tool> tools; // constant once `current` is ready
+
+  mutable std::mutex guard;
+  std::condition_variable changed;
+  skill_manager::state current = skill_manager::state::idle;
+  std::vector<in_process_call*> running;
+};
+
+base_skill::base_skill(base_options options)
+    : shared_(std::make_unique<shared>(std::move(options))) {
+  Expects(shared_->options.workspace != nullptr);
+}
+
+base_skill::~base_skill() {
+  close();
+}
+
+const std::string& base_skill::name() const noexcept {
+  return shared_->options.name;
+}
+
+skill_manager::state base_skill::state() const noexcept {
+  const std::lock_guard lock(shared_->guard);
+  return shared_->current;
+}
+
+result<void> base_skill::init(failure* why) {
+  {
+    const std::lock_guard lock(shared_->guard);
+    if (shared_->current != skill_manager::state::idle)
+      return fail(why, name(), error_code::conflict, "the skill was initialised before");
+    std::string unknown;
+    auto tools = mcp::workspace_tools(shared_->options.workspace, shared_->options.tools, &unknown);
+    if (!tools) {
+      shared_->current = skill_manager::state::failed;
+      (void)fail(why, name(), tools.error().code,
+                 unknown.empty()
+                     ? "pick and omit leave no tool"
+                     : "pick or omit names " + unknown + ", which is no tool of the Base Skill");
+      return tools.error();
+    }
+    shared_->tools = *std::move(tools);
+    shared_->current = skill_manager::state::ready;
+  }
+  const mcp::server_identity identity{
+      .name = "paddock", .version = PADDOCK_VERSION, .instructions = {}, .revision = {}};
+  shared_->tell(event::starting{name(), "in this process"});
+  shared_->tell(event::connected{name(), identity, {}, shared_->tools.size()});
+  return {};
+}
+
+void base_skill::close() noexcept {
+  std::unique_lock lock(shared_->guard);
+  const bool was_ready = shared_->current == skill_manager::state::ready;
+  shared_->current = skill_manager::state::closed;
+  for (in_process_call* call : shared_->running)
+    call->cancel();
+  shared_->changed.wait(lock, [&] { return shared_->running.empty(); });
+  lock.unlock();
+  if (was_ready) shared_->tell(event::disconnected{name(), {}});
+}
+
+result<std::vector<tool_definition>> base_skill::tool_definitions(failure* why) {
+  PADDOCK_CHECK(check_ready(state(), name(), why));
+  std::vector<tool_definition> all;
+  for (const mcp::tool& tool : shared_->tools)
+    all.push_back({.skill = name(),
+                   .name = tool.name,
+                   .description = tool.description,
+                   .input_schema = mcp::input_schema_of(tool),
+                   .type = type()});
+  return all;
+}
+
+result<call_outcome> base_skill::call_tool(std::string_view tool, std::string_view arguments,
+                                           const mcp::call_options& options, failure* why) {
+  PADDOCK_CHECK(check_ready(state(), name(), why));
+  const mcp::tool* found = shared_->find(tool);
+  if (found == nullptr) return no_such_tool(why, name(), tool);
+  call_arguments given;
+  PADDOCK_CHECK(given.parse(arguments, name(), why));
+  in_process_call call(
+      given.view(), options,
+      static_cast<std::size_t>(shared_->options.tools.limits.message_out_bytes_max));
+  {
+    const std::lock_guard lock(shared_->guard);
+    PADDOCK_CHECK(check_ready(shared_->current, name(), why));
+    shared_->running.push_back(&call);
+  }
+  const auto forget = gsl::finally([&] {
+    const std::lock_guard lock(shared_->guard);
+    std::erase(shared_->running, &call);
+    shared_->changed.notify_all();
+  });
+  if (call.cancelled())
+    return fail(why, name(), error_code::cancelled, "the call was cancelled before it began");
+  const std::string problems = mcp::problems_of(*found, given.view());
+  const mcp::tool_result r =
+      problems.empty() ? found->handler(call)
+                       : mcp::tool_result::failure(error_code::invalid_argument, problems);
+  call.finish();
+  // A tool that succeeded all the same has done its work.
+  if (r.failed && call.timed_out())
+    return fail(why, name(), error_code::timed_out, "the call took longer than it may");
+  if (r.failed && call.cancelled())
+    return fail(why, name(), error_code::cancelled, "the call was cancelled");
+  std::string content = r.content.empty() ? text_content(r.json) : r.content;
+  std::string whole = result_of(r, content);
+  return call_outcome(
+      tool_reply{.content = std::move(content), .result = std::move(whole), .failed = r.failed});
+}
+
+} // namespace paddock::skill_manager

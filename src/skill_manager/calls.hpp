@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What all managers do with calls: check them, and say what is wrong.
+
+#include <paddock/mcp/json.hpp>
+#include <paddock/skill_manager/manager.hpp>
+
+#include <atomic>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace paddock::skill_manager {
+
+/// Leaves the sentence for people behind and returns the error.
+[[nodiscard]] error fail(failure* why, std::string_view skill, error_code code,
+                         std::string message);
+
+/// idle becomes ready, for a manager that has nothing to start. Errors: conflict.
+[[nodiscard]] result<void> start_once(std::atomic<state>& s, std::string_view skill, failure* why);
+/// Errors: conflict (not initialised), cancelled (closed).
+[[nodiscard]] result<void> check_ready(state s, std::string_view skill, failure* why);
+[[nodiscard]] error no_such_tool(failure* why, std::string_view skill, std::string_view tool);
+
+/// The arguments, parsed and known to be an object; empty text is an empty one.
+class call_arguments {
+public:
+  /// Errors: invalid_argument.
+  [[nodiscard]] result<void> parse(std::string_view json, std::string_view skill, failure* why);
+  [[nodiscard]] mcp::json_view view() const noexcept { return document_.root(); }
+
+private:
+  mcp::json_document document_;
+};
+
+/// The value of a variable that must be set and not empty. Errors: invalid_argument.
+[[nodiscard]] result<std::string_view> required_value(std::span<const std::string_view> inherited,
+                                                      std::string_view name, std::string_view skill,
+                                                      failure* why);
+
+/// A content array with one block of text.
+[[nodiscard]] std::string text_content(std::string_view text);
+
+} // namespace paddock::skill_manager

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "skill_manager/config_keys.hpp"
+#include "skill_manager/config_skill.hpp"
+
+#include <paddock/skill_manager/config.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::skill_manager {
+namespace {
+
+constexpr std::size_t name_bytes_max = 255;
+constexpr std::size_t instruction_bytes_max = std::size_t{20} * 1024;
+constexpr std::size_t description_bytes_max = std::size_t{2} * 1024;
+
+bool is_lower_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/// A lower-case letter or digit, then these, hyphens and underscores.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && is_lower_or_digit(name.front()) && std::ranges::all_of(name, [](char c) {
+    return is_lower_or_digit(c) || c == '-' || c == '_';
+  });
+}
+
+/// "name", or "@scope/name".
+bool is_expert_name(std::string_view name) {
+  if (name.size() > name_bytes_max) return false;
+  if (!name.starts_with('@')) return is_plain_name(name);
+  const std::size_t slash = name.find('/');
+  return slash != std::string_view::npos && is_plain_name(name.substr(1, slash - 1)) &&
+         is_plain_name(name.substr(slash + 1));
+}
+
+void check_length(const checked_table& table, std::string_view key, std::size_t bytes_max) {
+  if (table.string(key).size() > bytes_max)
+    table.complain(key, "has at most " + std::to_string(bytes_max) + " bytes");
+}
+
+class reader {
+public:
+  reader(std::string_view file, std::vector<config_problem>& problems) : problems_(file, problems) {
+    made_.file = file;
+  }
+
+  config read(const config_node& root) {
+    const checked_table top(root, section::file, "", problems_);
+    base_command_ = top.strings("perstackBaseSkillCommand");
+    made_.settings = top.settings();
+    for (const config_member& member : top.table("experts").members)
+      read_expert(member);
+    if (top.has("mcpServers")) read_servers(top);
+    if (!top.has("experts") && !top.has("mcpServers") && problems_.empty())
+      problems_.add(0, "", "has neither experts nor mcpServers");
+    check_delegates();
+    return std::move(made_);
+  }
+
+private:
+  void read_expert(const config_member& member) {
+    const std::string path = path_of("experts", member.key);
+    if (!is_expert_name(member.key))
+      problems_.add(member.line, path,
+                    "is no name of an expert: use a-z, 0-9, - and _, and @scope/ before it");
+    if (made_.find(member.key) != nullptr) problems_.add(member.line, path, "is given twice");
+    if (member.value.kind != node_kind::table)
+      return problems_.add(member.line, path, "must be a table");
+    const checked_table table(member.value, section::expert, path, problems_);
+    check_length(table, "instruction", instruction_bytes_max);
+    check_length(table, "description", description_bytes_max);
+    expert e{.name = member.key,
+             .version = table.string("version"),
+             .description = table.string("description"),
+             .instruction = table.string("instruction"),
+             .line = member.line,
+             .skills = {},
+             .delegates = table.strings("delegates"),
+             .settings = table.settings()};
+    for (const config_member& skill : table.table("skills").members)
+      add_skill(e, skill, path_of(path + ".skills", skill.key),
+                [&](const config_member& from, const std::string& at) {
+                  return read_skill(from, at, base_command_, problems_);
+                });
+    delegate_lines_.push_back(table.line_of("delegates"));
+    made_.experts.push_back(std::move(e));
+  }
+
+  void read_servers(const checked_table& top) {
+    const std::string path = "mcpServers";
+    if (made_.find(default_expert) != nullptr)
+      top.complain(path, "makes the expert \"default\", which the file also has under experts");
+    expert e{.name = std::string(default_expert), .line = top.line_of(path)};
+    for (const config_member& server : top.table(path).members)
+      add_skill(e, server, path_of(path, server.key),
+                [&](const config_member& from, const std::string& at) {
+                  return read_server(from, at, problems_);
+                });
+    delegate_lines_.push_back(0);
+    made_.experts.push_back(std::move(e));
+  }
+
+  template <class Read>
+  void add_skill(expert& e, const config_member& from, const std::string& path, Read read) {
+    if (from.key.empty() || from.key.size() > name_bytes_max ||
+        from.key.find('\0') != std::string::npos)
+      problems_.add(from.line, path, "a skill's name has 1 to 255 bytes and no NUL");
+    if (std::ranges::find(e.skills, from.key, &skill_entry::name) != e.skills.end())
+      return problems_.add(from.line, path, "is given twice");
+    if (from.value.kind != node_kind::table)
+      return problems_.add(from.line, path, "must be a table");
+    auto skill = read(from, path);
+    if (!skill) return;
+    const auto other = std::ranges::find_if(e.skills, is_base);
+    if (is_base(*skill) && other != e.skills.end())
+      problems_.add(from.line, path,
+                    "configures the Base Skill a second time; " + other->name +
+                        " does it in line " + std::to_string(other->line));
+    e.skills.push_back(*std::move(skill));
+  }
+
+  void check_delegates() {
+    for (std::size_t i = 0; i < made_.experts.size(); ++i) {
+      const expert& e = made_.experts[i];
+      const std::string path = path_of("experts", e.name) + ".delegates";
+      for (std::size_t d = 0; d < e.delegates.size(); ++d) {
+        const std::string& name = e.delegates[d];
+        if (made_.find(name) == nullptr)
+          problems_.add(delegate_lines_[i], path,
+                        "names " + path_of("", name) + ", which is no expert of this file");
+        if (std::find(e.delegates.begin(), e.delegates.begin() + static_cast<std::ptrdiff_t>(d),
+                      name) != e.delegates.begin() + static_cast<std::ptrdiff_t>(d))
+          problems_.add(delegate_lines_[i], path, "names " + path_of("", name) + " twice");
+      }
+    }
+  }
+
+  problem_list problems_;
+  config made_;
+  std::vector<unsigned> delegate_lines_; // of each expert
+  std::vector<std::string> base_command_;
+};
+
+} // namespace
+
+bool is_base(const skill_entry& entry) noexcept {
+  const auto* program = std::get_if<stdio_entry>(&entry.kind);
+  return std::holds_alternative<base_entry>(entry.kind) ||
+         (program != nullptr && program->replaces_base);
+}
+
+const expert* config::find(std::string_view name) const noexcept {
+  const auto found = std::ranges::find(experts, name, &expert::name);
+  return found == experts.end() ? nullptr : &*found;
+}
+
+std::string config_problem::text() const {
+  std::string all = file;
+  if (line != 0) all += ":" + std::to_string(line);
+  if (!key.empty()) all += ": " + key;
+  return all + ": " + message;
+}
+
+result<config> parse_config(std::string_view text, config_format format, std::string_view file,
+                            std::vector<config_problem>* problems) {
+  std::vector<config_problem> own;
+  std::vector<config_problem>& found = problems == nullptr ? own : *problems;
+  found.clear();
+  config_problem problem{.file = std::string(file), .line = 0, .key = {}, .message = {}};
+  const auto root =
+      format == config_format::json ? parse_json(text, problem) : parse_toml(text, problem);
+  if (!root) {
+    found.push_back(std::move(problem));
+    return root.error();
+  }
+  constexpr error unusable{error_code::invalid_argument, 0, "configuration"};
+  if (root->kind != node_kind::table) {
+    problem.line = root->line;
+    problem.message = "must be an object";
+    found.push_back(std::move(problem));
+    return unusable;
+  }
+  config made = reader(file, found).read(*root);
+  if (found.empty()) return made;
+  std::ranges::stable_sort(found, {}, &config_problem::line);
+  return unusable;
+}
+
+} // namespace paddock::skill_manager

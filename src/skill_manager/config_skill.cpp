@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "skill_manager/config_skill.hpp"
+
+#include <paddock/environment.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/mcp/workspace_tools.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+namespace paddock::skill_manager {
+namespace {
+
+constexpr std::size_t tool_name_bytes_max = 255;
+constexpr std::int64_t timeout_ms_max = 24LL * 3600 * 1000;
+
+template <class T> struct choice {
+  std::string_view word;
+  T value;
+};
+
+/// The value of a string that is one of a few words; the first when it is missing or none.
+template <class T>
+T choose(const checked_table& table, std::string_view key, std::span<const choice<T>> choices) {
+  if (!table.has(key)) return choices.front().value;
+  const std::string word = table.string(key);
+  std::string words;
+  for (const choice<T>& c : choices) {
+    if (c.word == word) return c.value;
+    words += (words.empty() ? "" : ", ") + std::string(c.word);
+  }
+  table.complain(key, "must be one of: " + words);
+  return choices.front().value;
+}
+
+constexpr choice<mcp::protocol_choice> protocols[] = {
+    {"automatic", mcp::protocol_choice::automatic},
+    {"modern", mcp::protocol_choice::modern},
+    {"legacy", mcp::protocol_choice::legacy}};
+constexpr choice<mcp::http_kind> transports[] = {{"automatic", mcp::http_kind::automatic},
+                                                 {"streamable", mcp::http_kind::streamable},
+                                                 {"sse", mcp::http_kind::sse}};
+constexpr choice<demand> confinements[] = {
+    {"off", demand::off}, {"best-effort", demand::best_effort}, {"required", demand::required}};
+
+std::optional<std::int64_t> timeout_of(const checked_table& table, std::string_view key) {
+  const auto ms = table.integer(key);
+  if (ms && (*ms == 0 || *ms > timeout_ms_max))
+    table.complain(key, "must be 1 to " + std::to_string(timeout_ms_max) + " milliseconds");
+  return ms;
+}
+
+/// What all skills that are connected to have in common.
+skill_entry common_of(const config_member& from, const checked_table& table) {
+  skill_entry made;
+  made.name = from.key;
+  made.line = from.line;
+  made.description = table.string("description");
+  made.rule = table.string("rule");
+  made.tools = {.pick = table.strings("pick"), .omit = table.strings("omit")};
+  made.start = table.boolean("lazyInit") ? startup::lazy : startup::eager;
+  made.allowed_domains = table.strings("allowedDomains");
+  if (table.has("protocol"))
+    made.protocol = choose<mcp::protocol_choice>(table, "protocol", protocols);
+  made.timeout_ms = timeout_of(table, "timeout");
+  made.connect_timeout_ms = timeout_of(table, "connectTimeout");
+  return made;
+}
+
+std::vector<std::string> absolute_paths(const checked_table& table, std::string_view key) {
+  std::vector<std::string> paths = table.strings(key);
+  if (!std::ranges::all_of(paths, [](const std::string& p) { return p.starts_with('/'); }))
+    table.complain(key, "must hold absolute paths");
+  return paths;
+}
+
+std::optional<confinement_policy> confinement_of(const checked_table& table,
+                                                 problem_list& problems) {
+  const demand wanted = choose<demand>(table, "confinement", confinements);
+  for (const std::string_view key : {"network", "readPaths", "writePaths"})
+    if (table.has(key) && wanted == demand::off)
+      table.complain(key, "means nothing without confinement = \"required\" or \"best-effort\"");
+  if (wanted == demand::off && !table.has("limits")) return std::nullopt;
+
+  confinement_policy policy;
+  if (wanted == demand::off) policy = confinement_policy::host();
+  if (wanted == demand::best_effort) policy = confinement_policy::best_effort();
+  if (table.boolean("network")) policy.network = demand::off;
+  policy.read_paths = absolute_paths(table, "readPaths");
+  policy.write_paths = absolute_paths(table, "writePaths");
+  const checked_table bounds(table.table("limits"), section::limits, table.path() + ".limits",
+                             problems);
+  const auto bound = [&](std::string_view key) {
+    return static_cast<std::uint64_t>(bounds.integer(key).value_or(0));
+  };
+  policy.bounds = {.memory_bytes = bound("memoryBytes"),
+                   .processes = bound("processes"),
+                   .file_size_bytes = bound("fileSizeBytes"),
+                   .cpu_seconds = bound("cpuSeconds")};
+  if (table.has("limits")) policy.limits = demand::required;
+  return policy;
+}
+
+std::vector<std::string> required_variables(const checked_table& table) {
+  std::vector<std::string> names = table.strings("requiredEnv");
+  for (const std::string& name : names)
+    if (!detail::environment::is_variable_name(name))
+      table.complain("requiredEnv", "names " + path_of("", name) + ", which is no variable's name");
+  return names;
+}
+
+stdio_entry program_of(const checked_table& table, problem_list& problems) {
+  stdio_entry made;
+  made.required_environment = required_variables(table);
+  made.environment = table.string_table("env");
+  for (const auto& [name, value] : made.environment)
+    if (!detail::environment::is_variable_name(name))
+      table.complain("env", "names " + path_of("", name) + ", which is no variable's name");
+  made.working_directory = table.string("cwd");
+  made.confinement = confinement_of(table, problems);
+  return made;
+}
+
+/// The command line; npx is told not to ask.
+std::vector<std::string> argv_of(const std::string& command, std::vector<std::string> arguments) {
+  const bool is_npx = command == "npx" || command.ends_with("/npx");
+  const bool says_yes = std::ranges::any_of(
+      arguments, [](const std::string& a) { return a == "-y" || a == "--yes"; });
+  if (is_npx && !says_yes) arguments.insert(arguments.begin(), "-y");
+  arguments.insert(arguments.begin(), command);
+  return arguments;
+}
+
+http_entry endpoint_of(const checked_table& table, std::string_view key) {
+  http_entry made;
+  made.url = table.string(key);
+  made.headers = table.string_table("headers");
+  made.headers_from_environment = table.string_table("headersFromEnv");
+  if (table.boolean("allowPrivateAddresses")) made.addresses = mcp::address_policy::any;
+  const bool any = made.addresses == mcp::address_policy::any;
+  table.require(key, "the server's URL");
+  if (!made.url.empty() && !made.url.starts_with("https://") &&
+      !(any && made.url.starts_with("http://")))
+    table.complain(key, any ? "must begin with https:// or http://"
+                            : "must begin with https:// (allowPrivateAddresses = true also allows "
+                              "http and this machine)");
+  for (const auto& [header, variable] : made.headers_from_environment)
+    if (!detail::environment::is_variable_name(variable))
+      table.complain("headersFromEnv",
+                     "names " + path_of("", variable) + ", which is no variable's name");
+  return made;
+}
+
+// --- the Base Skill -----------------------------------------------------------------------------
+
+/// The package that npx is told to run, "@perstack/base" or "@perstack/base@1.2.3"; or nothing.
+std::string base_package(const checked_table& table) {
+  auto arguments = table.strings("args");
+  std::erase_if(arguments, [](const std::string& a) { return a == "-y" || a == "--yes"; });
+  const std::string package = table.has("packageName") ? table.string("packageName")
+                              : arguments.size() == 1  ? arguments.front()
+                                                       : std::string();
+  const bool is_base =
+      package == base_skill_package || package.starts_with(std::string(base_skill_package) + "@");
+  return is_base ? package : std::string();
+}
+
+void check_base_choice(const checked_table& table, std::string_view key) {
+  const auto known = mcp::workspace_tool_names();
+  std::string names;
+  for (const std::string_view name : known)
+    names.append(names.empty() ? "" : ", ").append(name);
+  for (const std::string& name : table.strings(key))
+    if (std::ranges::find(known, name) == known.end())
+      table.complain(key, "names " + path_of("", name) +
+                              ", which is no tool of the Base Skill; its tools are: " + names);
+}
+
+void read_base(const checked_table& table, skill_entry& made) {
+  check_base_choice(table, "pick");
+  check_base_choice(table, "omit");
+  for (const std::string_view key : {"env", "cwd", "protocol", "timeout", "connectTimeout",
+                                     "limits", "confinement", "network", "readPaths", "writePaths"})
+    if (table.has(key))
+      table.complain(key, "means nothing for the Base Skill, which is no process of its own");
+  made.start = startup::eager; // it is there at once
+  made.kind = base_entry{.pass_environment = required_variables(table)};
+}
+
+// --- kinds --------------------------------------------------------------------------------------
+
+void read_stdio(const checked_table& table, const std::vector<std::string>& base_command,
+                skill_entry& made, problem_list& problems) {
+  const std::string command = table.string("command");
+  const std::string package = table.string("packageName");
+  table.require("command", "the program to run");
+  if (table.has("packageName") && table.has("args"))
+    table.complain("packageName", "and args exclude each other: give one of them");
+  const bool is_npx = command == "npx" || command.ends_with("/npx");
+  if (is_npx && package.empty() && table.strings("args").empty())
+    table.complain("packageName", "or args is required: npx needs a package");
+  const std::string base = is_npx ? base_package(table) : std::string();
+  const bool is_whole_base = base == base_skill_package;
+  if (is_whole_base && base_command.empty()) return read_base(table, made);
+
+  stdio_entry program = program_of(table, problems);
+  program.replaces_base = !base.empty();
+  if (is_whole_base)
+    program.argv = base_command;
+  else
+    program.argv =
+        argv_of(command, table.has("packageName") ? std::vector{package} : table.strings("args"));
+  made.kind = std::move(program);
+}
+
+void read_interactive_tool(const config_member& from, const std::string& path,
+                           interactive_entry& into, problem_list& problems) {
+  if (from.value.kind != node_kind::table) return problems.add(from.line, path, "must be a table");
+  const checked_table table(from.value, section::tool, path, problems);
+  if (from.key.empty() || from.key.size() > tool_name_bytes_max)
+    problems.add(from.line, path, "a tool's name has 1 to 255 bytes");
+  if (table.has("name") && table.string("name") != from.key)
+    table.complain("name", "must be " + path_of("", from.key) + " as its table is, or be left out");
+  interactive_tool tool{.name = from.key,
+                        .description = table.string("description"),
+                        .input_schema = table.string("inputJsonSchema")};
+  mcp::json_document document;
+  const auto schema = document.parse(tool.input_schema);
+  table.require("inputJsonSchema", "a JSON Schema of the tool's arguments, as text");
+  if (schema && schema->is(mcp::json_kind::object))
+    tool.input_schema = schema->text();
+  else if (!tool.input_schema.empty())
+    table.complain("inputJsonSchema",
+                   schema ? "must be a JSON object"
+                          : "must be JSON: it is " + std::string(schema.error().operation));
+  if (std::ranges::find(into.tools, tool.name, &interactive_tool::name) != into.tools.end())
+    return problems.add(from.line, path, "is given twice");
+  into.tools.push_back(std::move(tool));
+}
+
+void read_interactive(const checked_table& table, skill_entry& made, problem_list& problems) {
+  interactive_entry entry;
+  const auto& from_tools = table.table("tools").members;
+  for (const config_member& tool : from_tools)
+    read_interactive_tool(tool, path_of(table.path() + ".tools", tool.key), entry, problems);
+  if (from_tools.empty())
+    table.complain("tools", "is required: an interactive skill has at least one tool");
+  made.kind = std::move(entry);
+}
+
+} // namespace
+
+std::optional<skill_entry> read_skill(const config_member& from, const std::string& path,
+                                      const std::vector<std::string>& base_command,
+                                      problem_list& problems) {
+  const config_node* type = from.value.find("type");
+  const std::string word = type != nullptr ? type->text : "";
+  constexpr std::pair<std::string_view, section> types[] = {
+      {"mcpStdioSkill", section::stdio},
+      {"mcpSseSkill", section::http},
+      {"interactiveSkill", section::interactive}};
+  const auto* found = std::ranges::find(types, word, &std::pair<std::string_view, section>::first);
+  if (found == std::end(types)) {
+    problems.add(type != nullptr ? type->line : from.line, path + ".type",
+                 "must be mcpStdioSkill, mcpSseSkill or interactiveSkill");
+    return std::nullopt;
+  }
+  const checked_table table(from.value, found->second, path, problems);
+  skill_entry made = common_of(from, table);
+  if (found->second == section::stdio) {
+    read_stdio(table, base_command, made, problems);
+  } else if (found->second == section::http) {
+    http_entry entry = endpoint_of(table, "endpoint");
+    entry.kind = choose<mcp::http_kind>(table, "transport", transports);
+    made.kind = std::move(entry);
+  } else {
+    read_interactive(table, made, problems);
+  }
+  return made;
+}
+
+std::optional<skill_entry> read_server(const config_member& from, const std::string& path,
+                                       problem_list& problems) {
+  const checked_table table(from.value, section::server, path, problems);
+  skill_entry made = common_of(from, table);
+  const bool remote = from.value.find("url") != nullptr;
+  constexpr choice<mcp::http_kind> kinds[] = {{"http", mcp::http_kind::automatic},
+                                              {"streamable-http", mcp::http_kind::streamable},
+                                              {"sse", mcp::http_kind::sse}};
+  const bool local = from.value.find("command") != nullptr;
+  if (remote == local) table.complain_here("needs either command or url");
+  if (remote) {
+    http_entry entry = endpoint_of(table, "url");
+    entry.kind = choose<mcp::http_kind>(table, "type", kinds);
+    for (const std::string_view key : {"args", "env", "cwd", "requiredEnv", "limits", "confinement",
+                                       "network", "readPaths", "writePaths"})
+      if (table.has(key)) table.complain(key, "means nothing for a server with a url");
+    made.kind = std::move(entry);
+  } else {
+    if (table.has("type") && table.string("type") != "stdio")
+      table.complain("type", "must be stdio for a server with a command");
+    for (const std::string_view key : {"headers", "headersFromEnv", "allowPrivateAddresses"})
+      if (table.has(key)) table.complain(key, "means nothing for a server with a command");
+    stdio_entry entry = program_of(table, problems);
+    if (local) table.require("command", "the program to run");
+    entry.argv = argv_of(table.string("command"), table.strings("args"));
+    made.kind = std::move(entry);
+  }
+  if (table.boolean("disabled")) return std::nullopt;
+  return made;
+}
+
+} // namespace paddock::skill_manager

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "skill_manager/calls.hpp"
+
+#include <paddock/skill_manager/base_skill.hpp>
+#include <paddock/skill_manager/delegate_skill.hpp>
+#include <paddock/skill_manager/interactive_skill.hpp>
+#include <paddock/skill_manager/mcp_skill.hpp>
+#include <paddock/skill_manager/skill_set.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace paddock::skill_manager {
+namespace {
+
+using manager_list = std::vector<std::unique_ptr<manager>>;
+
+/// Hears every skill, one event at a time.
+observer one_at_a_time(observer heard_by) {
+  if (!heard_by) return {};
+  return
+      [guard = std::make_shared<std::mutex>(), heard_by = std::move(heard_by)](const any_event& e) {
+        const std::lock_guard lock(*guard);
+        heard_by(e);
+      };
+}
+
+class maker {
+public:
+  maker(const set_options& options, failure* why)
+      : options_(options), why_(why), on_event_(one_at_a_time(options.on_event)) {}
+
+  result<manager_list> make(const config& from, const expert& of) {
+    const bool has_base = std::ranges::any_of(of.skills, is_base);
+    if (!has_base) {
+      skill_entry whole;
+      whole.name = base_skill_package;
+      PADDOCK_CHECK(add_base(whole, {}));
+    }
+    for (const skill_entry& entry : of.skills)
+      PADDOCK_CHECK(add(entry));
+    for (const std::string& name : of.delegates) {
+      const expert* other = from.find(name);
+      made_.push_back(std::make_unique<delegate_skill>(
+          delegate_options{.expert = name,
+                           .description = other != nullptr ? other->description : std::string(),
+                           .on_event = on_event_}));
+    }
+    return std::move(made_);
+  }
+
+private:
+  result<void> add(const skill_entry& entry) {
+    if (const auto* base = std::get_if<base_entry>(&entry.kind)) return add_base(entry, *base);
+    if (const auto* asked = std::get_if<interactive_entry>(&entry.kind)) {
+      made_.push_back(std::make_unique<interactive_skill>(
+          interactive_options{.name = entry.name, .tools = asked->tools, .on_event = on_event_}));
+      return {};
+    }
+    PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment, why_));
+    if (auto* program = std::get_if<mcp::stdio_endpoint>(&endpoint))
+      program->helper = options_.base.exec_helper;
+    mcp_options o{.name = entry.name,
+                  .endpoint = std::move(endpoint),
+                  .client = options_.client,
+                  .tools = entry.tools,
+                  .start = entry.start,
+                  .timeout_ms = entry.timeout_ms,
+                  .on_event = on_event_};
+    o.client.protocol = entry.protocol;
+    if (entry.connect_timeout_ms) o.client.connect_timeout_ms = *entry.connect_timeout_ms;
+    made_.push_back(std::make_unique<mcp_skill>(std::move(o)));
+    return {};
+  }
+
+  result<void> add_base(const skill_entry& entry, const base_entry& base) {
+    if (options_.workspace == nullptr)
+      return fail(why_, entry.name, error_code::invalid_argument,
+                  "the Base Skill needs a workspace");
+    for (const std::string& name : base.pass_environment)
+      PADDOCK_CHECK(required_value(options_.environment, name, entry.name, why_));
+    base_options o{.name = entry.name,
+                   .workspace = options_.workspace,
+                   .tools = options_.base,
+                   .on_event = on_event_};
+    o.tools.pick = entry.tools.pick;
+    o.tools.omit = entry.tools.omit;
+    o.tools.pass_environment.insert(o.tools.pass_environment.end(), base.pass_environment.begin(),
+                                    base.pass_environment.end());
+    made_.push_back(std::make_unique<base_skill>(std::move(o)));
+    return {};
+  }
+
+  const set_options& options_;
+  failure* why_;
+  const observer on_event_;
+  manager_list made_;
+};
+
+} // namespace
+
+result<manager_list> make_managers(const config& from, const expert& of, const set_options& options,
+                                   failure* why) {
+  return maker(options, why).make(from, of);
+}
+
+} // namespace paddock::skill_manager

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "skill_manager/mcp_connection.hpp"
+
+#include "skill_manager/calls.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::skill_manager {
+namespace {
+
+constexpr std::size_t names_shown_max = 50;
+
+bool holds(const std::vector<std::string>& list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+/// The command line or the URL, for people.
+std::string target_of(const mcp::endpoint& endpoint) {
+  if (const auto* remote = std::get_if<mcp::http_endpoint>(&endpoint)) return remote->url;
+  std::string line;
+  for (const std::string& argument : std::get<mcp::stdio_endpoint>(endpoint).argv) {
+    if (!line.empty()) line += ' ';
+    line += argument;
+  }
+  return line;
+}
+
+std::string names_of(const std::vector<mcp::remote_tool>& tools) {
+  std::string names;
+  for (std::size_t i = 0; i < tools.size() && i < names_shown_max; ++i)
+    names += (i == 0 ? "" : ", ") + tools[i].name;
+  if (tools.size() > names_shown_max)
+    names += " and " + std::to_string(tools.size() - names_shown_max) + " more";
+  return tools.empty() ? "it has none" : "its tools are: " + names;
+}
+
+} // namespace
+
+result<std::shared_ptr<mcp_skill::connection>>
+mcp_skill::connection::open(const mcp_options& options, const cancellation& stop, failure* why) {
+  const auto made = std::make_shared<connection>(options);
+  const std::string target = target_of(options.endpoint);
+  made->tell(event::starting{options.name, target});
+  mcp::client_options with = options.client;
+  with.on_log = [c = made.get()](std::string_view line) {
+    c->tell(event::log_line{c->options_.name, line});
+  };
+  with.on_tools_changed = [c = made.get()] { c->stale_ = true; };
+  with.on_lost = [c = made.get()](std::string_view reason) { c->on_lost(reason); };
+  std::string text;
+  auto client = mcp::client::connect(options.endpoint, std::move(with), &text, &stop);
+  if (!client) {
+    if (text.empty()) text = paddock::text(client.error().code);
+    (void)fail(why, options.name, client.error().code, "cannot use " + target + ": " + text);
+    return client.error();
+  }
+  made->client_.emplace(*std::move(client));
+  PADDOCK_CHECK(made->select(why));
+  made->announce();
+  return made;
+}
+
+result<void> mcp_skill::connection::select(failure* why) {
+  const auto tools = client_->tools();
+  const tool_choice& choice = options_.tools;
+  const auto is_known = [&](const std::string& name) {
+    return std::ranges::find(*tools, name, &mcp::remote_tool::name) != tools->end();
+  };
+  for (const auto& [key, list] : {std::pair{"pick", &choice.pick}, {"omit", &choice.omit}})
+    for (const std::string& name : *list)
+      if (!is_known(name))
+        return fail(why, options_.name, error_code::invalid_argument,
+                    std::string(key) + " names " + name + ", which is no tool of the server; " +
+                        names_of(*tools));
+  auto chosen = std::make_shared<std::vector<tool_definition>>();
+  for (const mcp::remote_tool& tool : *tools) {
+    if (holds(choice.omit, tool.name)) continue;
+    if (!choice.pick.empty() && !holds(choice.pick, tool.name)) continue;
+    if (std::ranges::find(*chosen, tool.name, &tool_definition::name) != chosen->end())
+      return fail(why, options_.name, error_code::conflict,
+                  "the server has two tools named " + tool.name);
+    chosen->push_back({.skill = options_.name,
+                       .name = tool.name,
+                       .description = tool.description,
+                       .input_schema = tool.input_schema,
+                       .type = skill_type::mcp});
+  }
+  if (chosen->empty() && !tools->empty())
+    return fail(why, options_.name, error_code::invalid_argument,
+                "pick and omit leave no tool; " + names_of(*tools));
+  const std::lock_guard lock(guard_);
+  definitions_ = std::move(chosen);
+  return {};
+}
+
+result<definition_list> mcp_skill::connection::definitions(failure* why) {
+  if (stale_.exchange(false)) {
+    std::string text;
+    if (const auto fetched = client_->refresh_tools(&text); !fetched) {
+      stale_ = true;
+      (void)fail(why, options_.name, fetched.error().code,
+                 "the server's tools changed and cannot be fetched: " + text);
+      return fetched.error();
+    }
+    PADDOCK_CHECK(select(why));
+  }
+  return known();
+}
+
+definition_list mcp_skill::connection::known() const {
+  const std::lock_guard lock(guard_);
+  return definitions_;
+}
+
+bool mcp_skill::connection::connected() const {
+  return client_->connected();
+}
+
+std::string mcp_skill::connection::why_lost() const {
+  const std::lock_guard lock(events_guard_);
+  return lost_.value_or("");
+}
+
+void mcp_skill::connection::announce() {
+  const std::lock_guard lock(events_guard_);
+  announced_ = true;
+  tell(event::connected{options_.name, client_->server(), client_->times(), known()->size()});
+  if (!lost_) return;
+  ended_ = true;
+  tell(event::disconnected{options_.name, *lost_});
+}
+
+void mcp_skill::connection::on_lost(std::string_view why) {
+  const std::lock_guard lock(events_guard_);
+  lost_ = why.empty() ? "the connection was lost" : std::string(why);
+  if (!announced_ || std::exchange(ended_, true)) return;
+  tell(event::disconnected{options_.name, *lost_});
+}
+
+void mcp_skill::connection::close() noexcept {
+  if (client_) client_->close();
+  const std::lock_guard lock(events_guard_);
+  if (!announced_ || std::exchange(ended_, true)) return;
+  tell(event::disconnected{options_.name, {}});
+}
+
+} // namespace paddock::skill_manager

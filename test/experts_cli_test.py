@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`paddock experts` as a person runs it: what it prints where, its exit codes, and that nothing is left behind."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PADDOCK = os.environ["PADDOCK"]
+SERVER = str(pathlib.Path(__file__).resolve().parent / "support/skill_server.py")
+HAS_TOML = os.environ["PADDOCK_WITH_TOML"] == "1"
+
+# The documented example; remote-api is left out where no network is wanted.
+DOCUMENTED = """
+[experts."my-expert".skills."file-ops"]
+type = "mcpStdioSkill"
+command = "npx"
+packageName = "@perstack/base"
+pick = ["readTextFile", "writeTextFile"]
+omit = ["deleteFile"]
+
+[experts."my-expert".skills."db"]
+type = "mcpStdioSkill"
+command = "npx"
+packageName = "@example/db-mcp"
+requiredEnv = ["DATABASE_URL", "DB_PASSWORD"]
+
+[experts."my-expert".skills."user-input"]
+type = "interactiveSkill"
+description = "Tools for user interaction"
+
+[experts."my-expert".skills."user-input".tools.confirm]
+name = "confirm"
+description = "Ask user for confirmation"
+inputJsonSchema = '{"type":"object","properties":{"message":{"type":"string"}}}'
+
+[experts."orchestrator"]
+delegates = ["researcher", "writer"]
+
+[experts."researcher"]
+description = "Finds out"
+[experts."writer"]
+"""
+
+
+class Experts(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="paddock-experts-")
+        self.addCleanup(self.folder.cleanup)
+        self.here = pathlib.Path(self.folder.name).resolve()
+
+    def servers(self, **arguments):
+        """A configuration of the servers of this file, and its options."""
+        config = {"mcpServers": {name: {"command": SERVER, "args": ["--cookie", str(self.here), *tools]}
+                                 for name, tools in arguments.items()}}
+        path = self.here / "servers.json"
+        path.write_text(json.dumps(config))
+        return ["--config", str(path)]
+
+    def run_experts(self, *arguments, stdin="", **environment):
+        return subprocess.run([PADDOCK, "experts", *arguments], input=stdin, capture_output=True, encoding="utf-8",
+                              timeout=120, cwd=self.here, env={**os.environ, **environment})
+
+    def processes(self):
+        """Command lines of servers that this test started."""
+        lines = []
+        for folder in pathlib.Path("/proc").iterdir():
+            try:
+                if folder.name.isdigit() and str(self.here).encode() in (folder / "cmdline").read_bytes():
+                    lines.append((folder / "cmdline").read_bytes())
+            except OSError:
+                pass
+        return lines
+
+
+class Servers(Experts):
+    def test_list_starts_nothing(self):
+        done = self.run_experts("list", *self.servers(s=["--started", str(self.here / "started"), "one"]))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"(?m)^  base +@perstack/base +in this process$")
+        self.assertRegex(done.stdout, r"(?m)^  mcp +s +\S+skill_server.py")
+        self.assertFalse((self.here / "started").exists())
+
+    def test_tools_of_all_skills(self):
+        options = self.servers(s=["one"], t=["two"])
+        done = self.run_experts("tools", *options)
+        self.assertEqual(done.returncode, 0, done)
+        for line in [r"one +s +mcp +does one", r"two +t +mcp", r"readTextFile +@perstack/base +base"]:
+            self.assertRegex(done.stdout, rf"(?m)^  {line}")
+        self.assertRegex(done.stderr, r"(?m)^s: starting .*skill_server.py")
+        self.assertRegex(done.stderr, r"(?m)^s: \| a line for the log$")
+        self.assertRegex(done.stderr, r"(?m)^s: ready, 1 tool, ")
+        quiet = self.run_experts("tools", *options, "--json", "--quiet")
+        self.assertEqual((quiet.returncode, quiet.stderr), (0, ""))
+        one = next(tool for tool in json.loads(quiet.stdout) if tool["tool"] == "one")
+        self.assertEqual(one, {"expert": "default", "tool": "one", "skill": "s", "type": "mcp",
+                               "description": "does one", "inputSchema": {"type": "object"}})
+        self.assertEqual(self.processes(), [])
+
+    def test_call(self):
+        options = [*self.servers(s=["one", "fail"]), "--quiet"]
+        done = self.run_experts("call", "one", '{"a": 1}', *options)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, 'one 1 {"a":1}\n', ""))
+        done = self.run_experts("call", "fail", *options, "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIs(json.loads(done.stdout)["isError"], True)
+        done = self.run_experts("call", "writeTextFile", '{"path": "a.txt", "text": "x"}', *options)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual((self.here / "a.txt").read_text(), "x")
+        for tool, arguments, word in [("nope", "{}", "nope"), ("one", "[]", "JSON object")]:
+            done = self.run_experts("call", tool, arguments, *options)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(word, done.stderr)
+
+    def test_check_names_what_does_not_work(self):
+        done = self.run_experts("check", *self.servers(good=["one"], bad=["--fail"]), "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"(?m)^paddock experts: default: bad: cannot use .*skill_server.py")
+        self.assertRegex(done.stdout, r"(?m)^failed  default")
+        self.assertEqual(self.processes(), [])
+        done = self.run_experts("check", *self.servers(good=["one"]), "--json", "--quiet")
+        self.assertEqual(done.returncode, 0, done)
+        (checked,) = json.loads(done.stdout)
+        self.assertTrue(checked["ok"])
+        self.assertIn({"skill": "good", "tools": 1}, [{"skill": s["skill"], "tools": s["tools"]}
+                                                      for s in checked["skills"]])
+
+    def test_an_interrupt_ends_the_servers(self):
+        started = self.here / "started"
+        os.mkfifo(started)
+        process = subprocess.Popen([PADDOCK, "experts", "tools", *self.servers(s=["--started", str(started), "--silent"])],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.here)
+        with open(started) as file:
+            file.readline()  # the server runs, and will never answer
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertEqual(self.processes(), [])
+
+    def test_mistakes(self):
+        wrong = self.here / "wrong.json"
+        wrong.write_text('{"mcpServers": {"a": {"command": "x",\n"comand": 1,\n"cwd": 5}}}')
+        done = self.run_experts("check", "--config", str(wrong))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 2)
+        self.assertIn(f"{wrong}:2: mcpServers.a.comand: is not a key", done.stderr)
+        self.assertIn(f"{wrong}:3: mcpServers.a.cwd: must be a string", done.stderr)
+        for arguments, word in [(["list"], "no perstack.toml"), (["list", "--config", "absent.toml"], "absent.toml"),
+                                ([], "subcommand"), (["call"], "tool is required"),
+                                (["list", "--expert", "x", *self.servers(s=[])], "no expert x")]:
+            done = self.run_experts(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertIn(word, done.stderr)
+
+
+@unittest.skipUnless(HAS_TOML, "built without toml++")
+class Documented(Experts):
+    def setUp(self):
+        super().setUp()
+        (self.here / "perstack.toml").write_text(DOCUMENTED)
+        # In place of npx: no network, and what it was asked to run is seen.
+        shims = self.here / "bin"
+        shims.mkdir()
+        (shims / "npx").write_text(f'#!/bin/sh\n[ "$*" = "-y @example/db-mcp" ] && exec {SERVER} environment\nexit 9\n')
+        (shims / "npx").chmod(0o755)
+        self.environment = {"PATH": f"{shims}:{os.environ['PATH']}", "DATABASE_URL": "url", "DB_PASSWORD": "secret",
+                            "UNRELATED": "must not arrive"}
+
+    def test_works(self):
+        done = self.run_experts("tools", "--json", "-q", **self.environment)
+        self.assertEqual(done.returncode, 0, done)
+        found = [(tool["expert"], tool["skill"], tool["tool"]) for tool in json.loads(done.stdout)]
+        mine = [row[1:] for row in found if row[0] == "my-expert"]
+        self.assertEqual(mine, [("file-ops", "readTextFile"), ("file-ops", "writeTextFile"), ("db", "environment"),
+                                ("user-input", "confirm")])
+        self.assertEqual([row[2] for row in found if row[0] == "orchestrator"][-2:], ["researcher", "writer"])
+
+    def test_only_named_variables_arrive(self):
+        done = self.run_experts("call", "environment", "-e", "my-expert", "-q", **self.environment)
+        seen = json.loads(done.stdout)
+        self.assertEqual((seen["DATABASE_URL"], seen["DB_PASSWORD"]), ("url", "secret"))
+        self.assertNotIn("UNRELATED", seen)
+        done = self.run_experts("check", "-e", "my-expert", **{**self.environment, "DB_PASSWORD": ""})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("db: requires the environment variable DB_PASSWORD", done.stderr)
+
+    def test_interactive_tools_ask(self):
+        options = ["-e", "my-expert", "-q"]
+        done = self.run_experts("call", "confirm", '{"message": "Go on?"}', *options, stdin="yes\n", **self.environment)
+        self.assertEqual((done.returncode, done.stdout), (0, "yes\n"), done)
+        self.assertIn("message: Go on?", done.stderr)
+        done = self.run_experts("call", "confirm", *options, "--json", stdin="Sure?\nno\n", **self.environment)
+        self.assertEqual(json.loads(done.stdout), {"skill": "user-input", "tool": "confirm",
+                                                   "arguments": {"message": "Sure?"}, "answer": "no"})
+        done = self.run_experts("call", "confirm", "{}", *options, **self.environment)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no answer", done.stderr)
+
+    def test_a_delegate_says_what_would_run(self):
+        done = self.run_experts("call", "writer", '{"query": "a poem"}', "-e", "orchestrator", "-q", **self.environment)
+        self.assertEqual(done.stdout, "would start the expert writer with the query: a poem\n")
+        done = self.run_experts("call", "writer", "-e", "orchestrator", "-q", **self.environment)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("query", done.stderr)
+
+    def test_the_configuration_is_found_upwards(self):
+        below = self.here / "a/b"
+        below.mkdir(parents=True)
+        done = subprocess.run([PADDOCK, "experts", "list", "--json"], cwd=below, capture_output=True, timeout=60)
+        self.assertEqual(json.loads(done.stdout)["config"], str(self.here / "perstack.toml"))
+
+    def test_another_expert_has_to_be_named(self):
+        done = self.run_experts("call", "todo", **self.environment)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--expert", done.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: MIT
+
+// Configurations: what is read from good ones, and what is said, where, about every mistake.
+
+#include "support/matchers.hpp"
+#include "support/temp_tree.hpp"
+
+#include <paddock/skill_manager/config.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+namespace paddock::skill_manager {
+namespace {
+
+using test::HoldsValue;
+using test::IsError;
+using test::IsOk;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+#ifdef PADDOCK_WITH_TOML
+constexpr bool has_toml = true;
+#else
+constexpr bool has_toml = false;
+#endif
+
+result<config> toml(std::string_view text, std::vector<config_problem>* problems = nullptr) {
+  return parse_config(text, config_format::toml, "c.toml", problems);
+}
+result<config> json(std::string_view text, std::vector<config_problem>* problems = nullptr) {
+  return parse_config(text, config_format::json, "c.json", problems);
+}
+
+std::string all_texts(const std::vector<config_problem>& problems) {
+  std::string all;
+  for (const auto& p : problems)
+    all += p.text() + "\n";
+  return all;
+}
+
+class toml_config : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!has_toml) GTEST_SKIP() << "built without toml++";
+  }
+  config good(std::string_view text) {
+    std::vector<config_problem> problems;
+    auto made = toml(text, &problems);
+    EXPECT_THAT(made, IsOk()) << all_texts(problems);
+    return made ? *std::move(made) : config{};
+  }
+};
+
+// --- good ---------------------------------------------------------------------------------------
+
+// The fragments of the documentation in one file; those of one skill under names of their own.
+constexpr std::string_view documented = R"(
+[experts."my-expert".skills."file-ops"]
+type = "mcpStdioSkill"
+command = "npx"
+packageName = "@perstack/base"
+pick = ["readTextFile", "writeTextFile"] # Only these tools
+omit = ["deleteFile"] # Exclude these tools
+
+[experts."my-expert".skills."remote-api"]
+type = "mcpSseSkill"
+endpoint = "https://api.example.com/mcp"
+
+[experts."my-expert".skills."db"]
+type = "mcpStdioSkill"
+command = "npx"
+packageName = "@example/db-mcp"
+requiredEnv = ["DATABASE_URL", "DB_PASSWORD"]
+
+[experts."my-expert".skills."user-input"]
+type = "interactiveSkill"
+description = "Tools for user interaction"
+
+[experts."my-expert".skills."user-input".tools.confirm]
+name = "confirm"
+description = "Ask user for confirmation"
+inputJsonSchema = '{"type":"object","properties":{"message":{"type":"string"}}}'
+
+[experts."orchestrator"]
+delegates = ["researcher", "writer"]
+
+[experts."researcher"]
+instruction = "Find out."
+[experts."writer"]
+instruction = "Write."
+)";
+
+TEST_F(toml_config, reads_the_documented_example) {
+  const config c = good(documented);
+  const expert* e = c.find("my-expert");
+  ASSERT_NE(e, nullptr);
+  ASSERT_EQ(e->skills.size(), 4U);
+  EXPECT_EQ(e->skills[0].name, "file-ops");
+  EXPECT_TRUE(std::holds_alternative<base_entry>(e->skills[0].kind));
+  EXPECT_THAT(e->skills[0].tools.pick, ElementsAre("readTextFile", "writeTextFile"));
+  EXPECT_THAT(e->skills[0].tools.omit, ElementsAre("deleteFile"));
+  EXPECT_EQ(std::get<http_entry>(e->skills[1].kind).url, "https://api.example.com/mcp");
+  EXPECT_EQ(std::get<http_entry>(e->skills[1].kind).addresses, mcp::address_policy::public_only);
+  const auto& db = std::get<stdio_entry>(e->skills[2].kind);
+  EXPECT_THAT(db.argv, ElementsAre("npx", "-y", "@example/db-mcp"));
+  EXPECT_THAT(db.required_environment, ElementsAre("DATABASE_URL", "DB_PASSWORD"));
+  EXPECT_FALSE(db.confinement.has_value());
+  EXPECT_EQ(e->skills[3].description, "Tools for user interaction");
+  const auto& tools = std::get<interactive_entry>(e->skills[3].kind).tools;
+  ASSERT_EQ(tools.size(), 1U);
+  EXPECT_EQ(tools[0].name, "confirm");
+  EXPECT_EQ(tools[0].description, "Ask user for confirmation");
+  EXPECT_EQ(tools[0].input_schema,
+            R"({"type":"object","properties":{"message":{"type":"string"}}})");
+  ASSERT_NE(c.find("orchestrator"), nullptr);
+  EXPECT_THAT(c.find("orchestrator")->delegates, ElementsAre("researcher", "writer"));
+  EXPECT_EQ(c.find("nobody"), nullptr);
+}
+
+TEST_F(toml_config, hands_on_what_is_for_the_application) {
+  const config c = good(R"(
+model = "m"
+maxSteps = 5
+envPath = [".env"]
+reasoningBudget = "low"
+[provider]
+providerName = "p"
+setting = { a = 1.5, b = [true, "x"] }
+[experts.e]
+version = "1.0.0"
+tags = ["t"]
+)");
+  std::vector<std::string> all;
+  for (const setting& s : c.settings)
+    all.push_back(s.key + "=" + s.json);
+  EXPECT_THAT(all,
+              ElementsAre(R"(model="m")", "maxSteps=5", R"(envPath=[".env"])",
+                          R"(reasoningBudget="low")",
+                          R"(provider={"providerName":"p","setting":{"a":1.5,"b":[true,"x"]}})"));
+  ASSERT_EQ(c.experts.size(), 1U);
+  EXPECT_EQ(c.experts[0].version, "1.0.0");
+  EXPECT_EQ(c.experts[0].settings.size(), 1U);
+}
+
+TEST_F(toml_config, reads_own_keys) {
+  const config c = good(R"(
+[experts.e.skills.s]
+type = "mcpStdioSkill"
+command = "server"
+args = ["--a b", "c"]
+cwd = "/tmp"
+env = { A = "1", B = "2" }
+lazyInit = true
+protocol = "legacy"
+timeout = 120000
+connectTimeout = 5000
+confinement = "best-effort"
+network = true
+readPaths = ["/opt"]
+limits = { memoryBytes = 1000000, cpuSeconds = 9 }
+[experts.e.skills.t]
+type = "mcpStdioSkill"
+command = "server"
+limits = { processes = 3 }
+[experts.e.skills.h]
+type = "mcpSseSkill"
+endpoint = "http://127.0.0.1:1/mcp"
+allowPrivateAddresses = true
+transport = "sse"
+headers = { A = "b" }
+headersFromEnv = { Authorization = "TOKEN" }
+)");
+  const auto& skills = c.experts.at(0).skills;
+  ASSERT_EQ(skills.size(), 3U);
+  const auto& s = std::get<stdio_entry>(skills[0].kind);
+  EXPECT_THAT(s.argv, ElementsAre("server", "--a b", "c"));
+  EXPECT_THAT(s.environment, ElementsAre(Pair("A", "1"), Pair("B", "2")));
+  EXPECT_EQ(s.working_directory, "/tmp");
+  EXPECT_EQ(skills[0].start, startup::lazy);
+  EXPECT_EQ(skills[0].protocol, mcp::protocol_choice::legacy);
+  EXPECT_EQ(skills[0].timeout_ms, 120'000);
+  EXPECT_EQ(skills[0].connect_timeout_ms, 5'000);
+  ASSERT_TRUE(s.confinement.has_value());
+  EXPECT_EQ(s.confinement->file_system, demand::best_effort);
+  EXPECT_EQ(s.confinement->network, demand::off);
+  EXPECT_EQ(s.confinement->limits, demand::required);
+  EXPECT_EQ(s.confinement->bounds.memory_bytes, 1'000'000U);
+  EXPECT_EQ(s.confinement->bounds.cpu_seconds, 9U);
+  const auto& t = std::get<stdio_entry>(skills[1].kind);
+  ASSERT_TRUE(t.confinement.has_value());
+  EXPECT_EQ(t.confinement->file_system, demand::off);
+  EXPECT_EQ(t.confinement->limits, demand::required);
+  const auto& h = std::get<http_entry>(skills[2].kind);
+  EXPECT_EQ(h.kind, mcp::http_kind::sse);
+  EXPECT_EQ(h.addresses, mcp::address_policy::any);
+  EXPECT_THAT(h.headers_from_environment, ElementsAre(Pair("Authorization", "TOKEN")));
+}
+
+struct npx_case {
+  std::string_view keys;
+  std::vector<std::string> argv; ///< empty: the Base Skill in this process
+};
+TEST_F(toml_config, command_lines) {
+  const npx_case cases[] = {
+      {R"(command = "npx"
+          packageName = "x")",
+       {"npx", "-y", "x"}},
+      {R"(command = "npx"
+          args = ["x", "a"])",
+       {"npx", "-y", "x", "a"}},
+      {R"(command = "npx"
+          args = ["--yes", "x"])",
+       {"npx", "--yes", "x"}},
+      {R"(command = "npx"
+          args = ["x", "-y"])",
+       {"npx", "x", "-y"}},
+      {R"(command = "/usr/bin/npx"
+          args = ["x"])",
+       {"/usr/bin/npx", "-y", "x"}},
+      {R"(command = "uvx"
+          packageName = "x")",
+       {"uvx", "x"}},
+      {R"(command = "server")", {"server"}},
+      {R"(command = "npx"
+          packageName = "@perstack/base")",
+       {}},
+      {R"(command = "npx"
+          args = ["-y", "@perstack/base"])",
+       {}},
+      {R"(command = "npx"
+          packageName = "@perstack/base@0.0.34")",
+       {"npx", "-y", "@perstack/base@0.0.34"}},
+      {R"(command = "npx"
+          packageName = "@perstack/base-like")",
+       {"npx", "-y", "@perstack/base-like"}},
+  };
+  for (const npx_case& each : cases) {
+    const config c =
+        good("[experts.e.skills.s]\ntype = \"mcpStdioSkill\"\n" + std::string(each.keys));
+    const auto& kind = c.experts.at(0).skills.at(0).kind;
+    const auto* program = std::get_if<stdio_entry>(&kind);
+    EXPECT_EQ(program != nullptr ? program->argv : std::vector<std::string>(), each.argv)
+        << each.keys;
+  }
+}
+
+TEST_F(toml_config, another_program_can_be_the_base_skill) {
+  const config c = good(R"(
+perstackBaseSkillCommand = ["my-base", "--flag"]
+[experts.e.skills.b]
+type = "mcpStdioSkill"
+command = "npx"
+packageName = "@perstack/base"
+pick = ["anything"]
+)");
+  EXPECT_THAT(std::get<stdio_entry>(c.experts.at(0).skills.at(0).kind).argv,
+              ElementsAre("my-base", "--flag"));
+}
+
+TEST(json_config, reads_servers_as_other_programs_list_them) {
+  std::vector<config_problem> problems;
+  const auto made = json(R"({"mcpServers": {
+    "files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"],
+              "env": {"A": "b"}},
+    "off": {"command": "x", "disabled": true},
+    "web": {"type": "sse", "url": "https://example.com/sse", "headers": {"Authorization": "Bearer x"}}
+  }})",
+                         &problems);
+  ASSERT_THAT(made, IsOk()) << all_texts(problems);
+  const expert* e = made->find("default");
+  ASSERT_NE(e, nullptr);
+  ASSERT_EQ(e->skills.size(), 2U);
+  EXPECT_THAT(std::get<stdio_entry>(e->skills[0].kind).argv,
+              ElementsAre("npx", "-y", "@modelcontextprotocol/server-filesystem", "/tmp"));
+  EXPECT_EQ(e->skills[0].line, 2U);
+  const auto& web = std::get<http_entry>(e->skills[1].kind);
+  EXPECT_EQ(web.kind, mcp::http_kind::sse);
+  EXPECT_THAT(web.headers, ElementsAre(Pair("Authorization", "Bearer x")));
+}
+
+TEST(json_config, reads_experts_too) {
+  const auto made =
+      json(R"({"experts": {"e": {"skills": {"s": {"type": "mcpStdioSkill", "command": "x"}}}}})");
+  ASSERT_THAT(made, IsOk());
+  EXPECT_EQ(made->experts.at(0).skills.at(0).name, "s");
+}
+
+// --- mistakes -----------------------------------------------------------------------------------
+
+struct mistake {
+  std::string_view name;
+  std::string text;
+  std::vector<std::string_view> said; ///< the beginning of each problem; '~' and what it holds
+};
+
+void expect_said(const mistake& each, const std::vector<config_problem>& problems) {
+  ASSERT_EQ(problems.size(), each.said.size()) << each.name << ":\n" << all_texts(problems);
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const std::string_view said = each.said[i];
+    const std::size_t tilde = said.find('~');
+    EXPECT_THAT(problems[i].text(), testing::StartsWith(std::string(said.substr(0, tilde))))
+        << each.name;
+    EXPECT_THAT(problems[i].text(),
+                HasSubstr(std::string(tilde == said.npos ? "" : said.substr(tilde + 1))))
+        << each.name;
+  }
+}
+
+constexpr std::string_view stdio = "[experts.e.skills.s]\ntype = \"mcpStdioSkill\"\n";
+constexpr std::string_view sse = "[experts.e.skills.s]\ntype = \"mcpSseSkill\"\n";
+
+TEST_F(toml_config, mistakes_of_the_file) {
+  const mistake mistakes[] = {
+      {"empty", "", {"c.toml: has neither"}},
+      {"syntax", "[experts.e]\nversion = \n", {"c.toml:2: not TOML"}},
+      {"same table twice", "[experts.e]\n[experts.e]\n", {"c.toml:2: not TOML"}},
+      {"not UTF-8", "model = \"\xFF\"\n", {"c.toml:1: not TOML"}},
+      {"deep", "\nexperts = {{{{{{{{{{{{{{{{{{{{", {"c.toml:2: not TOML"}},
+      {"unknown key",
+       "[experts.e]\n\nversoin = \"1\"\n",
+       {"c.toml:3: experts.e.versoin: is not a key~version"}},
+      {"unknown at the top", "x = 1\n[experts.e]\n", {"c.toml:1: x: is not a key~mcpServers"}},
+      {"wrong types",
+       "maxSteps = \"5\"\nmodel = 5\nenvPath = [\"a\",\n 5]\nexperts = []\n",
+       {"c.toml:1: maxSteps: must be an integer that is not negative, not a string",
+        "c.toml:2: model: must be a string, not an integer",
+        "c.toml:4: envPath: must be an array of strings, not with an integer",
+        "c.toml:5: experts: must be a table, not an array"}},
+      {"negative", "maxSteps = -1\n[experts.e]\n", {"c.toml:1: maxSteps: must not be negative"}},
+      {"date", "model = 1979-05-27\n[experts.e]\n", {"c.toml:1: model: must be a string~date"}},
+      {"expert is no table", "[experts]\ne = 1\n", {"c.toml:2: experts.e: must be a table"}},
+      {"expert's name",
+       "[experts.\"My Expert\"]\n",
+       {"c.toml:1: experts.\"My Expert\": is no name of an expert"}},
+      {"scope without name", "[experts.\"@org/\"]\n", {"c.toml:1: experts.\"@org/\": is no name"}},
+      {"delegate",
+       "[experts.e]\nversion = \"1\"\ndelegates = [\"ghost\"]\n",
+       {"c.toml:3: experts.e.delegates: names ghost, which is no expert"}},
+      {"delegate twice",
+       "[experts.e]\ndelegates = [\"f\", \"f\"]\n[experts.f]\n",
+       {"c.toml:2: experts.e.delegates: names f twice"}},
+      {"default twice",
+       "[experts.default]\n[mcpServers.s]\ncommand = \"x\"\n",
+       {"c.toml:2: mcpServers: makes the expert"}},
+      {"long instruction",
+       "[experts.e]\ninstruction = \"" + std::string(21'000, 'x') + "\"\n",
+       {"c.toml:2: experts.e.instruction: has at most"}},
+  };
+  for (const mistake& each : mistakes) {
+    std::vector<config_problem> problems;
+    EXPECT_THAT(toml(each.text, &problems), IsError(error_code::invalid_argument)) << each.name;
+    expect_said(each, problems);
+  }
+}
+
+TEST_F(toml_config, mistakes_of_a_skill) {
+  const std::string s(stdio);
+  const std::string h(sse);
+  const mistake mistakes[] = {
+      {"no type",
+       "[experts.e.skills.s]\ncommand = \"x\"\n",
+       {"c.toml:1: experts.e.skills.s.type: must be mcpStdioSkill"}},
+      {"type",
+       "[experts.e.skills.s]\ntype = \"stdio\"\n",
+       {"c.toml:2: experts.e.skills.s.type: must be mcpStdioSkill"}},
+      {"no table",
+       "[experts.e.skills]\ns = 1\n",
+       {"c.toml:2: experts.e.skills.s: must be a table"}},
+      {"no command", s, {"c.toml:1: experts.e.skills.s.command: is required"}},
+      {"package and args",
+       s + "command = \"npx\"\npackageName = \"a\"\nargs = [\"b\"]\n",
+       {"c.toml:4: experts.e.skills.s.packageName: and args exclude"}},
+      {"npx alone",
+       s + "command = \"npx\"\n",
+       {"c.toml:1: experts.e.skills.s.packageName: or args is required"}},
+      {"key of another kind",
+       s + "command = \"x\"\nendpoint = \"https://a\"\n",
+       {"c.toml:4: experts.e.skills.s.endpoint: is not a key~packageName"}},
+      {"all are told",
+       s + "command = 1\nlazyInit = \"yes\"\npick = \"a\"\nprotocol = \"new\"\n"
+           "timeout = 0\n",
+       {"c.toml:3: experts.e.skills.s.command: must be a string, not an integer",
+        "c.toml:4: experts.e.skills.s.lazyInit: must be true or false, not a string",
+        "c.toml:5: experts.e.skills.s.pick: must be an array of strings",
+        "c.toml:6: experts.e.skills.s.protocol: must be one of: automatic, modern, legacy",
+        "c.toml:7: experts.e.skills.s.timeout: must be 1 to"}},
+      {"variable",
+       s + "command = \"x\"\nrequiredEnv = [\"A=B\"]\nenv = { \"1\" = \"x\" }\n",
+       {"c.toml:4: experts.e.skills.s.requiredEnv: names \"A=B\"",
+        "c.toml:5: experts.e.skills.s.env: names 1, which"}},
+      {"confinement",
+       s + "command = \"x\"\nconfinement = \"yes\"\n",
+       {"c.toml:4: experts.e.skills.s.confinement: must be one of: off, best-effort, required"}},
+      {"network unconfined",
+       s + "command = \"x\"\nnetwork = true\n",
+       {"c.toml:4: experts.e.skills.s.network: means nothing"}},
+      {"relative path",
+       s + "command = \"x\"\nconfinement = \"required\"\nreadPaths = [\"a\"]\n",
+       {"c.toml:5: experts.e.skills.s.readPaths: must hold absolute"}},
+      {"limits",
+       s + "command = \"x\"\n[experts.e.skills.s.limits]\nmemory = 1\ncpuSeconds = -1\n",
+       {"c.toml:5: experts.e.skills.s.limits.memory: is not a key~memoryBytes",
+        "c.toml:6: experts.e.skills.s.limits.cpuSeconds: must not be negative"}},
+      {"NUL",
+       s + "command = \"a\\u0000b\"\n",
+       {"c.toml:3: experts.e.skills.s.command: must not hold a NUL"}},
+      {"base pick",
+       s + "command = \"npx\"\npackageName = \"@perstack/base\"\npick = "
+           "[\"readFile\"]\n",
+       {"c.toml:5: experts.e.skills.s.pick: names readFile, which is no tool~readTextFile"}},
+      {"base is no process",
+       s + "command = \"npx\"\npackageName = \"@perstack/base\"\n"
+           "limits = { processes = 1 }\n",
+       {"c.toml:5: experts.e.skills.s.limits: means nothing for the Base Skill"}},
+      {"base twice",
+       s + "command = \"npx\"\npackageName = \"@perstack/base\"\n[experts.e.skills.t]\n"
+           "type = \"mcpStdioSkill\"\ncommand = \"npx\"\npackageName = \"@perstack/base\"\n",
+       {"c.toml:5: experts.e.skills.t: configures the Base Skill a second time; s does"}},
+      {"no endpoint", h, {"c.toml:1: experts.e.skills.s.endpoint: is required"}},
+      {"http",
+       h + "endpoint = \"http://example.com\"\n",
+       {"c.toml:3: experts.e.skills.s.endpoint: must begin with https://~allowPrivateAddresses"}},
+      {"no scheme",
+       h + "endpoint = \"example.com\"\nallowPrivateAddresses = true\n",
+       {"c.toml:3: experts.e.skills.s.endpoint: must begin with https:// or http://"}},
+      {"transport",
+       h + "endpoint = \"https://a\"\ntransport = \"ws\"\n",
+       {"c.toml:4: experts.e.skills.s.transport: must be one of"}},
+  };
+  for (const mistake& each : mistakes) {
+    std::vector<config_problem> problems;
+    EXPECT_THAT(toml(each.text, &problems), IsError(error_code::invalid_argument)) << each.name;
+    expect_said(each, problems);
+  }
+}
+
+TEST_F(toml_config, mistakes_of_interactive_tools) {
+  const std::string begin = "[experts.e.skills.s]\ntype = \"interactiveSkill\"\n";
+  const std::string tool = begin + "[experts.e.skills.s.tools.ask]\n";
+  const mistake mistakes[] = {
+      {"no tools", begin, {"c.toml:1: experts.e.skills.s.tools: is required"}},
+      {"no schema", tool, {"c.toml:3: experts.e.skills.s.tools.ask.inputJsonSchema: is required"}},
+      {"schema is no JSON",
+       tool + "inputJsonSchema = '{'\n",
+       {"c.toml:4: experts.e.skills.s.tools.ask.inputJsonSchema: must be JSON"}},
+      {"schema is no object",
+       tool + "inputJsonSchema = '[]'\n",
+       {"c.toml:4: experts.e.skills.s.tools.ask.inputJsonSchema: must be a JSON object"}},
+      {"schema is no string",
+       tool + "inputJsonSchema = {}\n",
+       {"c.toml:4: experts.e.skills.s.tools.ask.inputJsonSchema: must be a string"}},
+      {"another name",
+       tool + "name = \"confirm\"\ninputJsonSchema = '{}'\n",
+       {"c.toml:4: experts.e.skills.s.tools.ask.name: must be ask"}},
+  };
+  for (const mistake& each : mistakes) {
+    std::vector<config_problem> problems;
+    EXPECT_THAT(toml(each.text, &problems), IsError(error_code::invalid_argument)) << each.name;
+    expect_said(each, problems);
+  }
+}
+
+TEST(json_config, mistakes) {
+  const mistake mistakes[] = {
+      {"empty", "", {"c.json: not JSON"}},
+      {"array", "\n[]", {"c.json:2: must be an object"}},
+      {"nothing", "{}", {"c.json: has neither"}},
+      {"unknown",
+       "{\"mcpServers\":\n{\"a\":\n{\"command\":\"x\",\n\"comand\":\"y\"}}}",
+       {"c.json:4: mcpServers.a.comand: is not a key~command"}},
+      {"line in nested values",
+       "{\"mcpServers\": {\n\"a\": {\"command\": \"x\", \"args\": [\n\"[1,\\\"2\", "
+       "\"{\\n\",\n-1.5e3, "
+       "true],\n\"env\": {\"A\": \"}\"},\n\"cwd\": 5}}}",
+       {"c.json:4: mcpServers.a.args: must be an array of strings, not with a number",
+        "c.json:6: mcpServers.a.cwd: must be a string, not an integer"}},
+      {"null",
+       "{\"mcpServers\": {\"a\": {\"command\": null}}}",
+       {"c.json:1: mcpServers.a.command: must be a string, not null"}},
+      {"both",
+       "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"https://a\"}}}",
+       {"c.json:1: mcpServers.a: needs either command or url"}},
+      {"of the other kind",
+       "{\"mcpServers\": {\"a\": {\"url\": \"https://a\",\n\"env\": {}}, \"b\": {\"command\": "
+       "\"x\",\n\"headers\": {}}}}",
+       {"c.json:2: mcpServers.a.env: means nothing",
+        "c.json:3: mcpServers.b.headers: means nothing"}},
+      {"type",
+       "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"type\": \"sse\"}}}",
+       {"c.json:1: mcpServers.a.type: must be stdio"}},
+      {"twice",
+       "{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}",
+       {"c.json:2: mcpServers.a: is given twice"}},
+      {"member twice",
+       "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"command\": \"y\"}}}",
+       {"c.json:2: mcpServers.a.command: is given twice"}},
+      {"disabled ones are read too",
+       "{\"mcpServers\": {\"a\": {\"disabled\": true}}}",
+       {"c.json:1: mcpServers.a: needs either"}},
+  };
+  for (const mistake& each : mistakes) {
+    std::vector<config_problem> problems;
+    EXPECT_THAT(json(each.text, &problems), IsError(error_code::invalid_argument)) << each.name;
+    expect_said(each, problems);
+  }
+}
+
+TEST_F(toml_config, keys_that_nest_without_end_are_refused) {
+  std::string deep = "a";
+  for (int i = 0; i < 200'000; ++i)
+    deep += ".a";
+  std::vector<config_problem> problems;
+  EXPECT_THAT(toml("\n" + deep + " = 1", &problems), IsError(error_code::invalid_argument));
+  EXPECT_THAT(all_texts(problems), HasSubstr("c.toml:2: a line has at most"));
+  const std::string dots(200, '.');
+  EXPECT_THAT(toml("model = \"" + dots + "\" # " + dots + "\nruntime = '''\n" + dots +
+                   "\n'''\n[experts.e]\n"),
+              IsOk());
+}
+
+TEST_F(toml_config, problems_are_bounded) {
+  std::string text;
+  for (int i = 0; i < 1'000; ++i)
+    text += "k" + std::to_string(i) + " = 1\n";
+  std::vector<config_problem> problems;
+  EXPECT_THAT(toml(text, &problems), IsError(error_code::invalid_argument));
+  EXPECT_EQ(problems.size(), 101U);
+}
+
+TEST(config_without_toml, says_so) {
+  if (has_toml) GTEST_SKIP() << "built with toml++";
+  std::vector<config_problem> problems;
+  EXPECT_THAT(toml("", &problems), IsError(error_code::unsupported));
+  EXPECT_THAT(all_texts(problems), HasSubstr("cannot read TOML"));
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+TEST(config_file, is_read_by_its_name) {
+  const test::temp_tree tree;
+  tree.file("c.json", R"({"mcpServers": {"a": {"command": "x"}}})");
+  EXPECT_THAT(read_config(tree / "c.json"), IsOk());
+  std::vector<config_problem> problems;
+  EXPECT_THAT(read_config(tree / "absent.toml", &problems), IsError(error_code::not_found));
+  EXPECT_THAT(all_texts(problems), HasSubstr("absent.toml: cannot be read: no such file"));
+  EXPECT_THAT(read_config(tree.path()), IsError(error_code::is_a_directory));
+  ASSERT_EQ(::mkfifo((tree / "fifo.json").c_str(), 0600), 0);
+  EXPECT_THAT(read_config(tree / "fifo.json"), IsError(error_code::not_regular));
+  tree.file("big.json", std::string(config_bytes_max + 1, ' '));
+  EXPECT_THAT(read_config(tree / "big.json"), IsError(error_code::too_large));
+}
+
+TEST(config_file, is_found_upwards) {
+  const test::temp_tree tree;
+  tree.directory("a/b");
+  EXPECT_THAT(find_config(tree / "a/b"), IsError(error_code::not_found));
+  tree.file("perstack.toml");
+  EXPECT_THAT(find_config(tree / "a/b"), HoldsValue(tree / "perstack.toml"));
+  tree.file("a/b/perstack.toml");
+  EXPECT_THAT(find_config(tree / "a/b"), HoldsValue(tree / "a/b/perstack.toml"));
+}
+
+} // namespace
+} // namespace paddock::skill_manager

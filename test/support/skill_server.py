@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""An MCP server with tools by name, for tests of skill managers: skill_server.py [options] TOOL...
+
+A tool answers with its name, the number of calls this process has had, and its arguments; a few names do something
+else. Unknown options are for whoever looks at the command line.
+"""
+import argparse
+import json
+import os
+import pathlib
+import sys
+import time
+
+options = argparse.ArgumentParser()
+options.add_argument("--barrier", nargs=2, metavar=("DIR", "N"), help="answer only when N servers have come here")
+options.add_argument("--started", metavar="FILE", help="append a line at the start")
+options.add_argument("--fail", action="store_true", help="end at once")
+options.add_argument("--silent", action="store_true", help="never answer")
+options.add_argument("--cookie")
+options.add_argument("tools", nargs="*")
+given = options.parse_args()
+
+print("a line for the log", file=sys.stderr, flush=True)
+if given.started:
+    with open(given.started, "a") as file:
+        file.write(f"{os.getpid()}\n")
+if given.barrier:
+    folder = pathlib.Path(given.barrier[0])
+    (folder / str(os.getpid())).touch()
+    while len(list(folder.iterdir())) < int(given.barrier[1]):
+        time.sleep(0.005)
+if given.fail:
+    sys.exit("cannot start")
+
+calls = 0
+
+
+def send(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def text(value):
+    return {"content": [{"type": "text", "text": value}]}
+
+
+def call(name, arguments):
+    global calls
+    calls += 1
+    if name == "crash":
+        os._exit(9)
+    if name == "hang":
+        time.sleep(3600)
+    if name == "environment":
+        return text(json.dumps(dict(os.environ)))
+    if name == "empty":
+        return {"content": []}
+    if name == "structured":
+        return {"structuredContent": {"a": 1}}
+    if name == "fail":
+        return {**text("went wrong"), "isError": True}
+    if name == "grow":
+        given.tools.append("grown")
+        send({"method": "notifications/tools/list_changed"})
+    return text(f"{name} {calls} {json.dumps(arguments, separators=(',', ':'))}")
+
+
+for line in sys.stdin:
+    request = json.loads(line)
+    method, params = request.get("method"), request.get("params", {})
+    if "id" not in request or given.silent:
+        continue
+    if method == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}},
+                  "serverInfo": {"name": "skill_server", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": name, "description": f"does {name}", "inputSchema": {"type": "object"}}
+                            for name in given.tools]}
+    elif method == "tools/call":
+        result = call(params["name"], params.get("arguments", {}))
+    else:
+        send({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
+        continue
+    send({"id": request["id"], "result": result})

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+
+// paddock experts: the experts of a configuration, their skills connected, their tools called.
+
+#include "experts.hpp"
+
+#include "subcommands.hpp"
+#include "terminal.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+namespace paddock::cli {
+namespace {
+
+using skill_manager::expert;
+using skill_manager::failure;
+
+std::string said(const failure& why) {
+  return why.skill.empty() ? why.message : why.skill + ": " + why.message;
+}
+
+int run_list(const experts_options& options) {
+  const auto config = load_config(options);
+  if (!config) return usage;
+  const auto experts = chosen_experts(*config, options);
+  if (experts.empty()) return usage;
+  show_experts(*config, experts, options.form());
+  return success;
+}
+
+int run_tools(const experts_options& options) {
+  const auto config = load_config(options);
+  if (!config) return usage;
+  const auto experts = chosen_experts(*config, options);
+  if (experts.empty()) return usage;
+  mcp::json_writer json;
+  json.begin_array();
+  bool good = true;
+  for (const expert* e : experts) {
+    const auto running = running_expert::start(*config, *e, options);
+    failure why;
+    const auto tools = running ? running->skills().tool_definitions(&why)
+                               : error{error_code::cancelled, 0, "experts"};
+    if (running && !tools) complain(experts_program, e->name + ": " + said(why));
+    good = good && tools;
+    if (tools) show_tools(e->name, *tools, options.json ? &json : nullptr);
+  }
+  if (options.json) std::printf("%s\n", json.end_array().str().c_str());
+  return good ? success : failed;
+}
+
+/// One expert's line, or its object; whether all its skills work.
+bool check_one(const skill_manager::config& config, const expert& e, const experts_options& options,
+               mcp::json_writer& json) {
+  std::string problem;
+  const auto running = running_expert::start(config, e, options, &problem);
+  std::size_t tools = 0;
+  if (running) {
+    failure why;
+    const auto all = running->skills().tool_definitions(&why); // starts lazy ones too
+    if (!all) {
+      problem = said(why);
+      complain(experts_program, e.name + ": " + problem);
+    } else {
+      tools = all->size();
+    }
+  }
+  json.begin_object().member("expert", e.name).key("ok").boolean(problem.empty());
+  if (!problem.empty()) json.member("problem", problem);
+  json.key("tools").unsigned_integer(tools).key("skills").begin_array();
+  const auto times = running ? running->times() : std::map<std::string, skill_times>();
+  for (const auto& [skill, t] : times)
+    json.begin_object()
+        .member("skill", skill)
+        .key("tools")
+        .unsigned_integer(t.tools)
+        .key("connectUs")
+        .integer(t.us)
+        .end_object();
+  json.end_array().end_object();
+  if (!options.json)
+    std::printf("%s  %s: %s\n",
+                problem.empty() ? styled("ok", style::good).c_str()
+                                : styled("failed", style::bad).c_str(),
+                fit(e.name, 255).c_str(),
+                problem.empty() ? (std::to_string(tools) + " tools").c_str() : "see above");
+  return problem.empty();
+}
+
+int run_check(const experts_options& options) {
+  const auto config = load_config(options);
+  if (!config) return usage;
+  const auto experts = chosen_experts(*config, options);
+  if (experts.empty()) return usage;
+  mcp::json_writer json;
+  json.begin_array();
+  bool good = true;
+  for (const expert* e : experts)
+    good = check_one(*config, *e, options, json) && good;
+  if (options.json) std::printf("%s\n", json.end_array().str().c_str());
+  return good ? success : failed;
+}
+
+/// What an interactive tool is called with when the command line does not say; nothing for other
+/// tools.
+std::optional<std::string> schema_to_ask(running_expert& running, const std::string& tool) {
+  for (const auto& m : running.skills().managers()) {
+    if (m->type() != skill_manager::skill_type::interactive) continue;
+    const auto tools = m->tool_definitions();
+    if (!tools) continue;
+    const auto found = std::ranges::find(*tools, tool, &skill_manager::tool_definition::name);
+    if (found != tools->end()) return found->input_schema;
+  }
+  return std::nullopt;
+}
+
+int show(const skill_manager::call_outcome& outcome, const experts_options& options) {
+  if (const auto* reply = std::get_if<skill_manager::tool_reply>(&outcome)) {
+    show_reply(*reply, options.form());
+    return reply->failed ? failed : success;
+  }
+  if (const auto* call = std::get_if<skill_manager::delegate_call>(&outcome)) {
+    show_delegate(*call, options.form());
+    return success;
+  }
+  const auto& call = std::get<skill_manager::interactive_call>(outcome);
+  const auto answer = ask(call);
+  if (!answer) {
+    complain(experts_program, "no answer was given");
+    return failed;
+  }
+  show_answer(call, *answer, options.form());
+  return success;
+}
+
+int run_call(const experts_options& options) {
+  const auto config = load_config(options);
+  if (!config) return usage;
+  const auto experts = chosen_experts(*config, options);
+  if (experts.empty()) return usage;
+  if (experts.size() > 1) {
+    std::string names;
+    for (const expert* e : experts)
+      names += " " + e->name;
+    complain(experts_program, "say whose tool it is with --expert; the experts are:" + names);
+    return usage;
+  }
+  const auto running = running_expert::start(*config, *experts.front(), options);
+  if (!running) return failed;
+  std::string arguments = options.arguments.value_or("{}");
+  if (!options.arguments) {
+    if (const auto schema = schema_to_ask(*running, options.tool)) {
+      const auto given = ask_for_arguments(*schema);
+      if (!given) {
+        complain(experts_program, "no answer was given");
+        return failed;
+      }
+      arguments = *given;
+    }
+  }
+  failure why;
+  const auto outcome = running->skills().call_tool(options.tool, arguments, {}, &why);
+  if (outcome) return show(*outcome, options);
+  complain(experts_program, said(why));
+  const bool mistake = outcome.error().code == error_code::not_found ||
+                       outcome.error().code == error_code::invalid_argument;
+  return mistake ? usage : failed;
+}
+
+struct verb {
+  const char* name;
+  const char* text;
+  int (*run)(const experts_options&);
+};
+constexpr verb verbs[] = {
+    {"list", "Show the experts and their skills; nothing is started", run_list},
+    {"tools", "Connect all skills and list every tool with its skill", run_tools},
+    {"call", "Connect all skills and call one tool", run_call},
+    {"check", "Read the configuration, connect all skills, and say what does not work", run_check},
+};
+
+void add_options(CLI::App& parser, experts_options& options) {
+  parser.footer(exit_codes_help);
+  parser
+      .add_option(
+          "-c,--config", options.config,
+          "The configuration: TOML, or JSON by its name (default: the nearest perstack.toml, "
+          "upwards from here)")
+      ->type_name("FILE");
+  parser.add_option("-e,--expert", options.expert, "Only this expert")->type_name("NAME");
+  parser
+      .add_option("-w,--workspace", options.workspace,
+                  "The directory of the Base Skill (default: the current directory)")
+      ->type_name("DIR");
+  parser.add_flag("--json", options.json, "Print JSON");
+  parser.add_flag("-q,--quiet", options.quiet, "No progress on standard error");
+}
+
+} // namespace
+
+subcommand add_experts(CLI::App& app) {
+  const auto options = std::make_shared<experts_options>();
+  CLI::App* parser =
+      app.add_subcommand("experts", "The experts of a configuration, their skills and tools");
+  parser->require_subcommand(1);
+  parser->footer(exit_codes_help);
+  for (const verb& each : verbs) {
+    CLI::App* sub = parser->add_subcommand(each.name, each.text);
+    add_options(*sub, *options);
+    if (each.run != run_call) continue;
+    sub->add_option("tool", options->tool, "The tool's name")->required()->type_name("TOOL");
+    sub->add_option("arguments", options->arguments,
+                    "Its arguments, a JSON object (default {}; asked for when a person answers it)")
+        ->type_name("JSON");
+  }
+  return {parser, [options, parser] {
+            for (const verb& each : verbs)
+              if (parser->get_subcommand(each.name)->parsed()) return each.run(*options);
+            return static_cast<int>(usage);
+          }};
+}
+
+} // namespace paddock::cli
