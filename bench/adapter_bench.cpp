@@ -4,22 +4,13 @@
 // trips, memory. The floor is `cat` over the same pipes. Real time, because the work is done in the
 // other process.
 
+#include "line_process.hpp"
 #include "scratch.hpp"
 
 #include <benchmark/benchmark.h>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
-
-extern char** environ; // NOLINT
 
 namespace paddock::bench {
 namespace {
@@ -35,69 +26,6 @@ std::string call(const std::string& tool, const std::string& arguments) {
   return request("tools/call", R"("name":")" + tool + R"(","arguments":)" + arguments);
 }
 
-/// A program that answers each line with a line.
-class line_process {
-public:
-  explicit line_process(std::vector<std::string> argv) {
-    std::array<int, 2> in{};
-    std::array<int, 2> out{};
-    if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) std::abort();
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    std::vector<char*> args;
-    for (auto& a : argv)
-      args.push_back(a.data());
-    args.push_back(nullptr);
-    if (::posix_spawnp(&pid_, args[0], &actions, nullptr, args.data(), environ) != 0) std::abort();
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(in[0]);
-    ::close(out[1]);
-    to_ = in[1];
-    from_ = out[0];
-  }
-  line_process(const line_process&) = delete;
-  line_process& operator=(const line_process&) = delete;
-  ~line_process() {
-    ::close(to_);
-    ::close(from_);
-    ::waitpid(pid_, nullptr, 0);
-  }
-
-  /// The number of bytes of the answer.
-  std::size_t round_trip(const std::string& line) {
-    if (::write(to_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::abort();
-    answer_.clear();
-    std::array<char, 65536> buffer;
-    while (answer_.empty() || answer_.back() != '\n') {
-      const ssize_t n = ::read(from_, buffer.data(), buffer.size());
-      if (n <= 0) std::abort();
-      answer_.append(buffer.data(), static_cast<std::size_t>(n));
-    }
-    return answer_.size();
-  }
-  [[nodiscard]] bool answered(const char* part) const {
-    return answer_.find(part) != std::string::npos;
-  }
-  [[nodiscard]] double resident_kib() const {
-    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-    for (std::string word; status >> word;)
-      if (word == "VmRSS:") {
-        double kib = 0;
-        status >> kib;
-        return kib;
-      }
-    return 0;
-  }
-
-private:
-  pid_t pid_ = 0;
-  int to_ = -1;
-  int from_ = -1;
-  std::string answer_;
-};
-
 std::vector<std::string> adapter(const scratch& s) {
   return {PADDOCK_MCP_PROGRAM, "--workspace", s.path()};
 }
@@ -108,10 +36,10 @@ void cold_start(benchmark::State& state) {
   double resident = 0;
   for (auto _ : state) {
     line_process server(adapter(s));
-    server.round_trip(list);
+    const auto answer = server.round_trip(list);
     state.PauseTiming();
-    if (!server.answered("attemptCompletion")) state.SkipWithError("no tools");
-    resident = server.resident_kib();
+    if (answer.find("attemptCompletion") == std::string_view::npos) state.SkipWithError("no tools");
+    resident = server.memory_kib("VmRSS");
     state.ResumeTiming();
   }
   state.counters["idle_RSS_KiB"] = resident;
@@ -131,13 +59,13 @@ void round_trip(benchmark::State& state, const std::string& line, const char* ex
   const scratch s;
   s.file("f", std::string(4096, 'x'));
   line_process server(adapter(s));
-  server.round_trip(line);
-  if (!server.answered(expected)) state.SkipWithError("unexpected answer");
+  if (server.round_trip(line).find(expected) == std::string_view::npos)
+    state.SkipWithError("unexpected answer");
   std::size_t bytes = 0;
   for (auto _ : state)
-    bytes = server.round_trip(line);
+    bytes = server.round_trip(line).size();
   state.counters["answer_bytes"] = static_cast<double>(bytes);
-  state.counters["RSS_KiB"] = server.resident_kib();
+  state.counters["RSS_KiB"] = server.memory_kib("VmRSS");
 }
 BENCHMARK_CAPTURE(round_trip, ping,
                   R"({"jsonrpc":"2.0","id":1,"method":"ping"})"

@@ -9,10 +9,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
 namespace paddock::bench {
+
+/// Text of that many bytes, in lines of 44.
+inline std::string lines_of(std::size_t bytes, std::string_view line_break = "\n") {
+  std::string text;
+  while (text.size() < bytes)
+    text.append("the quick brown fox jumps over the lazy dog").append(line_break);
+  text.resize(bytes);
+  return text;
+}
 
 class scratch {
 public:
@@ -33,6 +43,11 @@ public:
     const std::filesystem::path where = path_ + "/" + std::string(name);
     std::filesystem::create_directories(where.parent_path());
     std::ofstream(where, std::ios::binary) << content;
+  }
+
+  [[nodiscard]] std::string content(std::string_view name) const {
+    std::ifstream in(path_ + "/" + std::string(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
   }
 
 private:

@@ -232,6 +232,9 @@ void command_run::apply(const sys::exec_message& message) {
     case sys::tree_remains::namespace_killed:
       outcome_.kill = tree_kill::pid_namespace;
       break;
+    case sys::tree_remains::group_killed:
+      outcome_.kill = tree_kill::control_group;
+      break;
     case sys::tree_remains::unknown:
       outcome_.kill = tree_kill::process_group;
       break;

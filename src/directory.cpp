@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "directory_stream.hpp"
+#include "parallel_blocks.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/directory.hpp>
@@ -8,21 +9,78 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace paddock {
 namespace {
 
-/// UTF-16 code unit order of two UTF-8 names. It is byte order except that characters beyond
-/// U+FFFF, whose lead bytes are F0 and above, come before U+E000 to U+FFFF, whose lead bytes are EE
-/// and EF.
+/// Where a byte of UTF-8 stands in UTF-16 code unit order. That is byte order except that
+/// characters beyond U+FFFF, whose lead bytes are F0 and above, come before U+E000 to U+FFFF, whose
+/// lead bytes are EE and EF.
+constexpr unsigned char utf16_rank(unsigned char byte) {
+  if (byte >= 0xF0) return static_cast<unsigned char>(byte - 2);
+  return byte >= 0xEE ? static_cast<unsigned char>(byte + 0x10) : byte;
+}
+
 bool before_in_utf16(std::string_view a, std::string_view b) {
   const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (x == a.end() || y == b.end()) return a.size() < b.size();
-  const auto p = static_cast<unsigned char>(*x);
-  const auto q = static_cast<unsigned char>(*y);
-  if (p >= 0xEE && q >= 0xEE && (p >= 0xF0) != (q >= 0xF0)) return p >= 0xF0;
-  return p < q;
+  return utf16_rank(static_cast<unsigned char>(*x)) < utf16_rank(static_cast<unsigned char>(*y));
+}
+
+/// The ranks of the eight bytes of `name` from `at`, as one number that compares like them; zeros
+/// after its end.
+std::uint64_t sort_key(std::string_view name, std::size_t at) {
+  std::uint64_t key = 0;
+  for (std::size_t i = at; i < at + sizeof key; ++i)
+    key = key << 8 | (i < name.size() ? utf16_rank(static_cast<unsigned char>(name[i])) : 0);
+  return key;
+}
+
+/// How many bytes all names begin with. Precondition: there are some.
+std::size_t common_prefix(const directory_listing& listing) {
+  std::string_view prefix = listing.name(listing.entries.front());
+  for (const auto& entry : listing.entries) {
+    const auto name = listing.name(entry);
+    if (name.starts_with(prefix)) continue;
+    const auto end = std::mismatch(prefix.begin(), prefix.end(), name.begin(), name.end()).first;
+    prefix = prefix.substr(0, static_cast<std::size_t>(end - prefix.begin()));
+  }
+  return prefix.size();
+}
+
+/// The entries' numbers in the order of their names. Most comparisons are of one number: names in a
+/// directory tend to begin alike, so the numbers are made of what follows the part that all share.
+std::vector<std::uint32_t> order_by_name(const directory_listing& listing) {
+  struct keyed {
+    std::uint64_t key;
+    std::uint32_t index;
+  };
+  std::vector<keyed> sorted;
+  sorted.reserve(listing.entries.size());
+  const std::size_t shared = listing.entries.empty() ? 0 : common_prefix(listing);
+  for (const auto& entry : listing.entries)
+    sorted.push_back({.key = sort_key(listing.name(entry), shared),
+                      .index = static_cast<std::uint32_t>(sorted.size())});
+  std::sort(sorted.begin(), sorted.end(), [&](const keyed& a, const keyed& b) {
+    if (a.key != b.key) return a.key < b.key;
+    return before_in_utf16(listing.name(listing.entries[a.index]),
+                           listing.name(listing.entries[b.index]));
+  });
+  std::vector<std::uint32_t> order(sorted.size());
+  std::ranges::transform(sorted, order.begin(), &keyed::index);
+  return order;
+}
+
+/// Keeps the entries that `wanted` names, in its order.
+void arrange(directory_listing& listing, std::span<const std::uint32_t> wanted) {
+  std::vector<directory_entry> arranged;
+  arranged.reserve(wanted.size());
+  for (const auto index : wanted)
+    arranged.push_back(listing.entries[index]);
+  listing.entries = std::move(arranged);
 }
 
 entry_kind kind_of(unsigned char d_type) {
@@ -38,18 +96,17 @@ entry_kind kind_of(unsigned char d_type) {
   }
 }
 
-void set(directory_entry& entry, const file_status& status) {
+template <class Status> void set(directory_entry& entry, const Status& status) {
   entry.kind = status.kind;
   entry.size = status.size;
   entry.modified_ns = status.modified_ns;
 }
 
 /// Size, time and kind. A link is described by its target where that lies beneath the root, else as
-/// a file of its own.
+/// a file of its own. `name` is followed by a NUL.
 void examine(const root& root, const opened& directory, std::string_view name,
              directory_entry& entry) {
-  const auto status =
-      sys::status_at(directory.fd.get(), std::string(name).c_str(), AT_SYMLINK_NOFOLLOW);
+  const auto status = sys::entry_status_at(directory.fd.get(), name.data());
   if (!status) {
     entry.known = false;
     return;
@@ -63,6 +120,9 @@ void examine(const root& root, const opened& directory, std::string_view name,
   const auto target = root.open_beneath(path.append(name), access::inspect);
   if (target) set(entry, target->status);
 }
+
+/// Below this, another thread costs more than it saves.
+constexpr std::size_t entries_worth_a_thread = 16'384;
 
 } // namespace
 
@@ -84,17 +144,29 @@ result<directory_listing> list_directory(const root& root, std::string_view path
     if (at_root) PADDOCK_CHECK(root.check_alive());
     return read.error();
   }
-  auto& entries = listing.entries;
-  listing.total = entries.size();
-  std::sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
-    return before_in_utf16(listing.name(a), listing.name(b));
-  });
-  // Only the entries that are wanted are looked at.
-  const auto skipped = std::min<std::uint64_t>(options.offset, entries.size());
-  entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(skipped));
-  if (entries.size() > options.entries_max) entries.resize(options.entries_max);
-  for (auto& entry : entries)
-    examine(root, directory, listing.name(entry), entry);
+  listing.total = listing.entries.size();
+  const auto examine_all = [&] {
+    const unsigned threads =
+        listing.entries.size() < entries_worth_a_thread ? 1 : options.threads_max;
+    return parallel_blocks(listing.entries.size(), threads, [&](std::size_t i) {
+      auto& entry = listing.entries[i];
+      examine(root, directory, listing.name(entry), entry);
+    });
+  };
+  if (options.offset == 0 && listing.total <= options.entries_max) {
+    // The others look at the entries while this thread sorts their names.
+    auto examination = examine_all();
+    const auto order = order_by_name(listing);
+    examination.finish();
+    arrange(listing, order);
+  } else {
+    // Only the entries that are wanted are looked at.
+    const auto order = order_by_name(listing);
+    const auto skipped = std::min<std::uint64_t>(options.offset, order.size());
+    const auto kept = std::min<std::uint64_t>(options.entries_max, order.size() - skipped);
+    arrange(listing, std::span(order).subspan(skipped, kept));
+    examine_all().finish();
+  }
   return listing;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "directory_stream.hpp"
+#include "remove_tree.hpp"
 #include "replace.hpp"
 #include "sys/syscall.hpp"
 
@@ -152,6 +153,10 @@ private:
 
 } // namespace
 
+result<std::uint64_t> remove_tree(const place& top, const remove_options& options) {
+  return tree_remover(top, options).run();
+}
+
 result<removed> remove_directory(const root& root, std::string_view path, remove_options options) {
   PADDOCK_TRY(place where, root.locate(path, final_link::keep));
   if (!where.existing) return refuse(error_code::not_found, ENOENT);
@@ -162,7 +167,7 @@ result<removed> remove_directory(const root& root, std::string_view path, remove
     PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), AT_REMOVEDIR));
     return removed{std::move(where.path), 1};
   }
-  PADDOCK_TRY(const auto entries, tree_remover(where, options).run());
+  PADDOCK_TRY(const auto entries, remove_tree(where, options));
   return removed{std::move(where.path), entries};
 }
 

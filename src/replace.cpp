@@ -63,7 +63,8 @@ result<void> write_parts(int fd, std::span<const std::string_view> parts) {
   return {};
 }
 
-/// Mode without set-user-ID and set-group-ID; the owner as far as this process may give files away.
+} // namespace
+
 result<void> take_over_attributes(int fd, const file_status& old) {
   PADDOCK_TRY(const auto now, sys::status_at(fd, ""));
   if (now.uid != old.uid || now.gid != old.gid) {
@@ -77,8 +78,6 @@ bool same_content(const file_status& a, const file_status& b) {
   return a.same_object(b) && a.size == b.size && a.modified_ns == b.modified_ns &&
          a.changed_ns == b.changed_ns;
 }
-
-} // namespace
 
 std::unique_lock<std::mutex> lock_content(const root& root, std::string_view resolved) {
   // One mutex for many files is fine: it is held for one file operation.

@@ -34,6 +34,13 @@ inline constexpr std::string_view temporary_prefix = ".paddock-tmp-";
                                            paddock::durability durability,
                                            const file_status* expected = nullptr);
 
+/// Gives a new file the mode of an old one without set-user-ID and set-group-ID, and its owner as
+/// far as this process may give files away.
+[[nodiscard]] result<void> take_over_attributes(int fd, const file_status& old);
+
+/// Whether two looks saw the same object with the same content.
+[[nodiscard]] bool same_content(const file_status& a, const file_status& b);
+
 /// Writes everything, however little the kernel takes at a time.
 [[nodiscard]] result<void> write_all(int fd, std::string_view bytes);
 

@@ -195,6 +195,14 @@ bool root::is_protected(std::string_view resolved) const {
   return false;
 }
 
+bool root::protected_in_place() const {
+  return std::all_of(reserved_.begin(), reserved_.end(), [&](const auto& entry) {
+    if (!entry.object) return true;
+    const auto now = sys::status_at(fd_.get(), entry.name.c_str(), AT_SYMLINK_NOFOLLOW);
+    return now && now->same_object(*entry.object) && now->kind == entry_kind::directory;
+  });
+}
+
 /// A look-up that fails in a deleted workspace says so instead of blaming the path.
 error root::missing_or_gone(error failure) const {
   if (failure.code != error_code::not_found || check_alive()) return failure;

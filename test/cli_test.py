@@ -102,7 +102,7 @@ class Demo(Cli):
         self.assertRegex(done.stdout, r"(?m)^ok +on the disk every file is at its new place")
         self.assertRegex(done.stdout, r"(?m)^ok +attemptCompletion returned \{\}")
         self.assertRegex(done.stdout, r"Moved 9 files: 1 to code/, 1 to data/, 5 to documents-2/, 1 to images/, 1 to other/")
-        for tool in ["server/discover", "listDirectory", "getFileInfo", "todo", "createDirectory", "moveFile"]:
+        for tool in ["connect", "listDirectory", "getFileInfo", "todo", "createDirectory", "moveFile"]:
             self.assertRegex(done.stdout, rf"(?m)^ +\d+  {tool} .* (µs|ms|s)$")
         self.assertNotIn("\x1b", done.stdout)
         for name, content in files.items():
@@ -311,6 +311,142 @@ class Server(Cli):
             self.assertEqual(record["protocol"], "2026-07-28")
             self.assertGreater(record["bytesOut"], 0)
             self.assertGreaterEqual(record["durationUs"], 0)
+
+
+class Skills(Cli):
+    def skills(self, *arguments):
+        return run(PADDOCK, "skills", *arguments, "--root", self.workspace)
+
+    def put(self, path, content):
+        self.path(path).parent.mkdir(parents=True, exist_ok=True)
+        self.path(path).write_bytes(content.encode())
+
+    def listed(self):
+        return json.loads(self.skills("list", "--json").stdout)
+
+    def test_the_life_of_a_skill(self):
+        self.assertIn("There are no skills", self.skills("list").stdout)
+        done = self.skills("add", "notes", "--name", "notes", "--description", "Takes: notes # daily")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "added .agents/skills/notes/SKILL.md\n", ""))
+        self.assertEqual(self.listed(), {"skills": [
+            {"id": "notes", "name": "notes", "description": "Takes: notes # daily", "source": "user",
+             "path": ".agents/skills/notes/SKILL.md", "diagnostics": []}], "notLoaded": []})
+        self.assertEqual(self.skills("edit", "notes", "--description", "Changed").returncode, 0)
+        self.assertEqual(self.listed()["skills"][0]["description"], "Changed")
+        self.assertRegex(self.skills("list").stdout, r"\AID +SOURCE +DESCRIPTION\nnotes +user +Changed\n\Z")
+        shown = self.skills("show", "notes").stdout
+        self.assertRegex(shown, r"(?m)^description +Changed$")
+        self.assertIn("\n---\n", shown)
+        self.assertEqual(json.loads(self.skills("show", "notes", "--json").stdout)["content"],
+                         self.path(".agents/skills/notes/SKILL.md").read_text())
+        self.assertEqual(self.skills("delete", "notes").stdout, "deleted notes\n")
+        self.assertFalse(self.path(".agents/skills/notes").exists())
+
+    def test_system_skills_win_and_stay(self):
+        for place in ["sys.skills", "skills"]:
+            self.put(f".agents/{place}/x/SKILL.md", f"---\nname: x\ndescription: From {place}.\n---\n")
+        listed = self.listed()
+        self.assertEqual([(s["source"], s["description"]) for s in listed["skills"]], [("system", "From sys.skills.")])
+        self.assertEqual([(n["path"], n["reason"]) for n in listed["notLoaded"]], [(".agents/skills/x", "shadowed")])
+        self.fails(self.skills("edit", "x", "--name", "y"), 1, "system skill")
+        self.assertIn("From sys.skills", self.path(".agents/sys.skills/x/SKILL.md").read_text())
+
+    def test_what_is_not_loaded_says_why(self):
+        self.put(".agents/skills/broken/SKILL.md", "---\nname: broken\n---\n")
+        self.put(".agents/skills/empty/readme.txt", "")
+        os.mkdir(self.path(".agents/skills/pipe"))
+        os.mkfifo(self.path(".agents/skills/pipe/SKILL.md"))
+        self.assertEqual({n["id"]: n["reason"] for n in self.listed()["notLoaded"]},
+                         {"broken": "invalid_frontmatter", "empty": "no_skill_file", "pipe": "unreadable"})
+        self.assertRegex(self.skills("list").stdout, r"(?m)^\.agents/skills/empty: there is no SKILL.md$")
+        self.fails(self.skills("show", "broken"), 1, ".agents/skills/broken is not a skill", "description")
+
+    def test_validate_points_like_a_compiler(self):
+        self.put(".agents/skills/good/SKILL.md", "---\nname: good\ndescription: Good.\n---\n")
+        done = self.skills("validate")
+        self.assertEqual((done.returncode, done.stdout), (0, "1 skill: 0 errors, 0 warnings\n"))
+        self.put(".agents/skills/bad/SKILL.md", "---\nname: Other\n---\n")
+        done = self.skills("validate")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertRegex(done.stdout, r"(?m)^\.agents/skills/bad/SKILL\.md:\d+:\d+: error: .+ \[missing-description\]$")
+        self.assertRegex(done.stdout, r"(?m)^\.agents/skills/bad/SKILL\.md:2:\d+: warning: .+ \[[a-z-]+\]$")
+        for path in [".agents/skills/good", ".agents/skills/good/SKILL.md"]:
+            self.assertEqual(run(PADDOCK, "skills", "validate", str(self.path(path))).returncode, 0)
+        done = run(PADDOCK, "skills", "validate", str(self.path(".agents/skills/bad")), "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["errors"]), (1, 1))
+        done = run(PADDOCK, "skills", "validate", self.workspace + "/absent")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: no such file or directory [not_found]", done.stdout)
+
+    def test_import_and_overwrite(self):
+        self.put("source/demo/SKILL.md", "---\nname: demo\ndescription: One.\n---\n")
+        self.put("source/demo/scripts/run.py", "print(1)\n")
+        source = str(self.path("source/demo"))
+        done = self.skills("import", source)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        self.assertRegex(done.stdout, r"\Aimported \.agents/skills/demo/SKILL\.md: 2 files, \d+ bytes\n\Z")
+        self.assertEqual([(f["path"], f["type"]) for f in json.loads(self.skills("files", "demo", "--json").stdout)["files"]],
+                         [("SKILL.md", "file"), ("scripts", "directory"), ("scripts/run.py", "file")])
+        self.fails(self.skills("import", source), 1, "another id", "overwrite")
+        done = self.skills("import", source, "--id", "demo", "--overwrite", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["replaced"]), (0, True))
+        self.put("source/links/SKILL.md", "---\nname: links\ndescription: One.\n---\n")
+        self.path("source/links/out").symlink_to("/etc/passwd")
+        done = self.skills("import", str(self.path("source/links")), "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["refused"]), (1, "symlink"))
+        self.assertFalse(self.path(".agents/skills/links").exists())
+
+    def test_prompt(self):
+        self.put(".agents/skills/a/SKILL.md", "---\nname: a\ndescription: A & b.\n---\n")
+        self.assertIn("\n- **a**: a — A & b.\n", self.skills("prompt").stdout)
+        self.assertIn("\nA &amp; b.\n", self.skills("prompt", "--format", "xml").stdout)
+        done = self.skills("prompt", "--budget", "100", "--json")
+        self.assertEqual(json.loads(done.stdout)["leftOut"], 1)
+
+    def test_no_control_character_reaches_a_terminal(self):
+        self.put(".agents/skills/evil/SKILL.md", '---\nname: evil\ndescription: "a\\e]0;x\\ab"\n---\n\x1b[2J\n')
+        self.put(".agents/skills/\x1b[31mred/SKILL.md", "---\nname: red\ndescription: x\n---\n")
+        for command in [["list"], ["show", "evil"], ["validate"], ["files", "evil"], ["show", "\x1b[31m"], ["prompt"]]:
+            done = self.skills(*command)
+            self.assertNotRegex(done.stdout + done.stderr, r"[\x00-\x08\x0b-\x1f\x7f]", command)
+
+    def test_mistakes(self):
+        self.fails(run(PADDOCK, "skills"), 2, "say what to do", "validate")
+        self.fails(run(PADDOCK, "skills", "list", "--root", self.workspace + "/absent"), 2, "absent", "no such")
+        self.fails(self.skills("show", "absent"), 1, "no skill absent")
+        self.fails(self.skills("delete", "absent"), 1, "no skill absent")
+        self.fails(self.skills("add", "../x", "--name", "x", "--description", "y"), 1, "cannot be an id")
+        self.fails(self.skills("add", "x", "--name", " ", "--description", "y"), 1, "name cannot be used")
+        self.fails(self.skills("add", "x", "--name", "x"), 2, "--description")
+        self.fails(self.skills("edit", "x"), 2, "--name or --description")
+        self.fails(self.skills("import", self.workspace + "/absent"), 1, "does not exist")
+        self.fails(self.skills("prompt", "--format", "yaml"), 2, "yaml")
+        self.assertEqual(list(pathlib.Path(self.workspace).rglob("*")), [])
+
+
+class ServerWithSkills(Cli):
+    def test_options(self):
+        done = run(SERVER, "--workspace", self.workspace, "--skills", "--list-tools")
+        self.assertIn("\nReadFile ", done.stdout)
+        self.assertNotIn("ReadFile", run(SERVER, "--workspace", self.workspace, "--list-tools").stdout)
+        self.path("other").mkdir()
+        self.path("other/a.rs").write_text("fn")
+        done = run(PADDOCK, "call", "ReadFile", '{"path": "a.rs"}', "-w", self.workspace, "--skills", "--skills-root",
+                   str(self.path("other")), "--skills-read-extensions", ".rs,.toml")
+        self.assertEqual(json.loads(done.stdout), {"path": "a.rs", "content": "fn"})
+        self.fails(run(SERVER, "--skills-root", self.workspace), 2, "--skills")
+        self.fails(run(SERVER, "-w", self.workspace, "--skills", "--skills-root", "/absent"), 2, "/absent")
+
+    def test_instructions_keep_to_the_budget(self):
+        for i in range(30):
+            self.path(f".agents/skills/s{i}").mkdir(parents=True)
+            self.path(f".agents/skills/s{i}/SKILL.md").write_text(f"---\nname: s{i}\ndescription: {'d' * 500}\n---\n")
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": MODERN}}) + "\n"
+        done = run(SERVER, "-w", self.workspace, "--skills", "--skills-prompt-budget", "2000", stdin=line)
+        instructions = json.loads(done.stdout)["result"]["instructions"]
+        self.assertIn("- **s0**: s0 — ddd", instructions)
+        self.assertIn("more skills are not listed", instructions)
+        self.assertLess(len(instructions.encode()), 2600)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 // the death of the supervisor or of the calling process.
 
 #include "support/command_fixture.hpp"
+#include "support/denied_calls.hpp"
 
 #include <grp.h>
 #include <spawn.h>
@@ -12,6 +13,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <thread>
@@ -29,6 +31,22 @@ void become_nobody() {
   if (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0) std::abort();
   for (const char* program : {PADDOCK_TEST_HELPER, PADDOCK_TEST_CHILD})
     if (::access(program, X_OK) != 0) ::_exit(unreachable);
+}
+
+/// By trying, independently of the code under test.
+bool can_make_groups() {
+  std::ifstream in("/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("0::")) continue;
+    for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+      const std::string group = mount + line.substr(3) + "/paddock-test";
+      if (::mkdir(group.c_str(), 0700) != 0) continue;
+      const bool real = ::access((group + "/cgroup.kill").c_str(), W_OK) == 0;
+      ::rmdir(group.c_str());
+      if (real) return true;
+    }
+  }
+  return false;
 }
 
 class CommandKill : public command_fixture {
@@ -224,6 +242,54 @@ TEST_F(CommandKill, StoppingTheSupervisorDoesNotStopTheDeadline) {
   EXPECT_FALSE(r->supervisor_killed);
   EXPECT_TRUE(r->leftovers_killed);
   expect_gone();
+}
+
+// --- without a PID namespace ---------------------------------------------------------------------
+
+/// How the tree was ended, "refused" or "survived" in the end; the machine lacks namespaces.
+std::string ending_without_namespaces(command asked) {
+  become(machine::without_namespaces);
+  const auto r = run(asked);
+  if (!r) return "refused";
+  const bool told = r->confinement.of(confinement_layer::kill).mechanism.find("control group") !=
+                    std::string::npos;
+  if (!r->leftovers_killed) return "survived";
+  if (r->kill == tree_kill::control_group) return told ? "control group" : "untold";
+  return r->kill == tree_kill::subreaper && !told ? "subreaper" : "untold";
+}
+
+TEST_F(CommandKill, WithoutAPidNamespaceTheNextStrongestWayIsTaken) {
+  for (const bool unprivileged : {false, true}) {
+    for (const char* mode : {"daemon-closed", "daemon-holding", "background"}) {
+      SCOPED_TRACE(std::string(mode) + (unprivileged ? ", unprivileged" : ""));
+      auto asked = child(mode);
+      asked.confinement = {};
+      asked.confinement.read_paths = {PADDOCK_TEST_CHILD};
+      int told[2];
+      ASSERT_EQ(0, ::pipe2(told, O_CLOEXEC));
+      ASSERT_EQ(0, ::chmod(tree_.path().c_str(), 0777));
+      const pid_t host = ::fork();
+      if (host == 0) {
+        if (unprivileged) become_nobody();
+        const std::string way = ending_without_namespaces(asked);
+        (void)!::write(told[1], way.data(), way.size());
+        ::_exit(0);
+      }
+      ::close(told[1]);
+      char way[64] = {};
+      (void)!::read(told[0], way, sizeof way - 1);
+      ::close(told[0]);
+      int status = 0;
+      ASSERT_EQ(host, ::waitpid(host, &status, 0));
+      if (WEXITSTATUS(status) == unreachable) GTEST_SKIP() << "the build directory is private";
+      if (std::string_view(way) == "refused") GTEST_SKIP() << "Landlock is too old to do without";
+      EXPECT_THAT(std::string(way), testing::AnyOf("control group", "subreaper"));
+      if (!unprivileged && can_make_groups()) {
+        EXPECT_STREQ(way, "control group");
+      }
+      expect_gone();
+    }
+  }
 }
 
 // --- without privileges -------------------------------------------------------------------------

@@ -111,6 +111,42 @@ TEST_P(directory_test, the_order_is_that_of_utf16_code_units) {
   EXPECT_FALSE(std::is_sorted(want.begin(), want.end())) << "bytes would give the same order";
 }
 
+// Names are sorted by the eight bytes after the part that all share, and by the whole where those
+// are equal.
+TEST_P(directory_test, long_shared_beginnings_do_not_confuse_the_order) {
+  t.directory("ws/d");
+  std::vector<std::string> want;
+  for (const std::string middle : {"", "a", "abcdefgh", "abcdefgh\U00010000", "abcdefgh\uffff"})
+    for (const std::string end : {"", "\x01", "1", "12345678", "123456789", "é", "\ue000"})
+      want.push_back("shared-by-all-" + middle + end);
+  std::ranges::sort(want, {}, utf16_of);
+  want.erase(std::unique(want.begin(), want.end()), want.end());
+  for (const auto& name : want)
+    t.file("ws/d/" + name);
+  EXPECT_THAT(names("d"), ElementsAreArray(want));
+}
+
+TEST_P(directory_test, any_number_of_threads_gives_the_same_listing) {
+  constexpr std::size_t count = 20'000; // enough for them to be used
+  t.directory("ws/d");
+  for (std::size_t i = 0; i < count; ++i)
+    t.file("ws/d/" + std::to_string(i), i % 1'000 == 7 ? "seven" : "");
+  const auto one = list_directory(r, "d", {.entries_max = count, .threads_max = 1});
+  for (const list_options options : {list_options{.entries_max = count, .threads_max = 2},
+                                     list_options{.entries_max = count, .threads_max = 0},
+                                     list_options{.entries_max = count, .threads_max = 7}}) {
+    const auto many = list_directory(r, "d", options);
+    ASSERT_THAT(many, IsOk());
+    ASSERT_EQ(many->entries.size(), count);
+    EXPECT_EQ(many->total, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(many->name(many->entries[i]), one->name(one->entries[i]));
+      ASSERT_EQ(many->entries[i].size, one->entries[i].size);
+      ASSERT_TRUE(many->entries[i].known);
+    }
+  }
+}
+
 TEST_P(directory_test, names_are_bytes) {
   const std::vector<std::string> odd = {
       "-rf",     "new\nline", "\xff",        "\xfe\xff", "\xed\xa0\x80",       "\xf5", " ", "tab\t",

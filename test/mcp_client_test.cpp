@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// The client against test/support/fault_server.cpp, which has every bad habit, and against our own
-// adapter.
+// What the client makes of what a server says: test/support/fault_server.cpp has every bad habit.
 
-#include "support/command_fixture.hpp"
+#include "support/client_fixture.hpp"
 #include "support/matchers.hpp"
 #include "support/temp_tree.hpp"
 
@@ -12,11 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <mutex>
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,79 +19,17 @@
 namespace paddock::mcp {
 namespace {
 
+using test::children;
 using test::eventually;
 using test::IsError;
 using test::IsOk;
-using test::processes_with;
-using testing::AllOf;
+using test::mcp_client;
+using test::text;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
-/// Dead or alive.
-std::size_t children() {
-  std::size_t count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream list(task.path() / "children");
-    count += static_cast<std::size_t>(
-        std::distance(std::istream_iterator<int>(list), std::istream_iterator<int>()));
-  }
-  return count;
-}
-
-class mcp_client : public testing::Test {
-protected:
-  mcp_client() : cookie_("cookie-" + std::to_string(::getpid()) + "-" + std::to_string(next_++)) {}
-  ~mcp_client() override {
-    for (const pid_t left : processes_with(cookie_))
-      ::kill(left, SIGKILL);
-  }
-
-  [[nodiscard]] stdio_endpoint server(const std::string& mode) const {
-    return {.argv = {PADDOCK_TEST_FAULT_SERVER, mode, cookie_},
-            .environment = {"PATH=/usr/bin:/bin"}};
-  }
-  [[nodiscard]] client_options quick() {
-    return {.discover_timeout_ms = 20'000, // what is tested is not to depend on it
-            .close_grace_ms = 100,
-            .on_log =
-                [this](std::string_view line) {
-                  const std::lock_guard lock(log_guard_);
-                  log_.emplace_back(line);
-                },
-            .on_lost = [this](std::string_view why) { lost_.emplace_back(why); }};
-  }
-  [[nodiscard]] result<client> connect(const std::string& mode) {
-    return client::connect(server(mode), quick(), &why_);
-  }
-  result<call_reply> call(client& c, std::int64_t timeout_ms = 20'000) {
-    return c.call_tool("t", "{}", {.timeout_ms = timeout_ms}, &why_);
-  }
-  [[nodiscard]] std::vector<std::string> log() {
-    const std::lock_guard lock(log_guard_);
-    return log_;
-  }
-
-  std::string cookie_;
-  std::string why_;
-  std::vector<std::string> lost_; ///< to be looked at after close
-
-private:
-  static inline int next_ = 0;
-  std::mutex log_guard_;
-  std::vector<std::string> log_;
-};
-
-std::string text(const std::string& content) {
-  return R"("text":")" + content + R"(")";
-}
 
 TEST_F(mcp_client, calls_a_tool) {
   auto c = connect("");
@@ -176,15 +109,221 @@ INSTANTIATE_TEST_SUITE_P(
                     fault{"unknown_kind", error_code::unsupported, "resultType", true}),
     [](const auto& p) { return std::string(p.param.mode); });
 
-TEST_F(mcp_client, leaves_nothing_behind) {
-  const std::size_t before = open_descriptors();
-  for (int round = 0; round < 1000; ++round) {
-    auto c = connect("");
-    ASSERT_THAT(c, IsOk()) << why_ << " in round " << round;
+// --- what the server may do ---------------------------------------------------------------------
+
+struct habit {
+  const char* mode;
+  const char* reply;
+};
+
+std::ostream& operator<<(std::ostream& out, const habit& h) {
+  return out << h.mode;
+}
+
+class mcp_client_habit : public mcp_client, public testing::WithParamInterface<habit> {};
+
+/// Twice, because the first answer may come by accident.
+TEST_P(mcp_client_habit, is_no_obstacle) {
+  auto c = connect(GetParam().mode);
+  ASSERT_THAT(c, IsOk()) << why_;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto reply = call(*c);
+    ASSERT_THAT(reply, IsOk()) << why_;
+    EXPECT_THAT(reply->json, HasSubstr(text(GetParam().reply)));
   }
-  EXPECT_EQ(before, open_descriptors());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, mcp_client_habit,
+    testing::Values(habit{"garbage_first", "after garbage"}, habit{"answers_twice", "first"},
+                    habit{"huge_stderr", "told"}, habit{"sends_requests", "answered"},
+                    habit{"changes_tools", "changed"}, habit{"has_child", "child"},
+                    habit{"silent", "pong"}, habit{"modern", "pong"}, habit{"no_tools", "pong"}),
+    [](const auto& p) { return std::string(p.param.mode); });
+
+TEST_F(mcp_client, gives_the_last_answer_of_a_server_that_takes_nothing_more) {
+  auto c = connect("closes_stdin");
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(call(*c), IsOk()) << why_;
+  EXPECT_THAT(call(*c), IsError(error_code::io));
+  EXPECT_TRUE(eventually([&] { return !c->connected(); }));
+}
+
+TEST_F(mcp_client, drops_an_answer_that_is_late) {
+  auto c = connect("answers_late");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(call(*c, 50), IsError(error_code::timed_out));
+  const auto reply = call(*c);
+  ASSERT_THAT(reply, IsOk()) << why_;
+  EXPECT_THAT(reply->json, HasSubstr(text("in time")));
+}
+
+TEST_F(mcp_client, logs_what_is_not_json_and_the_standard_error) {
+  auto c = connect("garbage_first");
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(call(*c), IsOk()) << why_;
+  EXPECT_THAT(log(),
+              testing::IsSupersetOf({"Server listening on stdio", "{\"half\": ", "\"text\""}));
+  EXPECT_THAT(log(), Not(Contains("")));
+  c = connect("huge_stderr");
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(call(*c), IsOk()) << why_;
+  EXPECT_TRUE(eventually([&] { return log().size() >= 500; }));
+  EXPECT_EQ(std::string(8192, 'e'), log().back());
+}
+
+TEST_F(mcp_client, tells_progress_which_extends_the_deadline) {
+  auto c = connect("progress");
+  ASSERT_THAT(c, IsOk()) << why_;
+  std::vector<double> seen;
+  const auto reply =
+      c->call_tool("t", "{}",
+                   {.timeout_ms = 20'000,
+                    .on_progress =
+                        [&](double progress, double total, std::string_view message) {
+                          EXPECT_EQ(3, total);
+                          EXPECT_EQ("step", message);
+                          seen.push_back(progress);
+                        }},
+                   &why_);
+  ASSERT_THAT(reply, IsOk()) << why_;
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3));
+}
+
+TEST_F(mcp_client, progress_forever_outlives_the_timeout_but_not_the_cap) {
+  auto c = connect("progress_forever");
+  ASSERT_THAT(c, IsOk()) << why_;
+  int steps = 0; // one every 10 ms
+  EXPECT_THAT(c->call_tool("t", "{}",
+                           {.timeout_ms = 2'000,
+                            .timeout_ms_max = 3'000,
+                            .on_progress = [&](double, double, std::string_view) { ++steps; }}),
+              IsError(error_code::timed_out));
+  EXPECT_GT(steps, 1);
+}
+
+TEST_F(mcp_client, says_that_the_tools_changed) {
+  std::atomic<int> changes = 0;
+  client_options options = quick();
+  options.on_tools_changed = [&] { ++changes; };
+  auto c = client::connect(server("changes_tools"), options, &why_);
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(call(*c), IsOk()) << why_;
+  EXPECT_EQ(1, changes);
+  EXPECT_THAT(c->refresh_tools(&why_), IsOk()) << why_;
+  EXPECT_THAT(*c->tools(), SizeIs(1));
+}
+
+TEST_F(mcp_client, tells_the_server_what_nobody_waits_for) {
+  auto c = connect("cancelled");
+  ASSERT_THAT(c, IsOk()) << why_;
+  const cancellation cancel;
+  std::thread canceller([&] { cancel.request(); });
+  EXPECT_THAT(c->call_tool("t", "{}", {.cancel = &cancel}), IsError(error_code::cancelled));
+  canceller.join();
+  EXPECT_THAT(c->call_tool("t", "{}", {.cancel = &cancel}), IsError(error_code::cancelled));
+}
+
+TEST_F(mcp_client, cancels_at_the_server_after_a_timeout) {
+  auto c = connect("cancelled");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(call(*c, 50), IsError(error_code::timed_out));
+  const auto reply = call(*c);
+  ASSERT_THAT(reply, IsOk()) << why_;
+  EXPECT_THAT(reply->json, HasSubstr("notifications/cancelled"));
+}
+
+// --- agreeing -----------------------------------------------------------------------------------
+
+TEST_F(mcp_client, agrees_with_every_revision) {
+  for (const char* revision : {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}) {
+    const auto c = connect(std::string("revision:") + revision);
+    ASSERT_THAT(c, IsOk()) << why_;
+    EXPECT_EQ(revision, c->server().revision);
+  }
+  const auto c = connect("modern");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_EQ("2026-07-28", c->server().revision);
+  EXPECT_EQ("fault", c->server().name);
+}
+
+struct peer {
+  const char* mode;
+  protocol_choice choice;
+  error_code expected; ///< io: agrees, because no agreement fails with it
+};
+
+TEST_F(mcp_client, agrees_as_far_as_it_may) {
+  using enum protocol_choice;
+  using enum error_code;
+  const peer peers[] = {
+      {"", legacy, io},
+      {"", modern, unsupported},
+      {"modern", modern, io},
+      {"modern", automatic, io},
+      {"exits_on_discover", automatic, io},
+      {"exits_on_discover", legacy, io},
+      {"silent_on_discover", automatic, io},
+      {"silent_on_discover", modern, timed_out},
+      {"other_version", modern, unsupported},
+      {"unknown_revision", automatic, unsupported},
+      {"exits_on_initialize", automatic, io},
+  };
+  for (const peer& p : peers)
+    for (const char* round : {"first", "with the verdict of the first"}) {
+      client_options options = quick();
+      options.protocol = p.choice;
+      options.discover_timeout_ms = p.mode == std::string("silent_on_discover") ? 50 : 20'000;
+      options.connect_timeout_ms = p.expected == timed_out ? 100 : 30'000;
+      const auto c = client::connect(server(p.mode), options, &why_);
+      SCOPED_TRACE(std::string(p.mode) + " " + std::to_string(static_cast<int>(p.choice)) + " " +
+                   round + ": " + why_);
+      if (p.expected == io)
+        EXPECT_THAT(c, IsOk());
+      else
+        EXPECT_THAT(c, IsError(p.expected));
+    }
   EXPECT_EQ(0U, children());
-  EXPECT_THAT(processes_with(cookie_), SizeIs(0));
+}
+
+TEST_F(mcp_client, a_server_that_ends_cannot_be_connected_to) {
+  EXPECT_THAT(connect("exits_at_once"), IsError(error_code::io));
+  EXPECT_THAT(why_, HasSubstr("exited with status 5"));
+  client_options options = quick();
+  options.protocol = protocol_choice::legacy;
+  EXPECT_THAT(client::connect(server("exits_on_initialize"), options, &why_),
+              IsError(error_code::io));
+  EXPECT_THAT(client::connect(server("other_version"), quick(), &why_), IsError(error_code::io));
+  EXPECT_EQ(0U, children());
+}
+
+TEST_F(mcp_client, connecting_can_be_cancelled) {
+  const cancellation cancel;
+  std::thread canceller([&] { cancel.request(); });
+  client_options options = quick();
+  options.protocol = protocol_choice::modern;
+  EXPECT_THAT(client::connect(server("silent_on_discover"), options, &why_, &cancel),
+              IsError(error_code::cancelled));
+  canceller.join();
+  EXPECT_EQ(0U, children());
+}
+
+TEST_F(mcp_client, reads_all_pages_of_tools) {
+  auto c = connect("pages");
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(*c->tools(), SizeIs(2));
+  EXPECT_EQ("t1", c->tools()->back().name);
+  client_options options = quick();
+  options.tools_max = 50;
+  EXPECT_THAT(client::connect(server("endless_pages"), options, &why_),
+              IsError(error_code::too_large));
+  EXPECT_THAT(connect("tools_are_no_list"), IsError(error_code::io));
+  c = connect("odd_tools");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(*c->tools(), SizeIs(1));
+  c = connect("no_tools");
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(*c->tools(), SizeIs(0));
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 
 #include "support/tool_fixture.hpp"
 
+#include <paddock/confinement.hpp>
+
 #include <gmock/gmock.h>
 
 #include <fcntl.h>
@@ -76,6 +78,14 @@ TEST_F(tools_exec, an_exit_code_is_a_failure_with_both_streams) {
   EXPECT_EQ("a\n", answer.string("stdout"));
   EXPECT_EQ("b\n", answer.string("stderr"));
   EXPECT_THAT(answer.message(), HasSubstr("exit code 3"));
+}
+
+TEST_F(tools_exec, a_leak_check_that_cannot_trace_is_explained) {
+  const auto answer =
+      shell("echo 'HINT: LeakSanitizer does not work under ptrace (strace, gdb, etc)' >&2; exit 1");
+  const bool confined =
+      probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::privileges).applied;
+  EXPECT_EQ(answer.message().find("detect_leaks=0") != std::string::npos, confined);
 }
 
 TEST_F(tools_exec, a_signal_is_named) {

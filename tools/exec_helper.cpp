@@ -17,10 +17,12 @@
 // user cannot reach into them through /proc or ptrace.
 
 #include "helper/command_process.hpp"
+#include "helper/control_group.hpp"
 #include "helper/helper.hpp"
 #include "helper/placeholders.hpp"
 #include "helper/policy.hpp"
 #include "helper/scratch.hpp"
+#include "helper/text.hpp"
 #include "helper/verify.hpp"
 #include "helper/visible_paths.hpp"
 #include "process_tree.hpp"
@@ -41,8 +43,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
@@ -123,6 +123,7 @@ public:
     const tree_remains remains = namespaced_ ? end_namespace() : end_tree();
     placeholders_.remove(wanted_, given_.workspace);
     if (shared_.scratch[0] != '\0') remove_tree(shared_.scratch);
+    if (shared_.group[0] != '\0') remove_group(shared_.group);
     const exec_confined confined{exec_event::confined, shared_.taken};
     (void)!::send(given_.channel, &confined, sizeof confined, MSG_NOSIGNAL);
     if (!reported_) report_end(SIGKILL); // it cannot be reaped: killed, and stuck in the kernel
@@ -197,6 +198,7 @@ private:
   tree_remains end_tree() {
     if (!reap()) return tree_remains::nothing;
     killing_ = true;
+    if (end_group_at_once()) return tree_remains::group_killed;
     const std::int64_t give_up_at = monotonic_ms() + tree_end_ms_max;
     process_tree tree;
     while (monotonic_ms() < give_up_at) {
@@ -206,6 +208,13 @@ private:
       if (all_gone_within(20)) return tree_remains::nothing_killed;
     }
     return tree_remains::unknown;
+  }
+
+  /// What has left the control group, if it could, is for the others to find.
+  bool end_group_at_once() {
+    if (!shared_.taken.has(confine::step::control_group)) return false;
+    leftovers_ = group_has_other_than(shared_.group, parent_, shared_.command);
+    return kill_group(shared_.group) && all_gone_within(500);
   }
 
   /// Without /proc the command's group, and its parent, are all that can be found.
@@ -251,10 +260,10 @@ private:
 // --- start --------------------------------------------------------------------------------------
 
 bool parse_number(const char* text, long lowest, long& number) {
-  char* end = nullptr;
-  errno = 0;
-  number = std::strtol(text, &end, 10);
-  return errno == 0 && end != text && *end == '\0' && number >= lowest;
+  unsigned long value = 0;
+  if (!read_number(text, value) || *text != '\0' || value > LONG_MAX) return false;
+  number = static_cast<long>(value);
+  return number >= lowest;
 }
 
 bool parse(int argc, char** argv, options& given) {
@@ -293,7 +302,8 @@ void set_up_process(const options& given) {
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);
-  ::signal(SIGCHLD, SIG_DFL); // ignored, it would make dead children vanish unreported
+  const struct sigaction by_default{}; // ignored, it would make dead children vanish unreported
+  ::sigaction(SIGCHLD, &by_default, nullptr);
   close_all_but(given);
   // No privileges from set-user-ID files: such a process could not be killed by this one.
   const bool ready = open_null() && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
@@ -303,14 +313,14 @@ void set_up_process(const options& given) {
 }
 
 } // namespace
-} // namespace paddock::exec
 
-int main(int argc, char** argv) {
-  using namespace paddock::exec;
-  if (argc == 7 && std::strcmp(argv[1], verify_option) == 0) return verify(argv + 2);
+int run_helper(int argc, char** argv) {
+  if (argc == 7 && std::strcmp(argv[1], verify_option) == 0)
+    return verify(const_cast<const char**>(argv + 2));
   options given;
   if (!parse(argc, argv, given)) {
-    std::fputs("paddock-exec-helper is started by the paddock library, not by hand\n", stderr);
+    constexpr char told[] = "paddock-exec-helper is started by the paddock library, not by hand\n";
+    (void)!::write(STDERR_FILENO, told, sizeof told - 1);
     return 2;
   }
   set_up_process(given);
@@ -325,7 +335,7 @@ int main(int argc, char** argv) {
   if (!map_policy(given.policy, wanted)) fail(given.channel, exec_stage::helper, EINVAL);
   ::close(given.policy);
   find_places(given, where);
-  if (wanted.wants(paddock::confine::file_system) &&
+  if (wanted.wants(confine::file_system) &&
       !visible.collect(wanted, where.workspace, given.argv[0]))
     fail(given.channel, exec_stage::helper, E2BIG);
   supervisor command(given, wanted, visible, where, shared);
@@ -334,3 +344,5 @@ int main(int argc, char** argv) {
   command.finish();
   return 0;
 }
+
+} // namespace paddock::exec

@@ -29,21 +29,9 @@ std::string tool_request(std::int64_t id, std::string_view tool, std::string_vie
   return out.take();
 }
 
-std::string discover_request(std::int64_t id) {
-  mcp::json_writer out;
-  begin_request(out, id, "server/discover");
-  out.end_object().end_object();
-  return out.take();
-}
+namespace {
 
-tool_response read_tool_response(std::string_view line) {
-  mcp::json_document document;
-  const auto answer = document.parse(line);
-  if (!answer)
-    return {.problem = std::string("the answer is not JSON: ") + answer.error().operation};
-  if (const auto error = (*answer)["error"]; error.exists())
-    return {.problem = std::string(error["message"].string().value_or("unknown protocol error"))};
-  const auto result = (*answer)["result"];
+tool_response read_result(mcp::json_view result) {
   std::string text;
   result["content"].for_each_element(
       [&](mcp::json_view block) { text = block["text"].string().value_or(""); });
@@ -53,6 +41,26 @@ tool_response read_tool_response(std::string_view line) {
   if (result["structuredContent"].text() != text)
     return {.problem = "text and structured content of the answer differ"};
   return {.failed = false, .json = text};
+}
+
+} // namespace
+
+tool_response read_tool_response(std::string_view line) {
+  mcp::json_document document;
+  const auto answer = document.parse(line);
+  if (!answer)
+    return {.problem = std::string("the answer is not JSON: ") + answer.error().operation};
+  if (const auto error = (*answer)["error"]; error.exists())
+    return {.problem = std::string(error["message"].string().value_or("unknown protocol error"))};
+  return read_result((*answer)["result"]);
+}
+
+tool_response read_tool_result(std::string_view json) {
+  mcp::json_document document;
+  const auto result = document.parse(json);
+  if (!result)
+    return {.problem = std::string("the answer is not JSON: ") + result.error().operation};
+  return read_result(*result);
 }
 
 } // namespace paddock::cli

@@ -15,9 +15,6 @@ namespace paddock::cli {
 /// A `tools/call`, without a newline. `arguments` is a JSON object.
 [[nodiscard]] std::string tool_request(std::int64_t id, std::string_view tool,
                                        std::string_view arguments);
-/// The `server/discover` that a client begins with.
-[[nodiscard]] std::string discover_request(std::int64_t id);
-
 struct tool_response {
   bool failed = true;
   std::string json;    ///< the tool's result, or its {"error", "message"}; empty without a result
@@ -27,5 +24,7 @@ struct tool_response {
 /// Reads the answer to `tool_request`. What a success holds is the same as text and as structured
 /// content, or it counts as malformed.
 [[nodiscard]] tool_response read_tool_response(std::string_view line);
+/// Reads the result object of such an answer.
+[[nodiscard]] tool_response read_tool_result(std::string_view json);
 
 } // namespace paddock::cli

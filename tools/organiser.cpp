@@ -80,7 +80,7 @@ std::string_view folder_for(std::string_view mime_type) {
 
 bool organiser::run() {
   std::vector<std::string> directories;
-  if (!discover() || !list(".", &directories)) return false;
+  if (!greet() || !list(".", &directories)) return false;
   for (const auto& directory : directories)
     if (!list(directory, nullptr)) return false;
   if (!look_at_files()) return false;
@@ -90,13 +90,12 @@ bool organiser::run() {
 
 // --- the steps -----------------------------------------------------------------------------------
 
-bool organiser::discover() {
-  std::int64_t ns = 0;
-  const auto answer = timed_exchange(discover_request(++calls_), ns);
-  const auto parsed = answer ? document_.parse(*answer) : answer.error();
-  const auto versions = parsed ? (*parsed)["result"]["supportedVersions"] : mcp::json_view();
-  const bool good = versions.size() > 0;
-  show("server/discover", "", good ? "protocol " + versions.text() : "no usable answer", ns, good);
+bool organiser::greet() {
+  const bool good = server_.tools()->size() > 0;
+  const std::string told = "protocol " + server_.server().revision + ", " +
+                           counted(server_.tools()->size(), "tool", "tools");
+  ++calls_;
+  show("connect", "", told, (server_.times().handshake_us + server_.times().tools_us) * 1000, good);
   return good;
 }
 
@@ -188,22 +187,19 @@ bool organiser::finish() {
 
 // --- calls ---------------------------------------------------------------------------------------
 
-result<std::string> organiser::timed_exchange(const std::string& request, std::int64_t& ns) {
-  const auto began = std::chrono::steady_clock::now();
-  auto answer = server_.exchange(request);
-  ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
-  return answer;
-}
-
 bool organiser::call(std::string_view tool, const std::string& arguments, std::string_view shown,
                      const summary& summarise) {
-  std::int64_t ns = 0;
-  const auto answer = timed_exchange(tool_request(++calls_, tool, arguments), ns);
-  if (!answer) {
-    show(tool, shown, text(answer.error().code), ns, false);
+  ++calls_;
+  std::string why;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto reply = server_.call_tool(tool, arguments, {}, &why);
+  const auto spent = std::chrono::steady_clock::now() - begin;
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count();
+  if (!reply) {
+    show(tool, shown, why, ns, false);
     return false;
   }
-  const tool_response response = read_tool_response(*answer);
+  const tool_response response = read_tool_result(reply->json);
   const auto parsed = document_.parse(response.json);
   if (response.failed || !parsed) {
     show(tool, shown, response.json.empty() ? response.problem : response.json, ns, false);

@@ -4,8 +4,7 @@
 // The file organiser of the demonstration: what an agent does that was asked to put a directory in
 // order by type of file. It knows the workspace only through the tools.
 
-#include "mcp_child.hpp"
-
+#include <paddock/mcp/client.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <cstdint>
@@ -24,7 +23,7 @@ namespace paddock::cli {
 class organiser {
 public:
   /// `server` must live as long.
-  explicit organiser(mcp_child& server) : server_(server) {}
+  explicit organiser(mcp::client& server) : server_(server) {}
 
   /// The whole work, each call shown on standard output. False when a call failed, which has been
   /// shown too.
@@ -44,7 +43,7 @@ private:
   /// Tells the result in a few words.
   using summary = std::function<std::string(mcp::json_view)>;
 
-  bool discover();
+  bool greet();
   bool list(const std::string& directory, std::vector<std::string>* subdirectories);
   bool look_at_files();
   void plan();
@@ -56,11 +55,10 @@ private:
   /// Calls a tool, shows the call, and keeps its result in `result_`.
   bool call(std::string_view tool, const std::string& arguments, std::string_view shown,
             const summary& summarise);
-  result<std::string> timed_exchange(const std::string& request, std::int64_t& ns);
   void show(std::string_view tool, std::string_view arguments, std::string_view outcome,
             std::int64_t ns, bool good) const;
 
-  mcp_child& server_;
+  mcp::client& server_;
   mcp::json_document document_;
   mcp::json_view result_;          ///< of the last call
   std::vector<std::string> names_; ///< entries of the workspace itself

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "process_tree.hpp"
 
+#include "helper/directory_entries.hpp"
+#include "helper/text.hpp"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/syscall.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace paddock::exec {
@@ -17,19 +18,11 @@ namespace {
 // more.
 constexpr int freeze_passes_max = 64;
 
-struct directory_record { // linux_dirent64
-  std::uint64_t inode;
-  std::int64_t offset;
-  std::uint16_t size;
-  std::uint8_t type;
-  char name[1];
-};
-
 /// The state and the parent from /proc/PID/stat: "PID (NAME) STATE PARENT …", where NAME may
 /// contain anything.
 bool read_stat(int proc, const char* id, process& found) {
   char path[32];
-  std::snprintf(path, sizeof path, "%.20s/stat", id);
+  if (!text_writer(path).add(id).add("/stat").complete()) return false;
   const int fd = ::openat(proc, path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   char text[512];
@@ -38,10 +31,15 @@ bool read_stat(int proc, const char* id, process& found) {
   if (n <= 0) return false;
   text[n] = '\0';
   const char* end_of_name = std::strrchr(text, ')');
-  if (end_of_name == nullptr || end_of_name[1] != ' ' || end_of_name[2] == '\0') return false;
-  found.id = static_cast<pid_t>(std::strtol(id, nullptr, 10));
+  if (end_of_name == nullptr || end_of_name[1] != ' ' || end_of_name[2] == '\0' ||
+      end_of_name[3] != ' ')
+    return false;
+  const char* parent = end_of_name + 4;
+  unsigned long numbers[2];
+  if (!read_number(id, numbers[0]) || !read_number(parent, numbers[1])) return false;
+  found.id = static_cast<pid_t>(numbers[0]);
   found.state = end_of_name[2];
-  found.parent = static_cast<pid_t>(std::strtol(end_of_name + 3, nullptr, 10));
+  found.parent = static_cast<pid_t>(numbers[1]);
   found.descendant = false;
   return true;
 }
@@ -62,8 +60,12 @@ bool is_still(const process& p) {
 bool process_tree::append(process found) {
   if (size_ == capacity_) {
     const std::size_t wanted = capacity_ == 0 ? 1024 : capacity_ * 2;
-    void* larger = std::realloc(processes_, wanted * sizeof(process));
-    if (larger == nullptr) return false;
+    void* larger = capacity_ == 0
+                       ? ::mmap(nullptr, wanted * sizeof(process), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                       : ::mremap(processes_, capacity_ * sizeof(process), wanted * sizeof(process),
+                                  MREMAP_MAYMOVE);
+    if (larger == MAP_FAILED) return false;
     processes_ = static_cast<process*>(larger);
     capacity_ = wanted;
   }
@@ -75,25 +77,14 @@ bool process_tree::scan() {
   size_ = 0;
   const int proc = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (proc < 0) return false;
-  alignas(directory_record) char records[16 * 1024];
   bool whole = true;
-  for (;;) {
-    const long n = ::syscall(SYS_getdents64, proc, records, sizeof records);
-    if (n <= 0) {
-      whole = whole && n == 0;
-      break;
-    }
-    for (long at = 0; at < n;) {
-      const char* record = records + at;
-      std::uint16_t size;
-      std::memcpy(&size, record + offsetof(directory_record, size), sizeof size);
-      const char* name = record + offsetof(directory_record, name);
-      process found;
-      if (name[0] >= '1' && name[0] <= '9' && read_stat(proc, name, found))
-        whole = append(found) && whole;
-      at += size;
-    }
+  directory_entries entries(proc);
+  while (const char* name = entries.next()) {
+    process found;
+    if (name[0] >= '1' && name[0] <= '9' && read_stat(proc, name, found))
+      whole = append(found) && whole;
   }
+  whole = whole && entries.complete();
   ::close(proc);
   mark_descendants();
   return whole && size_ > 0;

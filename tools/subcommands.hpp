@@ -26,5 +26,7 @@ struct subcommand {
 [[nodiscard]] subcommand add_experts(CLI::App& app);
 /// What this system offers.
 [[nodiscard]] subcommand add_doctor(CLI::App& app);
+/// The skills of a directory.
+[[nodiscard]] subcommand add_skills(CLI::App& app);
 
 } // namespace paddock::cli

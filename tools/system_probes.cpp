@@ -153,20 +153,25 @@ finding look_subreaper(const std::string&) {
   return from_call(::prctl(PR_GET_CHILD_SUBREAPER, &value));
 }
 
-/// The directory of this process in the unified hierarchy.
+/// Below the group of this process in the unified hierarchy, which may be mounted beside others.
 finding look_cgroup(const std::string&) {
   std::ifstream in("/proc/self/cgroup");
+  finding found{.found = false, .detail = "no unified hierarchy"};
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with("0::")) continue;
-    const std::string directory = "/sys/fs/cgroup" + line.substr(3);
-    struct statfs system{};
-    if (::statfs(directory.c_str(), &system) != 0 || system.f_type != CGROUP2_SUPER_MAGIC)
-      return {.found = false, .detail = "not mounted at /sys/fs/cgroup"};
-    finding found = from_call(::access(directory.c_str(), W_OK));
-    if (found.found) found.detail = directory;
-    return found;
+    for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+      const std::string parent = mount + line.substr(3);
+      std::string group = parent + (parent.back() == '/' ? "" : "/") + "paddock-doctor-XXXXXX";
+      struct statfs system{};
+      if (::statfs(parent.c_str(), &system) != 0 || system.f_type != CGROUP2_SUPER_MAGIC) continue;
+      if (::mkdtemp(group.data()) == nullptr) return from_call(-1);
+      found = from_call(::access((group + "/cgroup.kill").c_str(), W_OK));
+      found.detail = found.found ? parent : "cgroup.kill: " + found.detail;
+      ::rmdir(group.c_str());
+      return found;
+    }
   }
-  return {.found = false, .detail = "no unified hierarchy"};
+  return found;
 }
 
 // --- confinement ---------------------------------------------------------------------------------
@@ -235,18 +240,24 @@ constexpr std::array table{
     probe{"pidfd_open", "a process is watched and killed without mistaking it for another",
           "exec fails", need::required, look_pidfd},
     probe{"child subreaper", "daemons that a command leaves behind are found and killed",
-          "only the command's process group is killed", need::optional, look_subreaper},
-    probe{"cgroup v2, writable", "memory and number of processes of a command can be bounded",
-          "only the bounds of each single process apply", need::optional, look_cgroup},
-    probe{"Landlock", "a command's file access can be confined to the workspace",
-          "a command can reach what this user can", need::optional, look_landlock},
-    probe{"seccomp filters", "system calls of a command can be denied",
-          "a command may use every system call", need::optional, look_seccomp},
-    probe{"user namespaces", "a command can be isolated without privileges",
-          "the layers that need a namespace are left out", need::optional, look_user_namespace},
-    probe{"PID namespaces", "a command cannot see or signal other processes",
-          "processes of the same user are visible to a command", need::optional,
-          look_pid_namespace},
+          "without a PID namespace only the command's process group is killed", need::optional,
+          look_subreaper},
+    probe{"cgroup v2, writable",
+          "where there is no PID namespace, what a command left behind is killed at once",
+          "there it is found through /proc, stopped and killed; a PID namespace needs neither",
+          need::optional, look_cgroup},
+    probe{"Landlock", "a command reaches its workspace and installed programs only",
+          "the mount namespace alone holds that; where that is missing too, commands are refused",
+          need::optional, look_landlock},
+    probe{"seccomp filters", "a command has no sockets and no calls that attack the kernel",
+          "a network namespace alone holds the network; other calls stay allowed", need::optional,
+          look_seccomp},
+    probe{"user namespaces", "ordinary users get the layers that need a namespace",
+          "for them Landlock and the filter alone hold; see below what that leaves open",
+          need::optional, look_user_namespace},
+    probe{"PID namespaces", "a command cannot see or signal others, and its tree ends with it",
+          "Landlock (Linux 6.12) has to keep it from signalling others, or it is refused",
+          need::optional, look_pid_namespace},
 };
 
 } // namespace

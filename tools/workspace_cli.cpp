@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "workspace_cli.hpp"
 
+#include <paddock/mcp/skills.hpp>
 #include <paddock/version.hpp>
 
 #include <algorithm>
@@ -58,6 +59,62 @@ void add_exec_options(CLI::App& app, confinement_cli& target) {
                "Refuse to run commands when any layer of the confinement is missing");
 }
 
+void add_skills_options(CLI::App& app, skills_options_cli& target) {
+  app.add_flag("--skills", target.wanted,
+               "Serve the skills in .agents/skills and .agents/sys.skills: tell the model of them, "
+               "and offer ReadFile");
+  app.add_option("--skills-root", target.root,
+                 "The directory with .agents, which ReadFile reads (default: the workspace)")
+      ->needs("--skills")
+      ->type_name("DIR");
+  app.add_option("--skills-read-extensions", target.read.extensions,
+                 "What ReadFile reads (default .md,.cs,.py,.txt,.json,.yml,.yaml)")
+      ->needs("--skills")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("EXTENSIONS");
+  app.add_option("--skills-prompt-budget", target.prompt.bytes_max,
+                 "Bytes of the instructions that list skills (default 16000)")
+      ->needs("--skills")
+      ->check(not_negative, "")
+      ->type_name("N");
+}
+
+/// What --skills adds to a server.
+struct skills_offer {
+  mcp::tool read_file;
+  std::vector<mcp::extension> extensions;
+  std::function<std::string()> instructions;
+};
+
+std::optional<skills_offer> offer_skills(std::string_view program, const workspace_cli& from,
+                                         std::shared_ptr<const paddock::root> workspace) {
+  const skills_options_cli& wanted = from.skills;
+  std::shared_ptr<const paddock::root> root = std::move(workspace);
+  if (!wanted.root.empty()) {
+    auto opened = paddock::root::open(wanted.root, from.root);
+    if (!opened) {
+      complain(program, "the skills' directory " + wanted.root +
+                            " cannot be used: " + std::string(text(opened.error().code)));
+      return std::nullopt;
+    }
+    root = std::make_shared<const paddock::root>(*std::move(opened));
+  }
+  auto opened = skill_store::open(root);
+  if (!opened) {
+    complain(program, "the skills cannot be used: " + std::string(text(opened.error().code)));
+    return std::nullopt;
+  }
+  const auto store = std::make_shared<const skill_store>(*std::move(opened));
+  allowed_file_options read = wanted.read;
+  read.bytes_max = from.tools.limits.read_bytes_max;
+  skills_offer offer{.read_file = mcp::read_file_tool(root, std::move(read)),
+                     .instructions = mcp::skill_instructions(store, wanted.prompt)};
+  if (auto extension = mcp::skills_extension(store))
+    offer.extensions.push_back(*std::move(extension));
+  return offer;
+}
+
 } // namespace
 
 confinement_policy confinement_cli::policy() const {
@@ -93,6 +150,7 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       ->allow_extra_args(false)
       ->type_name("NAMES");
   add_exec_options(app, target.confinement);
+  add_skills_options(app, target.skills);
   app.add_option("--pass-env", target.tools.pass_environment,
                  "Environment variables that commands inherit besides the usual ones")
       ->delimiter(',')
@@ -146,8 +204,8 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   mcp::workspace_options chosen = from.tools;
   if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
   chosen.confinement = from.confinement.policy();
-  auto tools = mcp::workspace_tools(std::make_shared<const paddock::root>(*std::move(opened)),
-                                    std::move(chosen), &unknown);
+  const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));
+  auto tools = mcp::workspace_tools(workspace, std::move(chosen), &unknown);
   if (!tools) {
     std::string names;
     for (const auto name : mcp::workspace_tool_names())
@@ -161,7 +219,12 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   options.version = PADDOCK_VERSION;
   options.instructions = instructions;
   options.limits = from.tools.limits;
-  return mcp::server(std::move(options), *std::move(tools));
+  if (!from.skills.wanted) return mcp::server(std::move(options), *std::move(tools));
+  auto offer = offer_skills(program, from, workspace);
+  if (!offer) return std::nullopt;
+  tools->push_back(std::move(offer->read_file));
+  options.current_instructions = std::move(offer->instructions);
+  return mcp::server(std::move(options), *std::move(tools), std::move(offer->extensions));
 }
 
 } // namespace paddock::cli

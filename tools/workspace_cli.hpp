@@ -5,9 +5,11 @@
 // serves them, and the conventions of the programs: one line per error on standard error, the exit
 // codes below.
 
+#include <paddock/allowed_file.hpp>
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/root.hpp>
+#include <paddock/skill_prompt.hpp>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -39,9 +41,18 @@ struct confinement_cli {
   [[nodiscard]] confinement_policy policy() const;
 };
 
+/// Whether and how skills are served beside the tools.
+struct skills_options_cli {
+  bool wanted = false;
+  std::string root; ///< empty: the workspace
+  allowed_file_options read;
+  prompt_options prompt;
+};
+
 struct workspace_cli {
   std::string workspace = ".";
   root_options root;
+  skills_options_cli skills;
   mcp::workspace_options tools; ///< but for `exec` and `confinement`, which follow from the next
   confinement_cli confinement;
 };

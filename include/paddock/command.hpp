@@ -103,6 +103,7 @@ enum class ending : std::uint8_t {
 enum class tree_kill : std::uint8_t {
   not_needed,    ///< nothing was left when the command had ended
   pid_namespace, ///< the kernel killed everything at once; none is left
+  control_group, ///< the kernel killed everything at once, outside of a PID namespace; none is left
   subreaper,     ///< every descendant was found, frozen and killed; none is left
   /// The command's process group was killed, but it is not known that nothing is left: the
   /// supervisor was killed, /proc is missing, or the kernel had not ended a process after ten

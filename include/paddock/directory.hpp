@@ -43,6 +43,7 @@ struct directory_listing {
 struct list_options {
   std::uint64_t offset = 0;
   std::uint64_t entries_max = limits{}.list_entries_max;
+  unsigned threads_max = 2; ///< for very large directories; 1: the calling thread only
 };
 
 /// The immediate children, sorted by name in UTF-16 code unit order (what JavaScript clients

@@ -2,7 +2,8 @@
 #pragma once
 
 /// The full YAML parser behind frontmatter.hpp: libyaml's events, behind guards against input that
-/// would cost it much (nesting, number of events, size). An optional feature of the build.
+/// would cost it much (size, nesting, number of events). Anchors are followed as far as to see that
+/// they exist; nothing is expanded. An optional feature of the build.
 ///
 /// Thread-safety: pure functions.
 

@@ -165,6 +165,10 @@ public:
   /// also when that has been renamed since the root was opened.
   [[nodiscard]] bool is_protected(std::string_view resolved) const;
 
+  /// Whether every reserved entry is where it was when the root was opened, so that no path but one
+  /// that begins with its name leads to it: what a scan of many paths asks once.
+  [[nodiscard]] bool protected_in_place() const;
+
   /// Errors: root_gone when the directory was deleted.
   [[nodiscard]] result<void> check_alive() const;
   /// The resolver in use: openat2 or walker.

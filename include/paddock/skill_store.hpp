@@ -90,17 +90,78 @@ struct skill_file {
 
 enum class overwrite : std::uint8_t { refuse, replace };
 
+/// What a source may be at most. Both what an archive declares and what it really holds counts.
+struct import_limits {
+  std::uint64_t archive_bytes_max = std::uint64_t{32} * 1024 * 1024;
+  std::uint64_t entries_max = 2'000;
+  std::uint64_t file_bytes_max = std::uint64_t{32} * 1024 * 1024;
+  std::uint64_t total_bytes_max = std::uint64_t{64} * 1024 * 1024;
+  std::uint64_t ratio_max =
+      200; ///< expanded to compressed size of an entry, above `ratio_bytes_min`
+  std::uint64_t ratio_bytes_min = std::uint64_t{1024} * 1024;
+  std::uint64_t path_bytes_max = 1'024;
+  std::uint64_t depth_max = 16; ///< components of a path
+};
+
 struct import_options {
-  std::string id; ///< empty: the directory's or the archive's name
+  /// Empty: the name of the only top folder, or of the source, as far as it can be an id.
+  std::string id;
   paddock::overwrite overwrite = paddock::overwrite::refuse;
   /// Called now and then with the files and bytes done and the files in all; must not throw.
   std::function<void(std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total)>
       on_progress;
   const std::atomic<bool>* cancelled = nullptr;
+  import_limits limits = {};
 };
 
-// X(enumerator, wire name, error code, what is wrong and what to do)
-#define PADDOCK_IMPORT_REFUSALS(X) X(none, "none", io, "")
+// X(enumerator, wire name, error code, what is wrong; what to do)
+// clang-format off
+#define PADDOCK_IMPORT_REFUSALS(X)                                                                                                                                       \
+  X(none, "none", io, "nothing was refused")                                                                                                                             \
+  X(not_found, "not-found", not_found, "the source does not exist; check the path")                                                                                      \
+  X(special_source, "special-source", not_regular, "the source is neither a folder nor a file; give a folder, a .zip or a .skill file")                                  \
+  X(contains_destination, "contains-destination", invalid_argument, "the folder contains the directory of skills it would be copied to; choose the skill's own folder")  \
+  X(bad_id, "bad-id", invalid_argument, "this cannot be the id of a skill; choose one of letters, digits and hyphens")                                                   \
+  X(id_exists, "id-exists", already_exists, "there is a skill of this id; choose another id, or ask to overwrite it")                                                    \
+  X(system_skill, "system-skill", read_only, "a system skill has this id and would hide the import; choose another id")                                                  \
+  X(no_zip_support, "no-zip-support", unsupported, "archives cannot be read here; unpack it and import the folder")                                                      \
+  X(archive_too_large, "archive-too-large", too_large, "the archive is too large; remove what the skill does not need")                                                  \
+  X(too_many_entries, "too-many-entries", too_many, "there are too many files; remove what the skill does not need")                                                     \
+  X(file_too_large, "file-too-large", too_large, "a file is too large; make it smaller or leave it out")                                                                 \
+  X(total_too_large, "total-too-large", too_large, "the files are too large together; remove what the skill does not need")                                              \
+  X(ratio, "compression-ratio", too_large, "an entry expands to far more than is plausible; pack it again without it")                                                   \
+  X(not_utf8, "not-utf8", invalid_name, "a name is not UTF-8; rename the file or pack it with a tool that writes UTF-8 names")                                           \
+  X(control_character, "control-character", invalid_name, "a name has a control character; rename the file")                                                             \
+  X(empty_name, "empty-name", invalid_name, "a name is empty or has an empty part; pack it again")                                                                       \
+  X(dot_component, "dot-component", invalid_name, "a name has a part that is only a dot; pack it again")                                                                 \
+  X(parent_component, "parent-component", escapes_root, "a name has a part that is two dots and leads out of the skill; do not trust this source")                       \
+  X(absolute_name, "absolute-name", escapes_root, "a name begins with a slash and leads out of the skill; pack it with relative names")                                  \
+  X(backslash, "backslash", invalid_name, "a name has a backslash; pack it with a tool that writes slashes")                                                             \
+  X(colon, "colon", invalid_name, "a name has a colon, as drives have; rename the file")                                                                                 \
+  X(component_too_long, "component-too-long", name_too_long, "a file name is too long; shorten it")                                                                      \
+  X(path_too_long, "path-too-long", path_too_long, "a path is too long; shorten the names of its folders")                                                               \
+  X(too_deep, "too-deep", path_too_long, "folders are nested too deeply; flatten them")                                                                                  \
+  X(duplicate, "duplicate", already_exists, "two names are the same, perhaps but for case or accents; rename one of them")                                               \
+  X(file_and_directory, "file-and-directory", already_exists, "one name is a file and a folder at once; rename one of them")                                             \
+  X(symlink, "symlink", unsupported_type, "there is a symbolic link; replace it by a copy of what it points to")                                                         \
+  X(special, "special-file", not_regular, "there is a device, FIFO or socket; leave it out")                                                                             \
+  X(type_mismatch, "type-mismatch", invalid_argument, "an entry calls itself a folder and a file; pack it again")                                                        \
+  X(encrypted, "encrypted", unsupported_type, "the archive is encrypted; pack it without a password")                                                                    \
+  X(compression_method, "compression-method", unsupported_type, "the archive uses an unusual compression; pack it with deflate")                                         \
+  X(multi_disk, "multi-disk", unsupported_type, "the archive is one part of several; join them first")                                                                   \
+  X(not_a_zip, "not-a-zip", unsupported_type, "this is no zip archive; give a folder, a .zip or a .skill file")                                                          \
+  X(truncated, "truncated", invalid_argument, "the archive is cut off; download it again")                                                                               \
+  X(inconsistent, "inconsistent", invalid_argument, "the archive contradicts itself; pack it again, and do not trust its source")                                        \
+  X(name_mismatch, "name-mismatch", invalid_argument, "an entry has two different names; pack it again, and do not trust its source")                                    \
+  X(size_mismatch, "size-mismatch", invalid_argument, "an entry has another size than it declares; pack it again, and do not trust its source")                          \
+  X(bad_checksum, "bad-checksum", invalid_argument, "an entry does not match its checksum; download the archive again")                                                  \
+  X(bad_data, "bad-data", invalid_argument, "an entry cannot be decompressed; download the archive again")                                                               \
+  X(no_skill_file, "no-skill-file", not_found, "there is no SKILL.md at the top or in the only top folder; add one")                                                     \
+  X(skill_file_case, "skill-file-case", not_found, "the file has to be named SKILL.md in just this spelling; rename it")                                                 \
+  X(several_skills, "several-skills", invalid_argument, "there are several skills; import them one by one")                                                              \
+  X(beside_skill, "beside-skill", invalid_argument, "there are files beside the skill's folder; import the folder alone")                                                \
+  X(changed, "changed", conflict, "the source changed while it was read; import it again")
+// clang-format on
 
 /// Why a source was refused. Nothing was changed.
 enum class import_refusal : std::uint8_t {
@@ -111,6 +172,8 @@ enum class import_refusal : std::uint8_t {
 
 [[nodiscard]] std::string_view wire_name(import_refusal refusal) noexcept;
 [[nodiscard]] std::string_view text(import_refusal refusal) noexcept;
+/// The error that the import ends with.
+[[nodiscard]] error_code code_of(import_refusal refusal) noexcept;
 
 /// What an import did, or why it did not.
 struct import_report {
@@ -128,6 +191,7 @@ struct import_report {
 struct uploaded_file {
   std::string path; ///< relative, with '/'
   std::string_view bytes;
+  bool executable = false;
 };
 
 class skill_store {

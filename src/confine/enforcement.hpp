@@ -20,6 +20,7 @@ namespace paddock::confine {
   X(landlock_paths, "Landlock")                                                                    \
   X(landlock_sockets, "Landlock")                                                                  \
   X(landlock_signals, "Landlock and subreaper")                                                    \
+  X(control_group, "control group")                                                                \
   X(seccomp, "seccomp filter")                                                                     \
   X(no_new_privileges, "no new privileges")                                                        \
   X(capabilities, "no capabilities")                                                               \
@@ -84,7 +85,8 @@ inline constexpr layer_rule layer_rules[layer_count] = {
      "names and attributes of files outside can be seen, and attributes changed"},
     {bit(step::network_namespace) | bit(step::seccomp), 0, bit(step::landlock_sockets),
      step::seccomp, "sockets can be made that lead nowhere"},
-    {bit(step::pid_namespace) | bit(step::landlock_signals), 0, 0, step::pid_namespace, nullptr},
+    {bit(step::pid_namespace) | bit(step::landlock_signals), 0, bit(step::control_group),
+     step::pid_namespace, nullptr},
     {0, bit(step::masks), 0, step::masks, nullptr},
     {0, bit(step::ipc_namespace), 0, step::ipc_namespace, nullptr},
     {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0,

@@ -7,8 +7,10 @@
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <iterator>
 
 namespace paddock::confine {
 namespace {
@@ -70,8 +72,7 @@ constexpr denied_call denied_calls[] = {
     {CALL(personality, 135, 92), check::new_personality, EPERM}, // switches ASLR off, among others
     {CALL(setpriority, 141, 140), check::others_priority, EPERM},
     {CALL(ioprio_set, 251, 30), check::others_io, EPERM},
-    // Limits, scheduling and memory of other processes of the same user. Nobody can tell a thread
-    // of the caller from those: pthread_setaffinity_np() and its like fail, too.
+    // Limits, scheduling and memory of other processes of the same user.
     {CALL(prlimit64, 302, 261), check::other_process, EPERM},
     {CALL(sched_setparam, 142, 118), check::other_process, EPERM},
     {CALL(sched_setscheduler, 144, 119), check::other_process, EPERM},
@@ -364,6 +365,42 @@ constexpr void add_checked_calls(program& to, check when, const filter_request& 
   to.land_otherwise(last);
 }
 
+struct numbered_answer {
+  std::uint32_t number;
+  target answer;
+};
+
+/// What is left to look at, by halves: the kernel runs the program once for every system call when
+/// it takes the filter in, to find out which ones are always allowed.
+constexpr void search(program& to, const numbered_answer* first, std::size_t count) {
+  constexpr std::size_t few = 4;
+  if (count > few) {
+    const std::size_t half = count / 2;
+    to.if_at_least(first[half].number, next, next);
+    const std::size_t branch = to.size() - 1;
+    search(to, first + half, count - half);
+    to.land_otherwise(branch);
+    search(to, first, half);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    to.if_equal(first[i].number, first[i].answer, i + 1 == count ? allow : next);
+}
+
+constexpr void add_always_denied(program& to, const filter_request& request) {
+  numbered_answer denied[std::size(denied_calls)] = {};
+  std::size_t count = 0;
+  for_each_call(check::always, request,
+                [&](std::uint32_t number, target answer) { denied[count++] = {number, answer}; });
+  std::sort(denied, denied + count,
+            [](const numbered_answer& a, const numbered_answer& b) { return a.number < b.number; });
+  search(to, denied, count);
+}
+
+constexpr bool is_about_processes(check when) {
+  return when == check::other_process || when == check::others_priority || when == check::others_io;
+}
+
 constexpr check checks_of_arguments[] = {
     check::terminal_takeover, check::new_namespace,   check::socket,    check::socket_pair,
     check::other_process,     check::others_priority, check::others_io, check::new_personality,
@@ -383,9 +420,9 @@ constexpr std::size_t build(const filter_request& request, sock_filter* out, std
     to.if_at_least(x32_first, enosys, next);
   }
   for (const check when : checks_of_arguments)
-    add_checked_calls(to, when, request);
-  for_each_call(check::always, request,
-                [&](std::uint32_t number, target denied) { to.if_equal(number, denied, next); });
+    if (request.processes == process_view::all || !is_about_processes(when))
+      add_checked_calls(to, when, request);
+  add_always_denied(to, request);
   return to.end();
 }
 

@@ -42,13 +42,21 @@ enum class network_access {
             ///< container engine for one: only where another layer decides about those paths
 };
 
+/// Which processes the command can name by a number.
+enum class process_view {
+  all, ///< its limits, priorities and scheduling it may change by the number 0 only. The filter
+       ///< cannot tell a thread of the caller from another process: pthread_setaffinity_np() fails
+  own, ///< those of its PID namespace, all of them its own: nothing to deny
+};
+
 struct filter_request {
   filter_arch arch = filter_arch::native;
   network_access network = network_access::none;
+  process_view processes = process_view::all;
 };
 
 /// Enough room for every request.
-inline constexpr std::size_t seccomp_filter_max = 120;
+inline constexpr std::size_t seccomp_filter_max = 160;
 
 /// Writes the program for prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER) or seccomp(2) to `out` and
 /// returns its number of instructions. Returns 0 when `capacity` is too small; `out` has then been

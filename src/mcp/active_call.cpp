@@ -10,7 +10,9 @@ namespace {
 /// Whitespace between tokens may contain line breaks, which would tear the line apart; inside
 /// strings JSON has none.
 std::string_view one_line(std::string_view json, std::string& copy) {
-  if (json.find_first_of("\r\n") == std::string_view::npos) return json;
+  // Two searches, because find_first_of looks at every byte by itself.
+  if (json.find('\n') == std::string_view::npos && json.find('\r') == std::string_view::npos)
+    return json;
   copy = json;
   std::ranges::replace_if(copy, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return copy;
@@ -55,23 +57,45 @@ std::size_t active_call::message_bytes_max() const noexcept {
   return static_cast<std::size_t>(core_.options.limits.message_out_bytes_max);
 }
 
+namespace {
+
+tool_result method_failure(rpc_error code, std::string_view message) {
+  json_writer out;
+  out.begin_object().key("code").integer(static_cast<int>(code));
+  out.member("message", message).end_object();
+  return {.json = out.take(), .failed = true, .content = {}};
+}
+
+tool_result run_method(const extension_method& method, call& c) {
+  method_result r = method.handler(c);
+  if (r.error) return method_failure(*r.error, r.message);
+  return {.json = std::move(r.json), .failed = false, .content = {}};
+}
+
+} // namespace
+
 tool_result active_call::run(std::uint64_t token) {
   token_ = token;
-  if (cancelled_.load(std::memory_order_relaxed))
-    return tool_result::failure(error_code::cancelled, "the connection is ending");
-  if (const std::string problems = problems_of(tool(), arguments_); !problems.empty())
+  constexpr std::string_view ending = "the connection is ending";
+  const bool late = cancelled_.load(std::memory_order_relaxed);
+  if (request_.method != nullptr)
+    return late ? method_failure(rpc_error::internal_error, ending)
+                : run_method(*request_.method, *this);
+  if (late) return tool_result::failure(error_code::cancelled, ending);
+  if (const std::string problems = problems_of(*request_.tool, arguments_); !problems.empty())
     return tool_result::failure(error_code::invalid_argument, problems);
-  return tool().handler(*this);
+  return request_.tool->handler(*this);
 }
 
 namespace {
 
-void write_result(json_writer& out, const call_request& request, const tool_result& r,
-                  std::string_view modern_meta) {
+void write_tool_result(json_writer& out, const call_request& request, const tool_result& r,
+                       std::string_view modern_meta) {
   std::string copy_of_json;
   std::string copy_of_content;
   const std::string_view json = one_line(r.json, copy_of_json);
   const bool modern = request.revision == revision::r2026_07_28;
+  out.reserve(json.size() * 9 / 4 + 512); // the text twice, once with its quotes escaped
   out.begin_object().member("jsonrpc", "2.0").key("id").raw(request.id.json());
   out.key("result").begin_object();
   if (modern) out.member("resultType", "complete");
@@ -92,23 +116,63 @@ void write_result(json_writer& out, const call_request& request, const tool_resu
   out.end_object().end_object();
 }
 
+/// The members that the modern revision adds to a result, as the rest of its object.
+std::string modern_members(const extension_method& method, bool first, std::string_view meta) {
+  json_writer out;
+  out.begin_object().member("resultType", "complete");
+  if (method.time_to_live_ms)
+    out.key("ttlMs").integer(*method.time_to_live_ms).member("cacheScope", "private");
+  out.key("_meta").raw(meta).end_object();
+  std::string members = out.take();
+  members.replace(0, 1, first ? "" : ",");
+  return members;
+}
+
+void write_method_result(json_writer& out, const call_request& request, const tool_result& r,
+                         std::string_view modern_meta) {
+  std::string copy;
+  const std::string_view json = one_line(r.json, copy);
+  out.begin_object().member("jsonrpc", "2.0").key("id").raw(request.id.json());
+  out.key(r.failed ? "error" : "result");
+  if (r.failed || request.revision != revision::r2026_07_28) {
+    out.raw(json);
+  } else {
+    std::string object(json.substr(0, json.rfind('}')));
+    const bool empty = object.find('"') == std::string::npos;
+    out.raw(object.append(modern_members(*request.method, empty, modern_meta)));
+  }
+  out.end_object();
+}
+
 } // namespace
+
+void active_call::write(json_writer& out, const tool_result& r) const {
+  if (request_.method != nullptr)
+    write_method_result(out, request_, r, core_.modern_meta);
+  else
+    write_tool_result(out, request_, r, core_.modern_meta);
+}
+
+tool_result active_call::too_large(std::size_t needed, std::size_t room) const {
+  std::string message = "the result of " + std::to_string(needed) + " bytes exceeds the " +
+                        std::to_string(room) + " bytes that fit";
+  if (request_.method != nullptr) return method_failure(rpc_error::internal_error, message);
+  const std::string& hint = request_.tool->too_large_hint;
+  message.append("; ").append(hint.empty() ? advice(error_code::too_large) : hint);
+  return tool_result::failure(error_code::too_large, message);
+}
 
 call_outcome active_call::write_response(json_writer& out, const tool_result& r,
                                          std::size_t room) const {
   out.clear();
   std::size_t needed = r.json.size();
   if (needed <= room) {
-    write_result(out, request_, r, core_.modern_meta);
+    write(out, r);
     needed = out.str().size();
     if (needed <= room) return r.failed ? call_outcome::failed : call_outcome::succeeded;
   }
-  std::string message = "the result of " + std::to_string(needed) + " bytes exceeds the " +
-                        std::to_string(room) + " bytes that fit; ";
-  message += tool().too_large_hint.empty() ? advice(error_code::too_large) : tool().too_large_hint;
   out = {};
-  write_result(out, request_, tool_result::failure(error_code::too_large, message),
-               core_.modern_meta);
+  write(out, too_large(needed, room));
   return call_outcome::too_large;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One tools/call from its arrival to its response.
+// One tools/call, or one call of an extension's method, from its arrival to its response.
 
 #include "mcp/server_core.hpp"
 
@@ -34,10 +34,11 @@ struct client_info {
   std::string version;
 };
 
-/// What a tools/call asks for; views refer to the parsed message.
+/// What a call asks for; views refer to the parsed message.
 struct call_request {
   request_id id;
-  const paddock::mcp::tool* tool = nullptr;
+  const paddock::mcp::tool* tool = nullptr; ///< this,
+  const extension_method* method = nullptr; ///< or this
   json_view arguments;
   paddock::mcp::revision revision = newest_legacy;
   std::optional<request_id> progress_token;
@@ -60,10 +61,13 @@ public:
   [[nodiscard]] std::size_t message_bytes_max() const noexcept override;
 
   [[nodiscard]] const request_id& id() const noexcept { return request_.id; }
-  [[nodiscard]] const paddock::mcp::tool& tool() const noexcept { return *request_.tool; }
+  [[nodiscard]] const std::string& name() const noexcept {
+    return request_.method != nullptr ? request_.method->name : request_.tool->name;
+  }
   [[nodiscard]] const call_request& request() const noexcept { return request_; }
 
-  /// Checks the arguments and runs the handler. `token` is what the channel hears in may_block.
+  /// Checks the arguments and runs the handler. `token` is what the channel hears in may_block. A
+  /// method's failure is the error object of JSON-RPC.
   [[nodiscard]] tool_result run(std::uint64_t token);
   /// Makes `out` the response, or an error when that would exceed `room` bytes. Says which.
   call_outcome write_response(json_writer& out, const tool_result& r, std::size_t room) const;
@@ -77,6 +81,9 @@ public:
   std::mutex guard; ///< held while the handler's on_cancel function is set or runs
 
 private:
+  void write(json_writer& out, const tool_result& r) const;
+  [[nodiscard]] tool_result too_large(std::size_t needed, std::size_t room) const;
+
   channel& channel_;
   const server::core& core_;
   call_request request_;

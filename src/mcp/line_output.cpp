@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/line_output.hpp"
 
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 

@@ -19,8 +19,9 @@ struct server::in_process final : channel {
   session talk;
 };
 
-server::server(server_options options, std::vector<tool> tools)
-    : core_(std::make_shared<const core>(std::move(options), std::move(tools))),
+server::server(server_options options, std::vector<tool> tools, std::vector<extension> extensions)
+    : core_(std::make_shared<const core>(std::move(options), std::move(tools),
+                                         std::move(extensions))),
       in_process_(std::make_unique<in_process>(core_)) {}
 server::server(server&&) noexcept = default;
 server& server::operator=(server&&) noexcept = default;

@@ -59,8 +59,8 @@ std::string tool_array(const std::vector<tool>& tools, revision r) {
   return out.take();
 }
 
-void write_cache_hints(json_writer& out) {
-  out.key("ttlMs").integer(time_to_live_ms).member("cacheScope", "public");
+void write_cache_hints(json_writer& out, std::int64_t ms, std::string_view scope) {
+  out.key("ttlMs").integer(ms).member("cacheScope", scope);
 }
 
 std::string list_result(std::string_view tools, revision r, std::string_view modern_meta) {
@@ -70,22 +70,36 @@ std::string list_result(std::string_view tools, revision r, std::string_view mod
   if (modern) out.member("resultType", "complete");
   out.key("tools").raw(tools);
   if (modern) {
-    write_cache_hints(out);
+    write_cache_hints(out, time_to_live_ms, "public");
     out.key("_meta").raw(modern_meta);
   }
   out.end_object();
   return out.take();
 }
 
-std::string discovery(const server_options& o, std::string_view modern_meta) {
+/// Capabilities by extension came in 2025-11-25.
+std::string capabilities(const std::vector<extension>& extensions, revision r) {
   json_writer out;
-  out.begin_object().member("resultType", "complete");
-  out.key("supportedVersions").begin_array().string(revision_modern).end_array();
-  out.key("capabilities").raw(R"({"tools":{}})");
-  if (!o.instructions.empty()) out.member("instructions", o.instructions);
-  write_cache_hints(out);
-  out.key("_meta").raw(modern_meta).end_object();
+  out.begin_object().key("tools").raw("{}");
+  for (const extension& e : extensions)
+    for (const std::string& name : e.capabilities)
+      out.key(name).raw("{}");
+  if (!extensions.empty() && r >= revision::r2025_11_25) {
+    out.key("extensions").begin_object();
+    for (const extension& e : extensions)
+      out.key(e.name).raw(e.settings);
+    out.end_object();
+  }
+  out.end_object();
   return out.take();
+}
+
+void write_instructions(json_writer& out, const server_options& o) {
+  std::string text = o.instructions;
+  if (o.current_instructions)
+    if (const std::string more = o.current_instructions(); !more.empty())
+      text.append(text.empty() ? "" : "\n\n").append(more);
+  if (!text.empty()) out.member("instructions", text);
 }
 
 } // namespace
@@ -100,16 +114,21 @@ std::optional<revision> legacy_revision(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-server::core::core(server_options o, std::vector<tool> t)
-    : options(std::move(o)), tools(std::move(t)), server_info(implementation(options)),
-      modern_meta(meta_with_server_info(server_info)),
-      discover_result(discovery(options, modern_meta)),
+server::core::core(server_options o, std::vector<tool> t, std::vector<extension> e)
+    : options(std::move(o)), tools(std::move(t)), extensions(std::move(e)),
+      server_info(implementation(options)), modern_meta(meta_with_server_info(server_info)),
       tools_array(tool_array(tools, revision::r2026_07_28)) {
   for (const tool& each : tools) {
     Expects(each.handler != nullptr);
     const bool is_new = by_name.emplace(each.name, &each).second;
     Expects(is_new);
   }
+  for (const extension& each : extensions)
+    for (const extension_method& method : each.methods) {
+      Expects(method.handler != nullptr);
+      const bool is_new = methods.emplace(method.name, &method).second;
+      Expects(is_new);
+    }
   for (std::size_t i = 0; i < revision_count; ++i) {
     const auto r = static_cast<revision>(i);
     list_results[i] = list_result(tool_array(tools, r), r, modern_meta);
@@ -121,13 +140,32 @@ const tool* server::core::find(std::string_view name) const {
   return found == by_name.end() ? nullptr : found->second;
 }
 
+const extension_method* server::core::find_method(std::string_view name) const {
+  const auto found = methods.find(name);
+  return found == methods.end() ? nullptr : found->second;
+}
+
 std::string server::core::initialize_result(revision r) const {
   json_writer out;
   out.begin_object().member("protocolVersion", name_of(r));
-  out.key("capabilities").raw(R"({"tools":{}})");
+  out.key("capabilities").raw(capabilities(extensions, r));
   out.key("serverInfo").raw(server_info);
-  if (!options.instructions.empty()) out.member("instructions", options.instructions);
+  write_instructions(out, options);
   out.end_object();
+  return out.take();
+}
+
+std::string server::core::discover_result() const {
+  json_writer out;
+  out.begin_object().member("resultType", "complete");
+  out.key("supportedVersions").begin_array().string(revision_modern).end_array();
+  out.key("capabilities").raw(capabilities(extensions, revision::r2026_07_28));
+  write_instructions(out, options);
+  if (options.current_instructions)
+    write_cache_hints(out, 0, "private");
+  else
+    write_cache_hints(out, time_to_live_ms, "public");
+  out.key("_meta").raw(modern_meta).end_object();
   return out.take();
 }
 

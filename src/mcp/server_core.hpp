@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What all connections of a server share: the tools, and every text that can be prepared once.
+// What all connections of a server share: tools, extensions, and every text that can be prepared
+// once.
 
 #include <paddock/mcp/server.hpp>
 
@@ -40,19 +41,23 @@ inline constexpr std::string_view meta_server_info = "io.modelcontextprotocol/se
 inline constexpr std::string_view meta_subscription_id = "io.modelcontextprotocol/subscriptionId";
 
 struct server::core {
-  core(server_options o, std::vector<tool> t);
+  core(server_options o, std::vector<tool> t, std::vector<extension> e);
 
   [[nodiscard]] const tool* find(std::string_view name) const;
+  [[nodiscard]] const extension_method* find_method(std::string_view name) const;
   /// The result of a legacy `initialize` answered with `r`.
   [[nodiscard]] std::string initialize_result(revision r) const;
+  /// Of server/discover.
+  [[nodiscard]] std::string discover_result() const;
 
   server_options options;
   std::vector<tool> tools;
+  std::vector<extension> extensions;
   std::unordered_map<std::string_view, const tool*> by_name;
+  std::unordered_map<std::string_view, const extension_method*> methods;
 
   std::string server_info;                              ///< the Implementation object
   std::string modern_meta;                              ///< the _meta object of every modern result
-  std::string discover_result;                          ///< of server/discover
   std::string tools_array;                              ///< tool definitions in the newest shape
   std::array<std::string, revision_count> list_results; ///< of tools/list
 };

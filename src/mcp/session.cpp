@@ -99,9 +99,9 @@ void session::dispatch_modern(work& w, const message& m, json_view meta) {
   }
   if (m.method == "tools/call") return call_tool(w, m, meta, revision::r2026_07_28);
   if (m.method == "tools/list") return list_tools(w, m, revision::r2026_07_28);
-  if (m.method == "server/discover") return reply_result(w, m, core_->discover_result);
+  if (m.method == "server/discover") return reply_result(w, m, core_->discover_result());
   if (m.method == "subscriptions/listen") return listen(w, m);
-  reply_error(w, m.id, rpc_error::method_not_found, "Method not found");
+  call_method(w, m, meta, revision::r2026_07_28);
 }
 
 void session::dispatch_legacy(work& w, const message& m, json_view meta) {
@@ -110,7 +110,7 @@ void session::dispatch_legacy(work& w, const message& m, json_view meta) {
   if (m.method == "ping") return reply_result(w, m, "{}");
   if (m.method == "tools/list") return list_tools(w, m, r);
   if (m.method == "initialize") return initialize(w, m);
-  reply_error(w, m.id, rpc_error::method_not_found, "Method not found");
+  call_method(w, m, meta, r);
 }
 
 // --- requests ----------------------------------------------------------------------------------
@@ -152,9 +152,25 @@ void session::call_tool(work& w, const message& m, json_view meta, revision r) {
   else if (arguments.exists() && !arguments.is(json_kind::null))
     return reply_error(w, m.id, rpc_error::invalid_params,
                        "Invalid params: arguments must be an object");
+  start(w, std::move(request), meta);
+}
+
+/// What is left: methods of extensions.
+void session::call_method(work& w, const message& m, json_view meta, revision r) {
+  call_request request{.id = *m.id, .method = core_->find_method(m.method), .revision = r};
+  if (request.method == nullptr)
+    return reply_error(w, m.id, rpc_error::method_not_found, "Method not found");
+  if (m.params.exists() && !m.params.is(json_kind::object))
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Invalid params: params must be an object");
+  request.arguments = m.params;
+  start(w, std::move(request), meta);
+}
+
+void session::start(work& w, call_request request, json_view meta) {
   request.progress_token = request_id::from(meta["progressToken"]);
   request.traceparent = meta["traceparent"].string().value_or("");
-  if (const json_view info = meta[meta_client_info]; r == revision::r2026_07_28) {
+  if (const json_view info = meta[meta_client_info]; request.revision == revision::r2026_07_28) {
     request.client_name = info["name"].string().value_or("");
     request.client_version = info["version"].string().value_or("");
   } else if (client_) {
@@ -248,7 +264,7 @@ void session::observe(const active_call& c, const tool_result& r, call_outcome o
   else if (outcome == call_outcome::failed)
     if (const auto parsed = document.parse(r.json))
       error = (*parsed)["error"].string().value_or("");
-  core_->options.observer({.tool = c.tool().name,
+  core_->options.observer({.tool = c.name(),
                            .id = q.id.json(),
                            .outcome = outcome,
                            .error = error,

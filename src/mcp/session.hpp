@@ -56,6 +56,8 @@ private:
   void initialize(work& w, const message& m);
   void list_tools(work& w, const message& m, revision r);
   void call_tool(work& w, const message& m, json_view meta, revision r);
+  void call_method(work& w, const message& m, json_view meta, revision r);
+  void start(work& w, call_request request, json_view meta);
   void listen(work& w, const message& m);
   void cancel(json_view id);
 

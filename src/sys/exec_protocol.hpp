@@ -41,6 +41,7 @@ enum class tree_remains : std::int32_t {
   nothing,          ///< and nothing had to be killed
   nothing_killed,   ///< because it was killed
   namespace_killed, ///< because its PID namespace was
+  group_killed,     ///< because its control group was
   unknown,          ///< processes that could not be found, or that the kernel had not ended yet
 };
 

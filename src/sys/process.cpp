@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 // The child of `spawn` runs in this process's memory while its thread waits; sanitizers must not
@@ -207,7 +208,7 @@ result<file_descriptor> sealed_memory(std::string_view bytes) {
 result<shared_memory> shared_memory::make() {
   int key = 0;
   PADDOCK_CHECK(getrandom({reinterpret_cast<char*>(&key), sizeof key}));
-  key |= 1; // 0 is IPC_PRIVATE
+  key = (key & std::numeric_limits<int>::max()) | 1; // positive, and 0 is IPC_PRIVATE
   const int id = ::shmget(key, 1, IPC_CREAT | IPC_EXCL | 0600);
   if (id < 0) return failure(errno, "shmget");
   return shared_memory(key, id);

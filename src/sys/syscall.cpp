@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -114,6 +115,15 @@ result<file_status> status_at(int dirfd, const char* name, int at_flags) {
   };
 }
 
+result<entry_status> entry_status_at(int dirfd, const char* name) {
+  struct statx s;
+  const int n = ::statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+                        STATX_TYPE | STATX_SIZE | STATX_MTIME, &s);
+  if (n < 0) return failure(errno, "statx");
+  return entry_status{
+      .kind = kind_of(s.stx_mode), .size = s.stx_size, .modified_ns = nanoseconds(s.stx_mtime)};
+}
+
 result<std::int64_t> fstatfs_type(int fd) {
   struct statfs s;
   if (retried([&] { return ::fstatfs(fd, &s); }) < 0) return failure(errno, "fstatfs");
@@ -208,6 +218,10 @@ result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid) {
   return none(retried([&] { return ::fchown(fd, uid, gid); }), "fchown");
 }
 
+result<void> try_flock(int fd) {
+  return none(retried([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }), "flock");
+}
+
 result<void> getrandom(std::span<char> buffer) {
   std::size_t done = 0;
   while (done < buffer.size()) {
@@ -235,6 +249,17 @@ std::int64_t monotonic_ms() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+std::int64_t file_clock_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void pause_ms(int milliseconds) noexcept {
+  const timespec time{.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1'000'000L};
+  (void)::nanosleep(&time, nullptr);
 }
 
 memory memory_usage() noexcept {

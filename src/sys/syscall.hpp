@@ -41,6 +41,13 @@ void close(int fd) noexcept;
 // --- looking ------------------------------------------------------------------------------------
 /// `name` may be empty: the object `dirfd` itself.
 result<file_status> status_at(int dirfd, const char* name, int at_flags = 0);
+/// What a listing says of an entry, links not followed: less than file_status, and cheaper.
+struct entry_status {
+  entry_kind kind = entry_kind::other;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+};
+result<entry_status> entry_status_at(int dirfd, const char* name);
 /// The magic number of the file system (statfs f_type).
 result<std::int64_t> fstatfs_type(int fd);
 result<std::string> readlinkat(int dirfd, const char* name);
@@ -68,6 +75,9 @@ result<void> renameat2(int from_dirfd, const char* from, int to_dirfd, const cha
 result<void> linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags);
 result<void> fchmod(int fd, unsigned mode);
 result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid);
+/// An exclusive lock on the object behind `fd`, until the descriptor is closed. Never waits: EAGAIN
+/// while another open description has it.
+result<void> try_flock(int fd);
 result<void> getrandom(std::span<char> buffer);
 
 // --- this process -------------------------------------------------------------------------------
@@ -76,6 +86,10 @@ result<void> getrandom(std::span<char> buffer);
 /// NULL-terminated "NAME=value" strings; may be null.
 [[nodiscard]] const char* const* environment() noexcept;
 [[nodiscard]] std::int64_t monotonic_ms() noexcept;
+/// The clock that file times are taken from: nanoseconds since 1970-01-01 UTC, one tick coarse.
+[[nodiscard]] std::int64_t file_clock_ns() noexcept;
+/// Does nothing for a while; a signal may end it early.
+void pause_ms(int milliseconds) noexcept;
 
 struct memory {
   std::uint64_t resident_bytes = 0;

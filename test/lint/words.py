@@ -9,7 +9,8 @@ import sys
 from sources import files, report
 
 WORDS = re.compile(r"\bTODO\b|\bFIXME\b|\bXXX\b|\bstub(?:bed|s)?\b|not implemented|(?<!\w)/home/\w+/")
-TEXT = {".hpp", ".cpp", ".in", ".py", ".mjs", ".sh", ".md", ".build", ".txt", ".cmake", ".json", ".wrap", ""}
+TEXT = {".hpp", ".cpp", ".in", ".py", ".mjs", ".js", ".html", ".css", ".sh", ".md", ".build", ".txt", ".cmake", ".json",
+        ".wrap", ""}
 
 
 def top_level(top):

@@ -16,7 +16,12 @@
 
 namespace paddock::test {
 
-enum class machine { whole, without_namespaces, without_landlock_and_seccomp };
+enum class machine {
+  whole,
+  without_namespaces,
+  without_landlock_and_seccomp,
+  without_mount_attributes, ///< Linux 5.11
+};
 
 /// For the rest of this process's life. Aborts when it does not work.
 inline void become(machine kind) {
@@ -44,11 +49,26 @@ inline void become(machine kind) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  if (kind == machine::whole) return;
-  const bool namespaces = kind == machine::without_namespaces;
-  sock_fprog program{
-      static_cast<unsigned short>(namespaces ? std::size(no_namespaces) : std::size(no_filters)),
-      namespaces ? no_namespaces : no_filters};
+  sock_filter no_mount_attributes[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 442, 0, 1), // mount_setattr
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program{};
+  switch (kind) {
+  case machine::whole:
+    return;
+  case machine::without_namespaces:
+    program = {std::size(no_namespaces), no_namespaces};
+    break;
+  case machine::without_landlock_and_seccomp:
+    program = {std::size(no_filters), no_filters};
+    break;
+  case machine::without_mount_attributes:
+    program = {std::size(no_mount_attributes), no_mount_attributes};
+    break;
+  }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
     std::abort();

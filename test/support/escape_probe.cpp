@@ -6,11 +6,15 @@
 // PARENT a process outside. The working directory is the workspace.
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,11 +27,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <netinet/in.h>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -103,6 +110,52 @@ bool links_and_reads() {
   return ::symlink((outside + "/secret").c_str(), "link") == 0 && reads("link");
 }
 
+/// The socket is listed with the network that it is in.
+bool sees_sockets() {
+  std::ifstream in("/proc/net/unix");
+  for (std::string line; std::getline(in, line);)
+    if (line.find(outside) != std::string::npos) return true;
+  return false;
+}
+
+bool takes_descriptor() {
+  const auto other = static_cast<int>(::syscall(SYS_pidfd_open, parent, 0));
+  return other >= 0 && ::syscall(SYS_pidfd_getfd, other, 0, 0) >= 0;
+}
+
+bool forks(int count) {
+  bool all = true;
+  for (int i = 0; i < count && all; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0)
+      for (;;)
+        ::pause();
+    all = child > 0;
+  }
+  return all;
+}
+
+bool takes_memory(std::size_t size) {
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory != MAP_FAILED;
+}
+
+bool writes(std::size_t size) {
+  const int fd = ::open("large", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  return fd >= 0 && ::pwrite(fd, "x", 1, static_cast<off_t>(size)) == 1;
+}
+
+/// As OpenMP does: by the number of the thread, not by 0.
+bool schedules_its_threads() {
+  bool done = false;
+  std::thread([&] {
+    cpu_set_t now;
+    done = ::pthread_getaffinity_np(::pthread_self(), sizeof now, &now) == 0 &&
+           ::pthread_setaffinity_np(::pthread_self(), sizeof now, &now) == 0;
+  }).join();
+  return done;
+}
+
 bool uses_scratch() {
   const char* directory = std::getenv("TMPDIR");
   std::string name = std::string(directory != nullptr ? directory : "/tmp") + "/scratch-XXXXXX";
@@ -134,6 +187,8 @@ const attempt attempts[] = {
     {"E09-fast-open", sends_fast_open},
     {"E10-udp", sends_datagram},
     {"E10-netlink", [] { return ::socket(AF_NETLINK, SOCK_RAW, 0) >= 0; }},
+    {"E10-packet", [] { return ::socket(AF_PACKET, SOCK_RAW, 0) >= 0; }},
+    {"E10-raw", [] { return ::socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) >= 0; }},
     {"E11-abstract", [] { return connects_unix(std::string(1, '\0') + outside); }},
     {"E12-pathname", [] { return connects_unix(outside + "/socket"); }},
     {"E13-io-uring", makes_ring},
@@ -141,9 +196,12 @@ const attempt attempts[] = {
     {"E15-pidfd", [] { return ::syscall(SYS_pidfd_open, parent, 0) >= 0 && ::kill(parent, 0) == 0; }},
     {"E16-memory", reads_memory},
     {"E16-ptrace", [] { return ::ptrace(PTRACE_SEIZE, parent, nullptr, nullptr) == 0; }},
+    {"E16-descriptor", takes_descriptor},
     {"E17-environ", [] { return reads(of_parent("environ")); }},
+    {"E18-memory", [] { return opens(of_parent("mem"), O_RDONLY); }},
     {"E18-root", [] { return reads(of_parent("root") + outside + "/secret"); }},
     {"E19-cmdline", [] { return reads(of_parent("cmdline")); }},
+    {"E20-affinity", [] { cpu_set_t all; std::memset(&all, 0xff, sizeof all); return ::sched_setaffinity(parent, sizeof all, &all) == 0; }},
     {"E20-prlimit", [] { rlimit r{}; return ::prlimit(parent, RLIMIT_CORE, nullptr, &r) == 0; }},
     {"E20-priority", [] { return ::setpriority(PRIO_PROCESS, static_cast<id_t>(parent), 5) == 0; }},
     {"E21-read", [] { return reads(".perstack/secret"); }},
@@ -151,12 +209,22 @@ const attempt attempts[] = {
     {"E21-rename", [] { return ::rename(".perstack", "taken") == 0; }},
     {"E22-inherited", [] { return ::fcntl(9, F_GETFD) >= 0; }},
     {"E23-kmsg", [] { return opens("/dev/kmsg", O_RDONLY | O_NONBLOCK) || opens("/proc/sysrq-trigger", O_WRONLY); }},
+    {"E23-terminal", [] { return opens("/dev/tty", O_RDWR); }},
     {"E24-unshare", [] { return ::unshare(CLONE_NEWUSER) == 0; }},
     {"E25-chroot", [] { return ::chroot(".") == 0; }},
     {"E26-memfd", [] { return ::memfd_create("x", 0) >= 0; }},
+    {"E27-processes", [] { return forks(40); }},
+    {"E28-memory", [] { return takes_memory(256UL << 20); }},
+    {"E34-file-size", [] { std::signal(SIGXFSZ, SIG_IGN); return writes(4UL << 20); }},
+    {"E38-injection", [] { const char c = 'x'; return ::ioctl(STDIN_FILENO, TIOCSTI, &c) == 0 || errno == EFAULT; }},
+    {"E39-listener", [] { return ::fcntl(8, F_GETFD) >= 0; }},
+    {"E40-message-queue", [] { return ::msgget(static_cast<key_t>(parent), 0) >= 0; }},
+    {"E40-semaphore", [] { return ::semget(static_cast<key_t>(parent), 1, 0) >= 0; }},
     {"E40-shared-memory", [] { return ::shmget(static_cast<key_t>(parent), 1, 0) >= 0; }},
+    {"X-proc-net", sees_sockets},
     {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},
     {"X-new-protected", [] { ::rmdir(".perstack"); return ::mkdir(".perstack", 0700) == 0; }},
+    {"X-own-threads", schedules_its_threads},
     {"X-workspace", [] { return opens("written", O_WRONLY | O_CREAT) && uses_scratch(); }},
 };
 // clang-format on

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "command_process.hpp"
 
+#include "control_group.hpp"
 #include "landlock.hpp"
 #include "private_root.hpp"
 #include "privileges.hpp"
 #include "program.hpp"
+#include "text.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -35,18 +37,18 @@ bool same(const struct stat& a, const struct stat& b) {
 void name_of(int fd, char (&name)[PATH_MAX], struct stat& status) {
   name[0] = '\0';
   if (::fstat(fd, &status) != 0 || status.st_nlink == 0) return;
-  char link[64];
-  std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t size = ::readlink(link, name, sizeof name - 1);
-  name[size < 0 ? 0 : size] = '\0';
+  (void)name_of_descriptor(fd, name, sizeof name);
 }
 
 // --- the command --------------------------------------------------------------------------------
 
+/// 64 on every architecture that is supported; the C library keeps two of them for itself.
+constexpr int signal_max = 64;
+
 void restore_signals() {
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
-  for (int number = 1; number <= SIGRTMAX; ++number)
+  for (int number = 1; number <= signal_max; ++number)
     if (number != SIGKILL && number != SIGSTOP) ::sigaction(number, &action, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
@@ -88,12 +90,13 @@ void give_up_rights(const command_setup& setup) {
     taken.set(step::capabilities, drop_capabilities());
   }
   if (wanted.wants(confine::privileges) || wanted.wants(confine::network)) {
-    auto network = confine::network_access::none;
+    confine::filter_request filter;
     if (!wanted.wants(confine::network))
-      network = root == root_kind::own || !wanted.wants(confine::file_system)
-                    ? confine::network_access::all
-                    : confine::network_access::internet;
-    taken.set(step::seccomp, apply_seccomp(network));
+      filter.network = root == root_kind::own || !wanted.wants(confine::file_system)
+                           ? confine::network_access::all
+                           : confine::network_access::internet;
+    if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
+    taken.set(step::seccomp, apply_seccomp(filter));
   }
 }
 
@@ -141,20 +144,21 @@ void note_namespaces(const command_setup& setup, const new_namespaces& made) {
       setup.shared.taken.set(step, (made.flags & flag) != 0 ? 0 : made.os_errno);
   };
   note(confine::kill, step::pid_namespace, CLONE_NEWPID);
-  note(confine::network, step::network_namespace, CLONE_NEWNET);
+  if ((made.tried & CLONE_NEWNET) != 0)
+    note(confine::network, step::network_namespace, CLONE_NEWNET);
   note(confine::ipc, step::ipc_namespace, CLONE_NEWIPC);
   note(confine::file_system, step::private_root, CLONE_NEWNS);
   note(confine::protected_entries, step::masks, CLONE_NEWNS);
 }
 
-/// Copies of everything first; then there is no way back.
-void set_up_root(const command_setup& setup) {
+/// Copies of everything first; then there is no way back. What covers protected names, or -1.
+int set_up_root(const command_setup& setup) {
   confine::enforcement& taken = setup.shared.taken;
   private_root root(setup.visible);
   const bool named = setup.where.workspace[0] != '\0' && setup.where.workspace[1] != '\0';
   const int failed = named ? root.prepare() : ENOTSUP;
   taken.set(step::private_root, failed);
-  if (failed != 0) return;
+  if (failed != 0) return -1;
   if (const int lost = root.enter(); lost != 0) {
     taken.set(step::private_root, lost);
     fail(setup.given.channel, exec_stage::confinement, lost);
@@ -162,6 +166,7 @@ void set_up_root(const command_setup& setup) {
   struct stat found{};
   if (::stat(setup.where.workspace, &found) != 0 || !same(found, setup.where.workspace_status))
     fail(setup.given.channel, exec_stage::working_directory, ESTALE);
+  return root.cover();
 }
 
 void set_up_mounts(const command_setup& setup) {
@@ -171,18 +176,21 @@ void set_up_mounts(const command_setup& setup) {
     if (setup.wanted.wants(confine::protected_entries)) taken.set(step::masks, failed);
     return;
   }
-  if (setup.wanted.wants(confine::file_system)) set_up_root(setup);
+  const int cover = setup.wanted.wants(confine::file_system) ? set_up_root(setup) : -1;
   if (!taken.has(step::private_root) && taken.has(step::pid_namespace)) (void)mount_proc();
   if (setup.wanted.wants(confine::protected_entries))
-    taken.set(step::masks, mask_names(setup.wanted, setup.where.workspace));
+    taken.set(step::masks, mask_names(setup.wanted, setup.where.workspace, cover));
 }
 
 /// Without a private root there is no private /tmp either.
 void make_scratch(const command_setup& setup) {
   if (!setup.wanted.wants(confine::file_system) || setup.shared.taken.has(step::private_root))
     return;
-  char name[] = "/tmp/paddock-scratch-XXXXXX";
-  if (::mkdtemp(name) != nullptr) std::strcpy(setup.shared.scratch, name);
+  unsigned long random = 0;
+  if (::syscall(SYS_getrandom, &random, sizeof random, 0) != sizeof random) return;
+  char name[64];
+  text_writer(name).add("/tmp/paddock-scratch-").add(random);
+  if (::mkdir(name, 0700) == 0) text_writer(setup.shared.scratch).add(name);
 }
 
 /// Only the supervisor is outside the namespace, where processes have no number in here.
@@ -208,7 +216,7 @@ void collect(shared_state& shared, pid_t command) {
     ::sigaddset(&awaited, number);
   while (!shared.ended) {
     siginfo_t signal{};
-    const int number = ::sigwaitinfo(&awaited, &signal);
+    const int number = ::sigtimedwait(&awaited, &signal, nullptr);
     if (number == SIGTERM && is_from_outside(signal)) {
       ::kill(-command, SIGTERM);
       ::kill(-command, SIGCONT); // a stopped process takes the other one only when it goes on
@@ -257,6 +265,9 @@ void run_parent(const command_setup& setup, const new_namespaces& made) {
   note_namespaces(setup, made);
   if ((made.flags & CLONE_NEWNS) != 0) set_up_mounts(setup);
   make_scratch(setup);
+  const bool in_pid_namespace = (made.flags & CLONE_NEWPID) != 0;
+  if (!in_pid_namespace && setup.wanted.wants(confine::kill))
+    setup.shared.taken.set(step::control_group, enter_new_group(setup.shared.group));
 
   const pid_t self = ::getpid();
   const pid_t command = ::fork();
@@ -264,7 +275,7 @@ void run_parent(const command_setup& setup, const new_namespaces& made) {
   if (command == 0) run_command(setup, made, self);
   for (const int fd : {given.in, given.out, given.err, given.directory, given.workspace})
     ::close(fd);
-  if ((made.flags & CLONE_NEWPID) != 0) be_init(setup.shared, command);
+  if (in_pid_namespace) be_init(setup.shared, command);
   be_parent(setup.shared, command);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "helper.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,8 +21,9 @@ void fail(int channel, sys::exec_stage stage, int os_errno) {
 // Kernels before 5.9 have no call for it.
 void close_descriptors(unsigned first, unsigned last) {
   if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
-  const long highest = ::sysconf(_SC_OPEN_MAX);
-  for (unsigned fd = first; fd <= last && static_cast<long>(fd) < highest; ++fd)
+  rlimit open_files{};
+  if (::getrlimit(RLIMIT_NOFILE, &open_files) != 0) return;
+  for (unsigned fd = first; fd <= last && fd < open_files.rlim_cur; ++fd)
     ::close(static_cast<int>(fd));
 }
 

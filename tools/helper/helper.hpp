@@ -31,8 +31,12 @@ struct shared_state {
   volatile bool leftovers; ///< in a PID namespace: the command was not the last one
   volatile bool killed;    ///< in a PID namespace: the command had to be killed
   confine::enforcement taken;
+  char group[PATH_MAX];   ///< a control group to be removed at the end; empty: none
   char scratch[PATH_MAX]; ///< a directory to be removed at the end; empty: none
 };
+
+/// The program, as `main` would be.
+int run_helper(int argc, char** argv);
 
 void send_event(int channel, sys::exec_event event, int first, int second);
 /// Closes the descriptors first..last.

@@ -29,6 +29,7 @@ constexpr unsigned open_tree_cloexec = O_CLOEXEC;
 constexpr unsigned at_recursive = 0x8000;
 constexpr unsigned at_empty_path = 0x1000;
 constexpr unsigned move_from_descriptor = 0x4;
+constexpr unsigned move_to_descriptor = 0x40;
 constexpr unsigned cloexec = 1; // FSOPEN_CLOEXEC, FSMOUNT_CLOEXEC
 constexpr unsigned set_string = 1;
 constexpr unsigned create = 6;
@@ -46,6 +47,15 @@ int copy_mount(const char* path, depth how_deep) {
   const unsigned recursive = how_deep == depth::with_submounts ? at_recursive : 0;
   return static_cast<int>(
       ::syscall(SYS_open_tree, AT_FDCWD, path, open_tree_clone | open_tree_cloexec | recursive));
+}
+
+int copy_mount(int directory, const char* name) {
+  return static_cast<int>(
+      ::syscall(SYS_open_tree, directory, name, open_tree_clone | open_tree_cloexec));
+}
+
+bool can_set_mount_attributes() {
+  return ::syscall(SYS_mount_setattr, -1, "", 0, nullptr, 0) == 0 || errno != ENOSYS;
 }
 
 int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep) {
@@ -72,6 +82,17 @@ int new_file_system(const char* type, const char* mode, std::uint64_t attributes
 int attach_mount(int mount, const char* path) {
   return static_cast<int>(
       ::syscall(SYS_move_mount, mount, "", AT_FDCWD, path, move_from_descriptor));
+}
+
+int attach_mount_to_name(int mount, const char* path) {
+  const int place = ::open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (place < 0) return -1;
+  const auto attached = static_cast<int>(
+      ::syscall(SYS_move_mount, mount, "", place, "", move_from_descriptor | move_to_descriptor));
+  const int failed = errno;
+  ::close(place);
+  errno = failed;
+  return attached;
 }
 
 } // namespace paddock::exec

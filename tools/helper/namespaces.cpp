@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "namespaces.hpp"
 
+#include "privileges.hpp"
+#include "text.hpp"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,7 +13,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 namespace paddock::exec {
@@ -29,10 +31,10 @@ int write_file(const char* path, const char* text) {
 int map_user(unsigned user, unsigned group) {
   ::prctl(PR_SET_DUMPABLE, 1); // the files below belong to the user only while this is so
   char line[64];
-  std::snprintf(line, sizeof line, "%u %u 1", user, user);
+  text_writer(line).add(user).add(" ").add(user).add(" 1");
   int failed = write_file("/proc/self/uid_map", line);
   if (failed == 0) failed = write_file("/proc/self/setgroups", "deny");
-  std::snprintf(line, sizeof line, "%u %u 1", group, group);
+  text_writer(line).add(group).add(" ").add(group).add(" 1");
   if (failed == 0) failed = write_file("/proc/self/gid_map", line);
   ::prctl(PR_SET_DUMPABLE, 0);
   return failed;
@@ -76,7 +78,10 @@ pid_t fork_into_namespaces(const policy& wanted, new_namespaces& made) {
   if (wanted.wants(confine::kill)) needed |= CLONE_NEWPID | CLONE_NEWNS; // for a /proc that fits
   int extra = 0;
   if (wanted.wants(confine::ipc)) extra |= CLONE_NEWIPC;
-  if (wanted.wants(confine::network)) extra |= CLONE_NEWNET;
+  // A network namespace takes the kernel as long as all the rest together, and adds nothing to a
+  // filter under which there are no sockets.
+  if (wanted.wants(confine::network) && !can_filter_system_calls()) extra |= CLONE_NEWNET;
+  made.tried = needed | extra;
   // A user namespace is the way of those who have no privileges, so it comes second; a kernel that
   // was built without the less common ones gets along with the others.
   const int attempts[] = {needed | extra, needed | extra | CLONE_NEWUSER, needed,

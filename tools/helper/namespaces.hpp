@@ -9,6 +9,7 @@
 namespace paddock::exec {
 
 struct new_namespaces {
+  int tried = 0;    ///< those that the policy asks for
   int flags = 0;    ///< CLONE_NEW* bits that the new process has; 0: none
   int os_errno = 0; ///< why it does not have all
 };

@@ -2,6 +2,8 @@
 #include "private_root.hpp"
 
 #include "mounts.hpp"
+#include "remount.hpp"
+#include "text.hpp"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -11,16 +13,32 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 namespace paddock::exec {
 namespace {
 
+constexpr unsigned nobody = 65534;
+
 constexpr int absent = -1;
-constexpr int empty = -2;   ///< a scratch directory: made when its turn comes
-constexpr int is_link = -3; ///< a link at the top ("/bin"): made again when its turn comes
+constexpr int is_link = -2; ///< a link at the top ("/bin"): made again when its turn comes
+
+// One file system holds the root directory, the scratch directories and what covers protected
+// names, side by side and each mounted by itself: making a file system costs more than making a
+// directory.
+constexpr std::uint64_t cover_attributes =
+    mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs;
+constexpr const char* root_name = "root";
+constexpr const char* cover_name = "cover";
+
+/// A mount of a new directory in the file system that is mounted at `own`.
+int make_directory(int own, const char* name, mode_t mode) {
+  const mode_t mask = ::umask(0);
+  const bool made = ::mkdirat(own, name, mode) == 0;
+  ::umask(mask);
+  return made ? copy_mount(own, name) : -1;
+}
 
 std::uint64_t attributes_of(use as) {
   switch (as) {
@@ -44,7 +62,7 @@ bool is_link_at_the_top(const char* path) {
 /// The directories that lead to `path`, without its last component.
 int make_parents(const char* path) {
   char parent[PATH_MAX];
-  std::snprintf(parent, sizeof parent, "%s", path);
+  text_writer(parent).add(path);
   for (char* slash = std::strchr(parent + 1, '/'); slash != nullptr;
        slash = std::strchr(slash + 1, '/')) {
     *slash = '\0';
@@ -56,17 +74,18 @@ int make_parents(const char* path) {
 
 /// Something of the same kind for the mount to cover.
 int make_place(const char* path, bool directory) {
-  if (::access(path, F_OK) == 0) return 0;
-  if (const int failed = make_parents(path); failed != 0) return failed;
-  if (directory) return ::mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : errno;
-  const int fd = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) return errno;
-  ::close(fd);
-  return 0;
+  const auto make = [&] {
+    return (directory ? ::mkdir(path, 0755) : ::mknod(path, S_IFREG | 0644, 0)) == 0 ? 0 : errno;
+  };
+  int failed = make();
+  if (failed == ENOENT) {
+    failed = make_parents(path);
+    if (failed == 0) failed = make();
+  }
+  return failed == EEXIST ? 0 : failed;
 }
 
 int write_text(const char* path, const char* text) {
-  if (const int failed = make_parents(path); failed != 0) return failed;
   const int fd = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) return errno == EEXIST ? 0 : errno;
   const auto size = static_cast<ssize_t>(std::strlen(text));
@@ -83,33 +102,62 @@ bool is_user_name(const char* name) {
 
 } // namespace
 
+int private_root::restrict(int mount, std::uint64_t attributes, depth how_deep) const {
+  return one_by_one_ || set_mount_attributes(mount, attributes, how_deep) == 0 ? 0 : errno;
+}
+
+int private_root::copy(const visible_path& entry, int& mount) const {
+  mount = is_link;
+  if (entry.as == use::read && is_link_at_the_top(entry.path)) return 0;
+  mount = copy_mount(entry.path, depth::with_submounts);
+  if (mount < 0) {
+    mount = absent;
+    const bool optional = entry.as != use::workspace && entry.as != use::write;
+    return optional && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) ? 0 : errno;
+  }
+  return restrict(mount, attributes_of(entry.as), depth::with_submounts);
+}
+
 int private_root::prepare() {
-  std::size_t i = 0;
+  one_by_one_ = !can_set_mount_attributes();
+  int* mount = mounts_;
   for (const visible_path& entry : visible_) {
-    int& mount = mounts_[i++];
-    mount = empty;
-    if (entry.as == use::scratch) continue;
-    mount = is_link;
-    if (entry.as == use::read && is_link_at_the_top(entry.path)) continue;
-    mount = copy_mount(entry.path, depth::with_submounts);
-    if (mount < 0) {
-      const bool optional = entry.as != use::workspace && entry.as != use::write;
-      if (optional && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) continue;
-      return errno;
-    }
-    if (set_mount_attributes(mount, attributes_of(entry.as), depth::with_submounts) != 0)
-      return errno;
+    *mount = absent;
+    if (entry.as != use::scratch)
+      if (const int failed = copy(entry, *mount); failed != 0) return failed;
+    ++mount;
   }
   proc_ = new_file_system("proc", nullptr,
                           mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
-  if (proc_ < 0) return errno;
-  root_ = new_file_system("tmpfs", "0755", mount_no_setuid | mount_no_devices);
-  return root_ < 0 ? errno : 0;
+  return proc_ < 0 ? errno : make_own_file_system();
+}
+
+/// Any directory will do to attach it for the moment; this one is there, because a mount of proc
+/// was possible.
+int private_root::make_own_file_system() {
+  const int own = new_file_system("tmpfs", "0755", mount_no_setuid | mount_no_devices);
+  if (own < 0 || attach_mount(own, "/proc") != 0) return errno;
+  root_ = make_directory(own, root_name, 0755);
+  cover_ = make_directory(own, cover_name, 0);
+  bool made = root_ >= 0 && cover_ >= 0;
+  int* mount = mounts_;
+  unsigned long number = 0;
+  for (const visible_path& entry : visible_) {
+    if (made && entry.as == use::scratch) {
+      char name[24];
+      text_writer(name).add(number++);
+      *mount = make_directory(own, name, std::strcmp(entry.path, "/tmp") == 0 ? 01777 : 0700);
+      made = *mount >= 0;
+    }
+    ++mount;
+  }
+  const int failed = errno;
+  ::close(own);
+  if (!made) ::umount2("/proc", MNT_DETACH);
+  return made ? 0 : failed;
 }
 
 int private_root::leave_old_root() {
-  // Any directory will do as the place from which the new root takes over; this one is there,
-  // because a mount of proc was possible.
   if (attach_mount(root_, "/proc") != 0 || ::fchdir(root_) != 0) return errno;
   if (::syscall(SYS_pivot_root, ".", ".") != 0) return errno;
   if (::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0) return errno;
@@ -118,11 +166,8 @@ int private_root::leave_old_root() {
 
 int private_root::put(const visible_path& entry, int mount) {
   if (mount == absent || mount == is_link) return 0;
-  if (mount == empty)
-    mount = new_file_system("tmpfs", std::strcmp(entry.path, "/tmp") == 0 ? "1777" : "0700",
-                            mount_no_setuid | mount_no_devices);
   struct stat status{};
-  if (mount < 0 || ::fstat(mount, &status) != 0) return errno;
+  if (::fstat(mount, &status) != 0) return errno;
   int failed = make_place(entry.path, S_ISDIR(status.st_mode));
   if (failed == 0 && attach_mount(mount, entry.path) != 0) failed = errno;
   ::close(mount);
@@ -131,6 +176,7 @@ int private_root::put(const visible_path& entry, int mount) {
 }
 
 int private_root::make_devices() {
+  if (::mkdir("/proc", 0555) != 0 || attach_mount(proc_, "/proc") != 0) return errno;
   const struct {
     const char* target;
     const char* name;
@@ -138,7 +184,6 @@ int private_root::make_devices() {
                {"/proc/self/fd/0", "/dev/stdin"},
                {"/proc/self/fd/1", "/dev/stdout"},
                {"/proc/self/fd/2", "/dev/stderr"}};
-  if (::mkdir("/proc", 0555) != 0 || attach_mount(proc_, "/proc") != 0) return errno;
   if (::mkdir("/dev", 0755) != 0 && errno != EEXIST) return errno;
   for (const auto& link : links)
     if (::symlink(link.target, link.name) != 0) return errno;
@@ -154,12 +199,15 @@ int private_root::make_identity() const {
   if (user == 0 || !is_user_name(name)) name = user == 0 ? "root" : "user";
   char passwd[PATH_MAX + 256];
   char groups[256];
-  const char* other = user == 65534 ? "" : "nobody:x:65534:65534:nobody:/:/bin/false\n";
-  const char* root = user == 0 ? "" : "root:x:0:0:root:/:/bin/false\n";
-  std::snprintf(passwd, sizeof passwd, "%s:x:%u:%u::%s:/bin/sh\n%s%s", name, user, group, home,
-                root, other);
-  std::snprintf(groups, sizeof groups, "%s:x:%u:\n%s%s", name, group,
-                group == 0 ? "" : "root:x:0:\n", group == 65534 ? "" : "nogroup:x:65534:\n");
+  text_writer people(passwd);
+  people.add(name).add(":x:").add(user).add(":").add(group).add("::").add(home).add(":/bin/sh\n");
+  text_writer teams(groups);
+  teams.add(name).add(":x:").add(group).add(":\n");
+  if (user != 0) people.add("root:x:0:0:root:/:/bin/false\n");
+  if (group != 0) teams.add("root:x:0:\n");
+  if (user != nobody) people.add("nobody:x:65534:65534:nobody:/:/bin/false\n");
+  if (group != nobody) teams.add("nogroup:x:65534:\n");
+  if (::mkdir("/etc", 0755) != 0 && errno != EEXIST) return errno;
   int failed = write_text("/etc/passwd", passwd);
   if (failed == 0) failed = write_text("/etc/group", groups);
   if (failed == 0) failed = write_text("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n");
@@ -188,39 +236,57 @@ int private_root::enter() {
   if (failed == 0) failed = make_identity();
   ::umask(mask);
   if (failed != 0) return failed;
+  return finish_mounts();
+}
+
+int private_root::finish_mounts() const {
+  if (one_by_one_) {
+    const int failed = remount_all(visible_, attributes_of);
+    return failed != 0 ? failed : remount("/", mount_read_only);
+  }
   const int here = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (here < 0 || set_mount_attributes(here, mount_read_only, depth::only_this) != 0) return errno;
   ::close(here);
   return 0;
 }
 
-int mask_names(const policy& wanted, const char* workspace) {
+namespace {
+
+/// Puts a mount over a path so that it can be neither seen nor changed; closes it.
+int hide(const char* path, int mount) {
+  if (mount < 0) return errno;
+  const bool one_by_one = !can_set_mount_attributes();
+  int failed = 0;
+  if (!one_by_one && set_mount_attributes(mount, cover_attributes, depth::only_this) != 0)
+    failed = errno;
+  if (failed == 0 && attach_mount_to_name(mount, path) != 0) failed = errno;
+  ::close(mount);
+  return failed == 0 && one_by_one ? remount(path, cover_attributes) : failed;
+}
+
+} // namespace
+
+int mask_names(const policy& wanted, const char* workspace, int cover) {
   const char* name = wanted.protected_names;
   for (std::uint32_t i = 0; i < wanted.fixed->protected_names; ++i, name = next(name)) {
     char path[PATH_MAX];
-    const int size = std::snprintf(path, sizeof path, "%s/%s", workspace, name);
-    if (size >= PATH_MAX) return ENAMETOOLONG;
+    if (!text_writer(path).add(workspace).add("/").add(name).complete()) return ENAMETOOLONG;
     struct stat status{};
     if (::lstat(path, &status) != 0) {
       // It was tried to make it: the command, who may do no more, cannot do it either.
       if (errno == ENOENT) continue;
       return errno;
     }
-    if (S_ISLNK(status.st_mode)) return ELOOP; // a link can be replaced
-    const int cover = new_file_system(
-        "tmpfs", "0000", mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
-    if (cover < 0) return errno;
-    int mount = cover;
-    if (!S_ISDIR(status.st_mode)) {
-      mount = copy_mount("/dev/null", depth::only_this);
-      if (mount < 0 ||
-          set_mount_attributes(mount, mount_read_only | mount_no_devices, depth::only_this) != 0)
-        return errno;
-      ::close(cover);
+    if (S_ISDIR(status.st_mode)) {
+      if (cover < 0) cover = new_file_system("tmpfs", "0", cover_attributes);
+      if (const int failed = hide(path, cover); failed != 0) return failed;
+      cover = copy_mount(path, depth::only_this); // for the next one
+    } else if (const int failed = hide(path, copy_mount("/dev/null", depth::only_this));
+               failed != 0) {
+      return failed;
     }
-    if (attach_mount(mount, path) != 0) return errno;
-    ::close(mount);
   }
+  if (cover >= 0) ::close(cover);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 // else. Everything that is to be seen is copied as a detached mount first; then the old root is
 // left for good, and the new one is put together where nothing of the old one can be reached.
 
+#include "mounts.hpp"
 #include "policy.hpp"
 #include "visible_paths.hpp"
 
@@ -19,23 +20,31 @@ public:
   /// Replaces the root directory of this process. 0 or an errno; then the process is of no use any
   /// more.
   int enter();
+  /// A detached mount of an empty directory that nobody may look into, to be closed by the caller.
+  [[nodiscard]] int cover() const { return cover_; }
 
 private:
+  int restrict(int mount, std::uint64_t attributes, depth how_deep) const;
+  int copy(const visible_path& entry, int& mount) const;
+  int make_own_file_system();
   int leave_old_root();
   int put(const visible_path& entry, int mount);
   int make_devices();
   int make_identity() const;
+  int finish_mounts() const;
 
   static constexpr std::size_t capacity = 512;
   const visible_paths& visible_;
   int mounts_[capacity];
   int root_ = -1;
   int proc_ = -1;
+  int cover_ = -1;
+  bool one_by_one_ = false; ///< mounts can be restricted only when they are in place
 };
 
 /// Covers each protected name at the top of the workspace, in this mount namespace, so that what is
-/// there cannot be seen. 0 or an errno.
-int mask_names(const policy& wanted, const char* workspace);
+/// there cannot be seen. `cover` is that of a private root, and closed, or -1. 0 or an errno.
+int mask_names(const policy& wanted, const char* workspace, int cover);
 
 /// Makes /proc fit the PID namespace and nothing else. 0 or an errno.
 int mount_proc();

@@ -45,8 +45,8 @@ int apply_bounds(const sys::exec_policy& policy) {
 
 int drop_capabilities() {
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability) >= 0; ++capability)
-    ::prctl(PR_CAPBSET_DROP, capability);
+  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability) == 0; ++capability) {
+  }
   // Root is an ordinary user from now on. Without the capability to say so this user has none.
   ::prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                                  SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
@@ -58,10 +58,15 @@ int drop_capabilities() {
   return root_is_ordinary || ::geteuid() != 0 ? 0 : EPERM;
 }
 
-int apply_seccomp(confine::network_access network) {
+bool can_filter_system_calls() {
+  // A program that cannot be read is refused as such, where programs are known at all.
+  return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 && errno == EFAULT;
+}
+
+int apply_seccomp(const confine::filter_request& request) {
   sock_filter instructions[confine::seccomp_filter_max];
-  const std::size_t size = confine::build_seccomp_filter({.network = network}, instructions,
-                                                         confine::seccomp_filter_max);
+  const std::size_t size =
+      confine::build_seccomp_filter(request, instructions, confine::seccomp_filter_max);
   if (size == 0) return EINVAL;
   sock_fprog program{static_cast<unsigned short>(size), instructions};
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;

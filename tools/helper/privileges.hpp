@@ -12,7 +12,9 @@ namespace paddock::exec {
 int apply_bounds(const sys::exec_policy& policy);
 /// No capability now or later, not even for root.
 int drop_capabilities();
+/// Whether apply_seccomp can succeed here.
+bool can_filter_system_calls();
 /// Without the right to gain privileges, which has to be given up before.
-int apply_seccomp(confine::network_access network);
+int apply_seccomp(const confine::filter_request& request);
 
 } // namespace paddock::exec

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "scratch.hpp"
 
-#include <dirent.h>
+#include "directory_entries.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,23 +16,19 @@ namespace {
 constexpr int depth_max = 256; // descriptors and stack are bounded
 
 void empty(int directory, int depth) {
-  DIR* entries = ::fdopendir(directory);
-  if (entries == nullptr) {
-    ::close(directory);
-    return;
-  }
-  while (const dirent* entry = ::readdir(entries)) {
-    if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
-    if (::unlinkat(directory, entry->d_name, 0) == 0 || depth == depth_max) continue;
+  directory_entries entries(directory);
+  while (const char* name = entries.next()) {
+    if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
+    if (::unlinkat(directory, name, 0) == 0 || depth == depth_max) continue;
     constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int below = ::openat(directory, entry->d_name, flags);
-    if (below < 0 && errno == EACCES && ::fchmodat(directory, entry->d_name, 0700, 0) == 0)
-      below = ::openat(directory, entry->d_name, flags);
+    int below = ::openat(directory, name, flags);
+    if (below < 0 && errno == EACCES && ::fchmodat(directory, name, 0700, 0) == 0)
+      below = ::openat(directory, name, flags);
     if (below < 0) continue;
     empty(below, depth + 1);
-    ::unlinkat(directory, entry->d_name, AT_REMOVEDIR);
+    ::unlinkat(directory, name, AT_REMOVEDIR);
   }
-  ::closedir(entries);
+  ::close(directory);
 }
 
 } // namespace

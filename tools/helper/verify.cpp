@@ -2,6 +2,7 @@
 #include "verify.hpp"
 
 #include "confine/enforcement.hpp"
+#include "text.hpp"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -13,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <netinet/in.h>
 
 namespace paddock::exec {
@@ -31,8 +31,8 @@ bool can_send() {
   if (made < 0) return false;
   sockaddr_in here{};
   here.sin_family = AF_INET;
-  here.sin_port = htons(9);
-  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  here.sin_port = __builtin_bswap16(9);
+  here.sin_addr.s_addr = __builtin_bswap32(INADDR_LOOPBACK);
   const bool routed = ::connect(made, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0;
   ::close(made);
   return routed;
@@ -53,7 +53,7 @@ bool may_dump_core() {
 
 } // namespace
 
-int verify(char** argv) {
+int verify(const char** argv) {
   unsigned found = 0;
   const auto note = [&](confine::layer which, bool escaped) {
     if (escaped) found |= 1U << which;
@@ -63,8 +63,12 @@ int verify(char** argv) {
   (void)can_open(argv[1], O_WRONLY | O_CREAT | O_EXCL);
   note(confine::network, can_send());
   note(confine::protected_entries, can_open(argv[2], O_RDONLY));
-  note(confine::kill, ::kill(static_cast<pid_t>(std::atol(argv[3])), 0) == 0);
-  note(confine::ipc, ::shmget(static_cast<key_t>(std::atol(argv[4])), 1, 0) >= 0);
+  unsigned long process = 0;
+  unsigned long key = 0;
+  if (!read_number(argv[3], process) || !read_number(argv[4], key))
+    return (1 << confine::layer_count) - 1;
+  note(confine::kill, ::kill(static_cast<pid_t>(process), 0) == 0);
+  note(confine::ipc, ::shmget(static_cast<key_t>(key), 1, 0) >= 0);
   note(confine::privileges, has_privileges());
   note(confine::limits, may_dump_core());
   return static_cast<int>(found);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "visible_paths.hpp"
 
+#include "text.hpp"
+
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -26,20 +27,15 @@ constexpr const char* system_paths[] = {
     "/gnu/store",
     "/sys/devices/system/cpu",
     "/etc/alternatives",
-    "/etc/bash.bashrc",
-    "/etc/ca-certificates",
-    "/etc/ca-certificates.conf",
     "/etc/debian_version",
     "/etc/fonts",
     "/etc/host.conf",
-    "/etc/inputrc",
     "/etc/java",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
     "/etc/localtime",
     "/etc/magic",
-    "/etc/magic.mime",
     "/etc/mime.types",
     "/etc/nsswitch.conf",
     "/etc/os-release",
@@ -145,8 +141,8 @@ bool visible_paths::is_private(const char* directory) const {
 
 void visible_paths::add_if_directory(const char* prefix, const char* name) {
   char path[PATH_MAX];
-  const int size = std::snprintf(path, sizeof path, "%s/%s", prefix, name);
-  if (size <= 0 || size >= PATH_MAX || ::access(path, F_OK) != 0) return;
+  const bool fits = text_writer(path).add(prefix).add("/").add(name).complete();
+  if (!fits || ::access(path, F_OK) != 0) return;
   const char* kept = ::strdup(path);
   if (kept == nullptr)
     complete_ = false;
@@ -161,7 +157,7 @@ void visible_paths::add_program_directory(const char* directory) {
   for (const visible_path* entry = begin(); entry != end(); ++entry)
     if (entry->as != use::scratch && is_within(directory, entry->path)) return;
   char parent[PATH_MAX];
-  std::snprintf(parent, sizeof parent, "%s", directory);
+  text_writer(parent).add(directory);
   *std::strrchr(parent, '/') = '\0';
   if (!holds_programs(directory) || parent[0] == '\0' || is_private(parent)) {
     add_if_directory(parent, last_component(directory));
@@ -175,17 +171,15 @@ void visible_paths::add_search_path(const char* search_path) {
   char entry[PATH_MAX];
   char real[PATH_MAX];
   while (next_entry(search_path, entry)) {
-    if (::realpath(entry, real) == nullptr) continue;
+    if (!resolve(entry, real)) continue;
     add_program_directory(real);
     // The command looks through the name, which may be a link.
     if (std::strcmp(entry, real) != 0 && !is_private(entry)) {
-      char* parent = ::strdup(entry);
-      char* slash = parent == nullptr ? nullptr : std::strrchr(parent, '/');
-      if (slash != nullptr && slash != parent) {
+      char* slash = std::strrchr(entry, '/');
+      if (slash != entry) {
         *slash = '\0';
-        add_if_directory(parent, slash + 1);
+        add_if_directory(entry, slash + 1);
       }
-      std::free(parent);
     }
   }
 }
@@ -198,12 +192,12 @@ void visible_paths::add_program(const char* search_path, const char* program) {
   while (next_entry(search_path, entry)) {
     char name[PATH_MAX];
     char real[PATH_MAX];
-    const int size = std::snprintf(name, sizeof name, "%s/%s", entry, program);
-    if (size <= 0 || size >= PATH_MAX || ::access(name, X_OK) != 0) continue;
-    if (::realpath(entry, real) == nullptr) continue;
+    const bool fits = text_writer(name).add(entry).add("/").add(program).complete();
+    if (!fits || ::access(name, X_OK) != 0) continue;
+    if (!resolve(entry, real)) continue;
     for (const visible_path* listed = begin(); listed != end(); ++listed)
       if (listed->as >= use::write && is_within(real, listed->path)) return;
-    if (::realpath(name, real) == nullptr) return;
+    if (!resolve(name, real)) return;
     char* slash = std::strrchr(real, '/');
     *slash = '\0';
     if (holds_programs(real))

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The MCP server: a fixed set of tools, spoken to in every revision from 2024-11-05 to 2026-07-28.
+/// The MCP server: a fixed set of tools and extensions, spoken to in every revision from 2024-11-05
+/// to 2026-07-28.
 ///
 /// The revision is decided per message, so one connection may mix them. The server itself does no
 /// input or output: give it to `serve` (stdio_transport.hpp), or feed it lines with `handle_line`.
-/// Resources, prompts and requests to the client are not offered.
+/// Resources are left to extensions; prompts and requests to the client are not offered.
 ///
 /// Thread-safety: `handle_line` from one thread at a time; everything else is immutable. Any number
 /// of transports may serve one server at the same time; each connection has its own state.
 
 #include <paddock/limits.hpp>
+#include <paddock/mcp/extension.hpp>
 #include <paddock/mcp/tool.hpp>
 
 #include <cstdint>
@@ -34,10 +36,11 @@ enum class call_outcome : std::uint8_t {
   cancelled, ///< by the client; nothing was sent
 };
 
-/// One finished tool call, for an audit log. The views are valid during the observer's call only.
+/// One finished call of a tool or of an extension's method, for an audit log. The views are valid
+/// during the observer's call only.
 struct call_record {
-  std::string_view tool;
-  std::string_view id; ///< as JSON text
+  std::string_view tool; ///< or method
+  std::string_view id;   ///< as JSON text
   call_outcome outcome = call_outcome::succeeded;
   std::string_view error; ///< the `error` member of a failure, else empty
   std::uint64_t duration_us = 0;
@@ -54,16 +57,19 @@ struct server_options {
   std::string version = "0";
   std::string title;        ///< for people; may be empty
   std::string instructions; ///< for models; may be empty
-  paddock::limits limits;   ///< message_in_bytes_max and message_out_bytes_max are used
-  /// Called after each tool call, on the thread that ran it; may be called from several threads at
+  /// Called whenever a client asks for the instructions; what it returns is added to them. Must be
+  /// quick and may be called from several threads at once.
+  std::function<std::string()> current_instructions;
+  paddock::limits limits; ///< message_in_bytes_max and message_out_bytes_max are used
+  /// Called after each call, on the thread that ran it; may be called from several threads at
   /// once.
   std::function<void(const call_record&)> observer;
 };
 
 class server {
 public:
-  /// Precondition: every tool has a handler and a name that no other has.
-  server(server_options options, std::vector<tool> tools);
+  /// Precondition: every tool and every method has a handler and a name that no other has.
+  server(server_options options, std::vector<tool> tools, std::vector<extension> extensions = {});
   server(server&&) noexcept;
   server& operator=(server&&) noexcept;
   ~server();

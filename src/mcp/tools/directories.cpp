@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/json_escape.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/directory.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <string>
 
 namespace paddock::mcp {
@@ -14,18 +17,29 @@ std::uint64_t count_argument(const call& c, std::string_view name, std::uint64_t
   return given ? static_cast<std::uint64_t>(*given) : otherwise;
 }
 
-void write_entry(json_writer& out, const directory_listing& listing, const directory_entry& entry) {
-  const auto name = listing.name(entry);
-  const std::string escaped = needs_encoding(name) ? encode_name(name) : std::string();
-  const std::string_view shown = escaped.empty() ? name : escaped;
-  out.begin_object();
-  out.member("name", shown).member("path", shown).member("type", type_name(entry.kind));
-  out.key("size").unsigned_integer(entry.size);
-  out.member("modified", iso8601_ms(entry.modified_ns));
-  if (entry.symlink) out.key("symlink").boolean(true);
-  if (!entry.known) out.key("unreadable").boolean(true);
-  out.end_object();
-}
+/// One entry after the other into a text that is kept, because a listing has thousands.
+class entry_writer {
+public:
+  std::string_view write(const directory_listing& listing, const directory_entry& entry) {
+    const auto name = listing.name(entry);
+    quoted_.clear();
+    append_json_string(quoted_, needs_encoding(name) ? std::string_view(encode_name(name)) : name);
+    text_.assign(R"({"name":)").append(quoted_).append(R"(,"path":)").append(quoted_);
+    text_.append(R"(,"type":")").append(type_name(entry.kind)).append(R"(","size":)");
+    const auto size_end = std::to_chars(size_.data(), size_.data() + size_.size(), entry.size).ptr;
+    text_.append(size_.data(), size_end).append(R"(,"modified":")");
+    text_.append(iso8601_ms(entry.modified_ns, modified_)).append("\"");
+    if (entry.symlink) text_.append(R"(,"symlink":true)");
+    if (!entry.known) text_.append(R"(,"unreadable":true)");
+    return text_.append("}");
+  }
+
+private:
+  std::string text_;
+  std::string quoted_;
+  std::array<char, 20> size_;
+  iso8601_buffer modified_;
+};
 
 } // namespace
 
@@ -40,12 +54,16 @@ tool_result list_directory(workspace_state& state, call& c) {
   const std::size_t json_max = result_bytes_max(c);
   object_result result;
   json_writer& out = result.path("path", *state.root, listing->path).writer();
+  entry_writer entries;
   std::uint64_t shown = 0;
+  constexpr std::size_t entry_bytes_usual = 112; // without the name, which is there twice
+  out.reserve(std::min(json_max, out.str().size() + 2 * listing->names.size() +
+                                     listing->entries.size() * entry_bytes_usual));
   out.key("items").begin_array();
   for (const auto& entry : listing->entries) {
     constexpr std::size_t entry_bytes_max = 2 * 6 * name_bytes_max + 256;
     if (out.str().size() + entry_bytes_max > json_max) break;
-    write_entry(out, *listing, entry);
+    out.raw(entries.write(*listing, entry));
     ++shown;
   }
   out.end_array();

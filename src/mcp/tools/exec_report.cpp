@@ -86,6 +86,9 @@ bool names_outside(const root& root, const command& run) {
 /// their own words, so this is advice and never the reason given.
 std::string suspicion(const root& root, const command& run, const command_outcome& o) {
   const auto applied = [&](confinement_layer layer) { return o.confinement.of(layer).applied; };
+  if (applied(confinement_layer::privileges) && mentions(o, {"LeakSanitizer does not work"}))
+    return "; its leak check traces the process, which a confined command may not do: run it with "
+           "ASAN_OPTIONS=detect_leaks=0";
   if (applied(confinement_layer::network) &&
       mentions(o, {"Network is unreachable", "name resolution", "resolve host", "EAI_AGAIN",
                    "ENETUNREACH", "ENOTFOUND", "getaddrinfo", "socket", "Unable to connect"}))

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-namespace paddock::mcp {
+namespace paddock {
 
 /// Makes `out` run `f`; false when the system has no thread left. The one place that meets an
 /// exception of the standard library, because std::thread has no other way to say so.
@@ -18,4 +18,4 @@ template <class F> [[nodiscard]] bool start_thread(std::thread& out, F&& f) {
   }
 }
 
-} // namespace paddock::mcp
+} // namespace paddock

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Methods beyond tools that a server offers: an extension of the protocol with a name, settings
+/// that clients see, and handlers.
+///
+/// The server advertises the extension to clients of 2025-11-25 and later, runs its methods like
+/// tools (on the same threads, cancellable, with progress) and adds to their results what every
+/// result of a revision has. What the methods mean is the extension's business.
+///
+/// Thread-safety: an extension is immutable once registered; its handlers may be called from
+/// several threads at once and must not throw.
+
+#include <paddock/mcp/json_rpc.hpp>
+#include <paddock/mcp/tool.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::mcp {
+
+/// What a method answers: a result, or an error of JSON-RPC.
+struct method_result {
+  std::string json; ///< one JSON object: the result without "resultType", "_meta" and cache hints
+  std::optional<rpc_error> error;
+  std::string message; ///< of the error
+
+  static method_result failure(rpc_error code, std::string_view message) {
+    return {.json = {}, .error = code, .message = std::string(message)};
+  }
+};
+
+struct extension_method {
+  std::string name; ///< "skills/list"
+  /// For results that clients may keep: how long, by themselves only. Nothing: not to be kept.
+  std::optional<std::int64_t> time_to_live_ms;
+  /// `call::arguments` are the request's params: an object, or missing.
+  std::function<method_result(call&)> handler;
+};
+
+struct extension {
+  std::string name;                      ///< "io.modelcontextprotocol/skills"
+  std::string settings = "{}";           ///< a JSON object
+  std::vector<std::string> capabilities; ///< advertised with it, such as "resources"
+  std::vector<extension_method> methods;
+};
+
+} // namespace paddock::mcp

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Skills for MCP clients, from a skill_store: the ReadFile tool, the list of skills in the
+/// server's instructions, and the official extension `io.modelcontextprotocol/skills`.
+///
+/// ReadFile and the instructions are for every client; the model reads a skill when it needs it.
+/// The extension is for hosts that manage skills themselves: it lists what conforms to the Agent
+/// Skills specification, with the frontmatter as JSON and a SHA-256 digest of every file, and
+/// serves the files as resources `skill://…`. Each request looks at the store anew, so a change on
+/// disk is seen by the next one. Skills that the specification would refuse, that are larger than
+/// it promises hosts (512 files, 16 MiB), or whose frontmatter JSON cannot say, are left out of the
+/// extension; ReadFile and the instructions still have them.
+///
+/// Not guaranteed: that a digest protects against whoever can write the skills; it says that
+/// listing and file agree.
+///
+/// Thread-safety: everything returned may be used from any number of threads at once.
+
+#include <paddock/allowed_file.hpp>
+#include <paddock/mcp/extension.hpp>
+#include <paddock/mcp/tool.hpp>
+#include <paddock/result.hpp>
+#include <paddock/skill_prompt.hpp>
+#include <paddock/skill_store.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace paddock::mcp {
+
+inline constexpr std::string_view skills_extension_name = "io.modelcontextprotocol/skills";
+
+/// A tool with the one parameter `path`: a text file beneath the root, by allow-list.
+[[nodiscard]] tool read_file_tool(std::shared_ptr<const root> root,
+                                  allowed_file_options options = {});
+
+/// What to put into server_options::current_instructions: the prompt for the store's skills at that
+/// moment; empty when there are none or they cannot be read.
+[[nodiscard]] std::function<std::string()>
+skill_instructions(std::shared_ptr<const skill_store> store, prompt_options options = {});
+
+/// The extension with its methods skills/list, skills/get, resources/list, resources/read and
+/// resources/directory/read. Errors: unsupported, when the library was built without libyaml.
+[[nodiscard]] result<extension> skills_extension(std::shared_ptr<const skill_store> store);
+
+} // namespace paddock::mcp

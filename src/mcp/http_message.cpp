@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/http_message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), to_lower);
+  return out;
+}
+
+std::string base64_of(std::string_view bytes) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t n = std::min<std::size_t>(bytes.size() - i, 3);
+    unsigned long group = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      group = group << 8 | (j < n ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    for (std::size_t j = 0; j < 4; ++j)
+      out += j <= n ? digits[group >> (18 - 6 * j) & 63] : '=';
+  }
+  return out;
+}
+
+/// Those that the transport writes itself.
+constexpr std::string_view own_headers[] = {
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-session-id",
+    "mcp-protocol-version",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+};
+
+/// What is wrong with a header of the configuration; empty if nothing.
+std::string problem_of(const std::string& name, const std::string& value) {
+  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+  const bool is_token = !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
+    return (c >= '0' && c <= '9') || (to_lower(c) >= 'a' && to_lower(c) <= 'z') ||
+           marks.find(c) != std::string_view::npos;
+  });
+  if (!is_token) return "\"" + name + "\" is no name of a header";
+  if (std::any_of(value.begin(), value.end(), [](char c) {
+        return c == '\x7f' || (static_cast<unsigned char>(c) < ' ' && c != '\t');
+      }))
+    return "the header " + name + " has control characters in its value";
+  if (std::find(std::begin(own_headers), std::end(own_headers), lower(name)) !=
+      std::end(own_headers))
+    return "the header " + name + " is written by the client itself; leave it out";
+  return {};
+}
+
+bool is_answer(const json_view& message, const request_id& id) {
+  if (message["method"].exists()) return false;
+  const auto answered = request_id::from(message["id"]);
+  return answered && *answered == id;
+}
+
+} // namespace
+
+http_message::http_message(const outgoing& from)
+    : json(from.json), method(from.method), name(from.name), revision(from.revision),
+      modern(from.modern) {
+  if (from.id != nullptr) id = *from.id;
+}
+
+std::optional<in_flight> in_flight::begin(std::atomic<std::size_t>& count) {
+  std::shared_ptr<void> held(nullptr, [&count](void*) { count.fetch_sub(1); });
+  if (count.fetch_add(1) >= max) return std::nullopt;
+  return in_flight(std::move(held));
+}
+
+result<http_server> reach(const http_endpoint& to, std::int64_t timeout_ms,
+                          const host_resolver& resolve, std::string* why) {
+  const auto say = [&](std::string text) {
+    if (why != nullptr) *why = std::move(text);
+  };
+  const auto parsed = parse_url(to.url);
+  if (!parsed) {
+    say(std::string("the URL can't be used: ") + parsed.error().operation);
+    return parsed.error();
+  }
+  for (const auto& [name, value] : to.headers)
+    if (std::string problem = problem_of(name, value); !problem.empty()) {
+      say(std::move(problem));
+      return error{error_code::invalid_argument, 0, "headers"};
+    }
+  http_server server;
+  server.to = *parsed;
+  PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve, why));
+  server.connect_timeout_ms = std::min(server.connect_timeout_ms, timeout_ms);
+  if (server.to.scheme == url_scheme::https) {
+    auto tls = tls_context::create();
+    if (!tls) {
+      say("the certificates of this system can't be loaded");
+      return tls.error();
+    }
+    server.tls.emplace(*std::move(tls));
+  }
+  return server;
+}
+
+std::string header_value_of(std::string_view text) {
+  constexpr std::string_view before = "=?base64?";
+  constexpr std::string_view after = "?=";
+  const bool plain =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < '\x7f'; }) &&
+      !text.starts_with(' ') && !text.ends_with(' ') &&
+      !(text.starts_with(before) && text.ends_with(after));
+  if (plain) return std::string(text);
+  return std::string(before) + base64_of(text) + std::string(after);
+}
+
+std::string media_type_of(const http_head& head) {
+  std::string_view value = head.header("content-type");
+  value = value.substr(0, value.find(';'));
+  while (value.ends_with(' '))
+    value.remove_suffix(1);
+  return lower(value);
+}
+
+std::optional<std::string> same_origin_target(const url& from, const http_head& head) {
+  if (head.status != 307 && head.status != 308) return std::nullopt;
+  const auto to = resolve_reference(from, head.header("location"));
+  if (!to || !same_origin(from, *to)) return std::nullopt;
+  return to->target;
+}
+
+status_report report_of(const url& from, const http_head& head) {
+  const std::string status = "the server answered with HTTP status " + std::to_string(head.status);
+  error reason{error_code::io, 0, "http"};
+  if (head.status == 401 || head.status == 403) {
+    reason.code = error_code::permission_denied;
+    return {reason, status + "; check the credentials in the headers of its configuration"};
+  }
+  if (head.status == 404 || head.status == 405)
+    return {reason, status + "; check the path of the URL"};
+  if (head.status == 429 || head.status >= 500) return {reason, status + "; try again later"};
+  if (head.status >= 300 && head.status < 400) {
+    const auto to = resolve_reference(from, head.header("location"));
+    return {reason, status + ", a redirect" + (to ? " to " + to->origin() + to->target : "") +
+                        ", which is not followed; put the right URL into its configuration"};
+  }
+  return {reason, status};
+}
+
+bool answers(std::string_view json, const request_id& id) {
+  json_document document;
+  const auto root = document.parse_padded(json);
+  if (!root) return false;
+  bool found = is_answer(*root, id);
+  root->for_each_element([&](const json_view& part) { found = found || is_answer(part, id); });
+  return found;
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/skills/skill_files.hpp"
+
+#include "mcp/skills/frontmatter_json.hpp"
+#include "mcp/skills/skill_uri.hpp"
+#include "sha256.hpp"
+
+#include <paddock/detail/frontmatter_block.hpp>
+#include <paddock/detail/utf8.hpp>
+#include <paddock/lexical_path.hpp>
+#include <paddock/mcp/json.hpp>
+
+#include <algorithm>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::size_t name_characters_max = 64;
+constexpr std::size_t description_characters_max = 1024;
+constexpr std::size_t compatibility_characters_max = 500;
+
+bool is_lower_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+bool has_characters(std::string_view text, std::size_t at_most) {
+  return !text.empty() && detail::count_code_points(text) <= at_most;
+}
+
+/// The rules for the optional fields that clients check in every entry of a listing.
+bool are_optional_fields_valid(json_view fields) {
+  bool valid = true;
+  if (const json_view c = fields["compatibility"]; c.exists()) {
+    const auto text = c.string();
+    valid = text && has_characters(*text, compatibility_characters_max);
+  }
+  if (const json_view m = fields["metadata"]; m.exists()) {
+    valid = valid && m.is(json_kind::object);
+    m.for_each_member(
+        [&](std::string_view, json_view value) { valid = valid && value.is(json_kind::string); });
+  }
+  return valid;
+}
+
+/// The frontmatter of SKILL.md as JSON when it says what the store says, and nothing that hosts
+/// refuse.
+std::optional<std::string> published_frontmatter(std::string_view skill_md, const skill& s) {
+  const auto found = frontmatter::detail::find_block(skill_md, true);
+  if (found.state != frontmatter::detail::fence_state::found) return std::nullopt;
+  auto json = frontmatter_json(skill_md.substr(found.begin, found.size));
+  if (!json) return std::nullopt;
+  json_document document;
+  const auto fields = document.parse(*json);
+  if (!fields) return std::nullopt;
+  const auto name = (*fields)["name"].string();
+  const auto description = (*fields)["description"].string();
+  if (!name || !description || *name != s.name || !is_publishable(*name, *description) ||
+      !are_optional_fields_valid(*fields))
+    return std::nullopt;
+  return json;
+}
+
+void write_resource(json_writer& out, const skill& s, std::string_view path,
+                    std::string_view bytes) {
+  out.begin_object().member("uri", skill_uri(s, path));
+  out.member("digest", "sha256:" + sha256_hex(bytes));
+  out.key("size").unsigned_integer(bytes.size()).end_object();
+}
+
+/// Writes the manifest: SKILL.md, whose content is given, and every other file.
+bool write_manifest(json_writer& out, const skill_store& store, const skill& s,
+                    std::string_view directory, std::string_view skill_md) {
+  const auto files = store.files(s.id);
+  if (!files) return false;
+  std::uint64_t bytes = skill_md.size();
+  std::size_t count = 1;
+  out.begin_array();
+  write_resource(out, s, skill_file_name, skill_md);
+  for (const skill_file& file : *files) {
+    if (file.kind != entry_kind::file || file.path == skill_file_name) continue;
+    if (++count > published_files_max || (bytes += file.size) > published_bytes_max) return false;
+    const auto content = read_skill_file(store, directory, file.path);
+    if (!content) return false;
+    write_resource(out, s, file.path, content->bytes);
+  }
+  out.end_array();
+  return bytes <= published_bytes_max;
+}
+
+} // namespace
+
+result<std::string> directory_of(const skill_store& store, const skill& s) {
+  auto opened = store.root_shared()->open_beneath(parent(s.path), access::directory);
+  if (!opened) return opened.error();
+  return std::move(opened->path);
+}
+
+result<file_content> read_skill_file(const skill_store& store, std::string_view directory,
+                                     std::string_view path) {
+  const std::string whole = join(directory, path);
+  auto content = read_file(*store.root_shared(), whole, {.bytes_max = published_bytes_max});
+  if (content && content->path != whole && path != skill_file_name)
+    return error{error_code::escapes_root, 0, "skill"};
+  return content;
+}
+
+bool is_publishable(std::string_view name, std::string_view description) {
+  const bool characters =
+      std::ranges::all_of(name, [](char c) { return is_lower_or_digit(c) || c == '-'; });
+  return characters && has_characters(name, name_characters_max) && !name.starts_with('-') &&
+         !name.ends_with('-') && name.find("--") == std::string_view::npos &&
+         has_characters(description, description_characters_max);
+}
+
+std::optional<std::string> skill_entry(const skill_store& store, const skill& s) {
+  const auto directory = directory_of(store, s);
+  if (!directory) return std::nullopt;
+  const auto skill_md = read_skill_file(store, *directory, skill_file_name);
+  if (!skill_md) return std::nullopt;
+  const auto fields = published_frontmatter(skill_md->bytes, s);
+  if (!fields) return std::nullopt;
+  json_writer out;
+  out.begin_object().member("uri", skill_uri(s, skill_file_name));
+  out.key("frontmatter").raw(*fields);
+  if (!write_manifest(out.key("resources"), store, s, *directory, skill_md->bytes))
+    return std::nullopt;
+  out.end_object();
+  return out.take();
+}
+
+} // namespace paddock::mcp

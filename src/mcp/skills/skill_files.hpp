@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A skill's files as the extension publishes them: regular files beneath the skill's directory,
+// never through a link, except that SKILL.md and the directory may be links themselves.
+
+#include <paddock/file.hpp>
+#include <paddock/skill_store.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::mcp {
+
+inline constexpr std::string_view skill_file_name = "SKILL.md";
+/// What the extension promises hosts; larger skills are not published.
+inline constexpr std::size_t published_files_max = 512;
+inline constexpr std::uint64_t published_bytes_max = std::uint64_t{16} * 1024 * 1024;
+
+/// The directory of a skill, relative to the root, as it is spelled without links.
+[[nodiscard]] result<std::string> directory_of(const skill_store& store, const skill& s);
+
+/// One file of the skill. Errors: those of read_file; escapes_root for a file behind a link.
+[[nodiscard]] result<file_content>
+read_skill_file(const skill_store& store, std::string_view directory, std::string_view path);
+
+/// Whether name and description are such as the Agent Skills specification allows.
+[[nodiscard]] bool is_publishable(std::string_view name, std::string_view description);
+
+/// The skill as an entry of skills/list; nothing when it cannot be published.
+[[nodiscard]] std::optional<std::string> skill_entry(const skill_store& store, const skill& s);
+
+} // namespace paddock::mcp

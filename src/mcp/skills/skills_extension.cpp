@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/skills/base64.hpp"
+#include "mcp/skills/frontmatter_json.hpp"
+#include "mcp/skills/skill_files.hpp"
+#include "mcp/skills/skill_uri.hpp"
+
+#include <paddock/detail/utf8.hpp>
+#include <paddock/lexical_path.hpp>
+#include <paddock/mcp/skills.hpp>
+#include <paddock/mime.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::string_view directory_type = "inode/directory";
+constexpr std::string_view cursor_prefix = "after:";
+/// A page ends after this many skills looked at, or when it is this long.
+constexpr std::size_t page_skills_max = 250;
+constexpr std::size_t page_bytes_max = std::size_t{512} * 1024;
+
+using store_pointer = std::shared_ptr<const skill_store>;
+
+method_result invalid(std::string_view message) {
+  return method_result::failure(rpc_error::invalid_params, message);
+}
+
+method_result unreadable(const error& e) {
+  return method_result::failure(rpc_error::internal_error,
+                                "The skills cannot be read: " + std::string(text(e.code)));
+}
+
+std::string quoted(std::string_view uri) {
+  constexpr std::size_t shown_bytes_max = 256;
+  return std::string(detail::truncate_to_valid_prefix(uri.substr(0, shown_bytes_max)));
+}
+
+/// What a request's URI names: a skill, and a path in it.
+struct target {
+  skill which;
+  std::string path;
+};
+
+std::optional<target> find_target(const skill_store& store, std::string_view uri) {
+  const auto parts = parts_of_skill_uri(uri);
+  if (!parts) return std::nullopt;
+  auto found = store.find(parts->front());
+  if (!found) return std::nullopt;
+  auto path = path_in_skill(*found, *parts);
+  if (!path) return std::nullopt;
+  return target{*std::move(found), *std::move(path)};
+}
+
+// --- lists -------------------------------------------------------------------------------------
+
+/// A page of skills, from the cursor on: `write` adds one to the array, or nothing.
+template <class Write>
+method_result page(const skill_store& store, call& c, std::string_view member, Write write) {
+  const json_view cursor = c.arguments()["cursor"];
+  std::string after;
+  if (cursor.exists()) {
+    const auto given = cursor.string();
+    if (!given || !given->starts_with(cursor_prefix)) return invalid("Invalid cursor");
+    after = decode_name(given->substr(cursor_prefix.size()));
+  }
+  const auto list = store.list();
+  if (!list) return unreadable(list.error());
+  const auto& skills = (*list)->skills;
+  auto next =
+      cursor.exists() ? std::ranges::upper_bound(skills, after, {}, &skill::id) : skills.begin();
+  const std::size_t bytes_max = std::min(page_bytes_max, c.message_bytes_max() / 4);
+  json_writer out;
+  out.begin_object().key(member).begin_array();
+  for (std::size_t seen = 0; next != skills.end() && seen < page_skills_max; ++next, ++seen) {
+    if (seen > 0 && (out.str().size() > bytes_max || c.cancelled().load())) break;
+    write(out, *next);
+  }
+  out.end_array();
+  if (next != skills.end() && next != skills.begin())
+    out.member("nextCursor", std::string(cursor_prefix) + encode_name(std::prev(next)->id));
+  out.end_object();
+  return {.json = out.take()};
+}
+
+method_result list_skills(const skill_store& store, call& c) {
+  return page(store, c, "skills", [&](json_writer& out, const skill& s) {
+    if (const auto entry = skill_entry(store, s)) out.raw(*entry);
+  });
+}
+
+method_result list_resources(const skill_store& store, call& c) {
+  return page(store, c, "resources", [](json_writer& out, const skill& s) {
+    if (!is_publishable(s.name, s.description)) return;
+    out.begin_object().member("uri", skill_uri(s, skill_file_name)).member("name", s.name);
+    out.member("description", s.description).member("mimeType", "text/markdown").end_object();
+  });
+}
+
+// --- one skill, one file, one directory --------------------------------------------------------
+
+method_result get_skill(const skill_store& store, call& c) {
+  const auto uri = c.arguments()["uri"].string();
+  if (!uri) return invalid("Invalid params: uri must be a string");
+  const auto found = find_target(store, *uri);
+  if (!found || found->path != skill_file_name)
+    return invalid("No skill has the URI " + quoted(*uri));
+  const auto entry = skill_entry(store, found->which);
+  if (!entry)
+    return invalid("The skill " + quoted(*uri) +
+                   " does not conform to the Agent Skills specification or is too large");
+  json_writer out;
+  out.begin_object().key("skill").raw(*entry).end_object();
+  return {.json = out.take()};
+}
+
+method_result read_resource(const skill_store& store, call& c) {
+  const auto uri = c.arguments()["uri"].string();
+  if (!uri) return invalid("Invalid params: uri must be a string");
+  const auto found = find_target(store, *uri);
+  const auto directory =
+      found ? directory_of(store, found->which) : error{error_code::not_found, 0, "uri"};
+  if (!directory || found->path.empty()) return invalid("Unknown resource: " + quoted(*uri));
+  const auto file = read_skill_file(store, *directory, found->path);
+  if (!file)
+    return invalid("Unknown resource: " + quoted(*uri) + " (" +
+                   std::string(text(file.error().code)) + ")");
+  const std::string_view head = std::string_view(file->bytes).substr(0, mime::sniff_bytes);
+  const std::string_view type = mime::classify(found->path, head).type;
+  json_writer out;
+  out.begin_object().key("contents").begin_array().begin_object();
+  out.member("uri", skill_uri(found->which, found->path));
+  out.member("mimeType", type.empty() ? "application/octet-stream" : type);
+  if (detail::is_valid_utf8(file->bytes))
+    out.member("text", file->bytes);
+  else
+    out.member("blob", base64(file->bytes));
+  out.end_object().end_array().end_object();
+  return {.json = out.take()};
+}
+
+/// What is left of `path` beneath `directory` when it is a direct child; else empty.
+std::string_view child_name(std::string_view path, std::string_view directory) {
+  if (!directory.empty()) {
+    if (!path.starts_with(directory) || path.substr(directory.size()).size() < 2 ||
+        path[directory.size()] != '/')
+      return {};
+    path.remove_prefix(directory.size() + 1);
+  }
+  return path.find('/') == std::string_view::npos ? path : std::string_view();
+}
+
+method_result read_directory(const skill_store& store, call& c) {
+  const auto uri = c.arguments()["uri"].string();
+  if (!uri) return invalid("Invalid params: uri must be a string");
+  if (c.arguments()["cursor"].exists()) return invalid("Invalid cursor");
+  const auto found = find_target(store, *uri);
+  const auto files = found ? store.files(found->which.id) : error{error_code::not_found, 0, "uri"};
+  if (!files) return invalid("Unknown directory: " + quoted(*uri));
+  bool exists = found->path.empty();
+  json_writer out;
+  out.begin_object().key("resources").begin_array();
+  for (const skill_file& file : *files) {
+    const bool directory = file.kind == entry_kind::directory;
+    exists = exists || (directory && file.path == found->path);
+    const std::string_view name = child_name(file.path, found->path);
+    if (name.empty() || (!directory && file.kind != entry_kind::file)) continue;
+    out.begin_object().member("uri", skill_uri(found->which, file.path));
+    out.member("name", encode_name(name));
+    if (directory)
+      out.member("mimeType", directory_type);
+    else if (const auto type = mime::from_extension(name))
+      out.member("mimeType", *type);
+    if (!directory) out.key("size").unsigned_integer(file.size);
+    out.end_object();
+  }
+  out.end_array().end_object();
+  if (!exists) return invalid("Unknown directory: " + quoted(*uri));
+  return {.json = out.take()};
+}
+
+method_result list_templates(const skill_store&, call&) {
+  return {.json = R"({"resourceTemplates":[]})"};
+}
+
+extension_method make_method(std::string name, const store_pointer& store,
+                             method_result (*run)(const skill_store&, call&)) {
+  // Nothing is kept by clients, because what is on disk may change at any time.
+  return {.name = std::move(name), .time_to_live_ms = 0, .handler = [store, run](call& c) {
+            c.may_block();
+            return run(*store, c);
+          }};
+}
+
+} // namespace
+
+result<extension> skills_extension(std::shared_ptr<const skill_store> store) {
+  if (!has_frontmatter_json()) return error{error_code::unsupported, 0, "libyaml"};
+  extension e{.name = std::string(skills_extension_name),
+              .settings = R"({"directoryRead":true})",
+              .capabilities = {"resources"}};
+  e.methods = {make_method("skills/list", store, list_skills),
+               make_method("skills/get", store, get_skill),
+               make_method("resources/list", store, list_resources),
+               make_method("resources/templates/list", store, list_templates),
+               make_method("resources/read", store, read_resource),
+               make_method("resources/directory/read", store, read_directory)};
+  return e;
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+// The changing half of a skill store, but for importing.
+
+#include "replace.hpp"
+#include "skill_staging.hpp"
+#include "skill_store_state.hpp"
+
+#include <paddock/detail/utf8.hpp>
+#include <paddock/file.hpp>
+#include <paddock/frontmatter_yaml.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// What an edit reads as a whole.
+constexpr std::uint64_t edited_bytes_max = import_limits{}.file_bytes_max;
+
+error refuse(const char* what) {
+  return {error_code::invalid_argument, 0, what};
+}
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+/// Line breaks and tabs of a description become blanks when it is read.
+std::string without_breaks(std::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return line;
+}
+
+result<void> check_texts(std::string_view name, std::string_view description) {
+  if (is_blank(name) || !is_plain_line(name)) return refuse("name");
+  if (is_blank(description) || !is_plain_line(without_breaks(description)))
+    return refuse("description");
+  return {};
+}
+
+frontmatter::fields read_back(std::string_view text, frontmatter::policy policy) {
+  return frontmatter::parse(text, frontmatter::extent::whole_file,
+                            {.policy = policy, .full = frontmatter::libyaml()});
+}
+
+/// What has been put together has to be read back to the very texts.
+result<void> check_written(std::string_view text, std::string_view name,
+                           std::string_view description) {
+  const auto wanted = read_back(frontmatter::write(name, description), frontmatter::policy::strict);
+  if (!wanted.loaded()) return refuse("description");
+  const auto got = read_back(text, frontmatter::policy::lenient);
+  if (!got.loaded() || got.name != wanted.name || got.description != wanted.description)
+    return refuse("frontmatter");
+  return {};
+}
+
+result<file_descriptor> write_new_file(int directory, std::string_view bytes, unsigned mode) {
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY;
+  const std::string name(skill_file_name);
+  PADDOCK_TRY(auto fd, sys::openat(directory, name.c_str(), flags, mode));
+  PADDOCK_CHECK(write_all(fd.get(), bytes));
+  return fd;
+}
+
+/// Replaces a SKILL.md by one rename out of a hidden directory, unless it has changed meanwhile.
+result<void> swap_file(int user, const place& where, const file_status& expected,
+                       std::string_view bytes) {
+  PADDOCK_TRY(const auto stage, staging::create(user));
+  PADDOCK_TRY(const auto fresh, write_new_file(stage.fd(), bytes, 0600));
+  PADDOCK_CHECK(take_over_attributes(fresh.get(), expected));
+  const auto now = sys::status_at(where.parent.get(), where.name.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (!now || !same_content(*now, expected)) return error{error_code::conflict, 0, "edit"};
+  const std::string name(skill_file_name);
+  auto done = sys::renameat2(stage.fd(), name.c_str(), where.parent.get(), where.name.c_str(), 0);
+  if (!done && done.error().os_errno == EXDEV) // the skill is a link to another file system
+    done = replace_content(where, std::array{bytes}, durability::none, &expected);
+  return done;
+}
+
+} // namespace
+
+result<skill> skill_store::add(std::string_view id, std::string_view name,
+                               std::string_view description) const {
+  PADDOCK_TRY(const auto checked, new_id(id));
+  PADDOCK_CHECK(check_texts(name, description));
+  std::string text = frontmatter::write(name, description);
+  text.append("\n# ").append(name).append("\n");
+  PADDOCK_CHECK(check_written(text, name, description));
+  PADDOCK_TRY(const auto system,
+              open_skill_directory(*state_->base, state_->options, skill_source::system));
+  if (system && has_entry(*system, checked))
+    return error{error_code::already_exists, EEXIST, "system skill"};
+  PADDOCK_TRY(const auto user, open_for_change(*state_->base, state_->options.user_directory));
+  {
+    PADDOCK_TRY(auto stage, staging::create(user.get()));
+    PADDOCK_TRY([[maybe_unused]] const auto file, write_new_file(stage.fd(), text, 0666));
+    PADDOCK_TRY([[maybe_unused]] const auto done, stage.publish(checked, overwrite::refuse));
+  }
+  return describe_changed(*state_->base, state_->options, checked);
+}
+
+result<skill> skill_store::edit(std::string_view id, const skill_changes& changes) const {
+  PADDOCK_TRY(const auto checked, existing_id(id));
+  const root& base = *state_->base;
+  PADDOCK_TRY(const auto system, open_skill_directory(base, state_->options, skill_source::system));
+  if (system && has_entry(*system, checked)) return error{error_code::read_only, 0, "system skill"};
+  PADDOCK_TRY(const auto there, open_skill_directory(base, state_->options, skill_source::user));
+  if (!there || !has_entry(*there, checked)) return error{error_code::not_found, ENOENT, "skill"};
+  PADDOCK_TRY(const auto user, open_for_change(base, state_->options.user_directory));
+  PADDOCK_TRY(const auto lock, change_lock::acquire(user.get()));
+
+  std::string path = there->prefix;
+  path.append(checked.view()).append("/").append(skill_file_name);
+  PADDOCK_TRY(const auto old, read_file(base, path, {.bytes_max = edited_bytes_max}));
+  const auto in_process = lock_content(base, old.path);
+  const auto now = read_back(old.bytes, frontmatter::policy::lenient);
+  const std::string name = changes.name.value_or(now.name);
+  const std::string description = changes.description.value_or(now.description);
+  PADDOCK_CHECK(check_texts(name, description));
+  const std::string text =
+      frontmatter::replace_fields(old.bytes, name, description, frontmatter::libyaml());
+  PADDOCK_CHECK(check_written(text, name, description));
+
+  PADDOCK_TRY(auto where, base.locate(old.path, final_link::keep));
+  where.existing = old.status;
+  PADDOCK_CHECK(check_writable(where));
+  PADDOCK_CHECK(swap_file(user.get(), where, old.status, text));
+  return describe_changed(base, state_->options, checked);
+}
+
+result<void> skill_store::remove(std::string_view id) const {
+  PADDOCK_TRY(const auto checked, existing_id(id));
+  const root& base = *state_->base;
+  PADDOCK_TRY(const auto there, open_skill_directory(base, state_->options, skill_source::user));
+  if (there && has_entry(*there, checked)) {
+    PADDOCK_TRY(const auto user, open_for_change(base, state_->options.user_directory));
+    return take_away(user.get(), checked);
+  }
+  PADDOCK_TRY(const auto system, open_skill_directory(base, state_->options, skill_source::system));
+  if (system && has_entry(*system, checked)) return error{error_code::read_only, 0, "system skill"};
+  return error{error_code::not_found, ENOENT, "skill"};
+}
+
+} // namespace paddock

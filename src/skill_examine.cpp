@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "resolve.hpp"
+#include "skill_index.hpp"
+
+#include <paddock/frontmatter_yaml.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// Further than one tick of any kernel's clock, and than the whole seconds of file systems that
+/// know nothing finer.
+constexpr std::int64_t tick_ns = 20'000'000;
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+file_stamp stamp_of(const file_status& s) {
+  return {s.device, s.inode, s.size, s.modified_ns, s.changed_ns};
+}
+
+/// Whether a later change would show in the stamp. `now` was taken before the content was read.
+bool is_settled(const file_status& s, std::int64_t now) {
+  const bool coarse = s.changed_ns % second_ns == 0;
+  return now - s.changed_ns > (coarse ? 2 * second_ns : tick_ns);
+}
+
+struct skill_file_read {
+  opened file;
+  bool strict = false; ///< found without any link, beneath the directory
+};
+
+/// The SKILL.md of one skill. The strict open is enough for nearly all; where it meets a link or
+/// another file system, the root's own rules decide.
+result<skill_file_read> open_skill_file(const skill_directory& in, std::string& path) {
+  const resolve::scope beneath{.root = in.fd.get(),
+                               .resolver = in.base->resolver(),
+                               .mount = in.status.mount,
+                               .device = in.status.device};
+  constexpr int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+  skill_file_read got;
+  auto fd = resolve::open_strict(beneath, path, static_cast<std::uint64_t>(flags));
+  if (!fd && !resolve::met_link(fd.error())) return fd.error();
+  if (!fd && in.source == skill_source::system)
+    return error{error_code::denied_by_policy, ELOOP, "symbolic link"};
+  if (fd) {
+    PADDOCK_TRY(got.file.status, sys::status_at(fd->get(), ""));
+    if (got.file.status.kind == entry_kind::directory)
+      return error{error_code::is_a_directory, EISDIR, "open"};
+    if (got.file.status.kind != entry_kind::file) return error{error_code::not_regular, 0, "open"};
+    got.strict = in.strict_only && got.file.status.mount == in.status.mount &&
+                 got.file.status.device == in.status.device;
+    got.file.fd = *std::move(fd);
+  }
+  if (!got.strict) {
+    PADDOCK_TRY(got.file, in.base->open_beneath(in.prefix + path, access::read));
+  }
+  return got;
+}
+
+result<std::size_t> read_up_to(int fd, std::span<char> buffer, std::size_t from) {
+  std::size_t used = from;
+  while (used < buffer.size()) {
+    PADDOCK_TRY(const auto n, sys::pread(fd, buffer.subspan(used), used));
+    if (n == 0) break;
+    used += n;
+  }
+  return used;
+}
+
+/// Reads no more of the file than its frontmatter needs.
+result<frontmatter::fields> read_fields(int fd, frontmatter::policy policy) {
+  using namespace frontmatter;
+  const frontmatter::options how{.policy = policy, .full = libyaml()};
+  std::array<char, prefix_bytes> first;
+  PADDOCK_TRY(const auto n, sys::pread(fd, first, 0));
+  const std::string_view prefix(first.data(), n);
+  if (n < first.size()) return parse(prefix, extent::whole_file, how);
+  if (!needs_more(prefix)) return parse(prefix, extent::prefix, how);
+  std::string all(bytes_max, '\0');
+  std::copy(prefix.begin(), prefix.end(), all.begin());
+  PADDOCK_TRY(const auto used, read_up_to(fd, all, n));
+  const auto have = used < all.size() ? extent::whole_file : extent::prefix;
+  return parse(std::string_view(all).substr(0, used), have, how);
+}
+
+/// The directory itself may be missing, or be none: then it is nothing that anybody wants to hear
+/// of.
+bool is_directory(const skill_directory& in, const std::string& id) {
+  const auto status = sys::status_at(in.fd.get(), id.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (!status) return false;
+  if (status->kind != entry_kind::symlink) return status->kind == entry_kind::directory;
+  const auto target = in.base->open_beneath(in.prefix + id, access::inspect);
+  return !target || target->status.kind == entry_kind::directory;
+}
+
+} // namespace
+
+result<std::optional<skill_directory>>
+open_skill_directory(const root& base, const skill_store_options& options, skill_source source) {
+  const auto& path =
+      source == skill_source::system ? options.system_directory : options.user_directory;
+  auto found = base.open_beneath(path, access::directory);
+  if (!found && found.error().code == error_code::not_found)
+    return std::optional<skill_directory>();
+  if (!found) return found.error();
+  skill_directory in{.base = &base,
+                     .options = &options,
+                     .source = source,
+                     .prefix = path,
+                     .fd = std::move(found->fd),
+                     .status = found->status,
+                     .strict_only = base.protected_in_place()};
+  if (!in.prefix.ends_with('/')) in.prefix += '/';
+  return std::optional(std::move(in));
+}
+
+std::optional<examined_skill> examine_skill(const skill_directory& in, std::string_view id) {
+  std::string path;
+  path.reserve(id.size() + 1 + skill_file_name.size());
+  path.append(id).append("/").append(skill_file_name);
+  const auto now = sys::file_clock_ns();
+
+  unloaded_directory bad;
+  auto file = open_skill_file(in, path);
+  if (file) {
+    auto fields = read_fields(file->file.fd.get(), in.options->policy);
+    std::optional<file_stamp> stamp;
+    if (file->strict && is_settled(file->file.status, now)) stamp = stamp_of(file->file.status);
+    if (fields && fields->loaded())
+      return examined_skill{skill{.id = std::string(id),
+                                  .name = std::move(fields->name),
+                                  .description = std::move(fields->description),
+                                  .source = in.source,
+                                  .path = in.prefix + path,
+                                  .diagnostics = std::move(fields->diagnostics)},
+                            stamp};
+    bad.why = fields ? not_a_skill::invalid_frontmatter : not_a_skill::unreadable;
+    if (fields) bad.diagnostics = std::move(fields->diagnostics);
+    if (!fields) bad.reason = fields.error();
+    bad.id = id;
+    bad.source = in.source;
+    bad.path = in.prefix + bad.id;
+    return examined_skill{std::move(bad), fields ? stamp : std::nullopt};
+  }
+  bad.id = id;
+  if (!is_directory(in, bad.id)) return std::nullopt;
+  bad.source = in.source;
+  bad.path = in.prefix + bad.id;
+  if (file.error().code != error_code::not_found) {
+    bad.why = not_a_skill::unreadable;
+    bad.reason = file.error();
+  }
+  return examined_skill{std::move(bad), std::nullopt};
+}
+
+} // namespace paddock

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "skill_staging.hpp"
+
+#include "directory_stream.hpp"
+#include "remove_tree.hpp"
+#include "replace.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/directory.hpp>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+constexpr std::int64_t lock_wait_ms = 5000;
+constexpr unsigned attempts_max = 16;
+constexpr std::size_t random_bytes = 16;
+
+result<component> hidden_name() {
+  std::array<char, random_bytes> random;
+  PADDOCK_CHECK(sys::getrandom(random));
+  std::string name(staging_prefix);
+  for (const char byte : random) {
+    const auto value = static_cast<unsigned char>(byte);
+    name += "0123456789abcdef"[value >> 4U];
+    name += "0123456789abcdef"[value & 15U];
+  }
+  return component::from(name);
+}
+
+bool is_hidden_name(std::string_view name) {
+  if (!name.starts_with(staging_prefix)) return false;
+  name.remove_prefix(staging_prefix.size());
+  return name.size() == 2 * random_bytes && std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+/// A directory, or whatever else has got its name.
+result<void> remove_any(int directory, const component& name) {
+  PADDOCK_TRY(auto parent, sys::openat(directory, ".", O_PATH | O_DIRECTORY));
+  const place top{.parent = std::move(parent), .name = name};
+  const auto tree = remove_tree(top, {});
+  if (tree || tree.error().code == error_code::not_found) return {};
+  const bool other = tree.error().os_errno == ENOTDIR || tree.error().os_errno == ELOOP;
+  if (!other) return tree.error();
+  auto gone = sys::unlinkat(directory, name.c_str(), 0);
+  if (!gone && gone.error().code != error_code::not_found) return gone;
+  return {};
+}
+
+/// Only what nobody holds: a failed lock says nothing about the process behind it.
+void remove_leftover(int directory, const component& name) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
+  const auto fd = sys::openat(directory, name.c_str(), flags);
+  if (fd) {
+    if (!sys::try_flock(fd->get())) return;
+    const auto held = sys::status_at(fd->get(), "");
+    const auto named = sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (!held || !named || !named->same_object(*held)) return;
+  }
+  (void)remove_any(directory, name).has_value();
+}
+
+void remove_leftovers(int directory) {
+  std::vector<component> found;
+  const auto read = for_each_entry(directory, [&](std::string_view name, unsigned char) {
+    if (is_hidden_name(name)) found.push_back(*component::from(name));
+    return true;
+  });
+  if (!read) return;
+  for (const auto& name : found)
+    remove_leftover(directory, name);
+}
+
+bool is_unsupported(const error& e) {
+  return e.os_errno == EINVAL || e.os_errno == EXDEV || e.os_errno == ENOSYS;
+}
+
+} // namespace
+
+result<file_descriptor> open_for_change(const root& base, std::string_view path) {
+  auto found = base.open_beneath(path, access::directory);
+  if (!found && found.error().code == error_code::not_found) {
+    const auto made = create_directory(base, path);
+    if (!made && made.error().code != error_code::already_exists) return made.error();
+    found = base.open_beneath(path, access::directory);
+  }
+  if (!found) return found.error();
+  // On a description of its own: reading the entries moves its position.
+  if (auto own = sys::openat(found->fd.get(), ".", O_RDONLY | O_DIRECTORY))
+    remove_leftovers(own->get());
+  return std::move(found->fd);
+}
+
+result<change_lock> change_lock::acquire(int directory) {
+  PADDOCK_TRY(auto fd, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
+  const auto deadline = sys::monotonic_ms() + lock_wait_ms;
+  for (;;) {
+    const auto locked = sys::try_flock(fd.get());
+    if (locked || locked.error().os_errno != EAGAIN) return change_lock(std::move(fd));
+    if (sys::monotonic_ms() >= deadline) return error{error_code::conflict, EAGAIN, "flock"};
+    sys::pause_ms(1);
+  }
+}
+
+result<staging> staging::create(int user) {
+  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+    PADDOCK_TRY(const auto name, hidden_name());
+    PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
+    auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!fd && fd.error().code == error_code::not_found) continue;
+    if (!fd) return fd.error();
+    // Before the lock it may be taken for a leftover, and be gone.
+    const auto locked = sys::try_flock(fd->get());
+    if (!locked && locked.error().os_errno == EAGAIN) continue;
+    const auto held = sys::status_at(fd->get(), "");
+    const auto named = sys::status_at(user, name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (!held || !named || !named->same_object(*held)) continue;
+    return staging(user, name, *std::move(fd));
+  }
+  return error{error_code::conflict, 0, "staging"};
+}
+
+staging::staging(staging&& other) noexcept
+    : user_(other.user_), name_(other.name_), fd_(std::move(other.fd_)),
+      armed_(std::exchange(other.armed_, false)) {}
+
+staging::~staging() {
+  if (armed_) (void)remove_any(user_, name_).has_value();
+}
+
+result<staging::outcome> staging::publish(const component& id, overwrite existing) {
+  PADDOCK_TRY(const auto lock, change_lock::acquire(user_));
+  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+    const auto now = sys::status_at(user_, id.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (!now && now.error().code != error_code::not_found) return now.error();
+    if (!now) {
+      auto done = sys::renameat2(user_, name_.c_str(), user_, id.c_str(), RENAME_NOREPLACE);
+      // A directory never takes the place of anything but an empty directory.
+      if (!done && done.error().os_errno == EINVAL)
+        done = sys::renameat2(user_, name_.c_str(), user_, id.c_str(), 0);
+      if (!done && done.error().code == error_code::already_exists) continue;
+      if (!done) return done.error();
+      armed_ = false;
+      return outcome::added;
+    }
+    if (existing == overwrite::refuse) return error{error_code::already_exists, EEXIST, "id"};
+    PADDOCK_TRY(auto parent, sys::openat(user_, ".", O_PATH | O_DIRECTORY));
+    PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = *now}));
+    const auto done = sys::renameat2(user_, name_.c_str(), user_, id.c_str(), RENAME_EXCHANGE);
+    if (!done && done.error().code == error_code::not_found) continue;
+    if (!done && is_unsupported(done.error()))
+      return error{error_code::unsupported, done.error().os_errno, "RENAME_EXCHANGE"};
+    if (!done) return done.error();
+    return outcome::replaced; // what stands at the hidden name now is the old one
+  }
+  return error{error_code::conflict, 0, "publish"};
+}
+
+result<void> take_away(int user, const component& id) {
+  PADDOCK_TRY(const auto hidden, hidden_name());
+  {
+    PADDOCK_TRY(const auto lock, change_lock::acquire(user));
+    PADDOCK_TRY(const auto now, sys::status_at(user, id.c_str(), AT_SYMLINK_NOFOLLOW));
+    PADDOCK_TRY(auto parent, sys::openat(user, ".", O_PATH | O_DIRECTORY));
+    PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = now}));
+    const auto moved = sys::renameat2(user, id.c_str(), user, hidden.c_str(), 0);
+    // A layered file system may refuse to rename what lies in a lower layer.
+    if (!moved && is_unsupported(moved.error())) return remove_any(user, id);
+    if (!moved) return moved.error();
+  }
+  return remove_any(user, hidden);
+}
+
+} // namespace paddock

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How a change of the user's skills becomes visible in one step. What is new is built in a hidden
+// directory beside the skills and renamed into its place; what it replaces takes the hidden name
+// and is removed. Whoever builds holds a lock on the hidden directory, which ends with the process,
+// so a hidden directory without one belongs to nobody and the next change removes it.
+
+#include <paddock/result.hpp>
+#include <paddock/root.hpp>
+#include <paddock/skill_store.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace paddock {
+
+/// Names of hidden directories are this prefix and 32 hexadecimal digits.
+inline constexpr std::string_view staging_prefix = ".staging-";
+
+/// Opens the user's directory for a change, making it first if it is missing, and removes what
+/// killed processes have left in it.
+[[nodiscard]] result<file_descriptor> open_for_change(const root& base, std::string_view path);
+
+/// Keeps other changes, of this process and of others, away from a directory while it lives. Where
+/// the file system has no such locks it keeps nobody away. Errors: conflict, after some seconds.
+class change_lock {
+public:
+  [[nodiscard]] static result<change_lock> acquire(int directory);
+
+private:
+  explicit change_lock(file_descriptor fd) noexcept : fd_(std::move(fd)) {}
+  file_descriptor fd_;
+};
+
+class staging {
+public:
+  /// `user` is the user's directory and has to outlive this.
+  [[nodiscard]] static result<staging> create(int user);
+  staging(staging&& other) noexcept;
+  staging& operator=(staging&&) = delete;
+  ~staging(); ///< removes what stands at the hidden name
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+
+  enum class outcome : std::uint8_t { added, replaced };
+  /// Swaps the hidden directory in as `id`. Errors: already_exists, read_only, unsupported (the
+  /// file system cannot exchange two names), conflict.
+  [[nodiscard]] result<outcome> publish(const component& id, overwrite existing);
+
+private:
+  staging(int user, component name, file_descriptor fd) noexcept
+      : user_(user), name_(name), fd_(std::move(fd)) {}
+
+  int user_ = -1;
+  component name_;
+  file_descriptor fd_;
+  bool armed_ = true;
+};
+
+/// Moves `id` to a hidden name and removes it from there. When the removal fails, `id` is gone and
+/// the next change tries again to remove the rest. Errors: not_found, read_only, those of removing.
+[[nodiscard]] result<void> take_away(int user, const component& id);
+
+} // namespace paddock

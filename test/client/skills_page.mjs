@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The page for skills as a process, and archives to import: shared by its tests.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { crc32 } from "node:zlib";
+
+const paddock = process.env.PADDOCK;
+assert.ok(paddock, "PADDOCK names the program under test");
+
+export const skillText = (name, description, body = "\nBody.\n") =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n${body}`;
+
+/** A fresh directory with these files, removed when the test ends. */
+export function folderFor(test, files = {}) {
+  const outer = realpathSync(mkdtempSync(join(tmpdir(), "paddock-page-")));
+  test.after(() => rmSync(outer, { recursive: true, force: true }));
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(outer, path)), { recursive: true });
+    writeFileSync(join(outer, path), content);
+  }
+  return outer;
+}
+
+// Threads get a stack of 2 MiB, as they do on small systems.
+const start = ["-c", 'ulimit -s 2048 && exec "$0" "$@"', paddock, "skills", "ui"];
+
+/** Starts the page over a directory with these files: {root, address, process, ended}. */
+export async function startPage(test, files = {}, ...options) {
+  const root = folderFor(test, files);
+  const process = spawn("sh", [...start, "--root", root, ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  let complaint = "";
+  process.stderr.on("data", (part) => (complaint += part));
+  const ended = new Promise((resolve) => process.on("exit", (code, signal) => resolve({ code, signal, complaint })));
+  test.after(async () => {
+    process.kill("SIGTERM");
+    await ended;
+  });
+  const lines = createInterface(process.stdout);
+  const address = await Promise.race([new Promise((resolve) => lines.once("line", resolve)), ended]);
+  assert.equal(typeof address, "string", complaint);
+  return { root, address, process, ended };
+}
+
+/** A zip archive of stored entries: [name, content] each. */
+export function zipOf(entries) {
+  const local = [];
+  const central = [];
+  let offset = 0;
+  for (const [name, content] of entries) {
+    const bytes = Buffer.from(content);
+    const path = Buffer.from(name);
+    const common = Buffer.alloc(26); // from the version to the length of the extra field
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(0x800, 2); // names are UTF-8
+    common.writeUInt16LE(0x21, 8); // 1980-01-01
+    common.writeUInt32LE(crc32(bytes), 10);
+    common.writeUInt32LE(bytes.length, 14);
+    common.writeUInt32LE(bytes.length, 18);
+    common.writeUInt16LE(path.length, 22);
+    const place = Buffer.alloc(14); // comment, disk, attributes, offset
+    place.writeUInt32LE(((0o100644 << 16) >>> 0), 6);
+    place.writeUInt32LE(offset, 10);
+    local.push(Buffer.from("PK\x03\x04"), common, path, bytes);
+    central.push(Buffer.from("PK\x01\x02\x14\x03", "latin1"), common, place, path);
+    offset += 4 + common.length + path.length + bytes.length;
+  }
+  const directory = Buffer.concat(central);
+  const end = Buffer.alloc(22);
+  end.write("PK\x05\x06");
+  end.writeUInt16LE(entries.length, 8);
+  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...local, directory, end]);
+}

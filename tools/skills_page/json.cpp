@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "json.hpp"
+
+#include "../skills_cli.hpp"
+
+#include <paddock/mcp/json.hpp>
+
+namespace paddock::skills_page {
+namespace {
+
+using mcp::json_writer;
+
+std::string_view reason_name(not_a_skill why) {
+  switch (why) {
+  case not_a_skill::no_skill_file:
+    return "no_skill_file";
+  case not_a_skill::invalid_frontmatter:
+    return "invalid_frontmatter";
+  case not_a_skill::unreadable:
+    return "unreadable";
+  case not_a_skill::shadowed:
+    return "shadowed";
+  }
+  return "unreadable";
+}
+
+std::string_view kind_name(entry_kind kind) {
+  switch (kind) {
+  case entry_kind::file:
+    return "file";
+  case entry_kind::directory:
+    return "directory";
+  case entry_kind::symlink:
+    return "symlink";
+  case entry_kind::other:
+    break;
+  }
+  return "other";
+}
+
+std::string sentence(std::string_view what, std::string_view remedy) {
+  return std::string(what).append("; ").append(remedy);
+}
+
+void write_unloaded(json_writer& out, const unloaded_directory& one) {
+  out.begin_object().member("id", one.id).member("source", cli::name_of(one.source));
+  out.member("path", one.path).member("why", reason_name(one.why));
+  if (one.reason) out.member("reason", sentence(text(one.reason->code), advice(one.reason->code)));
+  cli::write_diagnostics(out.key("diagnostics"), one.diagnostics);
+  out.end_object();
+}
+
+/// What an invalid argument is called; empty for other failures.
+std::string_view field_of(const error& failure) {
+  return failure.code == error_code::invalid_argument ? failure.operation : "";
+}
+
+} // namespace
+
+std::string to_json(const skill_list& list, std::string_view root) {
+  json_writer out;
+  out.begin_object().member("root", root).key("skills").begin_array();
+  for (const auto& each : list.skills)
+    cli::write_skill(out, each);
+  out.end_array().key("notLoaded").begin_array();
+  for (const auto& each : list.not_loaded)
+    write_unloaded(out, each);
+  return out.end_array().end_object().take();
+}
+
+std::string to_json(const skill& one) {
+  json_writer out;
+  cli::write_skill(out, one);
+  return out.take();
+}
+
+std::string to_json(const std::vector<skill_file>& files) {
+  json_writer out;
+  out.begin_object().key("files").begin_array();
+  for (const auto& each : files) {
+    out.begin_object().member("path", each.path).key("size").unsigned_integer(each.size);
+    out.member("kind", kind_name(each.kind)).end_object();
+  }
+  return out.end_array().end_object().take();
+}
+
+std::string preview_json(std::string_view text, std::uint64_t file_size) {
+  json_writer out;
+  out.begin_object().member("text", text).key("size").unsigned_integer(file_size);
+  return out.key("truncated").boolean(file_size > text.size()).end_object().take();
+}
+
+std::string to_json(const import_report& report) {
+  json_writer out;
+  out.begin_object().member("id", report.id).key("files").unsigned_integer(report.files);
+  out.key("bytes").unsigned_integer(report.bytes).key("replaced").boolean(report.replaced);
+  cli::write_diagnostics(out.key("diagnostics"), report.diagnostics);
+  return out.end_object().take();
+}
+
+std::string to_json(const error& failure) {
+  json_writer out;
+  out.begin_object().member("error", wire_name(failure.code));
+  if (const auto field = field_of(failure); !field.empty()) out.member("field", field);
+  out.member("message", sentence(text(failure.code), advice(failure.code)));
+  return out.end_object().take();
+}
+
+std::string to_json(const error& failure, const import_report& report) {
+  if (report.refusal == import_refusal::none) return to_json(failure);
+  json_writer out;
+  out.begin_object().member("error", wire_name(failure.code));
+  out.member("refusal", wire_name(report.refusal)).member("entry", report.entry);
+  out.member("id", report.id);
+  return out.member("message", text(report.refusal)).end_object().take();
+}
+
+} // namespace paddock::skills_page

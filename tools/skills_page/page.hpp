@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// `paddock skills ui`: a web page for people, served to this machine only, that lists, adds,
+// imports, edits and deletes the skills beneath a directory. The address contains a random token;
+// who does not know it gets nothing, and pages of other origins get nothing even with it.
+
+#include <cstdint>
+#include <string>
+
+namespace paddock::skills_page {
+
+struct page_options {
+  std::string root = "."; ///< the directory that has, or will have, `.agents`
+  std::uint16_t port = 0; ///< 0: any that is free
+};
+
+/// Serves the page until SIGINT or SIGTERM. The address is the first and only line on standard
+/// output. Returns the exit code (workspace_cli.hpp). To be called on a program's first thread,
+/// before it has others: the two signals are blocked from here on.
+[[nodiscard]] int run_skills_page(const page_options& options);
+
+} // namespace paddock::skills_page
