@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 namespace paddock::cli {
 namespace {
@@ -40,15 +41,19 @@ skill_line line_of(const skill_entry& entry) {
   return {skill_type::interactive, entry.name, joined(tools, ", ")};
 }
 
+/// In the order in which they are started.
 std::vector<skill_line> lines_of(const expert& e) {
-  std::vector<skill_line> lines;
+  std::vector<skill_line> all;
   if (std::ranges::none_of(e.skills, is_base))
-    lines.push_back({skill_type::base, std::string(base_skill_package), "in this process"});
+    all.push_back({skill_type::base, std::string(base_skill_package), "in this process"});
   for (const skill_entry& entry : e.skills)
-    lines.push_back(line_of(entry));
+    all.push_back(line_of(entry));
   for (const std::string& name : e.delegates)
-    lines.push_back({skill_type::delegate, name, "another expert"});
-  std::ranges::stable_sort(lines, {}, &skill_line::type);
+    all.push_back({skill_type::delegate, name, "another expert"});
+  std::vector<skill_line> lines;
+  for (const skill_type type : skill_types)
+    std::ranges::copy_if(all, std::back_inserter(lines),
+                         [&](const skill_line& line) { return line.type == type; });
   return lines;
 }
 

@@ -5,6 +5,7 @@
 #include <paddock/skill_manager/config.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace paddock::skill_manager {
@@ -183,7 +184,7 @@ result<config> parse_config(std::string_view text, config_format format, std::st
   }
   config made = reader(file, found).read(*root);
   if (found.empty()) return made;
-  std::ranges::stable_sort(found, {}, &config_problem::line);
+  std::ranges::sort(found, {}, [](const config_problem& p) { return std::tie(p.line, p.key); });
   return unusable;
 }
 

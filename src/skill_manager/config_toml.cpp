@@ -2,6 +2,7 @@
 #include "skill_manager/config_tree.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #ifdef PADDOCK_WITH_TOML
 // Header-only and without exceptions, because the compiled library of the system throws.
@@ -72,7 +73,8 @@ config_node convert(const toml::node& from) {
     made.kind = node_kind::table;
     for (const auto& [key, value] : *table)
       made.members.push_back({std::string(key.str()), key.source().begin.line, convert(value)});
-    std::ranges::stable_sort(made.members, {}, &config_member::line);
+    std::ranges::sort(made.members, {},
+                      [](const config_member& m) { return std::tie(m.line, m.key); });
   } else if (const auto* array = from.as_array()) {
     made.kind = node_kind::array;
     for (const auto& element : *array)

@@ -178,8 +178,9 @@ skill_set::skill_set(std::vector<std::unique_ptr<manager>> managers)
     : shared_(std::make_unique<shared>()) {
   for (const auto& m : managers)
     Expects(m != nullptr);
-  std::ranges::stable_sort(managers, {}, [](const auto& m) { return m->type(); });
-  shared_->managers = std::move(managers);
+  for (const skill_type type : skill_types)
+    for (auto& m : managers)
+      if (m != nullptr && m->type() == type) shared_->managers.push_back(std::move(m));
 }
 
 skill_set::~skill_set() {

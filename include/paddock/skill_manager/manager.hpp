@@ -26,6 +26,9 @@
 namespace paddock::skill_manager {
 
 enum class skill_type : std::uint8_t { base, mcp, interactive, delegate };
+/// In the order in which they are started.
+inline constexpr skill_type skill_types[] = {skill_type::base, skill_type::mcp,
+                                             skill_type::interactive, skill_type::delegate};
 enum class state : std::uint8_t { idle, starting, ready, failed, closed };
 
 struct tool_definition {
