@@ -2,7 +2,7 @@
 #include "skill_manager/in_process_call.hpp"
 
 #include "cancellation.hpp"
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
@@ -55,7 +55,7 @@ void in_process_call::may_block() {
     if (!fd) return cancel();
     cancellation_fd = *fd;
   }
-  if (!mcp::start_thread(watcher_, [this, cancellation_fd] { watch(cancellation_fd); })) cancel();
+  if (!start_thread(watcher_, [this, cancellation_fd] { watch(cancellation_fd); })) cancel();
 }
 
 void in_process_call::watch(int cancellation_fd) {

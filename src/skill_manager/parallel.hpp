@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +23,7 @@ template <class F> void for_all_at_once(std::size_t count, F f) {
   };
   std::vector<std::thread> threads(std::min(count, parallel_threads_max));
   for (std::size_t t = 1; t < threads.size(); ++t)
-    if (!mcp::start_thread(threads[t], work)) break;
+    if (!start_thread(threads[t], work)) break;
   work();
   for (std::thread& each : threads)
     if (each.joinable()) each.join();
