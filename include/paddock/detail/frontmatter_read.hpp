@@ -133,8 +133,8 @@ inline void read_by_repair(std::string_view block, full_parser full,
                                  : diagnostic_code::invalid_yaml;
   read.from = origin::repaired;
   read.diagnostics.push_back(place);
-  for (const diagnostic& problem : problems)
-    if (problem.code != diagnostic_code::invalid_yaml) append(read.diagnostics, {problem});
+  for (const diagnostic& problem : problems) // the errors among them are what `place` stands for
+    if (level(problem.code) == severity::warning) append(read.diagnostics, {problem});
   append(read.diagnostics, likely_causes(block));
 }
 
