@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_loop.hpp"
 
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 

@@ -2,7 +2,7 @@
 #include "skill_manager/in_process_call.hpp"
 
 #include "cancellation.hpp"
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 

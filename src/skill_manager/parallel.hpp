@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 
 #include <algorithm>
 #include <atomic>
