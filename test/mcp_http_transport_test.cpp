@@ -156,12 +156,16 @@ TEST_F(http_transport, delivers_events_as_they_arrive) {
 TEST_F(http_transport, keeps_the_session_of_older_revisions) {
   std::vector<http_received> got;
   std::mutex guard;
+  signal_once listening;
   serve([&](http_peer& peer, const http_received& request) {
     {
       const std::lock_guard lock(guard);
       got.push_back(request);
     }
-    if (request.method == "GET") return (void)peer.answer(405, "text/plain", "no");
+    if (request.method == "GET") {
+      listening.raise();
+      return (void)peer.answer(405, "text/plain", "no");
+    }
     if (request.method == "DELETE") return (void)peer.answer(200, "text/plain", "");
     if (id_in(request) < 0) return (void)peer.answer(202, "text/plain", "");
     peer.answer(200, "application/json", answer_json(id_in(request)),
@@ -173,6 +177,7 @@ TEST_F(http_transport, keeps_the_session_of_older_revisions) {
   notify("notifications/initialized");
   request(2, legacy);
   sink_.wait_for_messages(2);
+  ASSERT_TRUE(listening.wait());
   transport_->close();
 
   const std::lock_guard lock(guard);
