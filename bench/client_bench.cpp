@@ -33,6 +33,7 @@ struct tool_call {
   const char* tool;
   const char* arguments;
 };
+constexpr tool_call todo{"todo", "{}"};
 constexpr tool_call health{"healthCheck", "{}"};
 constexpr tool_call read_file{"readTextFile", R"({"path":"f"})"};
 
@@ -72,6 +73,8 @@ void connect_and_close(benchmark::State& state) {
     connect(s).close();
 }
 
+BENCHMARK_CAPTURE(client_call, todo, todo)->Name("client/todo")->UseRealTime();
+BENCHMARK_CAPTURE(bare_round_trip, todo, todo)->Name("floor/cat_of_todo")->UseRealTime();
 BENCHMARK_CAPTURE(client_call, health, health)->Name("client/healthCheck")->UseRealTime();
 BENCHMARK_CAPTURE(bare_round_trip, health, health)->Name("floor/cat_of_healthCheck")->UseRealTime();
 BENCHMARK_CAPTURE(client_call, read, read_file)->Name("client/readTextFile_4KiB")->UseRealTime();

@@ -297,7 +297,7 @@ const rule_case rules[] = {
     {"metadata text", "name: a\ndescription: b\nmetadata: x\n", "", {"4:1 metadata-not-map"}},
     {"tools as a list", "name: a\ndescription: b\nallowed-tools:\n  - Read\n", "", {"4:1 allowed-tools-not-string"}},
     {"missing fields", "license: MIT\n", "a", {"2:1 missing-name", "2:1 missing-description"}},
-    {"sorted by place", "version: 1\nname: A_\ndescription: [x]\n", "a", {"2:1 unknown-key", "3:1 name-not-directory", "3:1 name-uppercase", "3:1 name-character", "4:1 description-not-text"}},
+    {"sorted by place", "version: 1\nname: A_\ndescription: [x]\n", "a", {"2:1 unknown-key", "3:1 name-uppercase", "3:1 name-character", "3:1 name-not-directory", "4:1 description-not-text"}},
 };
 // clang-format on
 

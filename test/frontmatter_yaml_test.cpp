@@ -125,6 +125,7 @@ const full_case full_cases[] = {
     {"list", "- name: a\n- description: b\n", origin::none, "", "", {"2:1 not-a-mapping"}},
     {"text", "name\n", origin::none, "", "", {"2:1 not-a-mapping"}},
     {"prose before the keys", "About this:\nskill\nname: a\ndescription: b\n", origin::repaired, "a", "b", {"4:1 repaired", "2:1 line-without-key", "3:1 line-without-key"}},
+    {"text, then no YAML", "name:+a\ndescription: > b\n  c\n", origin::repaired, "+a", "b c", {"3:12 repaired", "2:1 line-without-key", "3:16 text-after-indicator"}},
     {"alias as description", "name: &n a\ndescription: *n\n", origin::repaired, "a", "*n", {"3:1 repaired", "3:1 alias", "3:14 reserved-character"}},
     {"alias to nothing", "name: a\ndescription: b\nx: *y\n", origin::repaired, "a", "b", {"4:4 repaired", "4:4 unknown-alias", "4:4 reserved-character"}},
     {"two of one key", "name: a\nname: c\ndescription: b\n", origin::repaired, "a", "b", {"3:1 duplicate-key"}},
@@ -331,7 +332,7 @@ TEST_F(FrontmatterYaml, SurvivesHostileInput) {
       EXPECT_LE(read.diagnostics.size(), size); // one per line at most
       static_cast<void>(parse(file, extent::whole_file));
       static_cast<void>(validate(file, "a", libyaml()));
-      static_cast<void>(replace_fields(file, "a", "b", libyaml()));
+      if (head.empty()) static_cast<void>(replace_fields(file, "a", "b", libyaml()));
     }
   }
 }

@@ -156,12 +156,16 @@ TEST_F(http_transport, delivers_events_as_they_arrive) {
 TEST_F(http_transport, keeps_the_session_of_older_revisions) {
   std::vector<http_received> got;
   std::mutex guard;
+  signal_once listening;
   serve([&](http_peer& peer, const http_received& request) {
     {
       const std::lock_guard lock(guard);
       got.push_back(request);
     }
-    if (request.method == "GET") return (void)peer.answer(405, "text/plain", "no");
+    if (request.method == "GET") {
+      listening.raise();
+      return (void)peer.answer(405, "text/plain", "no");
+    }
     if (request.method == "DELETE") return (void)peer.answer(200, "text/plain", "");
     if (id_in(request) < 0) return (void)peer.answer(202, "text/plain", "");
     peer.answer(200, "application/json", answer_json(id_in(request)),
@@ -173,6 +177,7 @@ TEST_F(http_transport, keeps_the_session_of_older_revisions) {
   notify("notifications/initialized");
   request(2, legacy);
   sink_.wait_for_messages(2);
+  ASSERT_TRUE(listening.wait());
   transport_->close();
 
   const std::lock_guard lock(guard);
@@ -710,7 +715,6 @@ TEST_F(http_with_sse, a_stream_that_does_not_begin_is_an_error) {
       {ok + "Content-Type: text/event-stream\r\n\r\ndata: " + std::string(200'000, 'x'), "larger"},
   };
   for (const auto& c : cases) {
-    server_.reset();
     serve([&](http_peer& peer, const http_received&) {
       peer.send(c.bytes);
       peer.hang_up();
@@ -718,6 +722,7 @@ TEST_F(http_with_sse, a_stream_that_does_not_begin_is_an_error) {
     const auto opened = open(http_kind::sse, {.message_bytes_max = 100'000});
     ASSERT_FALSE(opened) << c.bytes.substr(0, 100);
     EXPECT_THAT(why_, HasSubstr(c.why));
+    server_.reset(); // its threads use the case
   }
   EXPECT_EQ(sink_.delivered(), 0u);
 }

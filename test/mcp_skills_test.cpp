@@ -220,9 +220,10 @@ TEST_F(McpSkills, ReadsTextAndBytesExactly) {
   t.directory(".agents/skills/a/d");
   t.file(".agents/skills/a/d/t.txt", std::string_view("a\0\r\n\xEF\xBB\xBF é", 10));
   t.file(".agents/skills/a/b.bin", "\xFF\xFE\xFD");
-  EXPECT_EQ(ask_uri("resources/read", "skill://a/d/t.txt")["result"]["contents"].text(),
-            R"([{"uri":"skill://a/d/t.txt","mimeType":"application/octet-stream","text":"a\u0000\r\n)"
-            "\xEF\xBB\xBF é\"}]");
+  EXPECT_EQ(
+      ask_uri("resources/read", "skill://a/d/t.txt")["result"]["contents"].text(),
+      R"([{"uri":"skill://a/d/t.txt","mimeType":"application/octet-stream","text":"a\u0000\r\n)"
+      "\xEF\xBB\xBF é\"}]");
   EXPECT_THAT(ask_uri("resources/read", "skill://a/b.bin")["result"]["contents"].text(),
               AllOf(HasSubstr(R"("blob":"//79")"), Not(HasSubstr("\"text\""))));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/address_policy.hpp"
 
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 
 #include <chrono>
 #include <condition_variable>

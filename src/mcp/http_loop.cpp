@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_loop.hpp"
 
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
 #include <poll.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace paddock::mcp {
@@ -112,11 +111,12 @@ void http_loop::run_tasks() {
 }
 
 void http_loop::run_timers(std::int64_t now_ms) {
-  const auto first_due = std::stable_partition(timers_.begin(), timers_.end(),
-                                               [&](const timer& t) { return t.at_ms > now_ms; });
-  std::vector<timer> due(std::make_move_iterator(first_due),
-                         std::make_move_iterator(timers_.end()));
-  timers_.erase(first_due, timers_.end());
+  if (timers_.empty()) return;
+  std::vector<timer> due;
+  std::vector<timer> later;
+  for (timer& t : timers_)
+    (t.at_ms > now_ms ? later : due).push_back(std::move(t));
+  timers_ = std::move(later);
   for (const timer& t : due)
     t.run();
 }

@@ -10,7 +10,7 @@
 #include "mcp/line_output.hpp"
 #include "mcp/line_reader.hpp"
 #include "mcp/log_lines.hpp"
-#include "mcp/start_thread.hpp"
+#include "start_thread.hpp"
 #include "piped_program.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"

@@ -12,14 +12,16 @@ namespace paddock::skills_page {
 namespace {
 
 constexpr int linger_ms = 1'000;
-constexpr std::string_view range_header = "range:";
+/// Headers that a server may ignore, and that the library must not see. Its parser of Range
+/// recurses with every character, further than a small stack goes; and it would compress answers
+/// with all its might, which takes seconds where sending them takes none.
+constexpr std::string_view ignored_headers[] = {"range:", "accept-encoding:"};
 
-/// The library's parser of Range recurses with every character, further than a small stack goes. A
-/// server may ignore the header, so it gets a name that nobody reads.
-void hide_ranges(std::string& request, std::size_t head_bytes) {
+/// Gives them a name that nobody reads.
+void hide_ignored(std::string& request, std::size_t head_bytes) {
   for (std::size_t line = 0; line < head_bytes; line = request.find('\n', line) + 1)
-    if (::strncasecmp(request.data() + line, range_header.data(), range_header.size()) == 0)
-      request[line] = 'X';
+    for (const std::string_view name : ignored_headers)
+      if (::strncasecmp(request.data() + line, name.data(), name.size()) == 0) request[line] = 'X';
 }
 
 } // namespace
@@ -66,7 +68,7 @@ bool connection::read_head() {
     buffered_.append(part.data(), static_cast<std::size_t>(got));
     const auto end = buffered_.find(end_of_head, from);
     if (end != std::string::npos) {
-      hide_ranges(buffered_, end + end_of_head.size());
+      hide_ignored(buffered_, end + end_of_head.size());
       return end <= limits_.head_bytes_max;
     }
     if (buffered_.size() > limits_.head_bytes_max) return false;
