@@ -41,6 +41,8 @@ void close(int fd) noexcept;
 // --- looking ------------------------------------------------------------------------------------
 /// `name` may be empty: the object `dirfd` itself.
 result<file_status> status_at(int dirfd, const char* name, int at_flags = 0);
+/// Less than status_at, and less work for the kernel: no mount and no birth time.
+result<file_status> fstat(int fd);
 /// The magic number of the file system (statfs f_type).
 result<std::int64_t> fstatfs_type(int fd);
 result<std::string> readlinkat(int dirfd, const char* name);
