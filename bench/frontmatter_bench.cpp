@@ -14,6 +14,7 @@
 #include <yaml-cpp/yaml.h>
 #endif
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

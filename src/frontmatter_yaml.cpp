@@ -20,6 +20,7 @@ namespace {
 // Nesting is what libyaml takes quadratic time for.
 constexpr std::size_t depth_max = 64;
 constexpr std::size_t events_max = 20'000;
+constexpr std::size_t problems_max = 32;
 
 std::string_view text_of(const yaml_char_t* bytes, std::size_t size) noexcept {
   return {reinterpret_cast<const char*>(bytes), size};
@@ -28,24 +29,28 @@ std::string_view text_of(const yaml_char_t* text) noexcept {
   return text == nullptr ? std::string_view{} : reinterpret_cast<const char*>(text);
 }
 
-/// libyaml counts lines from 0 and columns in characters; this turns them into offsets. Marks are
-/// asked for in the order of the text.
+/// libyaml counts lines from 0 and columns in characters; this turns them into offsets. Cheap for
+/// marks in the order of the text: it goes on from the one before.
 class line_table {
 public:
   explicit line_table(std::string_view text) : text_(text) {}
 
   /// The offset of a mark.
   std::size_t offset(const yaml_mark_t& mark) {
-    if (mark.line < line_) line_ = line_begin_ = 0;
+    if (mark.line < line_) line_ = line_begin_ = column_ = at_ = 0;
     for (; line_ < mark.line; ++line_) {
-      const std::size_t line_break = find_break(line_begin_);
+      const std::size_t line_break = find_break(at_);
       if (line_break >= text_.size()) break;
-      line_begin_ = line_break + break_size(line_break);
+      line_begin_ = at_ = line_break + break_size(line_break);
+      column_ = 0;
     }
-    std::size_t at = line_begin_;
-    for (std::size_t column = 0; column < mark.column && at < text_.size(); ++column)
-      at += detail::first_character(text_.substr(at)).size();
-    return at;
+    if (mark.column < column_) {
+      column_ = 0;
+      at_ = line_begin_;
+    }
+    for (; column_ < mark.column && at_ < text_.size(); ++column_)
+      at_ += detail::first_character(text_.substr(at_)).size();
+    return at_;
   }
 
   /// The column of a mark in bytes, 1-based.
@@ -70,6 +75,8 @@ private:
   std::string_view text_;
   std::size_t line_ = 0;
   std::size_t line_begin_ = 0;
+  std::size_t column_ = 0; ///< of `at_`, in characters
+  std::size_t at_ = 0;
 };
 
 /// Reads the events of one block.
@@ -117,12 +124,14 @@ private:
   };
 
   void problem(diagnostic_code code, const yaml_mark_t& mark) {
+    if (out_.problems.size() == problems_max) return;
     out_.problems.push_back(
         {code, gsl::narrow_cast<std::uint32_t>(mark.line) + first_line_, lines_.column(mark)});
   }
 
   void stop(diagnostic_code code, const yaml_mark_t& mark) {
     // What stops the reader comes first, whatever was noticed before.
+    if (out_.problems.size() == problems_max) out_.problems.pop_back();
     problem(code, mark);
     std::rotate(out_.problems.begin(), out_.problems.end() - 1, out_.problems.end());
     done_ = true;
@@ -195,7 +204,7 @@ private:
   /// A node begins: the root, an item, a key or a value.
   void node(const yaml_event_t& event, std::string_view text, value_kind kind) {
     if (open_.empty()) {
-      if (kind != value_kind::mapping) stop(diagnostic_code::not_a_mapping, event.start_mark);
+      if (kind != value_kind::mapping) problem(diagnostic_code::not_a_mapping, event.start_mark);
       return;
     }
     collection& parent = open_.back();

@@ -28,7 +28,6 @@
 
 #include <gsl/assert>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -160,11 +159,14 @@ inline std::vector<diagnostic> validate(std::string_view skill_md, std::string_v
   for (const entry& e :
        detail::read_entries(skill_md.substr(file.found.begin, file.found.size), full))
     detail::check_entry(e, found);
-  std::sort(found.begin(), found.end(), [](const diagnostic& a, const diagnostic& b) {
-    return a.line != b.line       ? a.line < b.line
-           : a.column != b.column ? a.column < b.column
-                                  : a.code < b.code;
-  });
+  // By place. Nearly sorted already: only the few that reading found stand before those of the
+  // keys.
+  const auto is_before = [](const diagnostic& a, const diagnostic& b) {
+    return a.line != b.line ? a.line < b.line : a.column < b.column;
+  };
+  for (std::size_t i = 1; i < found.size(); ++i)
+    for (std::size_t j = i; j > 0 && is_before(found[j], found[j - 1]); --j)
+      std::swap(found[j], found[j - 1]);
   return found;
 }
 
@@ -194,7 +196,9 @@ inline std::string replace_fields(std::string_view skill_md, std::string_view na
             file.reading.from == origin::none);
   };
   const std::string_view block = skill_md.substr(file.found.begin, file.found.size);
-  std::string replaced = replacer.by_entries(detail::read_entries(block, full), file.reading);
+  const std::vector<entry> entries = detail::read_entries(block, full);
+  std::string replaced;
+  if (!entries.empty()) replaced = replacer.by_entries(entries, file.reading);
   if (!is_right(replaced)) replaced = replacer.by_lines(file.reading);
   if (!is_right(replaced)) replaced = replacer.in_front();
   return replaced;

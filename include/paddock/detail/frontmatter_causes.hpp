@@ -7,7 +7,6 @@
 #include <paddock/detail/frontmatter_block.hpp>
 #include <paddock/detail/frontmatter_scan.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -48,8 +47,10 @@ private:
     const auto is_refused = [](char c) {
       return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
     };
-    return static_cast<std::size_t>(std::find_if(line.begin(), line.end(), is_refused) -
-                                    line.begin());
+    std::size_t at = 0;
+    while (at < line.size() && !is_refused(line[at]))
+      ++at;
+    return at;
   }
 
   [[nodiscard]] static std::size_t find_surrogate(std::string_view line) noexcept {
@@ -104,7 +105,7 @@ private:
   }
 
   void look_at_indicator(std::size_t at) {
-    at = std::min(line_.find_first_not_of("+-0123456789", at), line_.size());
+    at = found_or_end(line_.find_first_not_of("+-0123456789", at), line_);
     while (at < line_.size() && is_blank(line_[at]))
       ++at;
     if (at < line_.size() && line_[at] != '#') add(diagnostic_code::text_after_indicator, at);
@@ -144,7 +145,7 @@ private:
   }
 
   void look_at_plain(std::size_t at) {
-    const std::size_t end = std::min(line_.find(" #", at), line_.size());
+    const std::size_t end = found_or_end(line_.find(" #", at), line_);
     for (at = line_.find(':', at); at < end; at = line_.find(':', at + 1))
       if (at + 1 == end || line_[at + 1] == ' ') return add(diagnostic_code::unquoted_colon, at);
   }

@@ -6,7 +6,6 @@
 #include <paddock/detail/frontmatter_causes.hpp>
 #include <paddock/detail/frontmatter_repair.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -106,15 +105,19 @@ inline void find_control_characters(reading& read) {
 
 /// The first entry with this key.
 [[nodiscard]] inline found_field take(std::vector<entry>& entries, std::string_view key) {
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [key](const entry& e) { return e.key == key; });
-  if (found == entries.end()) return {};
-  return {std::move(found->value), found->kind, found->line, found->column};
+  for (entry& e : entries)
+    if (e.key == key) return {std::move(e.value), e.kind, e.line, e.column};
+  return {};
 }
 
+/// Adds what is not there yet. Both are short.
 inline void append(std::vector<diagnostic>& to, const std::vector<diagnostic>& from) {
-  for (const diagnostic& d : from)
-    if (std::find(to.begin(), to.end(), d) == to.end()) to.push_back(d);
+  for (const diagnostic& d : from) {
+    bool is_new = true;
+    for (const diagnostic& known : to)
+      is_new &= !(known == d);
+    if (is_new) to.push_back(d);
+  }
 }
 
 /// Line by line. `problems` are those of the full parser, if there is one.
@@ -133,8 +136,8 @@ inline void read_by_repair(std::string_view block, full_parser full,
                                  : diagnostic_code::invalid_yaml;
   read.from = origin::repaired;
   read.diagnostics.push_back(place);
-  for (const diagnostic& problem : problems)
-    if (problem.code != diagnostic_code::invalid_yaml) append(read.diagnostics, {problem});
+  for (const diagnostic& problem : problems) // the errors among them are what `place` stands for
+    if (level(problem.code) == severity::warning) append(read.diagnostics, {problem});
   append(read.diagnostics, likely_causes(block));
 }
 
@@ -163,8 +166,9 @@ inline void read_slowly(std::string_view block, policy how, full_parser full, re
     }
   }
   const auto all_are = [&problems](diagnostic_code code) {
-    return std::all_of(problems.begin(), problems.end(),
-                       [code](const diagnostic& d) { return d.code == code; });
+    for (const diagnostic& problem : problems)
+      if (problem.code != code) return false;
+    return true;
   };
   if (full != nullptr && all_are(diagnostic_code::not_a_mapping)) {
     read.diagnostics = std::move(problems);

@@ -94,7 +94,7 @@ struct field_lines {
       line = without_leading_blanks(line.substr(key_size + 1));
       // "> text": the indicator says nothing when the text does not begin on the next line.
       if (line.starts_with('>') || line.starts_with('|')) {
-        const std::size_t behind = std::min(line.find_first_not_of("+-0123456789", 1), line.size());
+        const std::size_t behind = found_or_end(line.find_first_not_of("+-0123456789", 1), line);
         if (behind == line.size() || is_blank(line[behind])) line.remove_prefix(behind);
       }
     }

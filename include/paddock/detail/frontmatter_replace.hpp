@@ -7,7 +7,6 @@
 #include <paddock/detail/frontmatter_read.hpp>
 #include <paddock/detail/frontmatter_write.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -46,10 +45,9 @@ public:
   [[nodiscard]] std::string by_entries(const std::vector<entry>& entries,
                                        const reading& old) const {
     const auto span_of = [&entries](std::string_view key) -> field_span {
-      const auto found = std::find_if(entries.begin(), entries.end(),
-                                      [key](const entry& e) { return e.key == key; });
-      if (found == entries.end()) return {};
-      return {found->begin, found->end, true};
+      for (const entry& e : entries)
+        if (e.key == key) return {e.begin, e.end, true};
+      return {};
     };
     return replaced(span_of("name"), span_of("description"), old);
   }
@@ -70,6 +68,8 @@ public:
   [[nodiscard]] std::string in_front() const {
     std::string out(file_.substr(0, found_.begin));
     out.append(new_name_).append(line_break_).append(new_description_).append(line_break_);
+    // Without this an indented line would go on with the description.
+    if (!block().empty() && is_blank(block().front())) out.append("#").append(line_break_);
     return out.append(file_.substr(found_.begin));
   }
 
@@ -121,7 +121,9 @@ private:
   /// The beginning of the line behind a field; the block's when there is no such field.
   [[nodiscard]] field_span behind_line(field_span field) const noexcept {
     if (!field.present) return {};
-    const std::size_t behind = std::min(block().find('\n', field.end), block().size() - 1) + 1;
+    const std::size_t line_break = block().find('\n', field.end);
+    const std::size_t behind =
+        line_break == std::string_view::npos ? block().size() : line_break + 1;
     return {behind, behind, false};
   }
 

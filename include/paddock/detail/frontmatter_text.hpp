@@ -7,7 +7,6 @@
 #include <paddock/detail/frontmatter_diagnostics.hpp>
 #include <paddock/detail/utf8.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -47,6 +46,11 @@ inline constexpr std::uint64_t every_high_bit = 0x8080'8080'8080'8080;
 /// marked too.
 [[nodiscard]] constexpr std::uint64_t bytes_below(std::uint64_t word, unsigned limit) noexcept {
   return (word - every_byte * limit) & ~word & every_high_bit;
+}
+
+/// Where something was found; the size of the text when it was not.
+[[nodiscard]] constexpr std::size_t found_or_end(std::size_t at, std::string_view text) noexcept {
+  return at < text.size() ? at : text.size();
 }
 
 /// What the bytes of a line allow.
@@ -209,12 +213,12 @@ inline void append_utf8(std::string& out, char32_t c) {
     return value_kind::other_scalar;
   if (text.front() == '+' || text.front() == '-') text.remove_prefix(1);
   if (is_one_of({".inf", ".Inf", ".INF"})) return value_kind::other_scalar;
-  const std::size_t whole = std::min(text.find_first_not_of(decimal), text.size());
+  const std::size_t whole = found_or_end(text.find_first_not_of(decimal), text);
   text.remove_prefix(whole);
   std::size_t fraction = 0;
   if (text.starts_with('.')) {
     text.remove_prefix(1);
-    fraction = std::min(text.find_first_not_of(decimal), text.size());
+    fraction = found_or_end(text.find_first_not_of(decimal), text);
     text.remove_prefix(fraction);
   }
   if (whole + fraction == 0) return value_kind::text;

@@ -21,11 +21,12 @@ struct entry_sink {
 
   std::string* key(std::string_view key, std::uint32_t line, std::size_t column,
                    std::size_t begin) {
-    entries.push_back({.key = std::string(key),
-                       .line = line,
-                       .column = static_cast<std::uint32_t>(column + 1),
-                       .begin = begin});
-    return &entries.back().value;
+    entry& next = entries.emplace_back();
+    next.key = key;
+    next.line = line;
+    next.column = static_cast<std::uint32_t>(column + 1);
+    next.begin = begin;
+    return &next.value;
   }
   void value(value_kind kind, std::size_t end) noexcept {
     entries.back().kind = kind;

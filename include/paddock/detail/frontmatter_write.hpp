@@ -5,7 +5,6 @@
 
 #include <paddock/detail/frontmatter_text.hpp>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -22,7 +21,9 @@ namespace paddock::frontmatter::detail {
   }
   constexpr std::string_view taken[] = {"false", "n",    "no", "null", "off",
                                         "on",    "true", "y",  "yes"};
-  return std::find(std::begin(taken), std::end(taken), text) == std::end(taken);
+  for (const std::string_view word : taken)
+    if (text == word) return false;
+  return true;
 }
 
 /// An escape of the shortest form that YAML has for a code point without a letter of its own.
