@@ -38,21 +38,22 @@ struct skill_file_read {
 result<skill_file_read> open_skill_file(const skill_directory& in, std::string& path) {
   const resolve::scope beneath{.root = in.fd.get(),
                                .resolver = in.base->resolver(),
+                               .mounts = mounts::refuse,
                                .mount = in.status.mount,
                                .device = in.status.device};
   constexpr int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
   skill_file_read got;
   auto fd = resolve::open_strict(beneath, path, static_cast<std::uint64_t>(flags));
-  if (!fd && !resolve::met_link(fd.error())) return fd.error();
-  if (!fd && in.source == skill_source::system)
+  const bool link = !fd && resolve::met_link(fd.error());
+  if (!fd && !link && fd.error().code != error_code::crosses_mount) return fd.error();
+  if (link && in.source == skill_source::system)
     return error{error_code::denied_by_policy, ELOOP, "symbolic link"};
   if (fd) {
-    PADDOCK_TRY(got.file.status, sys::status_at(fd->get(), ""));
+    PADDOCK_TRY(got.file.status, sys::fstat(fd->get()));
     if (got.file.status.kind == entry_kind::directory)
       return error{error_code::is_a_directory, EISDIR, "open"};
     if (got.file.status.kind != entry_kind::file) return error{error_code::not_regular, 0, "open"};
-    got.strict = in.strict_only && got.file.status.mount == in.status.mount &&
-                 got.file.status.device == in.status.device;
+    got.strict = in.strict_only;
     got.file.fd = *std::move(fd);
   }
   if (!got.strict) {

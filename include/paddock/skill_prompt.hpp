@@ -11,7 +11,7 @@
 ///
 /// Thread-safety: pure functions.
 
-#include <paddock/skill_store.hpp>
+#include <paddock/skill.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +42,6 @@ struct skill_prompt {
 };
 
 /// The prompt for skills that are given by id, as skill_store::list returns them.
-
 [[nodiscard]] skill_prompt make_skill_prompt(std::span<const skill> skills,
                                              const prompt_options& options = {});
 

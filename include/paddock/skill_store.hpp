@@ -19,6 +19,7 @@
 #include <paddock/limits.hpp>
 #include <paddock/result.hpp>
 #include <paddock/root.hpp>
+#include <paddock/skill.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -31,20 +32,6 @@
 #include <vector>
 
 namespace paddock {
-
-enum class skill_source : std::uint8_t {
-  system, ///< read-only; wins over a user skill of the same id
-  user,
-};
-
-struct skill {
-  std::string id; ///< the directory's name
-  std::string name;
-  std::string description;
-  skill_source source = skill_source::user;
-  std::string path;                                 ///< of SKILL.md, relative to the root
-  std::vector<frontmatter::diagnostic> diagnostics; ///< warnings only
-};
 
 /// Why a directory is not a skill.
 enum class not_a_skill : std::uint8_t {

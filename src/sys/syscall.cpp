@@ -124,6 +124,28 @@ result<entry_status> entry_status_at(int dirfd, const char* name) {
       .kind = kind_of(s.stx_mode), .size = s.stx_size, .modified_ns = nanoseconds(s.stx_mtime)};
 }
 
+result<file_status> fstat(int fd) {
+  struct stat s;
+  if (::fstat(fd, &s) < 0) return failure(errno, "fstat");
+  const auto ns = [](const timespec& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  };
+  return file_status{
+      .kind = kind_of(s.st_mode),
+      .mode = s.st_mode & 07777U,
+      .links = static_cast<std::uint32_t>(s.st_nlink),
+      .uid = s.st_uid,
+      .gid = s.st_gid,
+      .size = static_cast<std::uint64_t>(s.st_size),
+      .device = s.st_dev,
+      .inode = s.st_ino,
+      .created_ns = ns(s.st_ctim),
+      .modified_ns = ns(s.st_mtim),
+      .accessed_ns = ns(s.st_atim),
+      .changed_ns = ns(s.st_ctim),
+  };
+}
+
 result<std::int64_t> fstatfs_type(int fd) {
   struct statfs s;
   if (retried([&] { return ::fstatfs(fd, &s); }) < 0) return failure(errno, "fstatfs");

@@ -48,6 +48,8 @@ struct entry_status {
   std::int64_t modified_ns = 0;
 };
 result<entry_status> entry_status_at(int dirfd, const char* name);
+/// Less than status_at, and less work for the kernel: no mount and no birth time.
+result<file_status> fstat(int fd);
 /// The magic number of the file system (statfs f_type).
 result<std::int64_t> fstatfs_type(int fd);
 result<std::string> readlinkat(int dirfd, const char* name);

@@ -18,7 +18,7 @@ from compile_command import headers_command, run_options
 from include_graph import PURE, VOCABULARY
 from sources import files, report
 
-WITH_CALLBACKS = {"command", "confinement", "skill_prompt", "skill_store", "workspace"}  # and everything of the protocol
+WITH_CALLBACKS = {"command", "confinement", "skill_store", "workspace"}  # and everything of the protocol
 
 PURE_LINES_MAX = 27_000
 LINES_MAX = 32_000

@@ -14,7 +14,7 @@ VOCABULARY = {"config", "error", "result", "limits", "version"}
 PURE = {"lexical_path", "text_edit", "mime", "frontmatter", "todo", "environment"}
 KERNEL = {"root", "file_descriptor"}
 LAYERS_1_TO_3 = VOCABULARY | PURE | KERNEL | {
-    "allowed_file", "file", "directory", "command", "confinement", "frontmatter_yaml", "skill_prompt", "skill_store",
+    "allowed_file", "file", "directory", "command", "confinement", "frontmatter_yaml", "skill", "skill_prompt", "skill_store",
     "workspace"}
 PROTOCOL = VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool", "file_descriptor"}
 SKILL_INTERFACE = {"skill_manager/config", "skill_manager/manager"}
@@ -30,8 +30,9 @@ ALLOWED = {
     "command": VOCABULARY | KERNEL | {"confinement"},
     "allowed_file": VOCABULARY | KERNEL | {"file"},
     "frontmatter_yaml": VOCABULARY | {"frontmatter"},
-    "skill_store": VOCABULARY | KERNEL | {"frontmatter", "file", "directory"},
-    "skill_prompt": VOCABULARY | {"skill_store"},
+    "skill": VOCABULARY | {"frontmatter"},
+    "skill_store": VOCABULARY | KERNEL | {"frontmatter", "file", "directory", "skill"},
+    "skill_prompt": VOCABULARY | {"skill"},
     "workspace": LAYERS_1_TO_3,
     "mcp/json": VOCABULARY,
     "mcp/json_rpc": VOCABULARY | {"mcp/json"},
@@ -57,7 +58,7 @@ CONSTANTS_ONLY = {"<dirent.h>", "<fcntl.h>", "<linux/audit.h>", "<linux/filter.h
                   "<linux/openat2.h>", "<linux/seccomp.h>", "<poll.h>", "<signal.h>", "<sys/socket.h>", "<sys/stat.h>",
                   "<sys/syscall.h>", "<sys/uio.h>", "<sys/wait.h>"}
 # Libraries that look like the C library's headers and make no system calls of their own.
-LIBRARIES = {"<emmintrin.h>", "<yaml.h>"}
+LIBRARIES = {"<emmintrin.h>", "<yaml.h>", "<zip.h>"}
 FORBIDDEN_IN_PUBLIC = re.compile(r"<(?:filesystem|iostream|regex|simdjson.*|gsl/(?!assert>).*|.*\.h)>")
 # A call through the global namespace: how system calls are written.
 GLOBAL_CALL = re.compile(r"(?<![\w>:])::(?!new\b|operator\b)([a-z_]\w*)\s*\(")
