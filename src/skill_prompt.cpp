@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <paddock/detail/utf8.hpp>
 #include <paddock/lexical_path.hpp>
+#include <paddock/limits.hpp>
 #include <paddock/skill_prompt.hpp>
 
 #include <algorithm>
