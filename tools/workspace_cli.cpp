@@ -227,4 +227,20 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   return mcp::server(std::move(options), *std::move(tools), std::move(offer->extensions));
 }
 
+const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
+                           std::string_view name) {
+  for (const auto& tool : server.tools())
+    if (tool.name == name) return &tool;
+  std::string message = "there is no tool " + std::string(name) + "; the tools are:";
+  for (const auto& tool : server.tools())
+    message += " " + tool.name;
+  complain(program, message);
+  return nullptr;
+}
+
+void list_tools(const mcp::server& server) {
+  for (const auto& tool : server.tools())
+    std::printf("%-18s %s\n", tool.name.c_str(), tool.description.c_str());
+}
+
 } // namespace paddock::cli
