@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "workspace_cli.hpp"
 
+#include "command_line.hpp"
+
 #include <paddock/mcp/skills.hpp>
 #include <paddock/version.hpp>
 
@@ -180,6 +182,10 @@ void complain(std::string_view program, std::string_view message) {
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  if (argc == 2 && argv[1] == describe_word) {
+    std::printf("%s\n", describe_command_line(app).c_str());
+    return success;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) { // --help, --version
