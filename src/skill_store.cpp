@@ -13,6 +13,28 @@
 #include <utility>
 
 namespace paddock {
+
+std::string_view wire_name(not_a_skill why) noexcept {
+  switch (why) {
+#define X(name, wire, text)                                                                        \
+  case not_a_skill::name:                                                                          \
+    return wire;
+    PADDOCK_NOT_A_SKILL(X)
+#undef X
+  }
+  return "unknown";
+}
+
+std::string_view text(not_a_skill why) noexcept {
+  switch (why) {
+#define X(name, wire, text)                                                                        \
+  case not_a_skill::name:                                                                          \
+    return text;
+    PADDOCK_NOT_A_SKILL(X)
+#undef X
+  }
+  return "unknown reason";
+}
 namespace {
 
 void strip_slashes(std::string& path) {

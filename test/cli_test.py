@@ -300,7 +300,7 @@ class Both(Cli):
             self.assertIn("Exit codes: 0", done.stdout)
 
     def test_no_subcommand_or_a_wrong_one(self):
-        self.fails(run(PADDOCK), 2, "call, tools, exec, ")
+        self.fails(run(PADDOCK), 2, "call, tools, exec, skills, experts, demo or doctor")
         self.fails(run(PADDOCK, "bogus"), 2, "bogus")
 
 

@@ -69,6 +69,20 @@ std::string_view name_of(skill_source source) {
   return source == skill_source::system ? "system" : "user";
 }
 
+std::string_view name_of(entry_kind kind) {
+  switch (kind) {
+  case entry_kind::file:
+    return "file";
+  case entry_kind::directory:
+    return "directory";
+  case entry_kind::symlink:
+    return "symlink";
+  case entry_kind::other:
+    break;
+  }
+  return "other";
+}
+
 void write_diagnostics(mcp::json_writer& out,
                        const std::vector<frontmatter::diagnostic>& diagnostics) {
   out.begin_array();

@@ -46,6 +46,7 @@ void print_line(const mcp::json_writer& out);
 /// "path:line:column: error: text [code]", as compilers write it.
 [[nodiscard]] std::string line_of(std::string_view path, const frontmatter::diagnostic& d);
 [[nodiscard]] std::string_view name_of(skill_source source);
+[[nodiscard]] std::string_view name_of(entry_kind kind);
 
 // --- the subcommands -----------------------------------------------------------------------------
 

@@ -24,36 +24,15 @@ void print(std::string_view line) {
 
 // --- list --------------------------------------------------------------------------------------
 
-std::string_view wire_name(not_a_skill why) {
-  switch (why) {
-  case not_a_skill::no_skill_file:
-    return "no_skill_file";
-  case not_a_skill::invalid_frontmatter:
-    return "invalid_frontmatter";
-  case not_a_skill::unreadable:
-    return "unreadable";
-  case not_a_skill::shadowed:
-    break;
-  }
-  return "shadowed";
-}
-
 std::string reason_of(const unloaded_directory& d) {
-  switch (d.why) {
-  case not_a_skill::no_skill_file:
-    return "there is no SKILL.md";
-  case not_a_skill::invalid_frontmatter:
+  if (d.why == not_a_skill::invalid_frontmatter)
     for (const auto& each : d.diagnostics)
       if (level(each.code) == frontmatter::severity::error)
         return "line " + std::to_string(each.line) + ": " + std::string(text(each.code));
-    return "the frontmatter of SKILL.md is not valid";
-  case not_a_skill::unreadable:
-    return "SKILL.md cannot be read" +
-           (d.reason ? ": " + std::string(text(d.reason->code)) : std::string());
-  case not_a_skill::shadowed:
-    break;
-  }
-  return "a system skill has the same id";
+  std::string reason(text(d.why));
+  if (d.why == not_a_skill::unreadable && d.reason)
+    reason.append(": ").append(text(d.reason->code));
+  return reason;
 }
 
 void print_json(const skill_list& list) {
@@ -164,20 +143,6 @@ int run_show(const skills_cli& options, const std::string& id) {
 }
 
 // --- files -------------------------------------------------------------------------------------
-
-std::string_view name_of(entry_kind kind) {
-  switch (kind) {
-  case entry_kind::file:
-    return "file";
-  case entry_kind::directory:
-    return "directory";
-  case entry_kind::symlink:
-    return "symlink";
-  case entry_kind::other:
-    break;
-  }
-  return "other";
-}
 
 int run_files(const skills_cli& options, const std::string& id) {
   const auto store = open_store(options);

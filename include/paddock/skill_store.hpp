@@ -33,13 +33,23 @@
 
 namespace paddock {
 
-/// Why a directory is not a skill.
+// X(enumerator, wire name, what is the matter)
+#define PADDOCK_NOT_A_SKILL(X)                                                                     \
+  X(no_skill_file, "no_skill_file", "there is no SKILL.md")                                        \
+  X(invalid_frontmatter, "invalid_frontmatter", "the frontmatter of SKILL.md is not valid")        \
+  X(unreadable, "unreadable", "SKILL.md cannot be read")                                           \
+  X(shadowed, "shadowed", "a system skill has the same id")
+
+/// Why a directory is not a skill. The diagnostics say where the frontmatter is not valid, `reason`
+/// why a file cannot be read: a FIFO, a link that leaves the root, no permission.
 enum class not_a_skill : std::uint8_t {
-  no_skill_file,       ///< there is no SKILL.md
-  invalid_frontmatter, ///< the diagnostics say where
-  unreadable,          ///< `reason` says why: a FIFO, a link that leaves the root, no permission
-  shadowed,            ///< a system skill has the same id
+#define X(name, wire, text) name,
+  PADDOCK_NOT_A_SKILL(X)
+#undef X
 };
+
+[[nodiscard]] std::string_view wire_name(not_a_skill why) noexcept;
+[[nodiscard]] std::string_view text(not_a_skill why) noexcept;
 
 struct unloaded_directory {
   std::string id;

@@ -156,6 +156,30 @@ struct text_match {
   return match;
 }
 
+/// How often '\n' occurs. The inner loop has a fixed length, so that compilers make vector
+/// instructions of it.
+[[nodiscard]] inline std::uint64_t count_line_breaks(std::string_view text) noexcept {
+  constexpr std::size_t width = 32;
+  constexpr std::size_t rounds_max = 255; // a counter is a byte
+  std::uint64_t count = 0;
+  while (text.size() >= width) {
+    std::uint8_t seen[width] = {};
+    std::size_t done = 0;
+    for (std::size_t round = 0; round < rounds_max && text.size() - done >= width; ++round) {
+      const char* const block = text.data() + done;
+      for (std::size_t i = 0; i < width; ++i)
+        seen[i] = static_cast<std::uint8_t>(seen[i] + (block[i] == '\n' ? 1 : 0));
+      done += width;
+    }
+    for (const std::uint8_t each : seen)
+      count += each;
+    text.remove_prefix(done);
+  }
+  for (const char c : text)
+    count += c == '\n' ? 1 : 0;
+  return count;
+}
+
 /// The line break that new text at this place is to use, see the top of this header.
 [[nodiscard]] inline std::string_view line_break_at(std::string_view content,
                                                     const text_match& match) noexcept {
@@ -176,17 +200,12 @@ inline result<edit_plan> plan_edit(std::string_view content, const text_edit& ed
   if (edit.old_text.empty()) return error{error_code::invalid_argument, 0, "text_edit"};
   const detail::text_match match = detail::find_normalised(content, edit.old_text);
   if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
-  const std::string_view before = content.substr(0, match.offset);
-  std::uint64_t line = 0;
-  for (std::size_t at = before.find('\n'); at != std::string_view::npos;
-       at = before.find('\n', at + 1))
-    ++line;
   return edit_plan{
       .offset = match.offset,
       .size = match.size,
       .replacement = detail::with_line_breaks(edit.new_text, detail::line_break_at(content, match)),
       .occurrences = match.occurrences,
-      .line = line,
+      .line = detail::count_line_breaks(content.substr(0, match.offset)),
   };
 }
 

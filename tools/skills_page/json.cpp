@@ -10,41 +10,13 @@ namespace {
 
 using mcp::json_writer;
 
-std::string_view reason_name(not_a_skill why) {
-  switch (why) {
-  case not_a_skill::no_skill_file:
-    return "no_skill_file";
-  case not_a_skill::invalid_frontmatter:
-    return "invalid_frontmatter";
-  case not_a_skill::unreadable:
-    return "unreadable";
-  case not_a_skill::shadowed:
-    return "shadowed";
-  }
-  return "unreadable";
-}
-
-std::string_view kind_name(entry_kind kind) {
-  switch (kind) {
-  case entry_kind::file:
-    return "file";
-  case entry_kind::directory:
-    return "directory";
-  case entry_kind::symlink:
-    return "symlink";
-  case entry_kind::other:
-    break;
-  }
-  return "other";
-}
-
 std::string sentence(std::string_view what, std::string_view remedy) {
   return std::string(what).append("; ").append(remedy);
 }
 
 void write_unloaded(json_writer& out, const unloaded_directory& one) {
   out.begin_object().member("id", one.id).member("source", cli::name_of(one.source));
-  out.member("path", one.path).member("why", reason_name(one.why));
+  out.member("path", one.path).member("why", wire_name(one.why));
   if (one.reason) out.member("reason", sentence(text(one.reason->code), advice(one.reason->code)));
   cli::write_diagnostics(out.key("diagnostics"), one.diagnostics);
   out.end_object();
@@ -79,7 +51,7 @@ std::string to_json(const std::vector<skill_file>& files) {
   out.begin_object().key("files").begin_array();
   for (const auto& each : files) {
     out.begin_object().member("path", each.path).key("size").unsigned_integer(each.size);
-    out.member("kind", kind_name(each.kind)).end_object();
+    out.member("kind", cli::name_of(each.kind)).end_object();
   }
   return out.end_array().end_object().take();
 }
