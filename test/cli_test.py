@@ -5,10 +5,16 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 import unittest
+
+try:
+    import tomllib
+except ImportError: # Python before 3.11
+    tomllib = None
 
 PADDOCK, SERVER, VERSION = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"], os.environ["PADDOCK_VERSION"]
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -77,6 +83,36 @@ class Call(Cli):
         self.fails(self.call("exec", "--read-only"), 2, "no tool exec")
         self.fails(self.call("todo", "--exec", "maybe"), 2, "maybe")
 
+    def test_arguments_as_pairs(self):
+        self.assertEqual(self.call("writeTextFile", "--arg", "path=a=b.txt", "-a", "text=1").returncode, 0)
+        self.assertEqual(self.path("a=b.txt").read_text(), "1")
+        done = self.call("readTextFile", "--arg=path=a=b.txt", "--arg", "from=-1", "--arg", "to=1")
+        self.assertEqual(json.loads(done.stdout)["content"], "1")
+        self.assertEqual(self.call("writeTextFile", "--arg", "path=e", "--arg", "text=").returncode, 0)
+        done = self.call("exec", *[word for pair in ["command=printenv", 'args=["A"]', 'env={"A": "b=c"}', "cwd=.",
+                                                     "stdout=true", "stderr=false"] for word in ("--arg", pair)],
+                         "--exec", "host")
+        self.assertEqual(json.loads(done.stdout), {"output": "b=c\n"})
+        done = self.call("todo", "--arg", 'newTodos=["x, y"]')
+        self.assertEqual(json.loads(done.stdout)["todos"][0]["title"], "x, y")
+        done = self.call("readTextFile", "--arg", "from=0")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["error"]), (1, "invalid_argument"))
+
+    def test_mistakes_in_pairs(self):
+        def fails(tool, pair, *words):
+            self.fails(self.call(tool, "--arg", pair), 2, "--arg", *words)
+        fails("readTextFile", "path", "key=value")
+        fails("readTextFile", "=x", "key=value")
+        fails("readTextFile", "pth=x", "pth", "path, from, to")
+        fails("healthCheck", "path=x", "takes none")
+        fails("readTextFile", "from=first", "integer")
+        fails("readTextFile", "from=1.5", "integer")
+        fails("deleteDirectory", "recursive=yes", "true or false")
+        fails("todo", "newTodos=x", "JSON array")
+        fails("exec", "env=A=b", "JSON object")
+        self.fails(self.call("listDirectory", "--arg", "path=.", "--arg", "path=/"), 2, "twice")
+        self.fails(self.call("listDirectory", "{}", "--arg", "path=."), 2, "--arg", "excludes")
+
     def test_an_option_with_names_takes_one_argument(self):
         done = run(PADDOCK, "call", "-w", self.workspace, "--pick", "todo,exec", "todo", "{}")
         self.assertEqual(done.stdout, '{"todos":[]}\n')
@@ -85,6 +121,47 @@ class Call(Cli):
     def test_limits_are_options(self):
         done = self.call("writeTextFile", '{"path": "a", "text": "abc"}', "--max-write-characters", "2")
         self.assertEqual(json.loads(done.stdout)["error"], "invalid_argument")
+
+
+class Tools(Cli):
+    """What is shown of every tool can be pasted, and is accepted."""
+
+    def tools(self, *arguments):
+        done = run(PADDOCK, "tools", "-w", self.workspace, *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        return done.stdout
+
+    def test_the_table(self):
+        self.assertEqual(self.tools(), run(SERVER, "--list-tools", "-w", self.workspace).stdout)
+        self.assertEqual([tool["name"] for tool in json.loads(self.tools("--json"))],
+                         [line.split()[0] for line in self.tools().splitlines()])
+        self.assertEqual(len(self.tools("--read-only").splitlines()), 9)
+        self.assertIn("ReadFile", self.tools("--skills"))
+
+    def test_every_tool_has_an_example_that_it_accepts(self):
+        names = [line.split()[0] for line in self.tools("--skills").splitlines()]
+        self.assertEqual(len(names), 18)
+        for name in names:
+            shown, found = self.tools(name, "--skills"), json.loads(self.tools(name, "--skills", "--json"))
+            self.assertIn(found["description"], shown)
+            schema = shown.split("Arguments (JSON Schema)\n")[1].split("\n\n")[0]
+            self.assertEqual(json.loads(schema), found["inputSchema"])
+            known = found["inputSchema"].get("properties", {})
+            self.assertLessEqual(set(found["inputSchema"].get("required", [])), set(found["example"]))
+            self.assertLessEqual(set(found["example"]), set(known))
+            calls = re.split(r"\n(?=paddock call )", shown.split("Example\n")[1])
+            self.assertEqual(len(calls), 2 if found["example"] else 1)
+            for call in calls:
+                program, *words = shlex.split(call)
+                self.assertEqual(program, "paddock")
+                done = run(PADDOCK, *words, "--skills", "-w", self.workspace)
+                self.assertIn(done.returncode, (0, 1), call)
+                self.assertNotEqual(json.loads(done.stdout).get("error"), "invalid_argument", done.stdout)
+
+    def test_mistakes(self):
+        self.fails(run(PADDOCK, "tools", "nope"), 2, "nope", "the tools are:", "listDirectory")
+        self.fails(run(PADDOCK, "tools", "exec", "--read-only"), 2, "no tool exec")
+        self.fails(run(PADDOCK, "tools", "-w", "/nonexistent"), 2, "/nonexistent")
 
 
 class Demo(Cli):
@@ -217,13 +294,13 @@ class Both(Cli):
     def test_versions_and_help(self):
         self.assertEqual(run(PADDOCK, "--version").stdout, f"paddock {VERSION}\n")
         self.assertEqual(run(SERVER, "--version").stdout, f"paddock-mcp {VERSION}\n")
-        for command in [[PADDOCK], [PADDOCK, "call"], [PADDOCK, "demo"], [PADDOCK, "doctor"], [SERVER]]:
+        for command in [[PADDOCK], [PADDOCK, "call"], [PADDOCK, "tools"], [PADDOCK, "demo"], [PADDOCK, "doctor"], [SERVER]]:
             done = run(*command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
             self.assertIn("Exit codes: 0", done.stdout)
 
     def test_no_subcommand_or_a_wrong_one(self):
-        self.fails(run(PADDOCK), 2, "call, exec, skills, experts, demo or doctor")
+        self.fails(run(PADDOCK), 2, "call, tools, exec, skills, experts, demo or doctor")
         self.fails(run(PADDOCK, "bogus"), 2, "bogus")
 
 
@@ -254,6 +331,84 @@ class Server(Cli):
         self.fails(run(SERVER, "--max-todos", "many"), 2, "many")
         self.fails(run(SERVER, "--max-todos=-1"), 2, "-1")
         self.fails(run(SERVER, "--audit", "/nonexistent/audit"), 2, "/nonexistent/audit")
+
+    HOSTS = {"claude-desktop": "mcpServers", "claude-code": "mcpServers", "vscode": "servers", "cursor": "mcpServers",
+             "codex": "mcp_servers", "gemini": "mcpServers", "zed": "context_servers"}
+
+    def configured(self, host, text):
+        if host == "codex" and tomllib is None:
+            return None
+        read = tomllib.loads if host == "codex" else json.loads
+        return read(text)[self.HOSTS[host]]["paddock"]
+
+    def test_configurations_of_hosts(self):
+        os.mkdir(self.path('a "b" \u00e9$\x7f'))
+        workspace = os.path.join(self.workspace, 'a "b" \u00e9$\x7f')
+        options = ["--read-only", "--pick=todo,readTextFile", "--exec", "host", "--max-todos", "7",
+                   "--audit", os.path.relpath(self.path("audit"))]
+        for host in self.HOSTS:
+            done = run(SERVER, "--print-config", host, "-w", os.path.relpath(workspace), *options)
+            self.assertEqual(done.returncode, 0, done)
+            if (server := self.configured(host, done.stdout)) is None:
+                continue
+            self.assertEqual(server.pop("type", None), "stdio" if host == "vscode" else None)
+            self.assertEqual(server, {"command": os.path.realpath(SERVER), "args": [
+                "--workspace", workspace, "--read-only", "--pick", "todo,readTextFile", "--exec", "host",
+                "--max-todos", "7", "--audit", str(self.path("audit"))]})
+            for line in re.findall(r"(?m)^or run: .* -- (.*)$", done.stderr):
+                self.assertEqual(shlex.split(line), [server["command"], *server["args"]])
+            # The host starts exactly this, from wherever it is.
+            listed = subprocess.run([server["command"], *server["args"], "--list-tools"], cwd="/",
+                                    capture_output=True, encoding="utf-8", timeout=60)
+            self.assertEqual([line.split()[0] for line in listed.stdout.splitlines()], ["todo", "readTextFile"])
+
+    def test_a_configuration_without_a_workspace(self):
+        for host in self.HOSTS:
+            done = subprocess.run([SERVER, "--print-config", host], cwd=self.workspace, capture_output=True,
+                                  encoding="utf-8", timeout=60)
+            expected = "${workspaceFolder}" if host in ("vscode", "cursor") else self.workspace
+            if (server := self.configured(host, done.stdout)) is not None:
+                self.assertEqual(server["args"], ["--workspace", expected])
+            self.assertRegex(done.stderr, r"\A[^\n]+: put this into [^\n]+\n(or run: [^\n]+\n)?\Z")
+        done = run(SERVER, "--print-config", "all", "-w", self.workspace)
+        self.assertEqual(done.stdout.count(": put this into "), len(self.HOSTS))
+
+    def test_mistakes_in_configurations(self):
+        self.fails(run(SERVER, "--print-config", "nope"), 2, "--print-config", "zed")
+        self.fails(run(SERVER, "--print-config", "zed", "-w", "/nonexistent"), 2, "/nonexistent")
+        self.fails(run(SERVER, "--print-config", "zed", "--check"), 2, "excludes")
+        os.mkdir(os.fsencode(self.workspace) + b"/\xff")
+        done = subprocess.run([SERVER, "--print-config", "zed", "-w", os.fsencode(self.workspace) + b"/\xff"],
+                              capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn(b"UTF-8", done.stderr)
+
+    def test_checks_itself(self):
+        done = run(SERVER, "--check", "--exec", "off", "-w", self.workspace)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        for line in [rf"workspace +{re.escape(self.workspace)}", "writing +a file was written", "tools +16: ",
+                     "commands +are never run"]:
+            self.assertRegex(done.stdout, rf"(?m)^ok +{line}")
+        self.assertEqual(os.listdir(self.workspace), [])
+        done = run(SERVER, "--check", "--read-only", "-w", "/proc")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertRegex(done.stdout, r"(?m)^ok +writing +not allowed by the options$")
+
+    def test_a_failed_check(self):
+        done = run(SERVER, "--check", "--exec", "off", "-w", "/proc") # where nobody makes a directory
+        self.assertEqual((done.returncode, done.stderr), (1, ""), done)
+        self.assertRegex(done.stdout, r"(?m)^FAILED +writing .*--read-only$")
+        self.assertNotIn("can do its work", done.stdout)
+        self.fails(run(SERVER, "--check", "-w", "/nonexistent"), 2, "/nonexistent")
+
+    def test_the_check_tells_the_layers(self):
+        done = run(SERVER, "--check", "-w", self.workspace)
+        refused = re.search(r"(?m)^FAILED +commands +are refused: .*--exec", done.stdout)
+        self.assertEqual(done.returncode, 1 if refused else 0, done)
+        for layer in ["file_system", "network", "kill"]:
+            self.assertRegex(done.stdout, rf"(?m)^(ok|note) +{layer} ")
+        allowed = run(SERVER, "--check", "--allow-network", "-w", self.workspace).stdout
+        self.assertRegex(allowed, r"(?m)^note +network +off by the options$")
 
     def test_read_only_refuses_what_it_does_not_offer(self):
         [answer] = self.converse("--read-only", messages=[

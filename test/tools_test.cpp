@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace paddock::test {
@@ -303,6 +304,23 @@ std::vector<std::string> names_of(const mcp::server& server) {
   for (const auto& tool : server.tools())
     names.push_back(tool.name);
   return names;
+}
+
+TEST_F(tools, each_has_an_example_that_it_accepts) {
+  mcp::json_document document;
+  for (const mcp::tool& tool : server().tools()) {
+    SCOPED_TRACE(tool.name);
+    const auto example = document.parse(tool.example);
+    ASSERT_TRUE(example);
+    ASSERT_TRUE(example->is(mcp::json_kind::object));
+    EXPECT_EQ("", mcp::problems_of(tool, *example));
+    const auto typical = [](const mcp::parameter& p) {
+      return p.presence == mcp::presence::required;
+    };
+    if (!std::ranges::any_of(tool.parameters, typical)) continue;
+    ASSERT_TRUE(document.parse("{}"));
+    EXPECT_NE("", mcp::problems_of(tool, document.root())); // so the check is one
+  }
 }
 
 TEST_F(tools, there_are_seventeen) {

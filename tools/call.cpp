@@ -2,6 +2,7 @@
 
 // paddock call: one tool, called in this process the way a client would call it.
 
+#include "call_arguments.hpp"
 #include "mcp_request.hpp"
 #include "subcommands.hpp"
 
@@ -20,23 +21,17 @@ struct call_options {
   workspace_cli workspace;
   std::string tool;
   std::string arguments = "{}";
+  std::vector<std::string> pairs; ///< key=value
 };
 
-bool offers(const mcp::server& server, std::string_view name) {
-  for (const auto& tool : server.tools())
-    if (tool.name == name) return true;
-  return false;
-}
-
-void complain_of_unknown(const mcp::server& server, const std::string& name) {
-  std::string message = "there is no tool " + name + "; the tools are:";
-  for (const auto& tool : server.tools())
-    message += " " + tool.name;
-  complain(program, message);
-}
-
-/// The arguments as one line of JSON; complains and returns nothing when they are no JSON object.
-std::optional<std::string> arguments_of(const call_options& options) {
+/// The arguments as one line of JSON; complains and returns nothing when they cannot be used.
+std::optional<std::string> arguments_of(const call_options& options, const mcp::tool& tool) {
+  if (!options.pairs.empty()) {
+    std::string problem;
+    auto made = arguments_from_pairs(tool, options.pairs, problem);
+    if (!made) complain(program, problem);
+    return made;
+  }
   std::string given = options.arguments;
   if (given == "-") given.assign(std::istreambuf_iterator<char>(std::cin), {});
   mcp::json_document document;
@@ -55,11 +50,9 @@ std::optional<std::string> arguments_of(const call_options& options) {
 int run_call(const call_options& options) {
   auto server = make_server(program, options.workspace, {});
   if (!server) return usage;
-  if (!offers(*server, options.tool)) {
-    complain_of_unknown(*server, options.tool);
-    return usage;
-  }
-  const auto arguments = arguments_of(options);
+  const mcp::tool* tool = find_tool(program, *server, options.tool);
+  if (tool == nullptr) return usage;
+  const auto arguments = arguments_of(options, *tool);
   if (!arguments) return usage;
   const auto lines = server->handle_line(tool_request(1, options.tool, *arguments));
   const tool_response response = read_tool_response(lines.empty() ? "" : lines.back());
@@ -80,10 +73,18 @@ subcommand add_call(CLI::App& app) {
   parser->add_option("tool", options->tool, "The tool's name, for example listDirectory")
       ->required()
       ->type_name("TOOL");
+  auto* json =
+      parser
+          ->add_option("arguments", options->arguments,
+                       "Its arguments, a JSON object (default {}); - reads it from standard input")
+          ->type_name("JSON");
   parser
-      ->add_option("arguments", options->arguments,
-                   "Its arguments, a JSON object (default {}); - reads it from standard input")
-      ->type_name("JSON");
+      ->add_option("-a,--arg", options->pairs,
+                   "One argument instead (repeatable): text as it is, numbers, true and false, "
+                   "lists and maps as JSON")
+      ->allow_extra_args(false)
+      ->excludes(json)
+      ->type_name("KEY=VALUE");
   add_workspace_options(*parser, options->workspace);
   return {parser, [options] { return run_call(*options); }};
 }

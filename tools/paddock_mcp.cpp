@@ -3,6 +3,8 @@
 // paddock-mcp: the workspace tools as an MCP server on standard input and output.
 
 #include "audit_log.hpp"
+#include "host_config.hpp"
+#include "self_test.hpp"
 #include "workspace_cli.hpp"
 
 #include <paddock/mcp/stdio_transport.hpp>
@@ -16,9 +18,27 @@ namespace {
 
 constexpr std::string_view program = "paddock-mcp";
 
-void list_tools(const paddock::mcp::server& server) {
-  for (const auto& tool : server.tools())
-    std::printf("%-18s %s\n", tool.name.c_str(), tool.description.c_str());
+/// What to do instead of serving.
+struct modes {
+  bool list = false;
+  bool check = false;
+  std::string host;
+};
+
+void add_modes(CLI::App& app, modes& target) {
+  auto* list = app.add_flag("--list-tools", target.list,
+                            "Print the tools that these options leave, and exit");
+  auto* check = app.add_flag("--check", target.check,
+                             "Try workspace, tools and confinement with these options, print what "
+                             "works, and exit");
+  const auto hosts = paddock::cli::host_names();
+  app.add_option("--print-config", target.host,
+                 "Print what makes a host start this server with these options, and exit")
+      ->check(CLI::IsMember(hosts).description(""))
+      ->type_name(CLI::detail::join(hosts, "|"))
+      ->excludes(list)
+      ->excludes(check);
+  check->excludes(list);
 }
 
 } // namespace
@@ -34,8 +54,8 @@ int main(int argc, char** argv) {
   std::string audit_path;
   app.add_option("--audit", audit_path, "Append one JSON line per tool call to this file")
       ->type_name("FILE");
-  bool list = false;
-  app.add_flag("--list-tools", list, "Print the tools that these options leave, and exit");
+  modes mode;
+  add_modes(app, mode);
   if (const auto done = cli::parse(app, argc, argv)) return *done;
 
   mcp::server_options options;
@@ -48,11 +68,16 @@ int main(int argc, char** argv) {
     }
     options.observer = [log = audit.get()](const mcp::call_record& record) { log->write(record); };
   }
-  const auto server = cli::make_server(program, from, std::move(options));
+  auto server = cli::make_server(program, from, std::move(options));
   if (!server) return cli::usage;
-  if (list) {
-    list_tools(*server);
+  if (mode.list) {
+    cli::list_tools(*server);
     return cli::success;
+  }
+  if (mode.check) return cli::self_test(from, *server);
+  if (!mode.host.empty()) {
+    const auto command = cli::server_command_from(app, argc, argv, {"--print-config"});
+    return command ? cli::print_host_config(mode.host, *command) : cli::failed;
   }
   const auto served = mcp::serve_stdio(*server);
   if (!served) {

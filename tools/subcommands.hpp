@@ -28,5 +28,7 @@ struct subcommand {
 [[nodiscard]] subcommand add_doctor(CLI::App& app);
 /// The skills of a directory.
 [[nodiscard]] subcommand add_skills(CLI::App& app);
+/// The tools, and how one of them is called.
+[[nodiscard]] subcommand add_tools(CLI::App& app);
 
 } // namespace paddock::cli

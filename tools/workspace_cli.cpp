@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "workspace_cli.hpp"
 
+#include "command_line.hpp"
+
 #include <paddock/mcp/skills.hpp>
 #include <paddock/version.hpp>
 
@@ -180,6 +182,10 @@ void complain(std::string_view program, std::string_view message) {
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  if (argc == 2 && argv[1] == describe_word) {
+    std::printf("%s\n", describe_command_line(app).c_str());
+    return success;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) { // --help, --version
@@ -225,6 +231,22 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   tools->push_back(std::move(offer->read_file));
   options.current_instructions = std::move(offer->instructions);
   return mcp::server(std::move(options), *std::move(tools), std::move(offer->extensions));
+}
+
+const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
+                           std::string_view name) {
+  for (const auto& tool : server.tools())
+    if (tool.name == name) return &tool;
+  std::string message = "there is no tool " + std::string(name) + "; the tools are:";
+  for (const auto& tool : server.tools())
+    message += " " + tool.name;
+  complain(program, message);
+  return nullptr;
+}
+
+void list_tools(const mcp::server& server) {
+  for (const auto& tool : server.tools())
+    std::printf("%-18s %s\n", tool.name.c_str(), tool.description.c_str());
 }
 
 } // namespace paddock::cli

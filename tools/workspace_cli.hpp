@@ -71,4 +71,10 @@ void complain(std::string_view program, std::string_view message);
 [[nodiscard]] std::optional<mcp::server>
 make_server(std::string_view program, const workspace_cli& from, mcp::server_options options);
 
+/// The tool of that name; complains and returns nullptr when the server has none.
+[[nodiscard]] const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
+                                         std::string_view name);
+/// One line per tool on standard output: its name and what it is for.
+void list_tools(const mcp::server& server);
+
 } // namespace paddock::cli

@@ -115,6 +115,7 @@ struct tool {
   /// A JSON Schema to send instead of the one made of `parameters`; arguments are then not checked.
   /// Usually empty.
   std::string input_schema;
+  std::string example; ///< arguments of a typical call for people to see, as JSON; may be empty
   paddock::mcp::annotations annotations;
   paddock::mcp::handler handler;
 };

@@ -43,6 +43,7 @@ tool read_file_tool(std::shared_ptr<const root> root, allowed_file_options optio
                                      "\".agents/skills/<id>/SKILL.md\"",
                       .characters_min = 1}};
   made.output_schema = read_file_schema;
+  made.example = R"({"path":".agents/skills/notes/SKILL.md"})";
   made.too_large_hint = "the file is too large to be read whole";
   made.annotations = {.read_only = true, .destructive = false, .idempotent = true};
   made.handler = [root = std::move(root), options = std::move(options)](call& c) {

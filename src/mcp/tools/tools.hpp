@@ -60,6 +60,7 @@ struct tool_row {
   paddock::mcp::annotations annotations;
   paddock::mcp::effect effect;
   tool_function function;
+  std::string_view example; ///< arguments, as JSON
   std::string_view too_large_hint = "ask for less in one call";
 };
 

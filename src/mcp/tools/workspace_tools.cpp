@@ -42,6 +42,7 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
     made.parameters.push_back(given);
   }
   made.output_schema = row.output_schema;
+  made.example = row.example;
   made.too_large_hint = row.too_large_hint;
   made.annotations = row.annotations;
   made.handler = [state, function = row.function](call& c) { return function(*state, c); };

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "text_forms.hpp"
+
+namespace paddock::cli {
+namespace {
+
+bool holds_only_scalars(mcp::json_view value) {
+  bool nested = false;
+  const auto look = [&](mcp::json_view inner) {
+    nested |= inner.is(mcp::json_kind::object) || inner.is(mcp::json_kind::array);
+  };
+  value.for_each_element(look);
+  value.for_each_member([&](std::string_view, mcp::json_view inner) { look(inner); });
+  return !nested;
+}
+
+/// The parser's bound on the depth bounds the recursion.
+void append_indented(std::string& out, mcp::json_view value, std::size_t depth) {
+  if (holds_only_scalars(value)) {
+    out += value.text();
+    return;
+  }
+  const bool is_object = value.is(mcp::json_kind::object);
+  const auto new_line = [&](std::size_t indent) { out.append("\n").append(2 * indent, ' '); };
+  out += is_object ? '{' : '[';
+  bool first = true;
+  const auto begin_item = [&] {
+    if (!first) out += ',';
+    first = false;
+    new_line(depth + 1);
+  };
+  value.for_each_element([&](mcp::json_view element) {
+    begin_item();
+    append_indented(out, element, depth + 1);
+  });
+  value.for_each_member([&](std::string_view key, mcp::json_view member) {
+    begin_item();
+    out += mcp::json_writer().string(key).take() + ": ";
+    append_indented(out, member, depth + 1);
+  });
+  new_line(depth);
+  out += is_object ? '}' : ']';
+}
+
+} // namespace
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789_-+=./,:@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos)
+    return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text)
+    quoted += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string indented(mcp::json_view value) {
+  std::string out;
+  append_indented(out, value, 0);
+  return out;
+}
+
+std::string indented(std::string_view json) {
+  mcp::json_document document;
+  const auto parsed = document.parse(json);
+  return parsed ? indented(*parsed) : std::string(json);
+}
+
+std::string toml_string(std::string_view utf8) {
+  // JSON's escapes are TOML's; only DEL, which TOML wants escaped, JSON lets pass.
+  std::string out;
+  for (const char c : mcp::json_writer().string(utf8).take())
+    out += c == 0x7F ? std::string(R"(\u007F)") : std::string(1, c);
+  return out;
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Text in the forms that other programs read: a word of a shell, JSON over several lines, TOML.
+
+#include <paddock/mcp/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace paddock::cli {
+
+/// `text` as one word of a POSIX shell.
+[[nodiscard]] std::string shell_word(std::string_view text);
+/// A JSON value over several lines; objects and arrays that hold only scalars stay on one.
+[[nodiscard]] std::string indented(mcp::json_view value);
+/// The same for text that is JSON.
+[[nodiscard]] std::string indented(std::string_view json);
+/// `utf8` as a TOML basic string.
+[[nodiscard]] std::string toml_string(std::string_view utf8);
+
+} // namespace paddock::cli
