@@ -93,14 +93,17 @@ result<staging> staging::create(int user) {
     PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
     auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!fd && fd.error().code == error_code::not_found) continue;
-    if (!fd) return fd.error();
+    if (!fd) {
+      (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
+      return fd.error();
+    }
     // Before the lock it may be taken for a leftover, and be gone.
     const auto locked = sys::try_flock(fd->get());
     if (!locked && locked.error().os_errno == EAGAIN) continue;
-    const auto held = sys::status_at(fd->get(), "");
+    staging made(user, name, *std::move(fd));
+    PADDOCK_TRY(const auto held, sys::status_at(made.fd(), ""));
     const auto named = sys::status_at(user, name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (!held || !named || !named->same_object(*held)) continue;
-    return staging(user, name, *std::move(fd));
+    if (named && named->same_object(held)) return made;
   }
   return error{error_code::conflict, 0, "staging"};
 }

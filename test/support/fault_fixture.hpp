@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,6 +102,7 @@ struct workbench {
     skills = std::move(*store);
   }
 
+  void sweep() const;
   void reset() const {
     for (const auto& entry : std::filesystem::directory_iterator(t / "ws"))
       std::filesystem::remove_all(entry.path());
@@ -117,6 +119,23 @@ struct workbench {
     t.file("ws/.agents/skills/alpha/notes/n.txt", "n");
   }
 };
+
+/// Lets the next operations meet what is left, as if some time had passed.
+inline void workbench::sweep() const {
+  const picture all = picture_of(t, "ws");
+  std::set<std::string> directories;
+  for (const auto& [path, what] : all) {
+    const auto slash = path.rfind('/');
+    if (!is_leftover(path) || what.ends_with(" directory")) continue;
+    const timespec old[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0},
+                             {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
+    ASSERT_EQ(0, ::utimensat(AT_FDCWD, (t / ("ws/" + path)).c_str(), old, 0));
+    directories.insert(slash == std::string::npos ? "." : path.substr(0, slash));
+  }
+  for (const auto& directory : directories)
+    EXPECT_TRUE(list_directory(*root, directory));
+  EXPECT_TRUE(skills->add("sweeper", "Sweeper", "Comes next."));
+}
 
 enum class trait : unsigned char {
   none = 0,
