@@ -183,66 +183,71 @@ inline const std::vector<operation>& changing_operations() {
   static const write_options full{.durability = durability::full};
   static const std::string text(3000, 'n');
   static const std::vector<operation> all = {
-      {"write_new", [](const auto& w) { return outcome_of(write_file(*w.root, "new", text)); }},
-      {"write_old", [](const auto& w) { return outcome_of(write_file(*w.root, "f", text)); }},
+      {"write_new",
+       [](const workbench& w) { return outcome_of(write_file(*w.root, "new", text)); }},
+      {"write_old", [](const workbench& w) { return outcome_of(write_file(*w.root, "f", text)); }},
       {"write_through_link",
-       [](const auto& w) { return outcome_of(write_file(*w.root, "dl/../l", text)); }},
+       [](const workbench& w) { return outcome_of(write_file(*w.root, "dl/../l", text)); }},
       {"write_with_parents",
-       [](const auto& w) { return outcome_of(write_file(*w.root, "p/q/r/new", text)); }},
+       [](const workbench& w) { return outcome_of(write_file(*w.root, "p/q/r/new", text)); }},
       {"write_durable",
-       [](const auto& w) { return outcome_of(write_file(*w.root, "f", text, full)); }},
-      {"append", [](const auto& w) { return outcome_of(append_file(*w.root, "f", text)); }},
+       [](const workbench& w) { return outcome_of(write_file(*w.root, "f", text, full)); }},
+      {"append", [](const workbench& w) { return outcome_of(append_file(*w.root, "f", text)); }},
       {"append_durable",
-       [](const auto& w) { return outcome_of(append_file(*w.root, "f", text, full)); },
+       [](const workbench& w) { return outcome_of(append_file(*w.root, "f", text, full)); },
        trait::late},
       {"edit",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(edit_file(*w.root, "f", {.old_text = "two", .new_text = "2"}),
                            [](const edit_outcome& done) { return done.path; });
        }},
       {"edit_durable",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(edit_file(*w.root, "l", {.old_text = "two", .new_text = "2"},
                                      {.durability = durability::full}),
                            [](const edit_outcome& done) { return done.path; });
        }},
       {"move_file",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(move_entry(*w.root, "f", "d/g"),
                            [](const moved& m) { return m.source + ' ' + m.destination; });
        }},
       {"move_with_parents",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(move_entry(*w.root, "d", "p/q/d"),
                            [](const moved& m) { return m.source + ' ' + m.destination; });
        }},
-      {"remove_file", [](const auto& w) { return outcome_of(remove_file(*w.root, "f")); }},
+      {"remove_file", [](const workbench& w) { return outcome_of(remove_file(*w.root, "f")); }},
       {"create_directory",
-       [](const auto& w) { return outcome_of(create_directory(*w.root, "p/q/r")); }},
+       [](const workbench& w) { return outcome_of(create_directory(*w.root, "p/q/r")); }},
       {"remove_empty",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(remove_directory(*w.root, "empty"),
                            [](const removed& r) { return std::to_string(r.entries); });
        }},
       {"remove_tree",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(remove_directory(*w.root, "d", {.recursive = recursion::yes}),
                            [](const removed& r) { return std::to_string(r.entries); });
        },
        trait::partial},
       {"skill_add",
-       [](const auto& w) { return outcome_of(w.skills->add("beta", "Beta", "For tests.")); },
+       [](const workbench& w) { return outcome_of(w.skills->add("beta", "Beta", "For tests.")); },
        trait::late},
       {"skill_edit",
-       [](const auto& w) { return outcome_of(w.skills->edit("alpha", {.description = "New."})); },
+       [](const workbench& w) {
+         return outcome_of(w.skills->edit("alpha", {.description = "New."}));
+       },
        trait::late},
-      {"skill_remove", [](const auto& w) { return outcome_of(w.skills->remove("alpha")); },
+      {"skill_remove", [](const workbench& w) { return outcome_of(w.skills->remove("alpha")); },
        trait::late},
       {"skill_import",
-       [](const auto& w) { return outcome_of(w.skills->import(w.t / "source", {.id = "imp"})); },
+       [](const workbench& w) {
+         return outcome_of(w.skills->import(w.t / "source", {.id = "imp"}));
+       },
        trait::late},
       {"skill_overwrite",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(
              w.skills->import(w.t / "source", {.id = "alpha", .overwrite = overwrite::replace}));
        },
@@ -254,39 +259,39 @@ inline const std::vector<operation>& changing_operations() {
 inline const std::vector<operation>& looking_operations() {
   static const std::vector<operation> all = {
       {"open_root",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(root::open(w.t / "ws"), [](const root& r) { return r.path(); });
        }},
       {"read",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(read_file(*w.root, "dl/../l"),
                            [](const file_content& c) { return c.bytes; });
        }},
       {"read_prefix",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(read_prefix(*w.root, "f", 6),
                            [](const file_content& c) { return c.bytes; });
        }},
       {"read_lines",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(read_lines(*w.root, "f", {.from = 1, .to = 2}),
                            [](const line_slice& s) { return s.text; });
        }},
       {"read_last_lines",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(read_lines(*w.root, "f", {.from = -2}),
                            [](const line_slice& s) { return s.text; });
        }},
-      {"list", [](const auto& w) { return list(*w.root, "."); }, trait::degrades},
+      {"list", [](const workbench& w) { return list(*w.root, "."); }, trait::degrades},
       {"inspect",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(inspect(*w.root, "dl/x"), [](const file_information& i) {
            return i.path + (i.readable ? "r" : "-") + (i.writable ? "w" : "-");
          });
        },
        trait::degrades},
       {"skill_list",
-       [](const auto& w) {
+       [](const workbench& w) {
          const auto cold = skill_store::open(w.skills->root_shared());
          if (!cold) return outcome{cold.error(), ""};
          return outcome_of(cold->list(), [](const auto& found) {
@@ -297,9 +302,9 @@ inline const std::vector<operation>& looking_operations() {
          });
        },
        trait::degrades},
-      {"skill_find", [](const auto& w) { return outcome_of(w.skills->find("alpha")); }},
+      {"skill_find", [](const workbench& w) { return outcome_of(w.skills->find("alpha")); }},
       {"skill_files",
-       [](const auto& w) {
+       [](const workbench& w) {
          return outcome_of(w.skills->files("alpha"), [](const std::vector<skill_file>& files) {
            std::string paths;
            for (const auto& f : files)
