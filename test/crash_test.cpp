@@ -16,6 +16,7 @@
 
 #include <sys/file.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,46 @@ using testing::IsEmpty;
 enum class ending : unsigned char { finished, killed, untraceable };
 
 constexpr std::size_t never = static_cast<std::size_t>(-1);
+
+/// Calls that are not the library's, or that it does not count on.
+bool is_incidental(std::uint64_t number) {
+  switch (number) {
+  case SYS_brk:
+  case SYS_mmap:
+  case SYS_munmap:
+  case SYS_mremap:
+  case SYS_madvise:
+  case SYS_futex:
+  case SYS_exit_group:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// How many system calls an operation makes, as the kernel counts.
+std::size_t calls_in_child(const workbench& w, const operation& op) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(77);
+    ::raise(SIGSTOP);
+    (void)op.run(w);
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(child, ::waitpid(child, &status, 0));
+  EXPECT_EQ(0,
+            ::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD));
+  std::size_t calls = 0;
+  for (;;) {
+    EXPECT_EQ(0, ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr));
+    EXPECT_EQ(child, ::waitpid(child, &status, 0));
+    if (!WIFSTOPPED(status)) return calls;
+    __ptrace_syscall_info info{};
+    if (::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) <= 0) continue;
+    if (info.op == PTRACE_SYSCALL_INFO_ENTRY && !is_incidental(info.entry.nr)) ++calls;
+  }
+}
 
 /// Runs the operation in a child and kills it at the `boundary`-th stop; `stops` counts them.
 ending run_until(const workbench& w, const operation& op, std::size_t boundary,
@@ -167,6 +208,19 @@ TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
   }
   EXPECT_GT(leftovers, 50U); // or the kills do not fall into the middle of anything
   std::cout << "kills: " << kills << ", of which left something: " << leftovers << '\n';
+}
+
+// What the fault tests count is what there is: no call gets to the kernel past the wrappers.
+TEST_P(crash_test, control_the_wrappers_see_every_call) {
+  for (const auto& op : test::changing_operations()) {
+    w.reset();
+    const std::size_t calls = calls_in_child(w, op);
+    w.reset();
+    test::injection counting({});
+    (void)op.run(w);
+    counting.end();
+    EXPECT_EQ(test::injection::calls(), calls) << op.name;
+  }
 }
 
 TEST_P(crash_test, control_a_writer_in_place_is_torn) {
