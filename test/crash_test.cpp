@@ -24,10 +24,17 @@
 #include <iostream>
 #include <optional>
 
+#if defined(__has_feature)
+#define PADDOCK_TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define PADDOCK_TEST_SANITIZED 0
+#endif
+
 namespace paddock {
 namespace {
 
 using test::has;
+using test::is_part_of;
 using test::operation;
 using test::picture;
 using test::trait;
@@ -114,10 +121,7 @@ struct states {
 
 /// Directories are made one by one, and what was made before the kill stays.
 bool is_old_but_for_directories(const picture& now, const states& s) {
-  for (const auto& [path, what] : s.before) {
-    const auto there = now.find(path);
-    if (there == now.end() || there->second != what) return false;
-  }
+  if (!is_part_of(s.before, now)) return false;
   for (const auto& [path, what] : now) {
     if (s.before.contains(path)) continue;
     const auto wanted = s.after.find(path);
@@ -127,18 +131,9 @@ bool is_old_but_for_directories(const picture& now, const states& s) {
   return true;
 }
 
-/// A removal in steps leaves some of the old.
-bool is_part_of_old(const picture& now, const states& s) {
-  for (const auto& [path, what] : now) {
-    const auto there = s.before.find(path);
-    if (there == s.before.end() || there->second != what) return false;
-  }
-  return true;
-}
-
 bool is_consistent(const operation& op, const picture& now, const states& s) {
   return now == s.after || is_old_but_for_directories(now, s) ||
-         (has(op.traits, trait::partial) && is_part_of_old(now, s));
+         (has(op.traits, trait::partial) && is_part_of(now, s.before)); // a removal in steps
 }
 
 class crash_test : public testing::TestWithParam<resolver> {
@@ -191,9 +186,9 @@ protected:
   workbench w{GetParam()};
   std::string last_torn;
 };
-INSTANTIATE_TEST_SUITE_P(every, crash_test, testing::Values(resolver::openat2, resolver::walker),
+INSTANTIATE_TEST_SUITE_P(every, crash_test, testing::Values(resolver::automatic, resolver::walker),
                          [](const auto& suite) {
-                           return suite.param == resolver::walker ? "walker" : "openat2";
+                           return suite.param == resolver::walker ? "walker" : "automatic";
                          });
 
 TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
@@ -213,6 +208,9 @@ TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
 
 // What the fault tests count is what there is: no call gets to the kernel past the wrappers.
 TEST_P(crash_test, control_the_wrappers_see_every_call) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || PADDOCK_TEST_SANITIZED
+  GTEST_SKIP() << "a sanitizer makes system calls of its own";
+#endif
   for (const auto& op : test::changing_operations()) {
     w.reset();
     const std::size_t calls = calls_in_child(w, op);

@@ -23,6 +23,7 @@ namespace {
 using test::fault;
 using test::has;
 using test::injection;
+using test::is_part_of;
 using test::lasting;
 using test::operation;
 using test::outcome;
@@ -76,15 +77,6 @@ attempt try_once(const workbench& w, const operation& op, const fault& f) {
   done.descriptors_now = open_descriptors();
   done.now = picture_of(w.t, "ws");
   return done;
-}
-
-/// Whether everything in `some` is in `all`, except directories that lack something.
-bool is_part_of(const picture& some, const picture& all) {
-  for (const auto& [path, what] : some) {
-    const auto there = all.find(path);
-    if (there == all.end() || there->second != what) return false;
-  }
-  return true;
 }
 
 /// Takes empty directories out that are not in `old`: parents whose removal failed too.
@@ -200,9 +192,9 @@ protected:
 private:
   bool dirty_ = true;
 };
-INSTANTIATE_TEST_SUITE_P(every, fault_test, testing::Values(resolver::openat2, resolver::walker),
+INSTANTIATE_TEST_SUITE_P(every, fault_test, testing::Values(resolver::automatic, resolver::walker),
                          [](const auto& suite) {
-                           return suite.param == resolver::walker ? "walker" : "openat2";
+                           return suite.param == resolver::walker ? "walker" : "automatic";
                          });
 
 TEST_P(fault_test, one_call_of_a_change_fails) {

@@ -60,6 +60,15 @@ inline picture picture_of(const temp_tree& t, const std::string& top) {
   return all;
 }
 
+/// Whether all of `some` is in `all`, as it is there.
+inline bool is_part_of(const picture& some, const picture& all) {
+  for (const auto& [path, what] : some) {
+    const auto there = all.find(path);
+    if (there == all.end() || there->second != what) return false;
+  }
+  return true;
+}
+
 /// What lies at or beneath a leftover, taken out of a picture.
 inline picture take_leftovers(picture& from) {
   picture taken;
