@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "directory_stream.hpp"
+#include "leftover.hpp"
+#include "made_parents.hpp"
 #include "parallel_blocks.hpp"
 #include "sys/syscall.hpp"
 
@@ -121,6 +123,9 @@ void examine(const root& root, const opened& directory, std::string_view name,
   if (target) set(entry, target->status);
 }
 
+/// Leftovers of killed writers that one listing removes at most.
+constexpr std::size_t removed_at_once_max = 64;
+
 /// Below this, another thread costs more than it saves.
 constexpr std::size_t entries_worth_a_thread = 16'384;
 
@@ -132,8 +137,13 @@ result<directory_listing> list_directory(const root& root, std::string_view path
   directory_listing listing;
   listing.path = directory.path;
   const bool at_root = directory.path.empty();
+  std::vector<component> temporaries;
   const auto add = [&](std::string_view name, unsigned char type) {
     if (at_root && root.is_protected(name)) return true;
+    if (type == DT_REG && is_unused_name(name, temporary_prefix)) {
+      if (temporaries.size() < removed_at_once_max) temporaries.push_back(*component::from(name));
+      return true;
+    }
     listing.entries.push_back({.name_offset = static_cast<std::uint32_t>(listing.names.size()),
                                .name_size = static_cast<std::uint16_t>(name.size()),
                                .kind = kind_of(type)});
@@ -144,6 +154,8 @@ result<directory_listing> list_directory(const root& root, std::string_view path
     if (at_root) PADDOCK_CHECK(root.check_alive());
     return read.error();
   }
+  for (const auto& name : temporaries)
+    remove_abandoned_file(directory.fd.get(), name);
   listing.total = listing.entries.size();
   const auto examine_all = [&] {
     const unsigned threads =
@@ -177,7 +189,9 @@ result<std::string> create_directory(const root& root, std::string_view path) {
       return error{error_code::already_exists, EEXIST, "mkdirat"};
     return where.error();
   }
+  made_parents fresh(root, *where);
   PADDOCK_CHECK(sys::mkdirat(where->parent.get(), where->name.c_str(), 0777));
+  fresh.keep();
   return std::move(where->path);
 }
 

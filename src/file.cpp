@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "made_parents.hpp"
 #include "replace.hpp"
 #include "sys/syscall.hpp"
 
@@ -94,9 +95,11 @@ result<file_content> read_prefix(const root& root, std::string_view path, std::s
 result<std::string> write_file(const root& root, std::string_view path, std::string_view bytes,
                                write_options options) {
   PADDOCK_TRY(place where, root.locate(path, final_link::follow, options.missing));
+  made_parents fresh(root, where);
   const auto lock = lock_content(root, where.path);
   PADDOCK_CHECK(check_target(where));
   PADDOCK_CHECK(replace_content(where, std::array{bytes}, options.durability));
+  fresh.keep();
   return std::move(where.path);
 }
 
@@ -166,6 +169,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   if (from.directory && !directory) return refuse(error_code::not_a_directory, "move");
   PADDOCK_CHECK(check_writable(from));
   PADDOCK_TRY(place to, root.locate(destination, final_link::keep, parents::create));
+  made_parents fresh(root, to);
   if (to.existing) return error{error_code::already_exists, EEXIST, "move"};
   if (to.directory && !directory) return refuse(error_code::not_a_directory, "move");
 
@@ -178,6 +182,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
     done = move_by_link(from, to);
   }
   if (!done) return done.error();
+  fresh.keep();
   return moved{std::move(from.path), std::move(to.path)};
 }
 

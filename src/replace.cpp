@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "replace.hpp"
 
+#include "leftover.hpp"
 #include "sys/syscall.hpp"
 
 #include <gsl/util>
@@ -17,18 +18,6 @@
 namespace paddock {
 namespace {
 
-result<component> temporary_name() {
-  std::array<char, 16> random;
-  PADDOCK_CHECK(sys::getrandom(random));
-  std::string name(temporary_prefix);
-  for (const char byte : random) {
-    const auto value = static_cast<unsigned char>(byte);
-    name += "0123456789abcdef"[value >> 4U];
-    name += "0123456789abcdef"[value & 15U];
-  }
-  return component::from(name);
-}
-
 struct temporary {
   file_descriptor fd;
   component name;
@@ -38,9 +27,11 @@ struct temporary {
 /// other's mode.
 result<temporary> create_temporary(const place& where) {
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY;
-  PADDOCK_TRY(component name, temporary_name());
+  PADDOCK_TRY(component name, unused_name(temporary_prefix));
   PADDOCK_TRY(auto fd,
               sys::openat(where.parent.get(), name.c_str(), flags, where.existing ? 0600 : 0666));
+  // Where the file system has no locks, nobody removes it as abandoned either.
+  (void)sys::try_flock(fd.get()).has_value();
   return temporary{std::move(fd), name};
 }
 

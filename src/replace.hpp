@@ -13,9 +13,6 @@
 
 namespace paddock {
 
-/// Names of temporary files are this prefix and 32 hexadecimal digits.
-inline constexpr std::string_view temporary_prefix = ".paddock-tmp-";
-
 /// Whoever changes the content at one place of this process, or takes the entry away, holds this
 /// lock, so that no change is lost. Never two at a time.
 [[nodiscard]] std::unique_lock<std::mutex> lock_content(const root& root,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "made_parents.hpp"
 #include "resolve.hpp"
 #include "sys/syscall.hpp"
 
@@ -294,11 +295,14 @@ split_path split(std::string_view path) {
 
 /// Makes the directories `rest` beneath `at`, one by one; others may be making them at the same
 /// time.
-result<file_descriptor> make_directories(file_descriptor at, std::string_view rest) {
+result<file_descriptor> make_directories(file_descriptor at, std::string_view rest,
+                                         made_parents& made) {
   for (const auto part : resolve::components(rest)) {
     PADDOCK_TRY(const auto name, component::from(part));
-    auto made = sys::mkdirat(at.get(), name.c_str(), 0777);
-    if (!made && made.error().code != error_code::already_exists) return made.error();
+    auto fresh = sys::mkdirat(at.get(), name.c_str(), 0777);
+    if (!fresh && fresh.error().code != error_code::already_exists) return fresh.error();
+    made.enter(part,
+               fresh ? made_parents::maker::this_operation : made_parents::maker::somebody_else);
     auto next = sys::openat(at.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
     if (!next) return next.error();
     at = *std::move(next);
@@ -317,6 +321,7 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
   for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
     auto fd = resolve::open_strict(in, now, flags);
     std::string made = now;
+    made_parents fresh(*this);
     const bool absent = !fd && fd.error().code == error_code::not_found;
     if (!fd && (resolve::met_link(fd.error()) || (absent && missing == parents::create))) {
       PADDOCK_TRY(auto expanded, resolve::expand_links(in, parent));
@@ -333,7 +338,9 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
         now = parent;
         continue; // it changed between the two looks
       }
-      if (fd) fd = make_directories(*std::move(fd), std::string_view(made).substr(now.size()));
+      fresh.enter(now, made_parents::maker::somebody_else);
+      if (fd)
+        fd = make_directories(*std::move(fd), std::string_view(made).substr(now.size()), fresh);
     }
     if (!fd) return missing_or_gone(fd.error());
     PADDOCK_TRY(const auto status, sys::status_at(fd->get(), ""));
@@ -343,7 +350,7 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
     if (!path.empty()) path += '/';
     path += name;
     if (is_protected(path)) return refuse(error_code::protected_entry);
-    return place{*std::move(fd), checked, std::move(path), false, std::nullopt};
+    return place{*std::move(fd), checked, std::move(path), false, std::nullopt, fresh.keep()};
   }
   return refuse(error_code::conflict);
 }
@@ -360,6 +367,7 @@ result<place> root::locate(std::string_view path, final_link last, parents missi
   split_path now = split(asked);
   for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
     PADDOCK_TRY(place found, place_in(now.parent, now.name, missing));
+    made_parents fresh(*this, found);
     found.directory = demands_directory(path);
     auto existing = sys::status_at(found.parent.get(), found.name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!existing && existing.error().code != error_code::not_found) return existing.error();
@@ -367,8 +375,10 @@ result<place> root::locate(std::string_view path, final_link last, parents missi
       found.existing = *existing;
     else
       PADDOCK_CHECK(check_alive());
-    if (!existing || existing->kind != entry_kind::symlink || last == final_link::keep)
+    if (!existing || existing->kind != entry_kind::symlink || last == final_link::keep) {
+      fresh.keep();
       return found;
+    }
     // The target takes the place of the link. Its own parents are never made: a link is no wish for
     // them.
     PADDOCK_TRY(const auto expanded, resolve::expand_links(in, asked));

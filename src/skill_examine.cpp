@@ -62,28 +62,32 @@ result<skill_file_read> open_skill_file(const skill_directory& in, std::string& 
   return got;
 }
 
-result<std::size_t> read_up_to(int fd, std::span<char> buffer, std::size_t from) {
+/// Fills the buffer as far as the file goes. Reaching `size` counts as the end of the file, which
+/// saves the call that would find nothing more.
+result<std::size_t> read_up_to(int fd, std::span<char> buffer, std::size_t from,
+                               std::uint64_t size) {
   std::size_t used = from;
-  while (used < buffer.size()) {
+  do {
     PADDOCK_TRY(const auto n, sys::pread(fd, buffer.subspan(used), used));
     if (n == 0) break;
     used += n;
-  }
+  } while (used < buffer.size() && used < size);
   return used;
 }
 
 /// Reads no more of the file than its frontmatter needs.
-result<frontmatter::fields> read_fields(int fd, frontmatter::policy policy) {
+result<frontmatter::fields> read_fields(const opened& file, frontmatter::policy policy) {
   using namespace frontmatter;
   const frontmatter::options how{.policy = policy, .full = libyaml()};
   std::array<char, prefix_bytes> first;
-  PADDOCK_TRY(const auto n, sys::pread(fd, first, 0));
+  const int fd = file.fd.get();
+  PADDOCK_TRY(const auto n, read_up_to(fd, first, 0, file.status.size));
   const std::string_view prefix(first.data(), n);
   if (n < first.size()) return parse(prefix, extent::whole_file, how);
   if (!needs_more(prefix)) return parse(prefix, extent::prefix, how);
   std::string all(bytes_max, '\0');
   std::copy(prefix.begin(), prefix.end(), all.begin());
-  PADDOCK_TRY(const auto used, read_up_to(fd, all, n));
+  PADDOCK_TRY(const auto used, read_up_to(fd, all, n, file.status.size));
   const auto have = used < all.size() ? extent::whole_file : extent::prefix;
   return parse(std::string_view(all).substr(0, used), have, how);
 }
@@ -92,7 +96,7 @@ result<frontmatter::fields> read_fields(int fd, frontmatter::policy policy) {
 /// of.
 bool is_directory(const skill_directory& in, const std::string& id) {
   const auto status = sys::status_at(in.fd.get(), id.c_str(), AT_SYMLINK_NOFOLLOW);
-  if (!status) return false;
+  if (!status) return status.error().code != error_code::not_found;
   if (status->kind != entry_kind::symlink) return status->kind == entry_kind::directory;
   const auto target = in.base->open_beneath(in.prefix + id, access::inspect);
   return !target || target->status.kind == entry_kind::directory;
@@ -128,7 +132,7 @@ std::optional<examined_skill> examine_skill(const skill_directory& in, std::stri
   unloaded_directory bad;
   auto file = open_skill_file(in, path);
   if (file) {
-    auto fields = read_fields(file->file.fd.get(), in.options->policy);
+    auto fields = read_fields(file->file, in.options->policy);
     std::optional<file_stamp> stamp;
     if (file->strict && is_settled(file->file.status, now)) stamp = stamp_of(file->file.status);
     if (fields && fields->loaded())

@@ -2,6 +2,7 @@
 #include "skill_staging.hpp"
 
 #include "directory_stream.hpp"
+#include "leftover.hpp"
 #include "remove_tree.hpp"
 #include "replace.hpp"
 #include "sys/syscall.hpp"
@@ -23,27 +24,6 @@ namespace {
 
 constexpr std::int64_t lock_wait_ms = 5000;
 constexpr unsigned attempts_max = 16;
-constexpr std::size_t random_bytes = 16;
-
-result<component> hidden_name() {
-  std::array<char, random_bytes> random;
-  PADDOCK_CHECK(sys::getrandom(random));
-  std::string name(staging_prefix);
-  for (const char byte : random) {
-    const auto value = static_cast<unsigned char>(byte);
-    name += "0123456789abcdef"[value >> 4U];
-    name += "0123456789abcdef"[value & 15U];
-  }
-  return component::from(name);
-}
-
-bool is_hidden_name(std::string_view name) {
-  if (!name.starts_with(staging_prefix)) return false;
-  name.remove_prefix(staging_prefix.size());
-  return name.size() == 2 * random_bytes && std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
 
 /// A directory, or whatever else has got its name.
 result<void> remove_any(int directory, const component& name) {
@@ -58,23 +38,17 @@ result<void> remove_any(int directory, const component& name) {
   return {};
 }
 
-/// Only what nobody holds: a failed lock says nothing about the process behind it.
 void remove_leftover(int directory, const component& name) {
-  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
-  const auto fd = sys::openat(directory, name.c_str(), flags);
-  if (fd) {
-    if (!sys::try_flock(fd->get())) return;
-    const auto held = sys::status_at(fd->get(), "");
-    const auto named = sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (!held || !named || !named->same_object(*held)) return;
-  }
+  const auto mine = claim(directory, name, O_RDONLY | O_DIRECTORY);
+  // What cannot be opened as a directory is none that somebody builds in.
+  if (!mine && mine.error().code == error_code::conflict) return;
   (void)remove_any(directory, name).has_value();
 }
 
 void remove_leftovers(int directory) {
   std::vector<component> found;
   const auto read = for_each_entry(directory, [&](std::string_view name, unsigned char) {
-    if (is_hidden_name(name)) found.push_back(*component::from(name));
+    if (is_unused_name(name, staging_prefix)) found.push_back(*component::from(name));
     return true;
   });
   if (!read) return;
@@ -115,18 +89,21 @@ result<change_lock> change_lock::acquire(int directory) {
 
 result<staging> staging::create(int user) {
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
-    PADDOCK_TRY(const auto name, hidden_name());
+    PADDOCK_TRY(const auto name, unused_name(staging_prefix));
     PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
     auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!fd && fd.error().code == error_code::not_found) continue;
-    if (!fd) return fd.error();
+    if (!fd) {
+      (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
+      return fd.error();
+    }
     // Before the lock it may be taken for a leftover, and be gone.
     const auto locked = sys::try_flock(fd->get());
     if (!locked && locked.error().os_errno == EAGAIN) continue;
-    const auto held = sys::status_at(fd->get(), "");
+    staging made(user, name, *std::move(fd));
+    PADDOCK_TRY(const auto held, sys::status_at(made.fd(), ""));
     const auto named = sys::status_at(user, name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (!held || !named || !named->same_object(*held)) continue;
-    return staging(user, name, *std::move(fd));
+    if (named && named->same_object(held)) return made;
   }
   return error{error_code::conflict, 0, "staging"};
 }
@@ -168,7 +145,7 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
 }
 
 result<void> take_away(int user, const component& id) {
-  PADDOCK_TRY(const auto hidden, hidden_name());
+  PADDOCK_TRY(const auto hidden, unused_name(staging_prefix));
   {
     PADDOCK_TRY(const auto lock, change_lock::acquire(user));
     PADDOCK_TRY(const auto now, sys::status_at(user, id.c_str(), AT_SYMLINK_NOFOLLOW));

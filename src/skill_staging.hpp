@@ -3,8 +3,7 @@
 
 // How a change of the user's skills becomes visible in one step. What is new is built in a hidden
 // directory beside the skills and renamed into its place; what it replaces takes the hidden name
-// and is removed. Whoever builds holds a lock on the hidden directory, which ends with the process,
-// so a hidden directory without one belongs to nobody and the next change removes it.
+// and is removed. A hidden directory that nobody holds a lock on is removed by the next change.
 
 #include <paddock/result.hpp>
 #include <paddock/root.hpp>

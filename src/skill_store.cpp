@@ -42,6 +42,12 @@ void strip_slashes(std::string& path) {
     path.pop_back();
 }
 
+/// Whether a SKILL.md could not be read for a reason outside of it; all else makes it no skill.
+bool is_trouble(const error& reason) {
+  return reason.code == error_code::io || reason.code == error_code::too_many ||
+         reason.code == error_code::no_space || reason.code == error_code::permission_denied;
+}
+
 /// Adds what is in `path` to `files`, and the directories among it to `rest`.
 result<void> add_files(const root& base, const std::string& top, const std::string& inside,
                        std::vector<skill_file>& files, std::vector<std::string>& rest) {
@@ -96,14 +102,17 @@ result<std::shared_ptr<const skill_list>> skill_store::list() const {
 
 result<skill> skill_store::find(std::string_view id) const {
   PADDOCK_TRY(const auto name, existing_id(id));
+  error missing{error_code::not_found, ENOENT, "skill"};
   for (const auto source : {skill_source::system, skill_source::user}) {
     PADDOCK_TRY(const auto in, open_skill_directory(*state_->base, state_->options, source));
     if (!in) continue;
     auto found = examine_skill(*in, name.view());
     if (!found) continue;
     if (auto* loaded = std::get_if<skill>(&found->what)) return std::move(*loaded);
+    const auto& reason = std::get<unloaded_directory>(found->what).reason;
+    if (reason && is_trouble(*reason)) missing = *reason;
   }
-  return error{error_code::not_found, ENOENT, "skill"};
+  return missing;
 }
 
 result<std::vector<skill_file>> skill_store::files(std::string_view id) const {
@@ -147,6 +156,7 @@ result<skill> describe_changed(const root& base, const skill_store_options& opti
   if (!found) return error{error_code::conflict, ENOENT, "skill"};
   if (auto* loaded = std::get_if<skill>(&found->what)) return std::move(*loaded);
   auto& unloaded = std::get<unloaded_directory>(found->what);
+  if (unloaded.reason && is_trouble(*unloaded.reason)) return *unloaded.reason;
   return skill{.id = std::string(id.view()),
                .source = skill_source::user,
                .path = unloaded.path + '/' + std::string(skill_file_name),

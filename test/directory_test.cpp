@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -243,6 +244,44 @@ TEST_P(directory_test, reserved_entries_are_hidden_at_the_top_only) {
   EXPECT_THAT(names("."), ElementsAre(".perstack2", "d"));
   EXPECT_EQ(list_directory(r, ".")->total, 2U);
   EXPECT_THAT(names("d"), ElementsAre(".perstack"));
+}
+
+TEST_P(directory_test, temporary_files_are_hidden_and_abandoned_ones_removed) {
+  t.directory("ws/e");
+  const std::string prefix = ".paddock-tmp-";
+  const std::string abandoned = prefix + std::string(32, 'a');
+  const std::string held = prefix + std::string(32, 'b');
+  const std::string young = prefix + std::string(32, 'c');
+  const std::vector<std::string> foreign = {prefix, prefix + std::string(31, 'a'),
+                                            prefix + std::string(32, 'A'),
+                                            prefix + std::string(32, 'd')};
+  for (const auto& name : {abandoned, held, young})
+    t.file("ws/e/" + name, "part");
+  for (std::size_t n = 0; n < 3; ++n)
+    t.file("ws/e/" + foreign[n], "somebody's");
+  t.directory("ws/e/" + foreign[3]); // no file, so not ours
+  const timespec past[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0},
+                            {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
+  for (const auto& name : {abandoned, held, foreign[0], foreign[1], foreign[2], foreign[3]})
+    ASSERT_EQ(0, ::utimensat(AT_FDCWD, (t / ("ws/e/" + name)).c_str(), past, 0)) << name;
+  const file_descriptor writer(::open((t / ("ws/e/" + held)).c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(0, ::flock(writer.get(), LOCK_EX));
+
+  EXPECT_THAT(names("e"), testing::UnorderedElementsAreArray(foreign));
+  EXPECT_FALSE(t.exists("ws/e/" + abandoned));
+  EXPECT_TRUE(t.exists("ws/e/" + held));
+  EXPECT_TRUE(t.exists("ws/e/" + young));
+}
+
+TEST_P(directory_test, a_directory_with_only_abandoned_files_is_empty) {
+  t.directory("ws/e");
+  const std::string name = "ws/e/.paddock-tmp-" + std::string(32, '0');
+  t.file(name, "part");
+  EXPECT_THAT(remove_directory(r, "e"), IsError(not_empty)); // it may be in use
+  const timespec past[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0},
+                            {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
+  ASSERT_EQ(0, ::utimensat(AT_FDCWD, (t / name).c_str(), past, 0));
+  EXPECT_THAT(remove_directory(r, "e"), IsOk());
 }
 
 TEST_P(directory_test, what_cannot_be_listed) {

@@ -285,6 +285,20 @@ TEST_P(write_test, move_never_overwrites) {
   EXPECT_EQ(before, test::describe_tree(canary.ws()));
 }
 
+TEST_P(write_test, what_fails_takes_its_new_parents_back) {
+  EXPECT_THAT(move_entry(r, "d", "d/in/it/self"), IsError(invalid_argument));
+  EXPECT_THAT(move_entry(r, "f", "p/q/r/"), IsError(not_a_directory));
+  EXPECT_THAT(write_file(r, "p/q/r/", "x"), IsError(is_a_directory));
+  EXPECT_THAT(write_file(r, "p/q/" + std::string(256, 'n'), "x"), IsError(name_too_long));
+  EXPECT_THAT(names_in(canary.ws()), ElementsAre("d", "dang", "dl", "f", "l"));
+  EXPECT_THAT(names_in(canary.ws() + "/d"), testing::IsEmpty());
+  // Those that were there stay, empty as they may be.
+  t.directory("ws/p");
+  EXPECT_THAT(move_entry(r, "f", "p/q/r/"), IsError(not_a_directory));
+  EXPECT_TRUE(t.exists("ws/p"));
+  EXPECT_FALSE(t.exists("ws/p/q"));
+}
+
 TEST_P(write_test, move_takes_the_entry_itself) {
   const auto inode = status("ws/f").st_ino;
   const auto got = move_entry(r, "./f", "m/n/f2");

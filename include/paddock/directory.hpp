@@ -33,7 +33,7 @@ struct directory_listing {
   std::string path;  ///< resolved, relative to the root
   std::string names; ///< all names, back to back, raw bytes
   std::vector<directory_entry> entries;
-  std::uint64_t total = 0; ///< entries in the directory, protected ones not counted
+  std::uint64_t total = 0; ///< entries in the directory, hidden ones not counted
 
   [[nodiscard]] std::string_view name(const directory_entry& entry) const noexcept {
     return std::string_view(names).substr(entry.name_offset, entry.name_size);
@@ -47,8 +47,9 @@ struct list_options {
 };
 
 /// The immediate children, sorted by name in UTF-16 code unit order (what JavaScript clients
-/// expect), from `offset`. Protected entries are left out. Errors: not_found, not_a_directory,
-/// permission_denied.
+/// expect), from `offset`. Protected entries are left out, and so are the temporary files of writes
+/// that are under way; those of killed writers are removed on this occasion. Errors: not_found,
+/// not_a_directory, permission_denied.
 [[nodiscard]] result<directory_listing> list_directory(const root& root, std::string_view path,
                                                        list_options options = {});
 

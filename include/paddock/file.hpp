@@ -10,7 +10,10 @@
 /// attributes are not. Writing goes through a symbolic link to its target; moving and removing act
 /// on the link itself. Calls of this process that change the same file wait for each other, so none
 /// is lost; a change by another process is detected before the rename and the operation starts
-/// again from the new content.
+/// again from the new content. What a killed process leaves is a file named `.paddock-tmp-` and 32
+/// hexadecimal digits; listings hide it, and the first listing of its directory that finds it
+/// unlocked and older than ten seconds removes it. A failed operation also removes the parent
+/// directories that it has made.
 ///
 /// Not guaranteed: durability after power loss unless `durability` asks for it.
 /// Thread-safety: every function may be called from any thread.

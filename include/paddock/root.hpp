@@ -123,6 +123,7 @@ struct place {
   std::string path;                    ///< as in `opened`
   bool directory = false;              ///< the path ended in a slash: only a directory will do
   std::optional<file_status> existing; ///< the entry when it was looked up, links not followed
+  unsigned parents_made = 0;           ///< how many of its parents `locate` has made
 };
 
 /// What to do when the last component is a symbolic link.

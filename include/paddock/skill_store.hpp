@@ -202,7 +202,8 @@ public:
 
   /// All skills and all directories that are none. Errors: those of reading the two directories.
   [[nodiscard]] result<std::shared_ptr<const skill_list>> list() const;
-  /// Errors: not_found.
+  /// Errors: not_found; io, too_many or permission_denied when there may be one but its SKILL.md
+  /// cannot be read.
   [[nodiscard]] result<skill> find(std::string_view id) const;
   /// Every file and directory of a skill, by path, links not followed. Also of directories that are
   /// not loaded. Errors: not_found, too_many.

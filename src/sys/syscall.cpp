@@ -22,7 +22,8 @@
 namespace paddock::sys {
 namespace {
 
-/// Repeats an interrupted call; never to be used for close.
+/// Repeats an interrupted call; never to be used for close. File systems on a network or in user
+/// space interrupt every call, not only those that wait.
 template <class Call> auto retried(Call call) {
   auto n = call();
   while (n < 0 && errno == EINTR)
@@ -95,8 +96,10 @@ void close(int fd) noexcept {
 
 result<file_status> status_at(int dirfd, const char* name, int at_flags) {
   struct statx s;
-  const int n = ::statx(dirfd, name, at_flags | AT_EMPTY_PATH | AT_NO_AUTOMOUNT,
-                        STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &s);
+  const int n = retried([&] {
+    return ::statx(dirfd, name, at_flags | AT_EMPTY_PATH | AT_NO_AUTOMOUNT,
+                   STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &s);
+  });
   if (n < 0) return failure(errno, "statx");
   return file_status{
       .kind = kind_of(s.stx_mode),
@@ -117,8 +120,10 @@ result<file_status> status_at(int dirfd, const char* name, int at_flags) {
 
 result<entry_status> entry_status_at(int dirfd, const char* name) {
   struct statx s;
-  const int n = ::statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-                        STATX_TYPE | STATX_SIZE | STATX_MTIME, &s);
+  const int n = retried([&] {
+    return ::statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+                   STATX_TYPE | STATX_SIZE | STATX_MTIME, &s);
+  });
   if (n < 0) return failure(errno, "statx");
   return entry_status{
       .kind = kind_of(s.stx_mode), .size = s.stx_size, .modified_ns = nanoseconds(s.stx_mtime)};
@@ -126,7 +131,7 @@ result<entry_status> entry_status_at(int dirfd, const char* name) {
 
 result<file_status> fstat(int fd) {
   struct stat s;
-  if (::fstat(fd, &s) < 0) return failure(errno, "fstat");
+  if (retried([&] { return ::fstat(fd, &s); }) < 0) return failure(errno, "fstat");
   const auto ns = [](const timespec& t) {
     return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
   };
@@ -154,7 +159,7 @@ result<std::int64_t> fstatfs_type(int fd) {
 
 result<std::string> readlinkat(int dirfd, const char* name) {
   std::string target(path_bytes_max + 1, '\0');
-  const auto n = ::readlinkat(dirfd, name, target.data(), target.size());
+  const auto n = retried([&] { return ::readlinkat(dirfd, name, target.data(), target.size()); });
   if (n < 0) return failure(errno, "readlinkat");
   target.resize(static_cast<std::size_t>(n));
   return target;
@@ -162,13 +167,15 @@ result<std::string> readlinkat(int dirfd, const char* name) {
 
 result<void> faccessat(int dirfd, const char* name, int mode) {
   // The system call itself, because glibc emulates AT_EACCESS where faccessat2 is missing.
-  const long n = ::syscall(SYS_faccessat2, dirfd, name, mode, AT_EACCESS | AT_EMPTY_PATH);
-  return none(n, "faccessat2");
+  return none(retried([&] {
+                return ::syscall(SYS_faccessat2, dirfd, name, mode, AT_EACCESS | AT_EMPTY_PATH);
+              }),
+              "faccessat2");
 }
 
 result<std::string> getcwd() {
   std::string path(path_bytes_max + 1, '\0');
-  const auto n = ::syscall(SYS_getcwd, path.data(), path.size());
+  const auto n = retried([&] { return ::syscall(SYS_getcwd, path.data(), path.size()); });
   if (n < 0) return failure(errno, "getcwd");
   path.resize(n > 0 ? static_cast<std::size_t>(n) - 1 : 0);
   return path;
@@ -216,20 +223,22 @@ void fadvise_sequential(int fd) noexcept {
 }
 
 result<void> mkdirat(int dirfd, const char* name, unsigned mode) {
-  return none(::mkdirat(dirfd, name, mode), "mkdirat");
+  return none(retried([&] { return ::mkdirat(dirfd, name, mode); }), "mkdirat");
 }
 
 result<void> unlinkat(int dirfd, const char* name, int flags) {
-  return none(::unlinkat(dirfd, name, flags), "unlinkat");
+  return none(retried([&] { return ::unlinkat(dirfd, name, flags); }), "unlinkat");
 }
 
 result<void> renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to,
                        unsigned flags) {
-  return none(::syscall(SYS_renameat2, from_dirfd, from, to_dirfd, to, flags), "renameat2");
+  return none(
+      retried([&] { return ::syscall(SYS_renameat2, from_dirfd, from, to_dirfd, to, flags); }),
+      "renameat2");
 }
 
 result<void> linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
-  return none(::linkat(from_dirfd, from, to_dirfd, to, flags), "linkat");
+  return none(retried([&] { return ::linkat(from_dirfd, from, to_dirfd, to, flags); }), "linkat");
 }
 
 result<void> fchmod(int fd, unsigned mode) {

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+
+// A process is killed at every boundary of a system call, before it and after it, of every
+// operation that changes something. Afterwards each file is old or new and never torn, and what is
+// left over can be told by its name and is removed by the next operations.
+//
+// A tracer stops the child at the boundaries, so every one of them is met, each exactly once, and
+// nothing depends on time.
+
+#include "support/fault_fixture.hpp"
+#include "support/faulty_sys.hpp"
+#include "support/matchers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/file.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+#include <optional>
+
+#if defined(__has_feature)
+#define PADDOCK_TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define PADDOCK_TEST_SANITIZED 0
+#endif
+
+namespace paddock {
+namespace {
+
+using test::has;
+using test::is_part_of;
+using test::operation;
+using test::picture;
+using test::trait;
+using test::workbench;
+using testing::IsEmpty;
+
+enum class ending : unsigned char { finished, killed, untraceable };
+
+constexpr std::size_t never = static_cast<std::size_t>(-1);
+
+/// Calls that are not the library's, or that it does not count on.
+bool is_incidental(std::uint64_t number) {
+  switch (number) {
+  case SYS_brk:
+  case SYS_mmap:
+  case SYS_munmap:
+  case SYS_mremap:
+  case SYS_madvise:
+  case SYS_futex:
+  case SYS_geteuid:
+  case SYS_exit_group:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// How many system calls an operation makes, as the kernel counts.
+std::size_t calls_in_child(const workbench& w, const operation& op) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(77);
+    ::raise(SIGSTOP);
+    (void)op.run(w);
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(child, ::waitpid(child, &status, 0));
+  EXPECT_EQ(0,
+            ::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD));
+  std::size_t calls = 0;
+  for (;;) {
+    EXPECT_EQ(0, ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr));
+    EXPECT_EQ(child, ::waitpid(child, &status, 0));
+    if (!WIFSTOPPED(status)) return calls;
+    __ptrace_syscall_info info{};
+    if (::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) <= 0) continue;
+    if (info.op == PTRACE_SYSCALL_INFO_ENTRY && !is_incidental(info.entry.nr)) ++calls;
+  }
+}
+
+/// Runs the operation in a child and kills it at the `boundary`-th stop; `stops` counts them.
+ending run_until(const workbench& w, const operation& op, std::size_t boundary,
+                 std::size_t& stops) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(77);
+    ::raise(SIGSTOP);
+    const test::injection only_without_waiting_for_disks({});
+    ::_exit(op.run(w).error ? 1 : 0);
+  }
+  int status = 0;
+  EXPECT_EQ(child, ::waitpid(child, &status, 0));
+  if (!WIFSTOPPED(status)) return ending::untraceable;
+  EXPECT_EQ(0, ::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_EXITKILL));
+  for (stops = 0; stops < boundary; ++stops) {
+    EXPECT_EQ(0, ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr));
+    EXPECT_EQ(child, ::waitpid(child, &status, 0));
+    if (!WIFSTOPPED(status)) {
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << op.name;
+      return ending::finished;
+    }
+  }
+  EXPECT_EQ(0, ::kill(child, SIGKILL));
+  EXPECT_EQ(child, ::waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFSIGNALED(status));
+  return ending::killed;
+}
+
+struct states {
+  picture before;
+  picture after;
+};
+
+/// Directories are made one by one, and what was made before the kill stays.
+bool is_old_but_for_directories(const picture& now, const states& s) {
+  if (!is_part_of(s.before, now)) return false;
+  for (const auto& [path, what] : now) {
+    if (s.before.contains(path)) continue;
+    const auto wanted = s.after.find(path);
+    if (wanted == s.after.end() || wanted->second != what || !what.ends_with(" directory"))
+      return false;
+  }
+  return true;
+}
+
+bool is_consistent(const operation& op, const picture& now, const states& s) {
+  return now == s.after || is_old_but_for_directories(now, s) ||
+         (has(op.traits, trait::partial) && is_part_of(now, s.before)); // a removal in steps
+}
+
+class crash_test : public testing::TestWithParam<resolver> {
+protected:
+  void SetUp() override {
+    std::size_t stops = 0;
+    const operation nothing{"nothing", [](const auto&) { return test::outcome{}; }};
+    if (run_until(w, nothing, 1, stops) == ending::untraceable)
+      GTEST_SKIP() << "no process may be traced here";
+  }
+
+  struct tally {
+    std::size_t kills = 0;
+    std::size_t torn = 0;      ///< neither old nor new
+    std::size_t leftovers = 0; ///< kills that left something
+    std::size_t kept = 0;      ///< of these, still there after the next operations
+  };
+
+  tally kill_everywhere(const operation& op) {
+    states s;
+    std::size_t boundaries = 0;
+    w.reset();
+    s.before = picture_of(w.t, "ws");
+    EXPECT_EQ(run_until(w, op, never, boundaries), ending::finished);
+    s.after = picture_of(w.t, "ws");
+    EXPECT_NE(s.before, s.after) << op.name;
+    tally t;
+    bool dirty = true;
+    for (std::size_t at = 1; at <= boundaries; ++at) {
+      if (dirty) w.reset();
+      std::size_t stops = 0;
+      if (run_until(w, op, at, stops) != ending::killed) break;
+      ++t.kills;
+      picture now = picture_of(w.t, "ws");
+      dirty = now != s.before;
+      const bool left = !test::take_leftovers(now).empty();
+      if (!is_consistent(op, now, s)) {
+        ++t.torn;
+        last_torn = std::string(op.name) + ", boundary " + std::to_string(at);
+      }
+      if (!left) continue;
+      ++t.leftovers;
+      w.sweep();
+      now = picture_of(w.t, "ws");
+      if (!test::take_leftovers(now).empty()) ++t.kept;
+    }
+    return t;
+  }
+
+  workbench w{GetParam()};
+  std::string last_torn;
+};
+INSTANTIATE_TEST_SUITE_P(every, crash_test, testing::Values(resolver::automatic, resolver::walker),
+                         [](const auto& suite) {
+                           return suite.param == resolver::walker ? "walker" : "automatic";
+                         });
+
+TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
+  std::size_t kills = 0;
+  std::size_t leftovers = 0;
+  for (const auto& op : test::changing_operations()) {
+    const tally t = kill_everywhere(op);
+    EXPECT_GT(t.kills, 10U) << op.name;
+    EXPECT_EQ(t.torn, 0U) << last_torn;
+    EXPECT_EQ(t.kept, 0U) << op.name;
+    kills += t.kills;
+    leftovers += t.leftovers;
+  }
+  EXPECT_GT(leftovers, 50U); // or the kills do not fall into the middle of anything
+  std::cout << "kills: " << kills << ", of which left something: " << leftovers << '\n';
+}
+
+// What the fault tests count is what there is: no call gets to the kernel past the wrappers.
+TEST_P(crash_test, control_the_wrappers_see_every_call) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || PADDOCK_TEST_SANITIZED
+  GTEST_SKIP() << "a sanitizer makes system calls of its own";
+#endif
+  for (const auto& op : test::changing_operations()) {
+    w.reset();
+    const std::size_t calls = calls_in_child(w, op);
+    w.reset();
+    test::injection counting({});
+    (void)op.run(w);
+    counting.end();
+    EXPECT_EQ(test::injection::calls(), calls) << op.name;
+  }
+}
+
+TEST_P(crash_test, control_a_writer_in_place_is_torn) {
+  const operation in_place{"in place", [](const workbench& bench) {
+                             const int fd = ::openat(bench.root->descriptor(), "f",
+                                                     O_WRONLY | O_TRUNC | O_CLOEXEC);
+                             const bool written = ::write(fd, "all of it", 9) == 9;
+                             ::close(fd);
+                             if (!written) return test::outcome{error{error_code::io}, ""};
+                             return test::outcome{};
+                           }};
+  EXPECT_GT(kill_everywhere(in_place).torn, 0U);
+}
+
+TEST_P(crash_test, control_what_no_operation_knows_is_never_removed) {
+  // A name that only resembles ours, and one of ours that is in use.
+  const operation foreign{
+      "foreign", [](const workbench& bench) {
+        for (const char* name : {".paddock-tmp-", ".paddock-tmp-backup"})
+          ::close(::openat(bench.root->descriptor(), name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        return test::outcome{};
+      }};
+  ASSERT_FALSE(foreign.run(w).error);
+  const std::string held = ".paddock-tmp-" + std::string(32, '0');
+  w.t.file("ws/" + held, "being written");
+  const file_descriptor fd(::open((w.t / ("ws/" + held)).c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(0, ::flock(fd.get(), LOCK_EX | LOCK_NB));
+  w.sweep();
+  EXPECT_TRUE(w.t.exists("ws/.paddock-tmp-"));
+  EXPECT_TRUE(w.t.exists("ws/.paddock-tmp-backup"));
+  EXPECT_TRUE(w.t.exists("ws/" + held));
+}
+
+} // namespace
+} // namespace paddock

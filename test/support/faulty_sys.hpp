@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The kernel as it is on a bad day: the N-th file system call of the library fails with an errno of
+// the test's choice, or all from the N-th on, or reading and writing take a few bytes at a time.
+//
+// The calls of src/sys are caught by the linker: a program that uses this is linked with
+// --wrap=NAME for every name in test/meson.build's `wrapped_calls`, and faulty_sys.cpp defines the
+// wrappers. Outside an `injection` they do nothing. One injection at a time; calls of all threads
+// count.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace paddock::test {
+
+enum class lasting : unsigned char { once, ever };
+
+struct fault {
+  std::size_t at = 0; ///< the call that fails, from 1; 0: none
+  int os_errno = 0;
+  test::lasting lasting = lasting::once;
+  std::size_t bytes_max = 0; ///< what one call reads or writes at most; 0: as asked
+};
+
+class injection {
+public:
+  explicit injection(const fault& f);
+  injection(const injection&) = delete;
+  injection& operator=(const injection&) = delete;
+  ~injection() { end(); }
+
+  void end();
+  [[nodiscard]] static std::size_t calls();        ///< since it began
+  [[nodiscard]] static std::size_t failed();       ///< of them
+  [[nodiscard]] static std::string_view failing(); ///< the name of the first that failed
+};
+
+} // namespace paddock::test
