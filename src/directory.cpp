@@ -154,8 +154,9 @@ result<directory_listing> list_directory(const root& root, std::string_view path
     if (at_root) PADDOCK_CHECK(root.check_alive());
     return read.error();
   }
-  for (const auto& name : temporaries)
-    remove_abandoned_file(directory.fd.get(), name);
+  if (options.abandoned == leftovers::remove)
+    for (const auto& name : temporaries)
+      remove_abandoned_file(directory.fd.get(), name);
   listing.total = listing.entries.size();
   const auto examine_all = [&] {
     const unsigned threads =

@@ -267,6 +267,9 @@ TEST_P(directory_test, temporary_files_are_hidden_and_abandoned_ones_removed) {
   const file_descriptor writer(::open((t / ("ws/e/" + held)).c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(0, ::flock(writer.get(), LOCK_EX));
 
+  EXPECT_THAT(names("e", {.abandoned = leftovers::keep}),
+              testing::UnorderedElementsAreArray(foreign));
+  EXPECT_TRUE(t.exists("ws/e/" + abandoned));
   EXPECT_THAT(names("e"), testing::UnorderedElementsAreArray(foreign));
   EXPECT_FALSE(t.exists("ws/e/" + abandoned));
   EXPECT_TRUE(t.exists("ws/e/" + held));
