@@ -10,8 +10,8 @@
 #include "mcp/line_output.hpp"
 #include "mcp/line_reader.hpp"
 #include "mcp/log_lines.hpp"
-#include "start_thread.hpp"
 #include "piped_program.hpp"
+#include "start_thread.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
