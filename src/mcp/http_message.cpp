@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_message.hpp"
 
+#include "mcp/http_text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -8,16 +10,6 @@
 
 namespace paddock::mcp {
 namespace {
-
-constexpr char to_lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), to_lower);
-  return out;
-}
 
 std::string base64_of(std::string_view bytes) {
   constexpr std::string_view digits =
@@ -54,17 +46,12 @@ constexpr std::string_view own_headers[] = {
 
 /// What is wrong with a header of the configuration; empty if nothing.
 std::string problem_of(const std::string& name, const std::string& value) {
-  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-  const bool is_token = !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
-    return (c >= '0' && c <= '9') || (to_lower(c) >= 'a' && to_lower(c) <= 'z') ||
-           marks.find(c) != std::string_view::npos;
-  });
-  if (!is_token) return "\"" + name + "\" is no name of a header";
+  if (!is_token(name)) return "\"" + name + "\" is no name of a header";
   if (std::any_of(value.begin(), value.end(), [](char c) {
         return c == '\x7f' || (static_cast<unsigned char>(c) < ' ' && c != '\t');
       }))
     return "the header " + name + " has control characters in its value";
-  if (std::find(std::begin(own_headers), std::end(own_headers), lower(name)) !=
+  if (std::find(std::begin(own_headers), std::end(own_headers), ascii_lower(name)) !=
       std::end(own_headers))
     return "the header " + name + " is written by the client itself; leave it out";
   return {};
@@ -136,7 +123,7 @@ std::string media_type_of(const http_head& head) {
   value = value.substr(0, value.find(';'));
   while (value.ends_with(' '))
     value.remove_suffix(1);
-  return lower(value);
+  return ascii_lower(value);
 }
 
 std::optional<std::string> same_origin_target(const url& from, const http_head& head) {

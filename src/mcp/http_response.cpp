@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_response.hpp"
 
+#include "mcp/http_text.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -10,30 +12,12 @@ namespace {
 
 constexpr std::size_t headers_max = 256;
 
-constexpr char to_lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), to_lower);
-  return out;
-}
-
 std::string_view trim(std::string_view text) {
   while (text.starts_with(' ') || text.starts_with('\t'))
     text.remove_prefix(1);
   while (text.ends_with(' ') || text.ends_with('\t'))
     text.remove_suffix(1);
   return text;
-}
-
-bool is_token(std::string_view text) {
-  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= '0' && c <= '9') || (to_lower(c) >= 'a' && to_lower(c) <= 'z') ||
-           marks.find(c) != std::string_view::npos;
-  });
 }
 
 std::optional<std::uint64_t> number(std::string_view text, int base) {
@@ -48,7 +32,7 @@ std::optional<std::uint64_t> number(std::string_view text, int base) {
 bool lists(std::string_view value, std::string_view wanted) {
   while (!value.empty()) {
     const std::size_t comma = std::min(value.find(','), value.size());
-    if (lower(trim(value.substr(0, comma))) == wanted) return true;
+    if (ascii_lower(trim(value.substr(0, comma))) == wanted) return true;
     value.remove_prefix(std::min(comma + 1, value.size()));
   }
   return false;
@@ -164,7 +148,7 @@ http_response_reader::step http_response_reader::on_header() {
   if (value.find_first_of(std::string_view("\0\r", 2)) != std::string_view::npos)
     return fail("a header has control characters");
   if (head_.headers.size() == headers_max) return fail("the answer has too many headers");
-  head_.headers.emplace_back(lower(line.substr(0, colon)), value);
+  head_.headers.emplace_back(ascii_lower(line.substr(0, colon)), value);
   return step::more;
 }
 
@@ -188,7 +172,7 @@ bool http_response_reader::choose_framing() {
   for (const auto& [name, value] : head_.headers) {
     if (name == "connection" && lists(value, "close")) reusable_ = false;
     if (name == "transfer-encoding") {
-      chunked = !encoded && lower(value) == "chunked";
+      chunked = !encoded && ascii_lower(value) == "chunked";
       encoded = true;
     }
     if (name == "content-length") {

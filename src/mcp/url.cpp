@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/url.hpp"
 
+#include "mcp/http_text.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -17,17 +19,8 @@ constexpr bool is_digit(char c) {
 constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-constexpr char to_lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 constexpr bool is_hexadecimal(char c) {
-  return is_digit(c) || (to_lower(c) >= 'a' && to_lower(c) <= 'f');
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), to_lower);
-  return out;
+  return is_digit(c) || (detail::ascii_lower(c) >= 'a' && detail::ascii_lower(c) <= 'f');
 }
 
 /// Visible ASCII that a request line can carry; no backslash, which some programs take for a slash.
@@ -39,7 +32,7 @@ bool is_plain(std::string_view text) {
 result<void> take_scheme(std::string_view& rest, url& out) {
   const std::size_t colon = rest.find("://");
   if (colon == std::string_view::npos) return wrong("a URL begins with https://");
-  const std::string scheme = lower(rest.substr(0, colon));
+  const std::string scheme = ascii_lower(rest.substr(0, colon));
   if (scheme != "http" && scheme != "https") return wrong("the scheme is not https");
   out.scheme = scheme == "https" ? url_scheme::https : url_scheme::http;
   rest.remove_prefix(colon + 3);
@@ -71,7 +64,7 @@ result<void> take_authority(std::string_view text, url& out) {
         !std::all_of(address.begin(), address.end(),
                      [](char c) { return is_hexadecimal(c) || c == ':' || c == '.'; }))
       return wrong("between the brackets is no IPv6 address");
-    out.host = lower(address);
+    out.host = ascii_lower(address);
     return take_port(text.substr(end + 1), out);
   }
   const std::string_view host = text.substr(0, text.find(':'));
@@ -83,7 +76,7 @@ result<void> take_authority(std::string_view text, url& out) {
         return is_digit(c) || is_letter(c) || c == '-' || c == '.' || c == '_';
       }))
     return wrong("the host has a character that host names do not have");
-  out.host = lower(host);
+  out.host = ascii_lower(host);
   return take_port(text.substr(host.size()), out);
 }
 
