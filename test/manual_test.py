@@ -64,6 +64,16 @@ class Manual(unittest.TestCase):
         self.assertLessEqual({"--network", "--read", "--timeout"}, set(re.findall(r"--[a-z-]+", section)))
         self.assertNotIn("--max-todos", section)
 
+    def test_every_error_and_every_key_is_in_a_page(self):
+        wire_names = re.findall(r'^  X\(\w+, +"(\w+)"', (INCLUDE / "paddock/error.hpp").read_text(), re.MULTILINE)
+        self.assertIn("escapes_root", wire_names)
+        page = plain(MADE / "paddock-mcp.1").split("\n.SH ERRORS\n")[1]
+        for name in wire_names:
+            self.assertIn(f"\n{name}\n", page)
+        page = plain(MADE / "paddock.1").split("\n.SH CONFIGURATION OF EXPERTS\n")[1]
+        for key in ("experts", "requiredEnv", "endpoint", "inputJsonSchema", "memoryBytes"):
+            self.assertIn(f"\n{key} (", page)
+
     def test_every_public_header_is_in_the_library_page(self):
         page = plain(MADE / "paddock.3")
         for header in (INCLUDE / "paddock").rglob("*.hpp"):

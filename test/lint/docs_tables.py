@@ -2,24 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Compares the tables of README.md with the tables in the headers they are made from; `--write` renews them.
 
-`<!-- limits -->` … `<!-- /limits -->` comes from limits.hpp, `<!-- errors -->` … `<!-- /errors -->` from error.hpp,
-`<!-- config -->` … `<!-- /config -->` from src/skill_manager/config_keys.hpp.
+`<!-- limits -->` … `<!-- /limits -->` comes from limits.hpp. Errors and the keys of configurations are in the manual
+pages, which are made from their tables too.
 """
 import difflib
 import pathlib
 import re
 import sys
 
-
-def rows(header, macro):
-    """The rows of an X-macro table: a list of its arguments, string literals without their quotes."""
-    text = pathlib.Path(header).read_text().replace("\\\n", "\n")
-    table = text.split(f"#define {macro}(X)", 1)[1].split("// clang-format on", 1)[0]
-    argument = r'\s*("(?:[^"\\]|\\.)*"|[^,()"]+?)\s*'
-    found = re.findall(r"^\s*X\(" + ",".join([argument] * 4) + r"\)\s*$", table, re.MULTILINE)
-    if len(found) != len(re.findall(r"^\s*X\(", table, re.MULTILINE)):
-        raise SystemExit(f"{header}: a row of {macro} does not have four arguments on one line")
-    return [[a.strip('"').replace('\\"', '"') for a in row] for row in found]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tools" / "man"))
+from tables import rows
 
 
 def number(expression):
@@ -41,27 +33,6 @@ def limits_table(top):
         yield f"| {text} | {number(value)} | `{option}` |"
 
 
-def errors_table(top):
-    yield "| error | what happened | what to do next |"
-    yield "|---|---|---|"
-    for _, wire, text, advice in rows(top / "include/paddock/error.hpp", "PADDOCK_ERROR_CODES"):
-        yield f"| `{wire}` | {text} | {advice} |"
-
-
-def config_table(top):
-    """What Paddock itself uses, once where several kinds of skills have the same."""
-    titles = {"file": "the file", "expert": "`experts.NAME`", "stdio": "`mcpStdioSkill`", "http": "`mcpSseSkill`",
-              "interactive": "`interactiveSkill`", "tool": "its `tools.NAME`", "limits": "`limits`"}
-    places = {}
-    for where, key, _, text in rows(top / "src/skill_manager/config_keys.hpp", "PADDOCK_CONFIG_KEYS"):
-        if where in titles:
-            places.setdefault((key, text), []).append(titles[where])
-    yield "| key | of | what it is |"
-    yield "|---|---|---|"
-    for (key, text), of in places.items():
-        yield f"| `{key}` | {', '.join(of)} | {text} |"
-
-
 def renewed(readme, name, lines):
     block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
     if len(block.findall(readme)) != 1:
@@ -73,7 +44,7 @@ def main(top, write):
     path = top / "README.md"
     old = path.read_text()
     new = old
-    for name, table in (("limits", limits_table), ("errors", errors_table), ("config", config_table)):
+    for name, table in (("limits", limits_table),):
         new = renewed(new, name, table(top))
     if new == old:
         return 0

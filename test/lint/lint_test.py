@@ -103,16 +103,9 @@ class DocsTables(unittest.TestCase):
     TREE = {
         "include/paddock/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, "--max-a", "size of a") \\\n'
                                       "  X(b, 10'000u, \"--max-b\", \"number, of b\")\n// clang-format on\n",
-        "include/paddock/error.hpp": '#define PADDOCK_ERROR_CODES(X) \\\n  X(io, "io", "it (broke)", "mend it")\n// clang-format on\n',
-        "src/skill_manager/config_keys.hpp": '#define PADDOCK_CONFIG_KEYS(X) \\\n  X(stdio, pick, strings, "these") \\\n'
-                                             '  X(http, pick, strings, "these") \\\n  X(server, pick, strings, "")\n'
-                                             "// clang-format on\n",
     }
     README = ("<!-- limits -->\n| limit | default | option |\n|---|---|---|\n| size of a | 2 MiB | `--max-a` |\n"
-              "| number, of b | 10,000 | `--max-b` |\n<!-- /limits -->\n<!-- errors -->\n| error | what happened | "
-              "what to do next |\n|---|---|---|\n| `io` | it (broke) | mend it |\n<!-- /errors -->\n<!-- config -->\n"
-              "| key | of | what it is |\n|---|---|---|\n| `pick` | `mcpStdioSkill`, `mcpSseSkill` | these |\n"
-              "<!-- /config -->\n")
+              "| number, of b | 10,000 | `--max-b` |\n<!-- /limits -->\n")
 
     def test_tables(self):
         self.assertEqual("", findings(docs_tables.main, self.TREE | {"README.md": self.README}, False))

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints a program's manual page: usage: manual.py DESCRIPTION.json PAGE.in VERSION
+"""Prints a program's manual page: usage: manual.py DESCRIPTION.json PAGE.in ERROR.HPP CONFIG_KEYS.HPP VERSION
 
-In the page @VERSION@, @SYNOPSIS@, @COMMANDS@ and @OPTIONS@ are replaced; the description is what the program prints
-for --describe-command-line.
+In the page @VERSION@, @SYNOPSIS@, @COMMANDS@, @OPTIONS@, @ERRORS@ and @CONFIGURATION@ are replaced; the description is
+what the program prints for --describe-command-line, and the headers have the tables of errors and of keys.
 """
 import json
 import pathlib
 import sys
 
 from roff import bold, escape, italic, item
+from tables import rows
 
 
 def sentence(text):
@@ -76,14 +77,34 @@ def workspace_options(program):
     return [row for row in by_name["call"] if row in by_name["tools"]]
 
 
-def main(description, page, version):
+def errors(header):
+    for _, wire, text, advice in rows(header, "PADDOCK_ERROR_CODES"):
+        yield item(bold(wire), f"{sentence(text)} What to do: {advice}.")
+
+
+def configuration(header):
+    """What Paddock itself uses; a heading for each section of the file."""
+    titles = {"file": "At the top of the file", "expert": "experts.NAME", "stdio": "Skills of type mcpStdioSkill",
+              "http": "Skills of type mcpSseSkill", "interactive": "Skills of type interactiveSkill",
+              "tool": "A tool of an interactive skill", "limits": "limits of a mcpStdioSkill"}
+    table = rows(header, "PADDOCK_CONFIG_KEYS")
+    for section, title in titles.items():
+        yield f".SS {escape(title)}\n"
+        for where, key, kind, text in table:
+            if where == section:
+                yield item(f"{bold(key)} ({escape(kind.replace('_', ' '))})", sentence(text))
+
+
+def main(description, page, error_header, config_header, version):
     program = json.loads(pathlib.Path(description).read_text())
     shared = workspace_options(program)
     print(pathlib.Path(page).read_text()
           .replace("@VERSION@", version)
           .replace("@SYNOPSIS@", synopsis([program["name"]], program))
           .replace("@COMMANDS@\n", "".join(commands(program, shared)))
-          .replace("@OPTIONS@\n", "".join(options(shared))), end="")
+          .replace("@OPTIONS@\n", "".join(options(shared)))
+          .replace("@ERRORS@\n", "".join(errors(error_header)))
+          .replace("@CONFIGURATION@\n", "".join(configuration(config_header))), end="")
 
 
 if __name__ == "__main__":
