@@ -33,7 +33,6 @@ struct {
   recording* recorder = nullptr;
 } now; // NOLINT: the wrappers are functions of the whole program
 
-/// Whether the call may happen; otherwise errno says why not.
 bool passes(const char* name) {
   if (!now.armed) return true;
   const std::lock_guard lock(now.mutex);
@@ -42,8 +41,10 @@ bool passes(const char* name) {
       now.what.at != 0 &&
       (now.calls == now.what.at || (now.calls > now.what.at && now.what.lasting == lasting::ever));
   if (!hit) return true;
+  const int os_errno = now.what.os_errno_of ? now.what.os_errno_of(name) : now.what.os_errno;
+  if (os_errno == 0) return true;
   if (now.failed++ == 0) now.failing = name;
-  errno = now.what.os_errno;
+  errno = os_errno;
   return false;
 }
 
@@ -63,12 +64,18 @@ const char* name_of_call(long number) {
     return "getdents64";
   case SYS_renameat2:
     return "renameat2";
+  case SYS_pidfd_send_signal:
+    return "pidfd_send_signal";
   default:
     return nullptr;
   }
 }
 
 } // namespace
+
+bool may_happen(const char* name) {
+  return passes(name);
+}
 
 injection::injection(const fault& f) {
   now.what = f;
