@@ -176,6 +176,7 @@ enum class trait : unsigned char {
   partial = 1,  ///< done in steps: what is left after a failure is some of the old
   late = 2,     ///< may fail after everything is done, when it looks at what it made
   degrades = 4, ///< may succeed and say that something could not be found out
+  foreign = 8,  ///< another library makes calls of its own for it
 };
 constexpr trait operator|(trait a, trait b) {
   return static_cast<trait>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -298,7 +299,7 @@ inline const std::vector<operation>& changing_operations() {
        [](const workbench& w) {
          return outcome_of(w.skills->import(w.t / "source.zip", {.id = "imp"}));
        },
-       trait::late},
+       trait::late | trait::foreign},
 #endif
       {"skill_edit_durable",
        [](const workbench& w) {
