@@ -150,6 +150,7 @@ protected:
     r.said = std::move(plain.said);
     EXPECT_FALSE(r.said.error) << op.name;
     EXPECT_GT(r.calls, 0U) << op.name;
+    EXPECT_EQ(injection::inheritable(), 0U) << op.name;
     dirty_ = true;
     return r;
   }

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -30,6 +31,7 @@ struct {
   std::size_t calls = 0;
   std::size_t failed = 0;
   const char* failing = "";
+  std::size_t inheritable = 0;
   recording* recorder = nullptr;
 } now; // NOLINT: the wrappers are functions of the whole program
 
@@ -46,6 +48,12 @@ bool passes(const char* name) {
   if (now.failed++ == 0) now.failing = name;
   errno = os_errno;
   return false;
+}
+
+void note_flags(std::uint64_t flags) {
+  if (!now.armed || (flags & O_CLOEXEC) != 0) return;
+  const std::lock_guard lock(now.mutex);
+  ++now.inheritable;
 }
 
 std::size_t shortened(std::size_t bytes) {
@@ -79,7 +87,7 @@ bool may_happen(const char* name) {
 
 injection::injection(const fault& f) {
   now.what = f;
-  now.calls = now.failed = 0;
+  now.calls = now.failed = now.inheritable = 0;
   now.failing = "";
   now.armed = true;
 }
@@ -96,6 +104,9 @@ std::size_t injection::failed() {
 }
 std::string_view injection::failing() {
   return now.failing;
+}
+std::size_t injection::inheritable() {
+  return now.inheritable;
 }
 
 recording::recording(dev_t device) : device_(device) {
@@ -176,6 +187,7 @@ void take_down_rename(bool made, const long (&a)[6]) {
 } // namespace paddock::test
 
 using paddock::test::name_of_call;
+using paddock::test::note_flags;
 using paddock::test::now;
 using paddock::test::passes;
 using paddock::test::shortened;
@@ -277,6 +289,7 @@ int __wrap_openat64(int dirfd, const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
   va_end(rest);
+  note_flags(static_cast<unsigned>(flags));
   const int fd = passes("openat") ? __real_openat64(dirfd, path, flags, mode) : -1;
   take_down_entry(fd >= 0 && (flags & O_EXCL) != 0, kind_of_change::create, dirfd, path);
   take_down_content(fd >= 0 && (flags & O_TRUNC) != 0, kind_of_change::truncate, fd, 0);
@@ -290,6 +303,7 @@ int __wrap_open64(const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
   va_end(rest);
+  note_flags(static_cast<unsigned>(flags));
   return passes("open") ? __real_open64(path, flags, mode) : -1;
 }
 
@@ -304,6 +318,8 @@ long __wrap_syscall(long number, ...) {
     argument = va_arg(rest, long);
   va_end(rest);
   const char* name = name_of_call(number);
+  if (number == SYS_openat2 && a[3] != 0)
+    note_flags(reinterpret_cast<const open_how*>(a[2])->flags);
   if (name != nullptr && !passes(name)) return -1;
   const long n = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   take_down_rename(n == 0 && number == SYS_renameat2, a);

@@ -41,6 +41,8 @@ public:
   [[nodiscard]] static std::size_t calls();        ///< since it began
   [[nodiscard]] static std::size_t failed();       ///< of them
   [[nodiscard]] static std::string_view failing(); ///< the name of the first that failed
+  /// How many descriptors were opened that a program started meanwhile would have inherited.
+  [[nodiscard]] static std::size_t inheritable();
 };
 
 } // namespace paddock::test
