@@ -118,6 +118,7 @@ private:
   void take_event();
   void apply(const sys::exec_message& message);
   void supervisor_lost();
+  void give_up(const error& reason);
   void start_draining();
   void take_output(output_stream stream, file_descriptor& from, output_collector& into);
 
@@ -146,8 +147,10 @@ bool command_run::step() {
                                 {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0}}};
   std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
   if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);
-  const auto ready = sys::poll(events, wait_ms);
-  if (!ready) return false;
+  if (const auto ready = sys::poll(events, wait_ms); !ready) {
+    give_up(ready.error());
+    return false;
+  }
   if (asked_.on_tick) asked_.on_tick();
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
   if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
@@ -190,7 +193,9 @@ void command_run::take_event() {
   const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
   const auto size = sys::recv_nowait(running_.program.channel.get(), bytes);
   if (!size && size.error().os_errno == EAGAIN) return;
-  if (size && *size == sizeof received.message)
+  if (!size && size.error().os_errno != ECONNRESET) // it died without having read everything
+    give_up(size.error());
+  else if (size && *size == sizeof received.message)
     apply(received.message);
   else if (size && *size == sizeof received.confined)
     outcome_.confinement = confine::describe(asked_.confinement, received.confined.taken);
@@ -256,6 +261,15 @@ void command_run::supervisor_lost() {
     outcome_.kill = process_group_ == 0 ? tree_kill::pid_namespace : tree_kill::process_group;
     if (!ended_) outcome_.signal = SIGKILL;
   }
+  start_draining();
+}
+
+/// This process cannot follow the command any more, so it is ended: by the helper, which meets the
+/// end of the channel.
+void command_run::give_up(const error& reason) {
+  failed_ = reason;
+  running_.out.reset();
+  running_.err.reset();
   start_draining();
 }
 

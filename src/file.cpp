@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "durable.hpp"
 #include "made_parents.hpp"
 #include "replace.hpp"
 #include "sys/syscall.hpp"
@@ -98,6 +99,7 @@ result<std::string> write_file(const root& root, std::string_view path, std::str
   made_parents fresh(root, where);
   const auto lock = lock_content(root, where.path);
   PADDOCK_CHECK(check_target(where));
+  if (options.durability == durability::full) PADDOCK_CHECK(sync_made_parents(root, where));
   PADDOCK_CHECK(replace_content(where, std::array{bytes}, options.durability));
   fresh.keep();
   return std::move(where.path);
@@ -111,11 +113,13 @@ result<std::string> append_file(const root& root, std::string_view path, std::st
     PADDOCK_CHECK(check_existing_target(where));
     PADDOCK_TRY(auto file, root.open_beneath(where.path, access::append));
     if (file.status.links == 0) continue; // replaced between the look and the open
+    PADDOCK_TRY(const auto directory, open_for_sync(where.parent.get(), options.durability));
     if (auto written = write_all(file.fd.get(), bytes); !written) {
       (void)sys::ftruncate(file.fd.get(), file.status.size).has_value();
       return written.error();
     }
-    if (options.durability != durability::none) PADDOCK_CHECK(sys::fdatasync(file.fd.get()));
+    PADDOCK_CHECK(sync_file(file.fd.get(), options.durability));
+    PADDOCK_CHECK(sync_directory(directory));
     return std::move(file.path);
   }
   return refuse(error_code::conflict, "append");
@@ -162,7 +166,8 @@ result<void> move_by_link(const place& from, const place& to) {
 
 } // namespace
 
-result<moved> move_entry(const root& root, std::string_view source, std::string_view destination) {
+result<moved> move_entry(const root& root, std::string_view source, std::string_view destination,
+                         move_options options) {
   PADDOCK_TRY(place from, root.locate(source, final_link::keep));
   if (!from.existing) return error{error_code::not_found, ENOENT, "move"};
   const bool directory = from.existing->kind == entry_kind::directory;
@@ -172,6 +177,11 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   made_parents fresh(root, to);
   if (to.existing) return error{error_code::already_exists, EEXIST, "move"};
   if (to.directory && !directory) return refuse(error_code::not_a_directory, "move");
+
+  // What is moved must not be found in a directory that is not there.
+  if (options.durability != durability::none) PADDOCK_CHECK(sync_made_parents(root, to));
+  PADDOCK_TRY(const auto old_home, open_for_sync(from.parent.get(), options.durability));
+  PADDOCK_TRY(const auto new_home, open_for_sync(to.parent.get(), options.durability));
 
   const auto lock = lock_content(root, from.path); // an edit of it must not bring the old name back
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
@@ -183,6 +193,8 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   }
   if (!done) return done.error();
   fresh.keep();
+  PADDOCK_CHECK(sync_directory(new_home));
+  PADDOCK_CHECK(sync_directory(old_home));
   return moved{std::move(from.path), std::move(to.path)};
 }
 

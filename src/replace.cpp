@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "replace.hpp"
 
+#include "durable.hpp"
 #include "leftover.hpp"
 #include "sys/syscall.hpp"
 
@@ -101,20 +102,15 @@ result<void> replace_content(const place& where, std::span<const std::string_vie
   });
   PADDOCK_CHECK(write_parts(fresh.fd.get(), parts));
   if (where.existing) PADDOCK_CHECK(take_over_attributes(fresh.fd.get(), *where.existing));
-  if (durability != durability::none) PADDOCK_CHECK(sys::fdatasync(fresh.fd.get()));
-  // Opened before the rename: after it, nothing may fail for lack of permission.
-  file_descriptor directory;
-  if (durability == durability::full) {
-    PADDOCK_TRY(directory, sys::openat(parent, ".", O_RDONLY | O_DIRECTORY));
-  }
+  PADDOCK_CHECK(sync_file(fresh.fd.get(), durability));
+  PADDOCK_TRY(const file_descriptor directory, open_for_sync(parent, durability));
   if (expected != nullptr) {
     const auto now = sys::status_at(parent, where.name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!now || !same_content(*now, *expected)) return error{error_code::conflict, 0, "replace"};
   }
   PADDOCK_CHECK(sys::renameat2(parent, fresh.name.c_str(), parent, where.name.c_str(), 0));
   renamed = true;
-  if (directory) PADDOCK_CHECK(sys::fsync(directory.get()));
-  return {};
+  return sync_directory(directory);
 }
 
 } // namespace paddock

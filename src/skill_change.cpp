@@ -2,6 +2,7 @@
 
 // The changing half of a skill store, but for importing.
 
+#include "durable.hpp"
 #include "replace.hpp"
 #include "skill_staging.hpp"
 #include "skill_store_state.hpp"
@@ -72,17 +73,20 @@ result<file_descriptor> write_new_file(int directory, std::string_view bytes, un
 
 /// Replaces a SKILL.md by one rename out of a hidden directory, unless it has changed meanwhile.
 result<void> swap_file(int user, const place& where, const file_status& expected,
-                       std::string_view bytes) {
+                       std::string_view bytes, durability wanted) {
   PADDOCK_TRY(const auto stage, staging::create(user));
   PADDOCK_TRY(const auto fresh, write_new_file(stage.fd(), bytes, 0600));
   PADDOCK_CHECK(take_over_attributes(fresh.get(), expected));
+  PADDOCK_CHECK(sync_file(fresh.get(), wanted));
+  PADDOCK_TRY(const auto home, open_for_sync(where.parent.get(), wanted));
   const auto now = sys::status_at(where.parent.get(), where.name.c_str(), AT_SYMLINK_NOFOLLOW);
   if (!now || !same_content(*now, expected)) return error{error_code::conflict, 0, "edit"};
   const std::string name(skill_file_name);
   auto done = sys::renameat2(stage.fd(), name.c_str(), where.parent.get(), where.name.c_str(), 0);
   if (!done && done.error().os_errno == EXDEV) // the skill is a link to another file system
-    done = replace_content(where, std::array{bytes}, durability::none, &expected);
-  return done;
+    return replace_content(where, std::array{bytes}, wanted, &expected);
+  PADDOCK_CHECK(std::move(done));
+  return sync_directory(home);
 }
 
 } // namespace
@@ -98,11 +102,14 @@ result<skill> skill_store::add(std::string_view id, std::string_view name,
               open_skill_directory(*state_->base, state_->options, skill_source::system));
   if (system && has_entry(*system, checked))
     return error{error_code::already_exists, EEXIST, "system skill"};
-  PADDOCK_TRY(const auto user, open_for_change(*state_->base, state_->options.user_directory));
+  const durability wanted = state_->options.durability;
+  PADDOCK_TRY(const auto user, open_for_change(*state_->base, state_->options));
   {
     PADDOCK_TRY(auto stage, staging::create(user.get()));
-    PADDOCK_TRY([[maybe_unused]] const auto file, write_new_file(stage.fd(), text, 0666));
-    PADDOCK_TRY([[maybe_unused]] const auto done, stage.publish(checked, overwrite::refuse));
+    PADDOCK_TRY(const auto file, write_new_file(stage.fd(), text, 0666));
+    PADDOCK_CHECK(sync_file(file.get(), wanted));
+    PADDOCK_TRY([[maybe_unused]] const auto done,
+                stage.publish(checked, overwrite::refuse, wanted));
   }
   return describe_changed(*state_->base, state_->options, checked);
 }
@@ -114,7 +121,7 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   if (system && has_entry(*system, checked)) return error{error_code::read_only, 0, "system skill"};
   PADDOCK_TRY(const auto there, open_skill_directory(base, state_->options, skill_source::user));
   if (!there || !has_entry(*there, checked)) return error{error_code::not_found, ENOENT, "skill"};
-  PADDOCK_TRY(const auto user, open_for_change(base, state_->options.user_directory));
+  PADDOCK_TRY(const auto user, open_for_change(base, state_->options));
   PADDOCK_TRY(const auto lock, change_lock::acquire(user.get()));
 
   std::string path = there->prefix;
@@ -132,7 +139,7 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   PADDOCK_TRY(auto where, base.locate(old.path, final_link::keep));
   where.existing = old.status;
   PADDOCK_CHECK(check_writable(where));
-  PADDOCK_CHECK(swap_file(user.get(), where, old.status, text));
+  PADDOCK_CHECK(swap_file(user.get(), where, old.status, text, state_->options.durability));
   return describe_changed(base, state_->options, checked);
 }
 
@@ -141,8 +148,8 @@ result<void> skill_store::remove(std::string_view id) const {
   const root& base = *state_->base;
   PADDOCK_TRY(const auto there, open_skill_directory(base, state_->options, skill_source::user));
   if (there && has_entry(*there, checked)) {
-    PADDOCK_TRY(const auto user, open_for_change(base, state_->options.user_directory));
-    return take_away(user.get(), checked);
+    PADDOCK_TRY(const auto user, open_for_change(base, state_->options));
+    return take_away(user.get(), checked, state_->options.durability);
   }
   PADDOCK_TRY(const auto system, open_skill_directory(base, state_->options, skill_source::system));
   if (system && has_entry(*system, checked)) return error{error_code::read_only, 0, "system skill"};

@@ -3,6 +3,7 @@
 // The importing part of a skill store: one way for every source. List, check, rehearse, write into
 // a hidden directory, swap.
 
+#include "durable.hpp"
 #include "replace.hpp"
 #include "resolve.hpp"
 #include "skill_import_policy.hpp"
@@ -73,11 +74,11 @@ public:
     PADDOCK_CHECK(check_free(id));
     if (source_.needs_rehearsal()) PADDOCK_CHECK(rehearse());
 
-    PADDOCK_TRY(const auto user, open_for_change(base_, options_.user_directory));
+    PADDOCK_TRY(const auto user, open_for_change(base_, options_));
     {
       PADDOCK_TRY(auto stage, staging::create(user.get()));
       PADDOCK_CHECK(write_all_into(stage.fd()));
-      auto done = stage.publish(id, in_.options.overwrite);
+      auto done = stage.publish(id, in_.options.overwrite, options_.durability);
       if (!done && done.error().code == error_code::already_exists)
         return in_.refuse(import_refusal::id_exists, id.view());
       if (!done) return done.error();
@@ -154,6 +155,15 @@ private:
       if (in_.options.on_progress)
         in_.options.on_progress(in_.report.files, in_.report.bytes, plan_.files.size());
     }
+    return options_.durability == durability::none ? result<void>() : sync_directories(stage);
+  }
+
+  /// All but the stage itself, whose entries are synchronised when it is published.
+  result<void> sync_directories(int stage) {
+    for (const auto& path : plan_.directories) {
+      PADDOCK_TRY(const auto directory, open_within(stage, path, O_RDONLY | O_DIRECTORY));
+      PADDOCK_CHECK(sys::fsync(directory.get()));
+    }
     return {};
   }
 
@@ -167,16 +177,23 @@ private:
     if (!fd && fd.error().code == error_code::already_exists)
       return in_.refuse(import_refusal::duplicate, file.path);
     if (!fd) return fd.error();
-    return pump(file, in_.report.bytes,
-                [&](std::string_view piece) { return paddock::write_all(fd->get(), piece); });
+    PADDOCK_CHECK(pump(file, in_.report.bytes, [&](std::string_view piece) {
+      return paddock::write_all(fd->get(), piece);
+    }));
+    return sync_file(fd->get(), options_.durability);
   }
 
   /// The directory of a path within the stage, opened without following anything.
   [[nodiscard]] result<file_descriptor> open_parent(int stage, std::string_view path) const {
     const auto slash = path.rfind('/');
-    const std::string parent(slash == std::string_view::npos ? "" : path.substr(0, slash));
-    return resolve::open_strict({.root = stage, .resolver = base_.resolver()}, parent,
-                                O_PATH | O_DIRECTORY);
+    return open_within(stage, slash == std::string_view::npos ? "" : path.substr(0, slash),
+                       O_PATH | O_DIRECTORY);
+  }
+
+  [[nodiscard]] result<file_descriptor> open_within(int stage, std::string_view path,
+                                                    int flags) const {
+    return resolve::open_strict({.root = stage, .resolver = base_.resolver()}, std::string(path),
+                                static_cast<std::uint64_t>(flags));
   }
 
   const root& base_;

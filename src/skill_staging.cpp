@@ -2,6 +2,7 @@
 #include "skill_staging.hpp"
 
 #include "directory_stream.hpp"
+#include "durable.hpp"
 #include "leftover.hpp"
 #include "remove_tree.hpp"
 #include "replace.hpp"
@@ -56,17 +57,24 @@ void remove_leftovers(int directory) {
     remove_leftover(directory, name);
 }
 
+unsigned depth_of(std::string_view resolved) {
+  return 1 + static_cast<unsigned>(std::count(resolved.begin(), resolved.end(), '/'));
+}
+
 bool is_unsupported(const error& e) {
   return e.os_errno == EINVAL || e.os_errno == EXDEV || e.os_errno == ENOSYS;
 }
 
 } // namespace
 
-result<file_descriptor> open_for_change(const root& base, std::string_view path) {
+result<file_descriptor> open_for_change(const root& base, const skill_store_options& options) {
+  const std::string& path = options.user_directory;
   auto found = base.open_beneath(path, access::directory);
   if (!found && found.error().code == error_code::not_found) {
     const auto made = create_directory(base, path);
     if (!made && made.error().code != error_code::already_exists) return made.error();
+    if (made && options.durability == durability::full)
+      PADDOCK_CHECK(sync_path(base, *made, depth_of(*made)));
     found = base.open_beneath(path, access::directory);
   }
   if (!found) return found.error();
@@ -116,7 +124,9 @@ staging::~staging() {
   if (armed_) (void)remove_any(user_, name_).has_value();
 }
 
-result<staging::outcome> staging::publish(const component& id, overwrite existing) {
+result<staging::outcome> staging::publish(const component& id, overwrite existing,
+                                          durability wanted) {
+  if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(fd_.get()));
   PADDOCK_TRY(const auto lock, change_lock::acquire(user_));
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
     const auto now = sys::status_at(user_, id.c_str(), AT_SYMLINK_NOFOLLOW);
@@ -129,6 +139,7 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
       if (!done && done.error().code == error_code::already_exists) continue;
       if (!done) return done.error();
       armed_ = false;
+      if (wanted == durability::full) PADDOCK_CHECK(sys::fsync(user_));
       return outcome::added;
     }
     if (existing == overwrite::refuse) return error{error_code::already_exists, EEXIST, "id"};
@@ -139,12 +150,14 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
     if (!done && is_unsupported(done.error()))
       return error{error_code::unsupported, done.error().os_errno, "RENAME_EXCHANGE"};
     if (!done) return done.error();
+    // The old one is removed soon; it must not be found in its place without its files.
+    if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user_));
     return outcome::replaced; // what stands at the hidden name now is the old one
   }
   return error{error_code::conflict, 0, "publish"};
 }
 
-result<void> take_away(int user, const component& id) {
+result<void> take_away(int user, const component& id, durability wanted) {
   PADDOCK_TRY(const auto hidden, unused_name(staging_prefix));
   {
     PADDOCK_TRY(const auto lock, change_lock::acquire(user));
@@ -155,6 +168,7 @@ result<void> take_away(int user, const component& id) {
     // A layered file system may refuse to rename what lies in a lower layer.
     if (!moved && is_unsupported(moved.error())) return remove_any(user, id);
     if (!moved) return moved.error();
+    if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user)); // before its files go
   }
   return remove_any(user, hidden);
 }

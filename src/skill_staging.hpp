@@ -5,6 +5,7 @@
 // directory beside the skills and renamed into its place; what it replaces takes the hidden name
 // and is removed. A hidden directory that nobody holds a lock on is removed by the next change.
 
+#include <paddock/file.hpp>
 #include <paddock/result.hpp>
 #include <paddock/root.hpp>
 #include <paddock/skill_store.hpp>
@@ -20,7 +21,8 @@ inline constexpr std::string_view staging_prefix = ".staging-";
 
 /// Opens the user's directory for a change, making it first if it is missing, and removes what
 /// killed processes have left in it.
-[[nodiscard]] result<file_descriptor> open_for_change(const root& base, std::string_view path);
+[[nodiscard]] result<file_descriptor> open_for_change(const root& base,
+                                                      const skill_store_options& options);
 
 /// Keeps other changes, of this process and of others, away from a directory while it lives. Where
 /// the file system has no such locks it keeps nobody away. Errors: conflict, after some seconds.
@@ -44,9 +46,10 @@ public:
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
   enum class outcome : std::uint8_t { added, replaced };
-  /// Swaps the hidden directory in as `id`. Errors: already_exists, read_only, unsupported (the
-  /// file system cannot exchange two names), conflict.
-  [[nodiscard]] result<outcome> publish(const component& id, overwrite existing);
+  /// Swaps the hidden directory in as `id`. What is in it must be on the disk already if `wanted`
+  /// is more than `none`. Errors: already_exists, read_only, unsupported (the file system cannot
+  /// exchange two names), conflict.
+  [[nodiscard]] result<outcome> publish(const component& id, overwrite existing, durability wanted);
 
 private:
   staging(int user, component name, file_descriptor fd) noexcept
@@ -60,6 +63,6 @@ private:
 
 /// Moves `id` to a hidden name and removes it from there. When the removal fails, `id` is gone and
 /// the next change tries again to remove the rest. Errors: not_found, read_only, those of removing.
-[[nodiscard]] result<void> take_away(int user, const component& id);
+[[nodiscard]] result<void> take_away(int user, const component& id, durability wanted);
 
 } // namespace paddock

@@ -115,8 +115,8 @@ std::vector<std::string> complaints_of(const operation& op, const reference& r, 
   const picture leftovers = test::take_leftovers(a.now);
   const bool once = f.lasting == lasting::once;
   // What is taken away has lost its name when the removal fails; the next change removes the rest.
-  const bool hidden_may_stay =
-      !once || is_one_of(op.name, {"skill_remove", "skill_overwrite", "skill_edit"});
+  const bool hidden_may_stay = !once || is_one_of(op.name, {"skill_remove", "skill_overwrite",
+                                                            "skill_edit", "skill_edit_durable"});
   if (!leftovers.empty() && !hidden_may_stay)
     complaints.push_back("left behind: " + leftovers.begin()->first);
   if (!once && a.now != r.after) take_empty_parents(a.now, r.before);
@@ -150,6 +150,7 @@ protected:
     r.said = std::move(plain.said);
     EXPECT_FALSE(r.said.error) << op.name;
     EXPECT_GT(r.calls, 0U) << op.name;
+    EXPECT_EQ(injection::inheritable(), 0U) << op.name;
     dirty_ = true;
     return r;
   }

@@ -29,7 +29,8 @@ std::optional<skill_store> open_store(const skills_cli& from) {
                                  " cannot be used: " + std::string(text(opened.error().code)));
     return std::nullopt;
   }
-  auto store = skill_store::open(std::make_shared<const root>(*std::move(opened)));
+  auto store = skill_store::open(std::make_shared<const root>(*std::move(opened)),
+                                 {.durability = durability::full});
   if (!store) {
     complain(skills_program, "the skills of " + from.root +
                                  " cannot be used: " + std::string(text(store.error().code)));

@@ -102,7 +102,7 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
     }
     root = std::make_shared<const paddock::root>(*std::move(opened));
   }
-  auto opened = skill_store::open(root);
+  auto opened = skill_store::open(root, {.durability = from.tools.durability});
   if (!opened) {
     complain(program, "the skills cannot be used: " + std::string(text(opened.error().code)));
     return std::nullopt;

@@ -15,7 +15,8 @@
 /// unlocked and older than ten seconds removes it. A failed operation also removes the parent
 /// directories that it has made.
 ///
-/// Not guaranteed: durability after power loss unless `durability` asks for it.
+/// Not guaranteed: durability after power loss unless `durability` asks for it; what is removed may
+/// come back then.
 /// Thread-safety: every function may be called from any thread.
 
 #include <paddock/limits.hpp>
@@ -72,10 +73,14 @@ struct line_slice {
 [[nodiscard]] result<line_slice> read_lines(const root& root, std::string_view path,
                                             line_range range, read_options options = {});
 
+/// What a power cut leaves, of a disk that keeps what it has confirmed. Appending happens in place:
+/// with each of them, a power cut before success is reported may leave some of the new bytes, or
+/// zeros in their place, behind the old content.
 enum class durability : std::uint8_t {
-  none, ///< the kernel writes back in its own time
-  data, ///< fdatasync before the rename
-  full, ///< and fsync of the directory after it
+  none, ///< the kernel writes back in its own time: a new file may be empty or hold anything
+  data, ///< the content is whole, old or new, and may still be the old one after success; the mode
+        ///< may be lost. What was appended is there.
+  full, ///< after success what was done is there, with its mode and the parents that were made
 };
 
 struct write_options {
@@ -115,11 +120,16 @@ struct moved {
   std::string destination;
 };
 
+struct move_options {
+  /// With `data` what is moved has its old name or its new one, with `full` the new one.
+  paddock::durability durability = paddock::durability::none;
+};
+
 /// Renames a file, link or directory atomically; never overwrites. Missing parents of the
 /// destination are made. Errors: already_exists, not_found, workspace_root, protected_entry,
 /// crosses_mount, invalid_argument (into itself), read_only.
 [[nodiscard]] result<moved> move_entry(const root& root, std::string_view source,
-                                       std::string_view destination);
+                                       std::string_view destination, move_options options = {});
 
 /// Removes a file or a link. Returns the resolved path. Errors: not_found, is_a_directory,
 /// read_only.

@@ -15,6 +15,7 @@
 ///
 /// Thread-safety: all members may be called from any number of threads at once.
 
+#include <paddock/file.hpp>
 #include <paddock/frontmatter.hpp>
 #include <paddock/limits.hpp>
 #include <paddock/result.hpp>
@@ -71,6 +72,9 @@ struct skill_store_options {
   frontmatter::policy policy = frontmatter::policy::lenient;
   unsigned threads_max = 2;           ///< for scanning large stores; at least 1
   std::uint32_t entries_max = 20'000; ///< directories looked at in each of the two
+  /// What a power cut leaves of a change: with `data` the skill is whole, old or new; with `full` a
+  /// change that was reported is there.
+  paddock::durability durability = paddock::durability::none;
 };
 
 /// What an edit changes; the rest stays.

@@ -38,6 +38,7 @@ error_code code_of(int os_errno) noexcept {
   case ENOMEM:
   case EAGAIN:
   case EMLINK:
+  case ENOBUFS:
     return error_code::too_many;
   case ENAMETOOLONG:
     return error_code::name_too_long;

@@ -14,6 +14,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#ifdef PADDOCK_TEST_ZIP
+#include <zip.h>
+#endif
 
 #include <array>
 #include <cstdlib>
@@ -84,6 +87,20 @@ inline picture take_leftovers(picture& from) {
   return taken;
 }
 
+#ifdef PADDOCK_TEST_ZIP
+/// An archive with these files, each a path and its content.
+inline void make_archive(const std::string& path,
+                         const std::vector<std::pair<const char*, std::string_view>>& files) {
+  zip_t* archive = ::zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+  ASSERT_NE(archive, nullptr);
+  for (const auto& [name, bytes] : files) {
+    zip_source_t* source = ::zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
+    ASSERT_GE(::zip_file_add(archive, name, source, ZIP_FL_ENC_UTF_8), 0);
+  }
+  ASSERT_EQ(0, ::zip_close(archive));
+}
+#endif
+
 struct outcome {
   std::optional<paddock::error> error;
   std::string answer; ///< what it said; empty for an error
@@ -94,12 +111,17 @@ struct workbench {
   temp_tree t;
   std::optional<paddock::root> root;
   std::optional<skill_store> skills;
+  std::optional<skill_store> durable_skills;
 
   explicit workbench(resolver how) {
     t.directory("ws");
     t.directory("source/sub");
     t.file("source/SKILL.md", "---\nname: Imported\ndescription: From a folder.\n---\nBody\n");
     t.file("source/sub/a.txt", "a");
+#ifdef PADDOCK_TEST_ZIP
+    make_archive(t / "source.zip", {{"SKILL.md", "---\nname: Zip\ndescription: Packed.\n---\n"},
+                                    {"sub/b.txt", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}});
+#endif
     reset();
     auto opened = paddock::root::open(t / "ws", {.resolver = how});
     if (!opened) std::abort();
@@ -109,6 +131,9 @@ struct workbench {
     auto store = skill_store::open(std::make_shared<const paddock::root>(*std::move(own)));
     if (!store) std::abort();
     skills = std::move(*store);
+    auto durable = skill_store::open(skills->root_shared(), {.durability = durability::full});
+    if (!durable) std::abort();
+    durable_skills = std::move(*durable);
   }
 
   void sweep() const;
@@ -151,6 +176,7 @@ enum class trait : unsigned char {
   partial = 1,  ///< done in steps: what is left after a failure is some of the old
   late = 2,     ///< may fail after everything is done, when it looks at what it made
   degrades = 4, ///< may succeed and say that something could not be found out
+  foreign = 8,  ///< another library makes calls of its own for it
 };
 constexpr trait operator|(trait a, trait b) {
   return static_cast<trait>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -199,6 +225,8 @@ inline const std::vector<operation>& changing_operations() {
        [](const workbench& w) { return outcome_of(write_file(*w.root, "dl/../l", text)); }},
       {"write_with_parents",
        [](const workbench& w) { return outcome_of(write_file(*w.root, "p/q/r/new", text)); }},
+      {"write_durable_with_parents",
+       [](const workbench& w) { return outcome_of(write_file(*w.root, "p/q/new", text, full)); }},
       {"write_durable",
        [](const workbench& w) { return outcome_of(write_file(*w.root, "f", text, full)); }},
       {"append", [](const workbench& w) { return outcome_of(append_file(*w.root, "f", text)); }},
@@ -221,6 +249,12 @@ inline const std::vector<operation>& changing_operations() {
          return outcome_of(move_entry(*w.root, "f", "d/g"),
                            [](const moved& m) { return m.source + ' ' + m.destination; });
        }},
+      {"move_durable",
+       [](const workbench& w) {
+         return outcome_of(move_entry(*w.root, "f", "p/g", {.durability = durability::full}),
+                           [](const moved& m) { return m.source + ' ' + m.destination; });
+       },
+       trait::late},
       {"move_with_parents",
        [](const workbench& w) {
          return outcome_of(move_entry(*w.root, "d", "p/q/d"),
@@ -253,6 +287,23 @@ inline const std::vector<operation>& changing_operations() {
       {"skill_import",
        [](const workbench& w) {
          return outcome_of(w.skills->import(w.t / "source", {.id = "imp"}));
+       },
+       trait::late},
+      {"skill_import_durable",
+       [](const workbench& w) {
+         return outcome_of(w.durable_skills->import(w.t / "source", {.id = "imp"}));
+       },
+       trait::late},
+#ifdef PADDOCK_TEST_ZIP
+      {"skill_import_zip",
+       [](const workbench& w) {
+         return outcome_of(w.skills->import(w.t / "source.zip", {.id = "imp"}));
+       },
+       trait::late | trait::foreign},
+#endif
+      {"skill_edit_durable",
+       [](const workbench& w) {
+         return outcome_of(w.durable_skills->edit("alpha", {.description = "New."}));
        },
        trait::late},
       {"skill_overwrite",

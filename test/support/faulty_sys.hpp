@@ -10,6 +10,7 @@
 // count.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,12 @@ struct fault {
   int os_errno = 0;
   test::lasting lasting = lasting::once;
   std::size_t bytes_max = 0; ///< what one call reads or writes at most; 0: as asked
+  /// The errno for a call of this name, instead of os_errno; 0: it happens all the same.
+  std::function<int(std::string_view)> os_errno_of = nullptr;
 };
+
+/// For wrappers: whether the call of this name may happen; otherwise errno says why not.
+bool may_happen(const char* name);
 
 class injection {
 public:
@@ -35,6 +41,8 @@ public:
   [[nodiscard]] static std::size_t calls();        ///< since it began
   [[nodiscard]] static std::size_t failed();       ///< of them
   [[nodiscard]] static std::string_view failing(); ///< the name of the first that failed
+  /// How many descriptors were opened that a program started meanwhile would have inherited.
+  [[nodiscard]] static std::size_t inheritable();
 };
 
 } // namespace paddock::test

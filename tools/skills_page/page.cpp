@@ -59,7 +59,8 @@ int run_skills_page(const page_options& options) {
   const sigset_t stop = block_stop_signals();
   auto opened = root::open(options.root);
   if (!opened) return unusable("the directory " + options.root, opened.error());
-  auto store = skill_store::open(std::make_shared<const root>(*std::move(opened)));
+  auto store = skill_store::open(std::make_shared<const root>(*std::move(opened)),
+                                 {.durability = durability::full});
   if (!store) return unusable("the directory " + options.root, store.error());
   auto page = server::make();
   if (!page) return unusable("this system", page.error());

@@ -136,7 +136,8 @@ tool_result edit_text_file(workspace_state& state, call& c) {
 tool_result move_file(workspace_state& state, call& c) {
   const std::string source = path_argument(c, "source");
   const std::string destination = path_argument(c, "destination");
-  const auto done = move_entry(*state.root, source, destination);
+  const auto done =
+      move_entry(*state.root, source, destination, {.durability = state.options.durability});
   if (!done) return failure(done.error(), source + " -> " + destination);
   return object_result()
       .path("source", *state.root, done->source)
