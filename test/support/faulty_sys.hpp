@@ -10,6 +10,7 @@
 // count.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ struct fault {
   int os_errno = 0;
   test::lasting lasting = lasting::once;
   std::size_t bytes_max = 0; ///< what one call reads or writes at most; 0: as asked
+  /// Called before each call with its number: what somebody else does at just this moment. System
+  /// calls in it do not count. For tests with one thread.
+  std::function<void(std::size_t)> before = nullptr;
 };
 
 class injection {
