@@ -134,6 +134,7 @@ inline step_of_sequence decode_step(byte_source& from) {
     step.path = std::string(1, static_cast<char>('a' + from.below(3)));
     step.other = decode_path(from, 3);
     if (step.other.empty()) step.other = "../out";
+    if (from.below(12) == 11) step.other = reserved_name;
     return step;
   }
   step.path = decode_path(from, 4);
