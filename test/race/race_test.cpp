@@ -31,7 +31,7 @@ constexpr resolver resolvers[] = {resolver::openat2, resolver::walker};
 
 /// Of one operation against one attack by one attacker through one resolver.
 int rounds_of(const operation& op) {
-  constexpr int everyday = 40;
+  constexpr int everyday = 24;
   constexpr int ways = static_cast<int>(std::size(attacker_kinds) * std::size(resolvers));
   const char* asked = std::getenv("PADDOCK_RACE_ROUNDS");
   if (asked != nullptr) return std::max(1, (std::atoi(asked) + ways - 1) / ways);
