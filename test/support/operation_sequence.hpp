@@ -2,7 +2,7 @@
 #pragma once
 
 // Sequences of operations from bytes, done by the library and by the model at the same time: each
-// answer and the whole tree after it have to be the same.
+// answer and the whole tree after each change have to be the same.
 
 #include "support/model_file_system.hpp"
 
@@ -290,7 +290,8 @@ public:
       if (!said.empty()) return history + said;
       ++steps_;
     }
-    return {};
+    const std::string said = compare_trees(model);
+    return said.empty() ? "" : history + said;
   }
   [[nodiscard]] long steps() const { return steps_; }
   /// Steps that succeeded.
@@ -312,11 +313,17 @@ private:
     const std::string second = by_walker_.run(step);
     if (first != expected || second != expected)
       return "model:   " + expected + "\nopenat2: " + first + "\nwalker:  " + second;
+    const bool only_looks =
+        step.what == verb::list || step.what == verb::read || step.what == verb::inspect;
+    return only_looks ? "" : compare_trees(model);
+  }
+
+  [[nodiscard]] std::string compare_trees(const model_file_system& model) const {
     const std::string tree = model.tree();
-    if (by_openat2_.tree() != tree || by_walker_.tree() != tree)
-      return "model:\n" + tree + "openat2:\n" + by_openat2_.tree() + "walker:\n" +
-             by_walker_.tree();
-    return {};
+    const std::string first = by_openat2_.tree();
+    const std::string second = by_walker_.tree();
+    if (first == tree && second == tree) return {};
+    return "model:\n" + tree + "openat2:\n" + first + "walker:\n" + second;
   }
 
   static std::string by_model(const step_of_sequence& step, model_file_system& model) {
