@@ -261,10 +261,11 @@ result<opened> root::open_beneath(std::string_view path, access intent) const {
     auto found = open_strictly(now, intent);
     if (!found && resolve::met_link(found.error())) {
       PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked));
+      // First, so that nobody learns which names there are in a reserved entry.
+      if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
       if (!expanded.complete())
         return missing_or_gone(refuse(
             expanded.through_link ? error_code::dangling_symlink : error_code::not_found, ENOENT));
-      if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
       now = std::move(expanded.path);
       continue;
     }

@@ -155,6 +155,17 @@ TEST_P(root_test, a_reserved_name_is_refused_before_it_exists) {
   EXPECT_THAT(list_directory(r, ".perstack"), IsError(protected_entry));
 }
 
+TEST_P(root_test, which_names_there_are_in_a_reserved_entry_stays_unknown) {
+  const root r = open_root(canary.ws(), GetParam());
+  t.link("ws/to_reserved", ".perstack");
+  t.link("ws/to_nothing", ".perstack/missing");
+  for (const char* path : {"to_reserved/cfg", "to_reserved/missing", "to_nothing"}) {
+    EXPECT_THAT(read_file(r, path), IsError(protected_entry)) << path;
+    EXPECT_THAT(inspect(r, path), IsError(protected_entry)) << path;
+    EXPECT_THAT(list_directory(r, path), IsError(protected_entry)) << path;
+  }
+}
+
 TEST_P(root_test, a_renamed_reserved_entry_stays_reserved) {
   const root r = open();
   for (const char* place : {"ws/innocent", "ws/a/innocent", "ws/a/b/deep"}) {

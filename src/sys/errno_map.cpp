@@ -56,6 +56,8 @@ error_code code_of(int os_errno) noexcept {
   case ENOSYS:
   case EOPNOTSUPP:
     return error_code::unsupported;
+  case ESTALE: // what a name or handle led to is another object now
+    return error_code::conflict;
   default:
     return error_code::io;
   }

@@ -39,6 +39,11 @@ bool passes(const char* name) {
   if (!now.armed) return true;
   const std::lock_guard lock(now.mutex);
   ++now.calls;
+  if (now.what.before) {
+    now.armed = false;
+    now.what.before(now.calls);
+    now.armed = true;
+  }
   const bool hit =
       now.what.at != 0 &&
       (now.calls == now.what.at || (now.calls > now.what.at && now.what.lasting == lasting::ever));

@@ -25,6 +25,9 @@ struct fault {
   std::size_t bytes_max = 0; ///< what one call reads or writes at most; 0: as asked
   /// The errno for a call of this name, instead of os_errno; 0: it happens all the same.
   std::function<int(std::string_view)> os_errno_of = nullptr;
+  /// Called before each call with its number: what somebody else does at just this moment. System
+  /// calls in it do not count. For tests with one thread.
+  std::function<void(std::size_t)> before = nullptr;
 };
 
 /// For wrappers: whether the call of this name may happen; otherwise errno says why not.

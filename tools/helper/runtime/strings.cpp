@@ -3,6 +3,10 @@
 // The functions of <cstring> and <cstdlib> that the helper, or the code that the compiler makes of
 // it, uses. Short ones: it handles paths and a few hundred bytes.
 
+// When it optimises, <cstring> has bodies for some of them, which clang takes for a second
+// definition.
+#undef __OPTIMIZE__
+
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+
+// Races without chance: the exchange happens just before a system call of the operation, before
+// each of them in turn, and the exchange back before each later one. Where the attackers of
+// race_test.cpp rely on the scheduler, every place is tried here.
+
+#include "operations.hpp"
+#include "strategies.hpp"
+#include "support/faulty_sys.hpp"
+#include "support/matchers.hpp"
+#include "support/skill_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace paddock::test {
+namespace {
+
+/// Exchanges two names before some of the system calls that an operation makes.
+class schedule {
+public:
+  schedule(const canary_tree& canary, const attack& by, const home& at)
+      : a_(canary.tree() / by.a), b_(canary.tree() / by.b), at_(at) {}
+
+  /// Runs `what` and exchanges before call `first` and before call `second` (0: not at all).
+  /// Returns how many calls there were.
+  std::size_t run(std::size_t first, std::size_t second, const std::function<void()>& what) {
+    return run_where([=](std::size_t call) { return call == first || call == second; }, what);
+  }
+  std::size_t run_where(const std::function<bool(std::size_t)>& exchanges,
+                        const std::function<void()>& what) {
+    at_.prepare();
+    std::size_t calls = 0;
+    {
+      const injection armed({.before = [&](std::size_t call) {
+        if (exchanges(call)) exchange();
+      }});
+      what();
+      calls = injection::calls();
+    }
+    if (odd_) exchange();
+    odd_ = false;
+    ++runs_;
+    return calls;
+  }
+  [[nodiscard]] long runs() const { return runs_; }
+
+private:
+  void exchange() {
+    // A name that the operation has consumed cannot be exchanged.
+    if (::syscall(SYS_renameat2, AT_FDCWD, a_.c_str(), AT_FDCWD, b_.c_str(), RENAME_EXCHANGE) == 0)
+      odd_ = !odd_;
+  }
+
+  std::string a_;
+  std::string b_;
+  const home& at_;
+  bool odd_ = false;
+  long runs_ = 0;
+};
+
+/// Every single place, every pair of places as far as the second is near the first, and all places.
+/// PADDOCK_RACE_PAIRS says what is near; everyday it is every place in short operations.
+void run_all(schedule& when, std::size_t calls, const std::function<void()>& what) {
+  constexpr std::size_t calls_of_short = 24;
+  const char* asked = std::getenv("PADDOCK_RACE_PAIRS");
+  const std::size_t everyday = calls <= calls_of_short ? calls : 3;
+  const std::size_t near = asked != nullptr ? static_cast<std::size_t>(std::atoi(asked)) : everyday;
+  for (std::size_t first = 1; first <= calls && !testing::Test::HasFailure(); ++first) {
+    when.run(first, 0, what);
+    for (std::size_t second = first + 1; second <= std::min(first + near, calls + 1); ++second)
+      when.run(first, second, what);
+  }
+  for (const std::size_t step : {1U, 2U, 3U, 5U})
+    when.run_where([=](std::size_t call) { return call % step == 0; }, what);
+}
+
+std::vector<operation> operations() {
+  std::vector<operation> all(operations_on_files().begin(), operations_on_files().end());
+  for (const auto& op : operations_on_skills())
+    all.push_back(op);
+  return all;
+}
+
+class interleaving_test : public testing::TestWithParam<std::tuple<resolver, operation>> {};
+
+TEST_P(interleaving_test, stays_inside) {
+  const auto& [how, op] = GetParam();
+  long runs = 0;
+  long done = 0;
+  for (const auto& by : attacks()) {
+    SCOPED_TRACE(by.name);
+    const canary_tree canary;
+    build_for_attacks(canary);
+    canary.tree().directory("folder/more");
+    canary.tree().file("folder/SKILL.md", skill_md("imported", "INSIDE, imported"));
+    canary.tree().file("folder/more/file", "INSIDE");
+    const auto base = std::make_shared<const root>(open_root(canary.ws(), how));
+    const auto store =
+        skill_store::open(base, {.user_directory = std::string(by.path) + "/skills"});
+    ASSERT_TRUE(store.has_value());
+    const home at(canary.tree() / by.home);
+    const victim v{base, by.path, at, *store, canary.tree() / "folder"};
+    const std::string outside = describe_unmoved_outside(canary);
+    schedule when(canary, by, at);
+    result<void> last;
+    const auto calls = when.run(0, 0, [&] { last = op.run(v); });
+    if (!last && last.error().code == error_code::unsupported) GTEST_SKIP() << op.name;
+    ASSERT_THAT(last, IsOk());
+    run_all(when, calls, [&] {
+      last = op.run(v);
+      done += last ? 1 : 0;
+      EXPECT_TRUE(last || last.error().code != error_code::io) << testing::PrintToString(last);
+    });
+    runs += when.runs();
+    ASSERT_EQ(outside, describe_unmoved_outside(canary));
+  }
+  std::printf("[ rounds   ] %s %s: %ld interleavings, 0 escapes; ok %ld\n", op.name,
+              name_of(how).c_str(), runs, done);
+}
+
+INSTANTIATE_TEST_SUITE_P(every, interleaving_test,
+                         testing::Combine(testing::Values(resolver::openat2, resolver::walker),
+                                          testing::ValuesIn(operations())),
+                         [](const auto& suite) {
+                           return std::string(std::get<1>(suite.param).name) + "_" +
+                                  name_of(std::get<0>(suite.param));
+                         });
+
+/// Negative control: to each attack that leads out a usual strategy loses, each time, at the same
+/// place.
+TEST(interleaving_control, others_escape) {
+  for (const auto& by : attacks()) {
+    if (!leads_out(by)) continue;
+    SCOPED_TRACE(by.name);
+    const canary_tree canary;
+    build_for_attacks(canary);
+    const home at(canary.tree() / by.home);
+    schedule when(canary, by, at);
+    const std::string path = std::string(by.path) + '/' + victim_name;
+    int escapes = 0;
+    run_all(when, 12, [&] {
+      escapes += read_naively(by, canary.ws(), path).starts_with(outside_mark) ? 1 : 0;
+    });
+    EXPECT_GT(escapes, 0);
+  }
+}
+
+} // namespace
+} // namespace paddock::test

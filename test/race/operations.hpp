@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Every operation, aimed at one directory: what it answers and where it acts has to be inside.
+
+#include "attacks.hpp"
+
+#include <paddock/result.hpp>
+#include <paddock/root.hpp>
+#include <paddock/skill_store.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace paddock::test {
+
+struct victim {
+  std::shared_ptr<const root> base;
+  std::string path; ///< of the directory, as the attack spells it
+  const home& at;
+  const skill_store& store; ///< its user skills are beneath that directory
+  std::string folder;       ///< a skill to be imported, where nobody attacks
+
+  [[nodiscard]] const root& r() const { return *base; }
+  [[nodiscard]] std::string in(std::string_view name) const {
+    return path + '/' + std::string(name);
+  }
+};
+
+struct operation {
+  const char* name;
+  result<void> (*run)(const victim&);
+  int cost = 1; ///< everyday rounds are divided by it
+};
+
+[[nodiscard]] std::span<const operation> operations_on_files();
+[[nodiscard]] std::span<const operation> operations_on_skills();
+[[nodiscard]] std::span<const operation> operations_with_commands();
+
+/// The test fails when bytes from outside are among them.
+void expect_inside(std::string_view bytes);
+
+/// Whether it worked, without the value.
+template <class T> result<void> outcome_of(const result<T>& got) {
+  if (!got) return got.error();
+  return {};
+}
+
+} // namespace paddock::test
