@@ -4,9 +4,11 @@
 import contextlib
 import io
 import pathlib
+import shutil
 import tempfile
 import unittest
 
+import api_docs
 import docs_tables
 import include_graph
 import sizes
@@ -28,6 +30,28 @@ def findings(check, tree, *arguments):
 
 def long_function(lines, introduction="int f(int a)"):
     return "namespace x {\n" + introduction + " {\n" + "  work();\n" * (lines - 2) + "}\n} // namespace x\n"
+
+
+@unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
+class ApiDocs(unittest.TestCase):
+    HEADER = "// SPDX\n#pragma once\n\n{}\nnamespace paddock {{\n{}\n}}\n"
+    CASES = {
+        "a header without a paragraph": ("", "", "does not open"),
+        "a function without a text": ("/// For x.\n", "int f(int);", "paddock::f has no text"),
+        "a class without a text": ("/// For x.\n", "class a {};", "class paddock::a has no text"),
+        "a method without a text": ("/// For x.\n", "/// A.\nclass a {\npublic:\n  int f() const;\n};", "paddock::a::f has no text"),
+        "a result without its errors": ("/// For x.\n", "/// Reads.\n[[nodiscard]] result<int> f();", "does not say its errors"),
+        "a parameter that is none": ("/// For x.\n", "/// Reads. \\param b what\nint f(int a);", "argument 'b'"),
+    }
+
+    def test_faults(self):
+        for name, (paragraph, body, expected) in self.CASES.items():
+            with self.subTest(name):
+                self.assertIn(expected, findings(api_docs.main, {"include/paddock/a.hpp": self.HEADER.format(paragraph, body)}))
+
+    def test_too_little_is_a_fault(self):
+        fine = self.HEADER.format("/// For x.", "/// Adds. No error.\nint f(int);")
+        self.assertRegex(findings(api_docs.main, {"include/paddock/a.hpp": fine}), r"\ADoxygen saw 1 public functions only\n\Z")
 
 
 class IncludeGraph(unittest.TestCase):
