@@ -2,6 +2,7 @@
 """The bundle that MCP hosts install, and what a registry of MCP servers is told of it."""
 import hashlib
 import json
+import math
 import os
 import re
 import struct
@@ -12,7 +13,7 @@ import zlib
 from . import common, static
 
 SUMMARY = "A workspace that an agent cannot leave: seventeen tools for files and confined commands"
-ICON_PIXELS = 256
+ICON_PIXELS = 512
 
 
 def manifest(tools=()):
@@ -53,40 +54,40 @@ def manifest(tools=()):
 
 
 def icon():
-    """tools/skills_page/icon.svg as PNG: a rounded square with straight lines, each pixel covered by its distance."""
+    """tools/skills_page/icon.svg as PNG: a square with round corners and straight lines with round ends."""
     svg = (common.TOP / "tools/skills_page/icon.svg").read_text()
-    size, radius = (float(re.search(pattern, svg)[1]) for pattern in (r'viewBox="0 0 (\d+)', r'rx="([\d.]+)'))
-    half_line = float(re.search(r'stroke-width="([\d.]+)', svg)[1]) / 2
-    green = bytes.fromhex(re.search(r'<rect[^>]* fill="#(\w{6})"', svg)[1])
-    lines = [(float(x), float(y), float(length) * (way == "h"), float(length) * (way == "v"))
+    scale = ICON_PIXELS / float(re.search(r'viewBox="0 0 (\d+)', svg)[1])
+    radius, half_line = (float(re.search(pattern, svg)[1]) * scale for pattern in (r'rx="([\d.]+)', r'stroke-width="([\d.]+)'))
+    half_line /= 2
+    color = bytes.fromhex(re.search(r'<rect[^>]* fill="#(\w{6})"', svg)[1]) + b"\xff"
+    lines = [(float(x) * scale, float(y) * scale, float(length) * scale, way)
              for x, y, way, length in re.findall(r"M([\d.]+) ([\d.]+)([vh])([\d.]+)", svg)]
-    scale = ICON_PIXELS / size
+    pixels = [bytearray(color * ICON_PIXELS) for _ in range(ICON_PIXELS)]
 
-    def covered(distance):
-        return min(max(0.5 - distance * scale, 0.0), 1.0)
+    def covered(inside): # how much of a pixel lies within an edge, by the distance of its middle
+        return min(max(inside + 0.5, 0.0), 1.0)
 
-    def line_distance(x, y, line):
-        x0, y0, dx, dy = line
-        along = min(max(((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy), 0.0), 1.0)
-        return ((x - x0 - along * dx) ** 2 + (y - y0 - along * dy) ** 2) ** 0.5 - half_line
-
-    rows = []
-    for row in range(ICON_PIXELS):
-        y = (row + 0.5) / scale
-        rows.append(0) # no filter
-        for column in range(ICON_PIXELS):
-            x = (column + 0.5) / scale
-            qx, qy = (abs(v - size / 2) - size / 2 + radius for v in (x, y))
-            square = (max(qx, 0.0) ** 2 + max(qy, 0.0) ** 2) ** 0.5 + min(max(qx, qy), 0.0) - radius
-            white = max(covered(line_distance(x, y, line)) for line in lines)
-            rows.extend(round(part + (255 - part) * white) for part in green)
-            rows.append(round(255 * covered(square)))
+    for y in range(int(radius) + 1):
+        for x in range(int(radius) + 1):
+            alpha = round(255 * covered(radius - math.hypot(radius - x - 0.5, radius - y - 0.5)))
+            for row in (y, -y - 1):
+                for column in (x, ICON_PIXELS - 1 - x):
+                    pixels[row][4 * column + 3] = alpha
+    for x0, y0, length, way in lines:
+        dx, dy = (length, 0) if way == "h" else (0, length)
+        for y in range(int(y0 - half_line), int(y0 + dy + half_line) + 2):
+            for x in range(int(x0 - half_line), int(x0 + dx + half_line) + 2):
+                ax, ay = min(max(x + 0.5, x0), x0 + dx), min(max(y + 0.5, y0), y0 + dy)
+                white = covered(half_line - math.hypot(x + 0.5 - ax, y + 0.5 - ay))
+                at = slice(4 * x, 4 * x + 3)
+                pixels[y][at] = bytes(max(old, round(part + (255 - part) * white)) for old, part in zip(pixels[y][at], color))
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", ICON_PIXELS, ICON_PIXELS, 8, 6, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(rows), 9)) + chunk(b"IEND", b"")
+    rows = b"".join(b"\0" + row for row in pixels) # no filter
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")
 
 
 def make():
