@@ -45,7 +45,8 @@ def install():
     """The build with this Debian's flags, installed below build-package/deb-root."""
     flags = {name: common.output("dpkg-buildflags", "--get", name, env=os.environ | {"DEB_BUILD_MAINT_OPTIONS": "hardening=+all"})
              for name in ("CXXFLAGS", "CPPFLAGS", "LDFLAGS")}
-    flags["CXXFLAGS"] += f" -ffile-prefix-map={common.TOP}=."
+    wanted = [flag for flag in flags["CXXFLAGS"].split() if flag != "-g"] # there is no package with debugging symbols
+    flags["CXXFLAGS"] = " ".join([*wanted, f"-ffile-prefix-map={common.TOP}=."])
     built = common.build("deb", [], "--buildtype=plain", "-Db_ndebug=true", "--prefix=/usr", "--sysconfdir=/etc", "--localstatedir=/var",
                          "-Ddefault_library=static", "-Dmcp=enabled", "-Dcli=enabled", **flags)
     root = common.OUT / "deb-root"
