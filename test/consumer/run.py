@@ -63,6 +63,11 @@ def unpack(tarball, target):
 
 # ---- the three programs ---------------------------------------------------------------------------
 
+def with_compiler(compiler):
+    """The environment in which Meson uses that compiler; named so, it does not look for ccache itself."""
+    return os.environ | {"CXX": f"ccache {compiler}" if shutil.which("ccache") else compiler}
+
+
 def expect(condition, what):
     if not condition:
         raise RuntimeError(what)
@@ -93,7 +98,7 @@ def try_server(program, workspace, **environment):
     answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
     names = [tool["name"] for tool in answers[0]["result"]["tools"]]
     expect("countLines" in names and "readTextFile" in names and "exec" not in names, names)
-    counted, outside, read = (answers[at]["result"]["structuredContent"] for at in (1, 2, 3))
+    counted, outside, read = (json.loads(answers[at]["result"]["content"][0]["text"]) for at in (1, 2, 3))
     expect(counted == {"path": "a.txt", "lines": 2}, counted)
     expect(outside["error"] == "escapes_root", outside)
     expect(read["content"] == "1\n2\n", read)
@@ -121,7 +126,7 @@ def as_subproject(name, work, tarball, compiler, kind, _prefix):
     project = project_in(work, name)
     unpack(tarball, project / "subprojects/paddock")
     shutil.copy(TOP / "test/consumer/paddock.wrap", project / "subprojects")
-    run("meson", "setup", "build", *QUICK, f"-Ddefault_library={kind}", cwd=project, env=os.environ | {"CXX": compiler})
+    run("meson", "setup", "build", *QUICK, f"-Ddefault_library={kind}", cwd=project, env=with_compiler(compiler))
     helper = "subprojects/paddock/tools/paddock-exec-helper"
     run("ninja", "-C", "build", name, *([helper] if name == "agent" else []), cwd=project)
     if name == "agent": # not installed, so the helper is looked for beside the program
@@ -173,7 +178,7 @@ def install(work, tarball, compiler, kind, prefix):
         unpack(tarball, source)
     build = work / f"build-{compiler}-{kind}"
     run("meson", "setup", build, source, f"--prefix={prefix}", f"-Ddefault_library={kind}", *OPTIONS,
-        env=os.environ | {"CXX": compiler})
+        env=with_compiler(compiler))
     run("meson", "install", "-C", build)
 
 

@@ -70,6 +70,11 @@ def answers(command, *requests):
     return [by_id[at].get("result", by_id[at].get("error")) for at in range(len(requests))]
 
 
+def said(result):
+    """The object that a tool's result or failure is."""
+    return json.loads(result["content"][0]["text"])
+
+
 def call(name, **arguments):
     return "tools/call", {"name": name, "arguments": arguments}
 
@@ -115,10 +120,10 @@ class Static(unittest.TestCase):
         self.assertEqual(len(listed["tools"]), 17)
         self.assertFalse(written.get("isError"), written)
         self.assertEqual((empty / "workspace/notes/b.txt").read_text(), "b")
-        self.assertEqual(read["structuredContent"]["content"], "one\n")
-        self.assertEqual(outside["structuredContent"]["error"], "escapes_root")
+        self.assertEqual(said(read)["content"], "one\n")
+        self.assertEqual(said(outside)["error"], "escapes_root")
         self.assertFalse(info.get("isError"), info)
-        self.assertEqual(health["structuredContent"]["status"], "ok")
+        self.assertEqual(said(health)["status"], "ok")
         self.assertTrue(executed["isError"], executed) # refused, or no such program: an answer
 
     def test_commands_are_confined(self):
@@ -127,9 +132,9 @@ class Static(unittest.TestCase):
         workspace.mkdir()
         [done] = answers([self.folder / "paddock-mcp", "--workspace", workspace], call(
             "exec", command="sh", args=["-c", "echo kept >here; echo lost >/usr/lost || echo refused"], env={}, cwd=".", stdout=True, stderr=False))
-        if done.get("isError") and done["structuredContent"]["error"] == "confinement_unavailable":
-            self.skipTest(done["structuredContent"]["message"])
-        self.assertEqual(done["structuredContent"], {"output": "refused\n"})
+        if done.get("isError") and said(done)["error"] == "confinement_unavailable":
+            self.skipTest(said(done)["message"])
+        self.assertEqual(said(done), {"output": "refused\n"})
         self.assertEqual((workspace / "here").read_text(), "kept\n")
 
 
