@@ -108,7 +108,7 @@ struct import_options {
   paddock::overwrite overwrite = paddock::overwrite::refuse;
   /// Called now and then with the files and bytes done and the files in all; must not throw.
   std::function<void(std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total)>
-      on_progress;
+      on_progress{};
   const std::atomic<bool>* cancelled = nullptr;
   import_limits limits = {};
 };

@@ -111,8 +111,8 @@ struct tool {
   std::string description{};           ///< written for a model
   std::vector<parameter> parameters{}; ///< texts must outlive the tool
   std::string output_schema{};         ///< a JSON Schema 2020-12 object, as text; empty for none
-  std::string
-      too_large_hint; ///< what to do when the result exceeds a line: "read a part with from and to"
+  /// What to do when the result exceeds a line: "read a part with from and to".
+  std::string too_large_hint{};
   /// A JSON Schema to send instead of the one made of `parameters`; arguments are then not checked.
   /// Usually empty.
   std::string input_schema{};
