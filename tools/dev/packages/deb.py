@@ -123,7 +123,8 @@ def control(name, tree):
     depends = shared_library_packages(tree) if name == "paddock" else libraries_needed(tree)
     kibibytes = sum((path.stat().st_size + 1023) // 1024 for path in tree.rglob("*") if path.is_file())
     short, long = DESCRIPTIONS[name]
-    lines = "\n".join(" " + line for line in textwrap.dedent(long).splitlines())
+    paragraphs = textwrap.dedent(long).split("\n.\n")
+    lines = "\n .\n".join(textwrap.fill(text, 78, initial_indent=" ", subsequent_indent=" ") for text in paragraphs)
     return (f"Package: {name}\nSource: paddock\nVersion: {common.version()}\nArchitecture: {architecture()}\nMaintainer: {maintainer()}\n"
             f"Installed-Size: {kibibytes}\nDepends: {depends}\nSection: {'utils' if name == 'paddock' else 'libdevel'}\n"
             f"Priority: optional\nDescription: {short}\n{lines}\n")
