@@ -20,16 +20,28 @@ namespace paddock::cli {
 namespace {
 
 constexpr std::string_view program = "paddock demo";
-constexpr const char* source_directory = PADDOCK_SOURCE_DIRECTORY;
+
+/// The sources of the build that this program stands in; empty when it is installed.
+std::string own_sources(std::filesystem::path directory) {
+  std::error_code unknown;
+  for (int levels = 0; levels < 4; ++levels) {
+    directory = directory.parent_path();
+    if (std::filesystem::exists(directory / "include/paddock/root.hpp", unknown) &&
+        std::filesystem::exists(directory / "meson.build", unknown))
+      return directory.native();
+  }
+  return {};
+}
 
 /// Fills the temporary directory and says with what; complains and returns nothing when it cannot.
-std::optional<std::string> fill(demo_files& files, const std::string& directory) {
+std::optional<std::string> fill(demo_files& files, const std::string& directory,
+                                const std::string& sources) {
   if (!directory.empty()) {
     if (files.copy_from(directory)) return "a copy of files from " + directory;
     complain(program, "there is no file in " + directory + " that can be copied");
     return std::nullopt;
   }
-  if (files.copy_from(source_directory)) return "a copy of Paddock's own source files";
+  if (!sources.empty() && files.copy_from(sources)) return "a copy of Paddock's own source files";
   files.write_samples();
   return "a few sample files";
 }
@@ -92,7 +104,7 @@ int run_demo(const std::string& directory) {
     complain(program, "no temporary directory can be made (see TMPDIR)");
     return failed;
   }
-  const auto what = fill(files, directory);
+  const auto what = fill(files, directory, own_sources(self.parent_path()));
   if (!what) return usage;
   const auto before = files.scan();
   std::string why;

@@ -43,14 +43,14 @@ enum class capture : std::uint8_t { keep, discard };
 struct command {
   /// Not empty. argv[0] without a slash is looked up in the PATH of `environment`, whose empty and
   /// relative entries are skipped; with a slash it is relative to the working directory.
-  std::vector<std::string> argv;
+  std::vector<std::string> argv{};
   /// "NAME=value", complete: nothing is inherited. environment.hpp builds it.
-  std::vector<std::string> environment;
+  std::vector<std::string> environment{};
   /// A directory descriptor (O_PATH will do), borrowed for the call.
   int working_directory = -1;
 
   /// What the command may touch, and what happens where that cannot be enforced.
-  confinement_policy confinement;
+  confinement_policy confinement{};
   /// The directory that the command may change (O_PATH will do), borrowed for the call; -1: the
   /// working directory. The working directory has to be in it or in another path that the policy
   /// names.
@@ -67,14 +67,14 @@ struct command {
   capture err = capture::keep;
 
   /// The helper program; empty: what find_command_helper returns.
-  std::string helper;
+  std::string helper{};
   /// Called with each piece of output as it arrives, on the thread that runs the command, before
   /// anything is dropped. It must not throw; while it works the command may have to wait for room
   /// in the pipe.
-  std::function<void(output_stream, std::string_view)> on_output;
+  std::function<void(output_stream, std::string_view)> on_output{};
   /// Called at least a few times a second while the command runs, on the same thread. It must not
   /// throw.
-  std::function<void()> on_tick;
+  std::function<void()> on_tick{};
 };
 
 /// One stream of a command that has ended.
@@ -142,6 +142,7 @@ public:
 
   /// The commands get SIGTERM now and SIGKILL after their grace. Repeating it changes nothing.
   void request() const noexcept;
+  /// Whether `request` was called on this or a copy.
   [[nodiscard]] bool requested() const noexcept;
 
 private:

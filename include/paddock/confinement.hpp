@@ -87,13 +87,13 @@ struct confinement_policy {
   /// of the command's PATH, and beside those named bin, sbin or shims the libraries of the same
   /// installation. Neither the home directory nor one above the workspace is made visible by PATH.
   /// What does not exist is left out.
-  std::vector<std::string> read_paths;
+  std::vector<std::string> read_paths{};
   /// Absolute paths that may be changed as well; they have to exist.
-  std::vector<std::string> write_paths;
+  std::vector<std::string> write_paths{};
   /// Names at the top of the workspace. A name that does not exist is made an empty directory
   /// while the command runs, so that the command cannot make one.
   std::vector<std::string> protected_names = {".perstack"};
-  resource_limits bounds;
+  resource_limits bounds{};
 
   /// Every layer off: the command may do what this process may do. It still gains no privileges,
   /// and its whole tree is still ended as well as can be without the kernel's help.
@@ -101,7 +101,9 @@ struct confinement_policy {
   /// Every layer best_effort: runs anywhere, as confined as can be.
   [[nodiscard]] static confinement_policy best_effort();
 
+  /// Whether the layer is required, wanted where it can be had, or off.
   [[nodiscard]] demand wanted(confinement_layer layer) const noexcept;
+  /// The same, to be changed.
   [[nodiscard]] demand& wanted(confinement_layer layer) noexcept;
 };
 
@@ -120,9 +122,11 @@ struct confinement_report {
 
   std::array<layer_report, std::size(confinement_layers)> layers;
 
+  /// What became of that layer.
   [[nodiscard]] const layer_report& of(confinement_layer layer) const noexcept {
     return layers[static_cast<std::size_t>(layer)];
   }
+  /// The same, to be changed.
   [[nodiscard]] layer_report& of(confinement_layer layer) noexcept {
     return layers[static_cast<std::size_t>(layer)];
   }

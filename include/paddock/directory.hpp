@@ -35,6 +35,7 @@ struct directory_listing {
   std::vector<directory_entry> entries;
   std::uint64_t total = 0; ///< entries in the directory, hidden ones not counted
 
+  /// The name of one of its entries: bytes, perhaps not UTF-8. Valid as long as the listing.
   [[nodiscard]] std::string_view name(const directory_entry& entry) const noexcept {
     return std::string_view(names).substr(entry.name_offset, entry.name_size);
   }

@@ -41,10 +41,10 @@ struct environment_refusal {
 };
 
 struct environment_request {
-  std::span<const std::string_view> inherited; ///< "NAME=value" of this process
-  std::span<const std::string> pass; ///< names the operator adds to `inherited_by_default`
-  std::span<const environment_variable>
-      extra; ///< the caller's; they replace inherited ones, the last of a name counts
+  std::span<const std::string_view> inherited{}; ///< "NAME=value" of this process
+  std::span<const std::string> pass{}; ///< names the operator adds to `inherited_by_default`
+  /// The caller's; they replace inherited ones, the last of a name counts.
+  std::span<const environment_variable> extra{};
 };
 
 /// A row that ends in '*' stands for every name that begins so.

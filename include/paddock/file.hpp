@@ -45,7 +45,7 @@ struct file_content {
 [[nodiscard]] result<file_content> read_file(const root& root, std::string_view path,
                                              read_options options = {});
 
-/// The first `bytes` bytes, or fewer at the end of the file.
+/// The first `bytes` bytes, or fewer at the end of the file. Errors: those of root::open_beneath.
 [[nodiscard]] result<file_content> read_prefix(const root& root, std::string_view path,
                                                std::size_t bytes);
 
@@ -53,8 +53,8 @@ struct file_content {
 /// 0-based, `to` exclusive; a negative number counts from the end; out of range gives an empty
 /// text.
 struct line_range {
-  std::optional<std::int64_t> from;
-  std::optional<std::int64_t> to;
+  std::optional<std::int64_t> from{};
+  std::optional<std::int64_t> to{};
 };
 
 struct line_slice {
@@ -143,7 +143,8 @@ struct file_information {
   bool executable = false;
 };
 
-/// Metadata of what `path` names, links followed beneath the root.
+/// Metadata of what `path` names, links followed beneath the root. Errors: those of
+/// root::open_beneath.
 [[nodiscard]] result<file_information> inspect(const root& root, std::string_view path);
 
 } // namespace paddock

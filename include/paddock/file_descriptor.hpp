@@ -11,6 +11,7 @@
 
 namespace paddock {
 
+/// The one owner of a descriptor, or of none.
 class [[nodiscard]] file_descriptor {
 public:
   constexpr file_descriptor() noexcept = default;
@@ -27,6 +28,7 @@ public:
     if (fd_ >= 0) reset();
   }
 
+  /// The descriptor, which stays owned; -1 for none.
   [[nodiscard]] constexpr int get() const noexcept { return fd_; }
   [[nodiscard]] constexpr explicit operator bool() const noexcept { return fd_ >= 0; }
   /// Gives the descriptor away; the caller closes it.

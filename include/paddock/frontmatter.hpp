@@ -51,6 +51,7 @@ struct fields {
   /// With an error among them if and only if nothing is loaded.
   std::vector<diagnostic> diagnostics;
 
+  /// Whether there is a name and a description.
   [[nodiscard]] bool loaded() const noexcept { return from != origin::none; }
 };
 

@@ -39,13 +39,14 @@ namespace paddock {
   return component;
 }
 
+/// Whether `path` begins with a slash.
 [[nodiscard]] constexpr bool is_absolute(std::string_view path) noexcept {
   return path.starts_with('/');
 }
 
-/// `path` without repeated slashes, `.` and trailing slash, and with `..` cancelling the component
-/// before it. `..` at the front of a relative path stays, at the front of an absolute path it is
-/// dropped. "." stands for "nothing left".
+/// The lexically normal form. `path` without repeated slashes, `.` and trailing slash, and with
+/// `..` cancelling the component before it. `..` at the front of a relative path stays, at the
+/// front of an absolute path it is dropped. "." stands for "nothing left".
 [[nodiscard]] inline std::string normalize_lexically(std::string_view path) {
   std::string normal = is_absolute(path) ? "/" : "";
   const std::size_t base = normal.size();
@@ -104,8 +105,8 @@ namespace paddock {
   return name.substr(dot);
 }
 
-/// What follows `root` in `absolute`, compared component by component ("/ws-evil/f" is not inside
-/// "/ws"); repeated slashes and `.` are skipped. Empty for the root itself; nothing when either is
+/// What follows `root` in `absolute`, compared component by component: "/ws-evil/f" is not inside
+/// "/ws". Repeated slashes and `.` are skipped. Empty for the root itself; nothing when either is
 /// not absolute or `..` would have to be understood. `..` in the remainder is left to the caller.
 [[nodiscard]] constexpr std::optional<std::string_view>
 strip_root_prefix(std::string_view absolute, std::string_view root) noexcept {

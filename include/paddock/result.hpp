@@ -18,6 +18,7 @@
 
 namespace paddock {
 
+/// A value of type T, or why there is none.
 template <class T> class [[nodiscard]] result {
   static_assert(!std::is_reference_v<T> && !std::is_same_v<std::remove_cv_t<T>, paddock::error>);
 
@@ -57,6 +58,7 @@ public:
   }
   ~result() { destroy(); }
 
+  /// Whether there is a value; so says `bool` too.
   [[nodiscard]] bool has_value() const noexcept { return good_; }
   [[nodiscard]] explicit operator bool() const noexcept { return good_; }
 
@@ -79,9 +81,11 @@ public:
     return error_;
   }
 
+  /// The value, or `fallback` made into one.
   template <class U> [[nodiscard]] T value_or(U&& fallback) && {
     return good_ ? std::move(value_) : static_cast<T>(std::forward<U>(fallback));
   }
+  /// The value, or `fallback` made into one.
   template <class U> [[nodiscard]] T value_or(U&& fallback) const& {
     return good_ ? value_ : static_cast<T>(std::forward<U>(fallback));
   }
@@ -122,6 +126,7 @@ private:
   bool good_;
 };
 
+/// Success, or why there is none.
 template <> class [[nodiscard]] result<void> {
 public:
   using value_type = void;
@@ -130,8 +135,10 @@ public:
   constexpr result() noexcept = default;
   constexpr result(paddock::error failure) noexcept : error_(failure), good_(false) {}
 
+  /// Whether it succeeded; so says `bool` too.
   [[nodiscard]] constexpr bool has_value() const noexcept { return good_; }
   [[nodiscard]] constexpr explicit operator bool() const noexcept { return good_; }
+  /// Precondition: !has_value().
   [[nodiscard]] const paddock::error& error() const {
     Expects(!good_);
     return error_;

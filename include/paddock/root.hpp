@@ -40,14 +40,17 @@
 
 namespace paddock {
 
-/// One path component that is safe to hand to an `*at` system call: not empty, not `.` or `..`, no
-/// slash, no NUL, at most 255 bytes. Every mutation takes this type, so none can be given a path.
+/// One path component that is safe to hand to an `*at` system call. It is not empty, not `.` or
+/// `..`, and has no slash, no NUL and at most 255 bytes. Every mutation takes this type, so none
+/// can be given a path.
 class component {
 public:
   /// Errors: invalid_name, name_too_long.
   static result<component> from(std::string_view name) noexcept;
 
+  /// Ends in a NUL; valid as long as this object.
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
+  /// The name; valid as long as this object.
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
 
 private:
@@ -95,6 +98,7 @@ struct file_status {
   std::int64_t accessed_ns = 0;
   std::int64_t changed_ns = 0;
 
+  /// Whether both are of one inode; names and links do not matter.
   [[nodiscard]] bool same_object(const file_status& other) const noexcept {
     return device == other.device && inode == other.inode;
   }
@@ -108,7 +112,7 @@ enum class access : std::uint8_t {
   inspect,   ///< anything, without opening it (O_PATH)
 };
 
-/// An open object and where it was found: `path` is relative to the root, free of links, `.` and
+/// An open object and where it was found. `path` is relative to the root, free of links, `.` and
 /// `..`, and empty for the root itself.
 struct opened {
   file_descriptor fd;
@@ -135,6 +139,7 @@ enum class final_link : std::uint8_t {
 /// Whether missing parent directories are made.
 enum class parents : std::uint8_t { require, create };
 
+/// The directory that paths are resolved beneath, held open. Move-only.
 class root {
 public:
   /// Opens the directory at `path` (ambient authority: any path of this process). The directory is
@@ -159,6 +164,7 @@ public:
   /// The absolute path of a root-relative, resolved one, as the kernel spelled the root when it was
   /// opened.
   [[nodiscard]] std::string absolute(std::string_view resolved) const;
+  /// Absolute, as the kernel spelled the root when it was opened.
   [[nodiscard]] const std::string& path() const noexcept { return canonical_; }
 
   /// Whether a root-relative, resolved path is reserved or lies beneath a reserved entry: by its
@@ -174,6 +180,7 @@ public:
   [[nodiscard]] result<void> check_alive() const;
   /// The resolver in use: openat2 or walker.
   [[nodiscard]] paddock::resolver resolver() const noexcept { return resolver_; }
+  /// Of the directory, when it was opened.
   [[nodiscard]] const file_status& status() const noexcept { return status_; }
   /// For use beside this library (fchdir, *at calls); stays owned by the root.
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }

@@ -22,7 +22,7 @@ namespace paddock {
 
 enum class prompt_format : std::uint8_t {
   seed, ///< an introduction and one line per skill
-  xml,  ///< <available_skills>, as the Agent Skills reference library writes it, but with the
+  xml,  ///< `<available_skills>`, as the Agent Skills reference library writes it, but with the
         ///< location escaped too
 };
 
@@ -32,7 +32,7 @@ struct prompt_options {
   /// skills are left out before the application's, and those with the last ids first.
   std::size_t bytes_max = 16'000;
   /// Put before each path, for models that need absolute ones; empty: relative to the root.
-  std::string path_prefix;
+  std::string path_prefix{};
 };
 
 struct skill_prompt {

@@ -49,7 +49,9 @@ enum class not_a_skill : std::uint8_t {
 #undef X
 };
 
+/// The stable name for programs, lower case with underscores.
 [[nodiscard]] std::string_view wire_name(not_a_skill why) noexcept;
+/// A sentence for people.
 [[nodiscard]] std::string_view text(not_a_skill why) noexcept;
 
 struct unloaded_directory {
@@ -79,8 +81,8 @@ struct skill_store_options {
 
 /// What an edit changes; the rest stays.
 struct skill_changes {
-  std::optional<std::string> name;
-  std::optional<std::string> description;
+  std::optional<std::string> name{};
+  std::optional<std::string> description{};
 };
 
 struct skill_file {
@@ -106,11 +108,11 @@ struct import_limits {
 
 struct import_options {
   /// Empty: the name of the only top folder, or of the source, as far as it can be an id.
-  std::string id;
+  std::string id{};
   paddock::overwrite overwrite = paddock::overwrite::refuse;
   /// Called now and then with the files and bytes done and the files in all; must not throw.
   std::function<void(std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total)>
-      on_progress;
+      on_progress{};
   const std::atomic<bool>* cancelled = nullptr;
   import_limits limits = {};
 };
@@ -171,7 +173,9 @@ enum class import_refusal : std::uint8_t {
 #undef X
 };
 
+/// The stable name for programs, lower case with underscores.
 [[nodiscard]] std::string_view wire_name(import_refusal refusal) noexcept;
+/// A sentence for people.
 [[nodiscard]] std::string_view text(import_refusal refusal) noexcept;
 /// The error that the import ends with.
 [[nodiscard]] error_code code_of(import_refusal refusal) noexcept;
@@ -195,6 +199,7 @@ struct uploaded_file {
   bool executable = false;
 };
 
+/// The skills beneath one root: what is there, and what may be changed.
 class skill_store {
 public:
   /// Missing directories are empty lists. Errors: those of a path, for the two directories.
@@ -228,17 +233,19 @@ public:
   /// unsupported (an archive, without libzip), those of reading the source and writing.
   [[nodiscard]] result<skill> import(const std::string& source, const import_options& options = {},
                                      import_report* report = nullptr) const;
-  /// The same from an archive in memory; `name` is its file name.
+  /// The same from an archive in memory; `name` is its file name. Errors: as import.
   [[nodiscard]] result<skill> import_archive(std::string_view bytes, std::string_view name,
                                              const import_options& options = {},
                                              import_report* report = nullptr) const;
-  /// The same from files in memory.
+  /// The same from files in memory. Errors: as import.
   [[nodiscard]] result<skill> import_files(std::span<const uploaded_file> files,
                                            std::string_view name,
                                            const import_options& options = {},
                                            import_report* report = nullptr) const;
 
+  /// As given when the store was opened.
   [[nodiscard]] const skill_store_options& options() const noexcept;
+  /// The root that the store works beneath.
   [[nodiscard]] const std::shared_ptr<const root>& root_shared() const noexcept;
 
 private:

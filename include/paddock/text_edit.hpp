@@ -28,8 +28,8 @@
 namespace paddock {
 
 struct text_edit {
-  std::string_view old_text; ///< not empty
-  std::string_view new_text; ///< literal: `$&` means `$&`
+  std::string_view old_text{}; ///< not empty
+  std::string_view new_text{}; ///< literal: `$&` means `$&`
 };
 
 /// Where a text_edit applies in a content, and the bytes to put there.

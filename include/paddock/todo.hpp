@@ -29,6 +29,7 @@ struct todo_item {
   friend bool operator==(const todo_item&, const todo_item&) = default;
 };
 
+/// The items of one list, at most `items_max`.
 class todo_list {
 public:
   explicit todo_list(std::uint64_t items_max = limits{}.todos_max) noexcept

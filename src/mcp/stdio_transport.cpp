@@ -12,6 +12,17 @@
 #include <utility>
 
 namespace paddock::mcp {
+namespace {
+
+/// Input that is at its end: a root without /dev/null has a pipe that nobody writes to.
+result<file_descriptor> nothing_to_read() {
+  auto null = sys::openat(AT_FDCWD, "/dev/null", O_RDONLY);
+  if (null || null.error().code != error_code::not_found) return null;
+  PADDOCK_TRY(auto ends, sys::pipe2(0));
+  return std::move(ends.first);
+}
+
+} // namespace
 
 result<serve_outcome> serve(const server& s, int in, int out, serve_options options) {
   Expects(options.threads_max > 0);
@@ -24,7 +35,7 @@ result<serve_outcome> serve(const server& s, int in, int out, serve_options opti
 result<serve_outcome> serve_stdio(const server& s, serve_options options) {
   PADDOCK_TRY(const file_descriptor in, sys::duplicate(0));
   PADDOCK_TRY(const file_descriptor out, sys::duplicate(1));
-  PADDOCK_TRY(const file_descriptor nothing, sys::openat(AT_FDCWD, "/dev/null", O_RDONLY));
+  PADDOCK_TRY(const file_descriptor nothing, nothing_to_read());
   PADDOCK_TRY(const file_descriptor stop, sys::eventfd());
   PADDOCK_CHECK(sys::replace(0, nothing.get()));
   PADDOCK_CHECK(sys::replace(1, 2));

@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds and runs programs that use Paddock from outside, by every route that the README offers.
+"""Builds and runs programs that use Paddock from outside, by every route that the README offers. Prints TAP.
 
-The sources are copied first, without tests and benchmarks, as a consumer would have them. Prints TAP.
+usage: run.py [--all] [WORK]   WORK: a directory to build in, emptied first (default: a temporary one)
+
+The sources are those of a tarball that `meson dist` makes of the working tree, committed or not. Everyday: g++ (or $CXX),
+one installation with both kinds of library. --all: g++ and clang++-19, an installation with each kind, every combination.
 """
+import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -11,86 +16,218 @@ import subprocess
 import sys
 import tempfile
 
-PARTS = ("meson.build", "meson_options.txt", "include", "src", "tools", "subprojects")
-OPTIONS = ["--buildtype=debug", "-Dtests=disabled", "-Dbench=disabled", "-Dcli=disabled"]
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+PARTS = ("meson.build", "meson_options.txt", "include", "src", "tools", "subprojects", "LICENSE") # without git
+QUICK = ["--buildtype=plain"] # neither optimised nor with debug information
+OPTIONS = [*QUICK, "-Dtests=disabled", "-Dbench=disabled", "-Dcli=disabled"]
+CONSUMERS = ("agent", "server", "frontmatter")
 
 
 def run(*command, **options):
     subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr, stdin=subprocess.DEVNULL, **options)
 
 
-def copy_of(top, target):
+# ---- the tarball ----------------------------------------------------------------------------------
+
+def make_tarball(work):
+    """What `meson dist` packs of a commit with everything that git sees of the working tree."""
+    tree = work / "tree"
+    listed = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            check=True, capture_output=True, text=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (TOP / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TOP / name, tree / name)
+    git = ("git", "-C", tree, "-c", "user.name=Paddock", "-c", "user.email=paddock@localhost", "-c", "commit.gpgsign=false")
+    run(*git, "init", "--quiet")
+    run(*git, "add", "--all")
+    run(*git, "commit", "--quiet", "--message=The working tree")
+    run("meson", "setup", tree / "build", tree, *OPTIONS)
+    run("meson", "dist", "-C", tree / "build", "--no-tests", "--formats=gztar")
+    [tarball] = (tree / "build/meson-dist").glob("*.tar.gz")
+    return shutil.move(tarball, work)
+
+
+def unpack(tarball, target):
+    """The sources in `target`, which does not exist yet: of the tarball, or copied where there is none."""
+    target.mkdir(parents=True)
+    if tarball:
+        run("tar", "-xzf", tarball, "-C", target, "--strip-components=1")
+        return
     for part in PARTS:
-        source = top / part
-        if source.is_dir():
-            shutil.copytree(source, target / part)
-        elif source.exists():
-            target.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target / part)
-    return target
+        if (TOP / part).is_dir():
+            shutil.copytree(TOP / part, target / part)
+        elif (TOP / part).exists():
+            shutil.copy2(TOP / part, target / part)
 
 
-def try_programs(folder, **environment):
-    """Both programs work; the agent in a workspace of its own."""
-    environment = os.environ | environment
-    workspace = folder / "workspace"
-    workspace.mkdir()
-    run(folder / "headers_only", env=environment)
-    run(folder / "agent", workspace, env=environment)
-    if (workspace / "notes/plan.md").read_text() != "1. read\n2. write\n":
-        raise RuntimeError("the agent did not write its file")
+# ---- the three programs ---------------------------------------------------------------------------
+
+def with_compiler(compiler):
+    """The environment in which Meson uses that compiler; named so, it does not look for ccache itself."""
+    return os.environ | {"CXX": f"ccache {compiler}" if shutil.which("ccache") else compiler}
 
 
-def as_subproject(top, consumers, _prefix):
-    project = consumers / "meson"
-    copy_of(top, project / "subprojects/paddock")
-    run("meson", "setup", "build", *OPTIONS[:1], cwd=project)
-    run("ninja", "-C", "build", cwd=project)
-    try_programs(project / "build")
+def expect(condition, what):
+    if not condition:
+        raise RuntimeError(what)
 
 
-def by_pkg_config(_top, consumers, prefix):
-    found = ":".join(str(folder) for folder in prefix.rglob("pkgconfig"))
-    project = consumers / "pkg-config"
-    run("make", "-C", project, env=os.environ | {"PKG_CONFIG_PATH": found})
-    try_programs(project, LD_LIBRARY_PATH=str(next(prefix.rglob("libpaddock.so")).parent))
+def printed(program, *arguments, stdin="", **environment):
+    done = subprocess.run([program, *arguments], input=stdin, capture_output=True, text=True, timeout=60,
+                          env=os.environ | environment)
+    expect((done.returncode, done.stderr) == (0, ""), done)
+    return done.stdout
 
 
-def by_cmake(_top, consumers, prefix):
-    project = consumers / "cmake"
-    run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+def try_agent(program, workspace, **environment):
+    out = printed(program, workspace, **environment)
+    plan = "1. read\n2. write\n"
+    expect((workspace / "notes/plan.md").read_text() == plan, "the agent did not write its file")
+    expect(out == plan or out.startswith("confinement_unavailable: "), out)
+
+
+def try_server(program, workspace, **environment):
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    (workspace / "a.txt").write_text("1\n2\n")
+    calls = [("countLines", "a.txt"), ("countLines", "../a.txt"), ("readTextFile", "a.txt"), ("exec", "a.txt")]
+    requests = [("tools/list", {}), *(("tools/call", {"name": name, "arguments": {"path": path}}) for name, path in calls)]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": at, "method": method, "params": params | {"_meta": meta}}) + "\n"
+             for at, (method, params) in enumerate(requests)]
+    out = printed(program, workspace, stdin="".join(lines), **environment)
+    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
+    names = [tool["name"] for tool in answers[0]["result"]["tools"]]
+    expect("countLines" in names and "readTextFile" in names and "exec" not in names, names)
+    counted, outside, read = (json.loads(answers[at]["result"]["content"][0]["text"]) for at in (1, 2, 3))
+    expect(counted == {"path": "a.txt", "lines": 2}, counted)
+    expect(outside["error"] == "escapes_root", outside)
+    expect(read["content"] == "1\n2\n", read)
+    expect("error" in answers[4], answers[4])
+
+
+def try_frontmatter(program, _workspace, **environment):
+    out = printed(program, **environment)
+    expect(out.endswith(" ---\nname: pdf\ndescription: \"Reads PDF files.\"\n---\n\n"), out)
+
+
+def try_program(name, folder, **environment):
+    with tempfile.TemporaryDirectory() as workspace:
+        globals()["try_" + name](folder / name, pathlib.Path(workspace), **environment)
+
+
+# ---- the routes -----------------------------------------------------------------------------------
+
+def project_in(work, name):
+    shutil.rmtree(work / name, ignore_errors=True)
+    return shutil.copytree(TOP / "test/consumer" / name, work / name)
+
+
+def as_subproject(name, work, tarball, compiler, kind, _prefix):
+    project = project_in(work, name)
+    unpack(tarball, project / "subprojects/paddock")
+    shutil.copy(TOP / "test/consumer/paddock.wrap", project / "subprojects")
+    run("meson", "setup", "build", *QUICK, f"-Ddefault_library={kind}", cwd=project, env=with_compiler(compiler))
+    helper = "subprojects/paddock/tools/paddock-exec-helper"
+    run("ninja", "-C", "build", name, *([helper] if name == "agent" else []), cwd=project)
+    if name == "agent": # not installed, so the helper is looked for beside the program
+        (project / "build/paddock-exec-helper").symlink_to(project / "build" / helper)
+    try_program(name, project / "build")
+
+
+@contextlib.contextmanager
+def only_static(prefix):
+    """The installation as it would be without shared libraries: the linker prefers them where both kinds are."""
+    names = [(name, name.with_suffix(".hidden")) for name in prefix.rglob("libpaddock*.so")]
+    for name, hidden in names:
+        name.rename(hidden)
+    try:
+        yield
+    finally:
+        for name, hidden in names:
+            hidden.rename(name)
+
+
+def by_pkg_config(name, work, _tarball, compiler, kind, prefix):
+    project = project_in(work, name)
+    environment = os.environ | {"CXX": compiler,
+                                "PKG_CONFIG_PATH": ":".join(str(folder) for folder in prefix.rglob("pkgconfig"))}
+    if kind == "static":
+        with only_static(prefix):
+            run("make", "-C", project, env=environment | {"PKG_CONFIG_FLAGS": "--static"})
+            try_program(name, project)
+        return
+    run("make", "-C", project, env=environment)
+    folders = {str(library.parent) for library in prefix.rglob("libpaddock.so")}
+    try_program(name, project, LD_LIBRARY_PATH=":".join(folders))
+
+
+def by_cmake(name, work, _tarball, compiler, kind, prefix):
+    project = project_in(work, name)
+    run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={compiler}",
+        f"-Dpaddock_USE_STATIC_LIBS={'ON' if kind == 'static' else 'OFF'}")
     run("cmake", "--build", project / "build")
-    try_programs(project / "build")
+    try_program(name, project / "build")
 
 
-ROUTES = (("Meson subproject", as_subproject, "meson"), ("pkg-config", by_pkg_config, "make"), ("CMake package", by_cmake, "cmake"))
+ROUTES = {"Meson subproject": ("meson", as_subproject), "pkg-config": ("make", by_pkg_config), "CMake package": ("cmake", by_cmake)}
 
 
-def main(top):
-    top, failures = pathlib.Path(top), 0
-    print(f"1..{len(ROUTES) + 1}", flush=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        scratch = pathlib.Path(scratch)
-        consumers, prefix = scratch / "consumer", scratch / "prefix"
-        shutil.copytree(top / "test/consumer", consumers)
-        copy_of(top, scratch / "paddock")
+def install(work, tarball, compiler, kind, prefix):
+    source = work / f"source-{compiler}"
+    if not source.exists():
+        unpack(tarball, source)
+    build = work / f"build-{compiler}-{kind}"
+    run("meson", "setup", build, source, f"--prefix={prefix}", f"-Ddefault_library={kind}", *OPTIONS,
+        env=with_compiler(compiler))
+    run("meson", "install", "-C", build)
 
-        def install(*_):
-            run("meson", "setup", "build", f"--prefix={prefix}", "-Ddefault_library=shared", *OPTIONS, cwd=scratch / "paddock")
-            run("meson", "install", "-C", "build", cwd=scratch / "paddock")
 
-        for number, (name, route, tool) in enumerate((("installation", install, "meson"), *ROUTES), 1):
-            if not shutil.which(tool):
-                print(f"ok {number} - {name} # SKIP {tool} is not installed", flush=True)
-                continue
-            try:
-                route(top, consumers, prefix)
-                print(f"ok {number} - {name}", flush=True)
-            except (subprocess.CalledProcessError, OSError, RuntimeError, StopIteration) as problem:
-                failures += 1
-                print(f"# {problem!r}\nnot ok {number} - {name}", flush=True)
+def steps(work, everything):
+    """Yields (name, programs that are needed, function) of each step, in order."""
+    compilers = ("g++", "clang++-19") if everything else (os.environ.get("CXX", "g++").split()[-1],)
+    made = {"tarball": None}
+
+    def pack():
+        made["tarball"] = make_tarball(work)
+
+    yield "tarball", ["git"], pack
+    for compiler in compilers:
+        for installed in ("static", "shared") if everything else ("both",):
+            prefix = work / f"prefix-{compiler}-{installed}"
+            yield (f"{compiler}, {installed}: installation", [compiler],
+                   lambda c=compiler, i=installed, p=prefix: install(work, made["tarball"], c, i, p))
+            kinds = ("static", "shared") if installed == "both" else (installed,)
+            for route, (tool, function) in ROUTES.items():
+                for kind in kinds[:1] if route == "Meson subproject" else kinds:
+                    for consumer in CONSUMERS:
+                        yield (f"{compiler}, {kind}: {consumer} by {route}", [compiler, tool],
+                               lambda n=consumer, c=compiler, k=kind, p=prefix, f=function: f(n, work, made["tarball"], c, k, p))
+
+
+def main(work, everything):
+    plan, failures = list(steps(work, everything)), 0
+    print(f"1..{len(plan)}", flush=True)
+    for number, (name, tools, step) in enumerate(plan, 1):
+        missing = next((f"{tool} is not installed" for tool in tools if not shutil.which(tool)), "")
+        if tools == ["git"] and not (TOP / ".git").exists():
+            missing = "this is no checkout; the sources are copied"
+        if missing:
+            print(f"ok {number} - {name} # SKIP {missing}", flush=True)
+            continue
+        try:
+            step()
+            print(f"ok {number} - {name}", flush=True)
+        except (subprocess.SubprocessError, OSError, RuntimeError, ValueError, LookupError) as problem:
+            failures += 1
+            print("# " + repr(problem).replace("\n", "\n# ") + f"\nnot ok {number} - {name}", flush=True)
     return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(__file__).resolve().parent.parent.parent))
+    folders = [word for word in sys.argv[1:] if word != "--all"]
+    if folders:
+        shutil.rmtree(folders[0], ignore_errors=True)
+        os.makedirs(folders[0])
+        sys.exit(main(pathlib.Path(folders[0]).resolve(), "--all" in sys.argv))
+    with tempfile.TemporaryDirectory() as scratch:
+        sys.exit(main(pathlib.Path(scratch), "--all" in sys.argv))

@@ -4,13 +4,16 @@
 import contextlib
 import io
 import pathlib
+import shutil
 import tempfile
 import unittest
 
+import api_docs
 import docs_tables
 import include_graph
 import sizes
 import words
+import wraps
 
 
 def findings(check, tree, *arguments):
@@ -28,6 +31,46 @@ def findings(check, tree, *arguments):
 
 def long_function(lines, introduction="int f(int a)"):
     return "namespace x {\n" + introduction + " {\n" + "  work();\n" * (lines - 2) + "}\n} // namespace x\n"
+
+
+@unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
+class ApiDocs(unittest.TestCase):
+    HEADER = "// SPDX\n#pragma once\n\n{}\nnamespace paddock {{\n{}\n}}\n"
+    CASES = {
+        "a header without a paragraph": ("", "", "does not open"),
+        "a function without a text": ("/// For x.\n", "int f(int);", "paddock::f has no text"),
+        "a class without a text": ("/// For x.\n", "class a {};", "class paddock::a has no text"),
+        "a method without a text": ("/// For x.\n", "/// A.\nclass a {\npublic:\n  int f() const;\n};", "paddock::a::f has no text"),
+        "a result without its errors": ("/// For x.\n", "/// Reads.\n[[nodiscard]] result<int> f();", "does not say its errors"),
+        "a parameter that is none": ("/// For x.\n", "/// Reads. \\param b what\nint f(int a);", "argument 'b'"),
+    }
+
+    def test_faults(self):
+        for name, (paragraph, body, expected) in self.CASES.items():
+            with self.subTest(name):
+                self.assertIn(expected, findings(api_docs.main, {"include/paddock/a.hpp": self.HEADER.format(paragraph, body)}))
+
+    def test_too_little_is_a_fault(self):
+        fine = self.HEADER.format("/// For x.", "/// Adds. No error.\nint f(int);")
+        self.assertRegex(findings(api_docs.main, {"include/paddock/a.hpp": fine}), r"\ADoxygen saw 1 public functions only\n\Z")
+
+
+class Wraps(unittest.TestCase):
+    WRAP = "[wrap-file]\ndirectory = a-1.2\nsource_url = https://example.org/a.tar.gz\nsource_filename = a-1.2.tar.gz\n" \
+           f"source_hash = {'0' * 64}\npatch_directory = a\n\n[provide]\na = a_dep\n"
+    BUILD = "project('a', version: '1.2')\n"
+
+    def findings(self, wrap, build, path="subprojects/packagefiles/a/meson.build"):
+        return findings(wraps.main, {"subprojects/a.wrap": wrap, path: build})
+
+    def test_faults(self):
+        self.assertEqual(self.findings(self.WRAP, self.BUILD), "")
+        for old, new, expected in (("0" * 64, "0", "no SHA-256"), ("https", "http", "no https"), ("[provide]", "[other]", "sections"),
+                                   ("a-1.2.tar.gz", "b.tar.gz", "source_filename"), ("patch_directory = a", "patch_directory = b", "there is no")):
+            with self.subTest(expected):
+                self.assertIn(expected, self.findings(self.WRAP.replace(old, new), self.BUILD))
+        self.assertIn("another version", self.findings(self.WRAP, self.BUILD.replace("1.2", "1.3")))
+        self.assertIn("no wrap uses it", self.findings(self.WRAP.replace("patch_directory = a\n", ""), self.BUILD))
 
 
 class IncludeGraph(unittest.TestCase):

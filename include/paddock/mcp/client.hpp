@@ -46,15 +46,15 @@ enum class protocol_choice : std::uint8_t {
 /// A server program that speaks on its standard input and output.
 struct stdio_endpoint {
   /// Not empty; argv[0] without a slash is looked up in the PATH of `environment`. Never a shell.
-  std::vector<std::string> argv;
+  std::vector<std::string> argv{};
   /// "NAME=value", complete.
-  std::vector<std::string> environment;
-  std::string working_directory; ///< empty: this process's
+  std::vector<std::string> environment{};
+  std::string working_directory{}; ///< empty: this process's
   /// Resource limits of the server, and what else it may touch; its workspace is the working
   /// directory. Then the helper program supervises it, and no daemon of it outlives the connection.
   /// None by default.
-  std::optional<confinement_policy> confinement;
-  std::string helper; ///< as in command::helper
+  std::optional<confinement_policy> confinement{};
+  std::string helper{}; ///< as in command::helper
 };
 
 /// Which addresses an HTTP endpoint may have. Checked on the address that is connected to, not on
@@ -71,8 +71,8 @@ enum class http_kind : std::uint8_t {
 };
 
 struct http_endpoint {
-  std::string url;
-  std::vector<std::pair<std::string, std::string>> headers; ///< sent with every request
+  std::string url{};
+  std::vector<std::pair<std::string, std::string>> headers{}; ///< sent with every request
   http_kind kind = http_kind::automatic;
   address_policy addresses = address_policy::public_only;
 };
@@ -105,16 +105,16 @@ struct client_options {
   std::size_t message_bytes_max = std::size_t{16} * 1024 * 1024; ///< one message of the server
   std::size_t tools_max = 10'000;                                ///< over all pages
   /// A line of a stdio server's standard error, or one of its standard output that is not JSON.
-  std::function<void(std::string_view line)> on_log;
-  std::function<void()> on_tools_changed;
+  std::function<void(std::string_view line)> on_log{};
+  std::function<void()> on_tools_changed{};
   /// Called once when the connection is lost without `close`.
-  std::function<void(std::string_view why)> on_lost;
+  std::function<void(std::string_view why)> on_lost{};
 };
 
 struct call_options {
   std::int64_t timeout_ms = 60'000;      ///< without progress
   std::int64_t timeout_ms_max = 600'000; ///< in all, whatever the progress
-  std::function<void(double progress, double total, std::string_view message)> on_progress;
+  std::function<void(double progress, double total, std::string_view message)> on_progress{};
   const cancellation* cancel = nullptr;
 };
 
@@ -130,6 +130,7 @@ struct connect_times {
   std::int64_t tools_us = 0;
 };
 
+/// One connection to one server.
 class client {
 public:
   /// Starts or reaches the server, agrees on a revision, and fetches the tools. `why`, if given,
@@ -143,10 +144,14 @@ public:
   client& operator=(client&&) noexcept;
   ~client(); ///< closes
 
+  /// What the server said of itself when it was connected.
   [[nodiscard]] const server_identity& server() const noexcept;
+  /// How long the parts of connecting took, in microseconds.
   [[nodiscard]] const connect_times& times() const noexcept;
   /// As fetched by connect or the last refresh_tools.
   [[nodiscard]] std::shared_ptr<const std::vector<remote_tool>> tools() const;
+  /// Fetches the tools again, as on_tools_changed suggests. Errors: as call_tool; the old list
+  /// stays.
   [[nodiscard]] result<void> refresh_tools(std::string* why = nullptr);
 
   /// `arguments` is JSON text, an object, or empty. Errors: timed_out, cancelled, too_large, io
@@ -160,6 +165,7 @@ public:
                                             const call_options& options = {},
                                             std::string* why = nullptr);
 
+  /// False once the connection was lost or closed.
   [[nodiscard]] bool connected() const noexcept;
   /// Ends the connection and the server's processes; waits for both. Calls in flight fail with
   /// `cancelled`. May be repeated.

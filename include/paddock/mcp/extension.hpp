@@ -25,28 +25,29 @@ namespace paddock::mcp {
 
 /// What a method answers: a result, or an error of JSON-RPC.
 struct method_result {
-  std::string json; ///< one JSON object: the result without "resultType", "_meta" and cache hints
-  std::optional<rpc_error> error;
-  std::string message; ///< of the error
+  std::string json{}; ///< one JSON object: the result without "resultType", "_meta" and cache hints
+  std::optional<rpc_error> error{};
+  std::string message{}; ///< of the error
 
+  /// A JSON-RPC error with that code; `message` is for the people behind the client.
   static method_result failure(rpc_error code, std::string_view message) {
     return {.json = {}, .error = code, .message = std::string(message)};
   }
 };
 
 struct extension_method {
-  std::string name; ///< "skills/list"
+  std::string name{}; ///< "skills/list"
   /// For results that clients may keep: how long, by themselves only. Nothing: not to be kept.
-  std::optional<std::int64_t> time_to_live_ms;
+  std::optional<std::int64_t> time_to_live_ms{};
   /// `call::arguments` are the request's params: an object, or missing.
-  std::function<method_result(call&)> handler;
+  std::function<method_result(call&)> handler{};
 };
 
 struct extension {
-  std::string name;                      ///< "io.modelcontextprotocol/skills"
-  std::string settings = "{}";           ///< a JSON object
-  std::vector<std::string> capabilities; ///< advertised with it, such as "resources"
-  std::vector<extension_method> methods;
+  std::string name{};                      ///< "io.modelcontextprotocol/skills"
+  std::string settings = "{}";             ///< a JSON object
+  std::vector<std::string> capabilities{}; ///< advertised with it, such as "resources"
+  std::vector<extension_method> methods{};
 };
 
 } // namespace paddock::mcp

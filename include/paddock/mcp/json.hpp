@@ -40,6 +40,7 @@ inline constexpr std::size_t json_depth_max = 128;
 /// Readable bytes that `json_document::parse_padded` needs behind the text.
 inline constexpr std::size_t json_padding = 64;
 
+/// A value inside a document, or "missing". Cheap to copy; reads of the wrong kind give nothing.
 class json_view {
 public:
   constexpr json_view() noexcept = default; ///< "missing"
@@ -47,12 +48,16 @@ public:
   /// `integer` for what fits std::int64_t and was written without fraction and exponent, else
   /// `number`.
   [[nodiscard]] json_kind kind() const noexcept;
+  /// False for a missing view; null exists.
   [[nodiscard]] bool exists() const noexcept { return document_ != nullptr; }
+  /// Whether `kind` is `k`.
   [[nodiscard]] bool is(json_kind k) const noexcept { return kind() == k; }
 
+  /// Nothing unless this is true or false.
   [[nodiscard]] std::optional<bool> boolean() const noexcept;
   /// Integers, and numbers without a fraction that fit (1.0, 1e3).
   [[nodiscard]] std::optional<std::int64_t> integer() const noexcept;
+  /// Any number; integers beyond 2^53 are rounded.
   [[nodiscard]] std::optional<double> number() const noexcept;
   /// UTF-8, unescaped; may contain NUL. Valid as long as the document.
   [[nodiscard]] std::optional<std::string_view> string() const noexcept;
@@ -105,6 +110,7 @@ public:
   /// Errors: invalid_argument; `operation` says what is wrong (not JSON, not UTF-8, too deep, …).
   [[nodiscard]] result<json_view> parse(std::string_view text);
   /// The same without a copy. Precondition: `json_padding` bytes behind `text` are readable.
+  /// Errors: as parse.
   [[nodiscard]] result<json_view> parse_padded(std::string_view text);
   /// What the last successful parse returned.
   [[nodiscard]] json_view root() const noexcept { return root_; }
@@ -118,23 +124,33 @@ private:
 /// Appends compact JSON to a string that it owns. Commas are placed by the writer.
 class json_writer {
 public:
+  /// Begins an object: next comes a key, or its end.
   json_writer& begin_object() { return open('{'); }
+  /// Ends the object begun last.
   json_writer& end_object() { return close('}'); }
+  /// Begins an array.
   json_writer& begin_array() { return open('['); }
+  /// Ends the array begun last.
   json_writer& end_array() { return close(']'); }
+  /// The name of an object's next member; its value comes next. Escaped as `string` does.
   json_writer& key(std::string_view name);
   /// A string value; every maximal part of `value` that is not UTF-8 becomes one U+FFFD. Of JSON
   /// text it makes a string that holds that text.
   json_writer& string(std::string_view value);
+  /// An integer; beyond 2^53 many readers round it.
   json_writer& integer(std::int64_t value);
+  /// The same for what has no sign.
   json_writer& unsigned_integer(std::uint64_t value);
   /// Infinities and NaN become null.
   json_writer& number(double value);
+  /// true or false.
   json_writer& boolean(bool value);
+  /// null.
   json_writer& null();
   /// Text that already is JSON; must not be empty.
   json_writer& raw(std::string_view json);
 
+  /// A key and its string.
   json_writer& member(std::string_view name, std::string_view value) {
     return key(name).string(value);
   }
@@ -145,7 +161,9 @@ public:
     return *this;
   }
 
+  /// What has been written; valid until the next change.
   [[nodiscard]] const std::string& str() const noexcept { return out_; }
+  /// Gives the text away; the writer is empty after that.
   [[nodiscard]] std::string take() noexcept {
     comma_ = false;
     return static_cast<std::string&&>(out_);
@@ -155,6 +173,7 @@ public:
     out_.clear();
     comma_ = false;
   }
+  /// Makes room for a text of `bytes` in all.
   void reserve(std::size_t bytes) { out_.reserve(bytes); }
 
 private:

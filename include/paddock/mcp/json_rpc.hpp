@@ -39,6 +39,7 @@ public:
   explicit request_id(std::int64_t number) : json_(std::to_string(number)) {}
   /// Nothing when `value` is neither a string nor a 64-bit integer, or longer than `id_bytes_max`.
   [[nodiscard]] static std::optional<request_id> from(json_view value);
+  /// As the client wrote it: a number, or a string with its quotes.
   [[nodiscard]] const std::string& json() const noexcept { return json_; }
 
   friend bool operator==(const request_id& a, const request_id& b) noexcept {

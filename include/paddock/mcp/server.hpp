@@ -55,17 +55,18 @@ struct call_record {
 struct server_options {
   std::string name = "paddock";
   std::string version = "0";
-  std::string title;        ///< for people; may be empty
-  std::string instructions; ///< for models; may be empty
+  std::string title{};        ///< for people; may be empty
+  std::string instructions{}; ///< for models; may be empty
   /// Called whenever a client asks for the instructions; what it returns is added to them. Must be
   /// quick and may be called from several threads at once.
-  std::function<std::string()> current_instructions;
-  paddock::limits limits; ///< message_in_bytes_max and message_out_bytes_max are used
+  std::function<std::string()> current_instructions{};
+  paddock::limits limits{}; ///< message_in_bytes_max and message_out_bytes_max are used
   /// Called after each call, on the thread that ran it; may be called from several threads at
   /// once.
-  std::function<void(const call_record&)> observer;
+  std::function<void(const call_record&)> observer{};
 };
 
+/// The tools and what is said of them; any number of connections may be served by one.
 class server {
 public:
   /// Precondition: every tool and every method has a handler and a name that no other has.
@@ -74,6 +75,7 @@ public:
   server& operator=(server&&) noexcept;
   ~server();
 
+  /// As given when it was made.
   [[nodiscard]] const server_options& options() const noexcept;
   /// In the order of registration, which is also the order clients see.
   [[nodiscard]] const std::vector<tool>& tools() const noexcept;
@@ -85,6 +87,7 @@ public:
   [[nodiscard]] std::vector<std::string> handle_line(std::string_view line);
 
   struct core; // shared with the transports, which may outlive this object
+  /// For transports: keeps the tools alive as long as a call runs.
   [[nodiscard]] const std::shared_ptr<const core>& shared_core() const noexcept { return core_; }
 
 private:

@@ -37,14 +37,14 @@ enum class parameter_type : std::uint8_t {
 enum class presence : std::uint8_t { required, optional };
 
 struct parameter {
-  std::string_view name;
+  std::string_view name{};
   parameter_type type = parameter_type::string;
   paddock::mcp::presence presence = paddock::mcp::presence::required;
-  std::string_view description;        ///< for a model
-  std::uint64_t characters_min = 0;    ///< strings: code points
-  std::uint64_t characters_max = 0;    ///< strings: code points; 0 means no bound
-  std::optional<std::int64_t> minimum; ///< integers
-  std::optional<std::int64_t> maximum; ///< integers
+  std::string_view description{};        ///< for a model
+  std::uint64_t characters_min = 0;      ///< strings: code points
+  std::uint64_t characters_max = 0;      ///< strings: code points; 0 means no bound
+  std::optional<std::int64_t> minimum{}; ///< integers
+  std::optional<std::int64_t> maximum{}; ///< integers
 };
 
 /// The four hints of MCP, always stated.
@@ -59,10 +59,10 @@ struct annotations {
 /// block and the structured content; a failure is {"error", "message", …} and is marked as a tool
 /// error.
 struct tool_result {
-  std::string json;
+  std::string json{};
   bool failed = false;
-  std::string content; ///< a JSON array of MCP content blocks to send instead of the text block;
-                       ///< usually empty
+  std::string content{}; ///< a JSON array of MCP content blocks to send instead of the text block;
+                         ///< usually empty
 
   /// {"error": wire name, "message": message}, marked as failed.
   static tool_result failure(error_code code, std::string_view message);
@@ -72,6 +72,7 @@ struct tool_result {
 class call {
 public:
   virtual ~call() = default;
+  /// The object of arguments, which fit the table; valid until the handler returns.
   [[nodiscard]] json_view arguments() const noexcept { return arguments_; }
   /// Set when the client cancelled the call (nothing is sent for it any more), or the connection
   /// ends.
@@ -105,19 +106,19 @@ struct tool;
 [[nodiscard]] std::string input_schema_of(const tool& t);
 
 struct tool {
-  std::string name;
-  std::string title;
-  std::string description;           ///< written for a model
-  std::vector<parameter> parameters; ///< texts must outlive the tool
-  std::string output_schema;         ///< a JSON Schema 2020-12 object, as text; empty for none
-  std::string
-      too_large_hint; ///< what to do when the result exceeds a line: "read a part with from and to"
+  std::string name{};
+  std::string title{};
+  std::string description{};           ///< written for a model
+  std::vector<parameter> parameters{}; ///< texts must outlive the tool
+  std::string output_schema{};         ///< a JSON Schema 2020-12 object, as text; empty for none
+  /// What to do when the result exceeds a line: "read a part with from and to".
+  std::string too_large_hint{};
   /// A JSON Schema to send instead of the one made of `parameters`; arguments are then not checked.
   /// Usually empty.
-  std::string input_schema;
-  std::string example; ///< arguments of a typical call for people to see, as JSON; may be empty
-  paddock::mcp::annotations annotations;
-  paddock::mcp::handler handler;
+  std::string input_schema{};
+  std::string example{}; ///< arguments of a typical call for people to see, as JSON; may be empty
+  paddock::mcp::annotations annotations{};
+  paddock::mcp::handler handler{};
 };
 
 } // namespace paddock::mcp

@@ -31,15 +31,15 @@ enum class workspace_access : std::uint8_t { read_write, read_only };
 enum class exec_mode : std::uint8_t { on, off };
 
 struct workspace_options {
-  paddock::limits limits;
+  paddock::limits limits{};
   workspace_access access = workspace_access::read_write; ///< read_only also removes exec
   exec_mode exec = exec_mode::on;
-  confinement_policy confinement; ///< of the commands that exec runs
+  confinement_policy confinement{}; ///< of the commands that exec runs
   paddock::durability durability = paddock::durability::none;
-  std::vector<std::string> pick;             ///< only these tools; empty for all
-  std::vector<std::string> omit;             ///< not these
-  std::vector<std::string> pass_environment; ///< further names that commands inherit
-  std::string exec_helper;                   ///< see command::helper; usually empty
+  std::vector<std::string> pick{};             ///< only these tools; empty for all
+  std::vector<std::string> omit{};             ///< not these
+  std::vector<std::string> pass_environment{}; ///< further names that commands inherit
+  std::string exec_helper{};                   ///< see command::helper; usually empty
 };
 
 /// The tools that the options leave, in the order clients see them. The root lives as long as the

@@ -24,11 +24,12 @@ namespace paddock::skill_manager {
 
 struct base_options {
   std::string name = std::string(base_skill_package);
-  std::shared_ptr<const root> workspace; ///< not null
-  mcp::workspace_options tools;
-  observer on_event;
+  std::shared_ptr<const root> workspace{}; ///< not null
+  mcp::workspace_options tools{};
+  observer on_event{};
 };
 
+/// The workspace tools, called in this process.
 class base_skill final : public manager {
 public:
   /// Precondition: there is a workspace.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Which experts there are, which skills each of them has, and how those are started: read from
+/// Which experts there are, which skills each of them has, and how those are started. Read from
 /// TOML (`[experts."x".skills."y"]`) or from the JSON that many programs keep their servers in
 /// (`mcpServers`, which becomes the one expert "default").
 ///
@@ -72,9 +72,9 @@ struct http_entry {
 };
 
 struct interactive_tool {
-  std::string name;
-  std::string description;
-  std::string input_schema; ///< JSON text, an object
+  std::string name{};
+  std::string description{};
+  std::string input_schema{}; ///< JSON text, an object
 };
 struct interactive_entry {
   std::vector<interactive_tool> tools;
@@ -119,6 +119,7 @@ struct config {
   std::vector<expert> experts;
   std::vector<setting> settings;
 
+  /// The expert of that name; null when there is none.
   [[nodiscard]] const expert* find(std::string_view name) const noexcept;
 };
 

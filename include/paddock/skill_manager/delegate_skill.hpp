@@ -17,11 +17,12 @@
 namespace paddock::skill_manager {
 
 struct delegate_options {
-  std::string expert; ///< also the skill's name
-  std::string description;
-  observer on_event;
+  std::string expert{}; ///< also the skill's name
+  std::string description{};
+  observer on_event{};
 };
 
+/// Another expert, as a tool of one parameter; the caller runs it.
 class delegate_skill final : public manager {
 public:
   explicit delegate_skill(delegate_options options);
@@ -40,6 +41,7 @@ public:
                                                const mcp::call_options& options = {},
                                                failure* why = nullptr) override;
 
+  /// The name of its one tool, made of the expert's.
   [[nodiscard]] std::string_view tool_name() const noexcept;
 
 private:

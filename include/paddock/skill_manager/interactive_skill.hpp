@@ -20,11 +20,12 @@
 namespace paddock::skill_manager {
 
 struct interactive_options {
-  std::string name;
-  std::vector<interactive_tool> tools;
-  observer on_event;
+  std::string name{};
+  std::vector<interactive_tool> tools{};
+  observer on_event{};
 };
 
+/// Tools that a person answers; the caller asks them.
 class interactive_skill final : public manager {
 public:
   explicit interactive_skill(interactive_options options);

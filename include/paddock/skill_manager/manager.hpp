@@ -97,6 +97,7 @@ struct failure {
   std::string message;
 };
 
+/// One skill: it is started, offers tools, runs calls and is closed.
 class manager {
 public:
   manager() = default;
@@ -104,11 +105,16 @@ public:
   manager& operator=(const manager&) = delete;
   virtual ~manager() = default; ///< closes
 
+  /// As the configuration names the skill; unique in its expert.
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
+  /// Which of the four kinds it is.
   [[nodiscard]] virtual skill_type type() const noexcept = 0;
+  /// Where it is between init and close.
   [[nodiscard]] virtual skill_manager::state state() const noexcept = 0;
   /// Errors: conflict (it was called before), and those of connecting.
   [[nodiscard]] virtual result<void> init(failure* why = nullptr) = 0;
+  /// Ends what the skill has started and waits for it; calls in flight fail with `cancelled`. May
+  /// be repeated.
   virtual void close() noexcept = 0;
   /// The tools that `pick` and `omit` leave. A lazy skill is started by this. Errors: those of
   /// init.

@@ -28,14 +28,14 @@
 namespace paddock::skill_manager {
 
 struct mcp_options {
-  std::string name;
-  mcp::endpoint endpoint;
-  mcp::client_options client; ///< but for the callbacks, which the skill needs for itself
-  tool_choice tools;
+  std::string name{};
+  mcp::endpoint endpoint{};
+  mcp::client_options client{}; ///< but for the callbacks, which the skill needs for itself
+  tool_choice tools{};
   startup start = startup::eager;
   /// In place of the caller's; the caller's timeout_ms_max is raised to it.
-  std::optional<std::int64_t> timeout_ms;
-  observer on_event;
+  std::optional<std::int64_t> timeout_ms{};
+  observer on_event{};
 };
 
 /// Where the entry leads. `inherited` is this process's environment, "NAME=value". A server gets
@@ -46,6 +46,7 @@ struct mcp_options {
                                                 std::span<const std::string_view> inherited,
                                                 failure* why = nullptr);
 
+/// The tools of an MCP server, which is started or reached when it is needed.
 class mcp_skill final : public manager {
 public:
   explicit mcp_skill(mcp_options options);

@@ -34,14 +34,14 @@ namespace paddock::skill_manager {
 
 struct set_options {
   /// Of the Base Skill.
-  std::shared_ptr<const root> workspace;
+  std::shared_ptr<const root> workspace{};
   /// Of the Base Skill, but for `pick` and `omit`, which the configuration decides. Confined
   /// servers use the same helper.
-  mcp::workspace_options base;
+  mcp::workspace_options base{};
   /// "NAME=value" of this process; servers get the part of it that they may have.
-  std::vector<std::string_view> environment;
-  mcp::client_options client; ///< of all servers, but for what the configuration says
-  observer on_event;          ///< hears all skills, one event at a time
+  std::vector<std::string_view> environment{};
+  mcp::client_options client{}; ///< of all servers, but for what the configuration says
+  observer on_event{};          ///< hears all skills, one event at a time
 };
 
 /// The managers of an expert's skills, nothing of them started. Errors: invalid_argument (a
@@ -50,6 +50,7 @@ struct set_options {
 make_managers(const config& from, const expert& of, const set_options& options,
               failure* why = nullptr);
 
+/// The skills of one expert, and which of them has the tool of a name.
 class skill_set {
 public:
   /// Precondition: none is null.
@@ -60,6 +61,7 @@ public:
 
   /// Errors: conflict (called before, or a name that two have), cancelled, and those of the skills.
   [[nodiscard]] result<void> init(failure* why = nullptr);
+  /// Closes every skill, at the same time, and waits for all. May be repeated.
   void close() noexcept;
   /// Of all skills, in the order in which they were started. Errors: conflict, and those of the
   /// skills.

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`meson install` leaves nothing out: what Meson says that it will install, beside what the README and the packages promise.
+
+usage: installed.py SOURCE BUILD
+"""
+import json
+import pathlib
+import re
+import sys
+
+# Beneath the prefix; the libraries' directory has the system's name for it.
+PROMISED = [
+    r"bin/paddock", r"bin/paddock-mcp", r"libexec/paddock/paddock-exec-helper",
+    r"lib.*/libpaddock\.(?:a|so)", r"lib.*/libpaddock-mcp\.(?:a|so)",
+    r"lib.*/pkgconfig/paddock\.pc", r"lib.*/pkgconfig/paddock-mcp\.pc", r"share/pkgconfig/paddock-headers\.pc",
+    r"lib.*/cmake/paddock/paddockConfig\.cmake", r"lib.*/cmake/paddock/paddockConfigVersion\.cmake",
+    r"share/man/man1/paddock\.1", r"share/man/man1/paddock-mcp\.1", r"share/man/man3/paddock\.3",
+    *(f"share/{folder}" for name in ("paddock", "paddock-mcp") for folder in (
+        f"bash-completion/completions/{name}", f"zsh/site-functions/_{name}", rf"fish/vendor_completions\.d/{name}\.fish")),
+    r"include/paddock/version\.hpp",
+]
+
+
+def main(source, build):
+    headers = [path.relative_to(source).as_posix() for path in pathlib.Path(source).glob("include/paddock/**/*.hpp")]
+    expected = PROMISED + [re.escape(header) for header in headers]
+    installed = json.loads(pathlib.Path(build, "meson-info/intro-installed.json").read_text()).values()
+    options = json.loads(pathlib.Path(build, "meson-info/intro-buildoptions.json").read_text())
+    prefix = next(option["value"] for option in options if option["name"] == "prefix")
+    installed = {pathlib.Path(path).relative_to(prefix).as_posix() for path in installed}
+    problems = [f"not installed: {path}" for path in expected if not any(re.fullmatch(path, there) for there in installed)]
+    problems += [f"nobody expects {there}" for there in sorted(installed)
+                 if not any(re.fullmatch(path + r"(?:[.\d]*)", there) for path in expected)]
+    print(*problems, sep="\n", end="\n" if problems else "")
+    print(f"{len(headers)} headers and {len(PROMISED)} other things")
+    return 1 if problems or len(headers) < 40 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A machine without one of the libraries, or without all of them: the core is built, and the summary says what is missing and what
+that costs. With PADDOCK_BUILD=1 the libraries and the adapter are built and tried too.
+"""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+OPTIONS = ["--buildtype=plain", "-Dtests=disabled", "-Dbench=disabled", "-Ddocs=disabled", "--wrap-mode=nofallback"]
+# option: (line of the summary, the library it names)
+FEATURES = {
+    "yaml": ("full YAML", "libyaml"),
+    "zip": ("zip import", "libzip"),
+    "http": ("HTTP", "OpenSSL and cpp-httplib"),
+    "toml": ("TOML configuration", "toml++"),
+    "cli": ("programs", "CLI11"),
+    "mcp": ("MCP adapter", "simdjson"),
+}
+
+
+def without(name, folder):
+    """A pkg-config path on which everything of this system is but one library."""
+    path = subprocess.run(["pkg-config", "--variable=pc_path", "pkg-config"], check=True, capture_output=True, text=True).stdout
+    for place in reversed(path.strip().split(":")):
+        for file in pathlib.Path(place).glob("*.pc"):
+            link = folder / file.name
+            link.unlink(missing_ok=True)
+            if file.stem != name:
+                link.symlink_to(file)
+    return {"PKG_CONFIG_LIBDIR": str(folder)}
+
+
+class Features(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.build = self.folder / "build"
+
+    def run_quietly(self, *command, **environment):
+        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False, env=os.environ | environment)
+        self.assertEqual(done.returncode, 0, done.stdout[-6000:])
+        return done.stdout
+
+    def summary(self, *options, **environment):
+        """{line: text} of what is missing."""
+        printed = self.run_quietly("meson", "setup", self.build, TOP, *OPTIONS, *options, **environment)
+        lines = [line.split(":", 1) for line in printed[printed.rindex("  Features\n"):].splitlines() if ": NO, " in line]
+        missing = {name.strip(): text.strip() for name, text in lines}
+        self.assertEqual([missing.pop(name) for name in ("tests", "benchmarks", "fuzzers")], ["NO, disabled"] * 3)
+        missing.pop("reference")
+        return missing
+
+    def try_it(self, has_adapter=True):
+        if not os.environ.get("PADDOCK_BUILD"):
+            return
+        self.run_quietly("ninja", "-C", self.build, *(["tools/paddock-mcp"] if has_adapter else []))
+        if has_adapter:
+            tools = self.run_quietly(self.build / "tools/paddock-mcp", "--list-tools", "--workspace", self.folder)
+            self.assertEqual(len(tools.splitlines()), 17)
+
+    def test_one_is_missing(self):
+        for option, (line, library) in FEATURES.items():
+            with self.subTest(option):
+                self.build = self.folder / option
+                missing = self.summary(f"-D{option}=disabled")
+                self.assertRegex(missing.pop(line), rf"\ANO, needs? {library.replace('+', '[+]')}(?![\w+]).*: ")
+                self.assertEqual(set(missing), {"programs"} if option == "mcp" else set())
+                self.try_it(option not in ("cli", "mcp"))
+
+    def test_half_of_http_is_missing(self):
+        path = self.folder / "pkg-config"
+        path.mkdir()
+        self.assertEqual(set(self.summary(**without("cpp-httplib", path))), {"HTTP"})
+
+    def test_all_are_missing(self):
+        optional = ("yaml", "zip", "http", "toml")
+        missing = self.summary(*(f"-D{option}=disabled" for option in optional))
+        self.assertEqual(set(missing), {FEATURES[option][0] for option in optional})
+        self.try_it()
+
+    def test_the_core_alone(self):
+        missing = self.summary(*(f"-D{option}=disabled" for option in FEATURES))
+        self.assertEqual(set(missing), {line for line, _ in FEATURES.values()})
+        self.try_it(has_adapter=False)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
