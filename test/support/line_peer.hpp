@@ -203,11 +203,11 @@ private:
 /// A paddock-mcp of its own.
 class adapter_program {
 public:
-  explicit adapter_program(const std::string& workspace, std::vector<std::string> options = {}) {
+  explicit adapter_program(const std::string& workspace,
+                           const std::vector<std::string>& options = {"--exec", "best-effort"}) {
     pipe_ends to = make_pipe();
     pipe_ends from = make_pipe();
-    std::vector<std::string> words = {PADDOCK_TEST_ADAPTER, "--workspace", workspace, "--exec",
-                                      "best-effort"};
+    std::vector<std::string> words = {PADDOCK_TEST_ADAPTER, "--workspace", workspace};
     words.insert(words.end(), options.begin(), options.end());
     std::vector<char*> argv;
     for (std::string& word : words)

@@ -135,7 +135,8 @@ private:
     const mcp::json_view message = *parsed;
     const std::string id = message["id"].text();
     if (const auto cancelled = given_up_.find(id); cancelled != given_up_.end()) {
-      if (cancelled->second) FAIL() << "a command that never ends was answered: " << line;
+      if (cancelled->second && line.find("too_many") == line.npos)
+        FAIL() << "a command that never ends was answered: " << line;
       ++totals_.answered_nonetheless;
       given_up_.erase(cancelled);
       return;
