@@ -92,18 +92,21 @@ TEST_F(load, of_many_clients_on_one_adapter) {
   const auto began = test::load_driver::clock::now();
   driver.run(calls(driver, calls_to_warm_up));
   const footprint warm = measure(adapter);
+  footprint halfway = warm;
   if (seconds == 0) driver.run(calls(driver, calls_everyday));
   constexpr unsigned samples = 10;
   for (unsigned i = 1; seconds > 0 && i <= samples && !HasFailure(); ++i) {
     const auto end = began + seconds * i * 1000ms / samples;
     driver.run([&] { return test::load_driver::clock::now() < end; });
-    (void)measure(adapter);
+    const footprint sample = measure(adapter);
+    if (i == samples / 2) halfway = sample;
   }
   print(driver, test::load_driver::clock::now() - began);
   const footprint now = measure(adapter);
   EXPECT_LE(now.descriptors, warm.descriptors);
   if (!test::instrumented) {
-    EXPECT_LE(now.resident_kib, warm.resident_kib * 3 / 2 + 8 * 1024);
+    EXPECT_LE(now.resident_kib, 48U * 1024);
+    EXPECT_LE(now.resident_kib, halfway.resident_kib * 5 / 4 + 4U * 1024) << "it keeps growing";
   }
   EXPECT_GT(driver.done().cancelled, driver.done().answered_nonetheless);
   adapter.peer.close_input();
