@@ -26,11 +26,6 @@ namespace {
 
 using test::era;
 
-std::size_t number_from_environment(const char* name, std::size_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 std::string excerpt(std::string_view line) {
   constexpr std::size_t shown = 400;
   return mcp::json_writer().string(line.substr(0, shown)).take() + " of " +
@@ -104,7 +99,7 @@ protected:
   }
 
   void judge_mutations(const exchange& talk, std::size_t count) {
-    const std::uint64_t seed = number_from_environment("PADDOCK_TEST_SEED", 11);
+    const std::uint64_t seed = test::number_from_environment("PADDOCK_TEST_SEED", 11);
     std::mt19937_64 random(seed);
     std::size_t answered = 0;
     for (std::size_t n = 0; n < count && !HasFailure(); ++n) {
@@ -137,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(, hostile, testing::Values(era::legacy, era::modern),
 
 TEST_P(hostile, mutated_lines_get_what_they_are_owed) {
   mcp::server server = make_server();
-  judge_mutations(in_process(server), number_from_environment("PADDOCK_HOSTILE_LINES", 10'000));
+  judge_mutations(in_process(server),
+                  test::number_from_environment("PADDOCK_HOSTILE_LINES", 10'000));
 }
 
 TEST_P(hostile, every_argument_takes_every_odd_value) {
@@ -264,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(, hostile_program, testing::Values(era::legacy, era::mo
                          [](const auto& suite) { return test::name_of(suite.param); });
 
 TEST_P(hostile_program, mutated_lines_get_what_they_are_owed) {
-  judge_mutations(through(), number_from_environment("PADDOCK_HOSTILE_LINES", 2'000));
+  judge_mutations(through(), test::number_from_environment("PADDOCK_HOSTILE_LINES", 2'000));
   adapter.peer.close_input();
   EXPECT_EQ(std::nullopt, adapter.peer.receive());
   EXPECT_EQ(0, adapter.exit_code());

@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,8 +37,7 @@ std::string ping(std::size_t id) {
 class hostile_transport : public testing::Test {
 protected:
   [[nodiscard]] static std::size_t flood() {
-    const char* text = std::getenv("PADDOCK_HOSTILE_CALLS");
-    return text == nullptr ? 100'000 : std::strtoull(text, nullptr, 10);
+    return test::number_from_environment("PADDOCK_HOSTILE_CALLS", 100'000);
   }
   /// Writes until nothing is taken any more, and reads nothing.
   void write_until_stalled(int patience_ms = stall_ms) {
@@ -84,7 +82,7 @@ protected:
 };
 
 TEST_F(hostile_transport, one_that_asks_for_much_and_reads_nothing) {
-  constexpr std::size_t calls = 4'000;
+  constexpr std::size_t calls = 2'000;
   tree.file("large", std::string(100'000, 'x') + "\n");
   for (std::size_t n = 0; n < calls; ++n)
     peer.put(test::call_line(n % 2 == 0 ? era::modern : era::legacy, std::to_string(n),
@@ -284,14 +282,14 @@ TEST_F(hostile_transport, one_that_subscribes_for_ever) {
 
 /// Calls that run for ever, each with as many small values as a line holds.
 TEST_F(hostile_transport, one_that_makes_the_server_remember_much) {
-  constexpr int calls = 12;
+  constexpr int calls = 8;
   std::string values = "[0";
   while (values.size() < 15'000'000)
     values += ",0";
   const std::string members = R"(,"other":)" + values + "]";
   for (int n = 0; n < calls; ++n)
     peer.put(endless(std::to_string(n), members));
-  write_until_stalled(10 * stall_ms);
+  write_until_stalled(6 * stall_ms);
   EXPECT_GT(peer.unsent(), 0U) << "the server took everything";
   expect_resident_below(768);
   adapter.peer.close_input();

@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,11 +25,6 @@ using namespace std::chrono_literals;
 constexpr unsigned clients = 64;
 constexpr std::uint64_t calls_everyday = 6'000;
 constexpr std::uint64_t calls_to_warm_up = 3'000;
-
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 class load : public testing::Test {
 protected:
@@ -62,7 +56,7 @@ protected:
     return count;
   }
 
-  const std::uint64_t seed = number_from_environment("PADDOCK_TEST_SEED", 7);
+  const std::uint64_t seed = test::number_from_environment("PADDOCK_TEST_SEED", 7);
   test::temp_tree tree;
 };
 
@@ -86,7 +80,7 @@ footprint measure(const test::adapter_program& adapter) {
 }
 
 TEST_F(load, of_many_clients_on_one_adapter) {
-  const auto seconds = number_from_environment("PADDOCK_LOAD_SECONDS", 0);
+  const auto seconds = test::number_from_environment("PADDOCK_LOAD_SECONDS", 0);
   test::adapter_program adapter(tree.path());
   test::load_driver driver(adapter.peer, clients, seed);
   const auto began = test::load_driver::clock::now();

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,11 +30,6 @@ namespace {
 
 constexpr std::size_t shared_files = 2; // few, so that adapters meet
 constexpr unsigned own_edits = 4;       // of one round, all in flight at once
-
-std::size_t number_from_environment(const char* name, std::size_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// A line that shows whether it is whole.
 std::string line_of(std::size_t adapter, std::size_t version) {
@@ -279,7 +273,7 @@ TEST_F(adapters, two_on_one_workspace_start_and_work) {
 }
 
 TEST_F(adapters, many_on_one_workspace_tear_nothing) {
-  run(number_from_environment("PADDOCK_LOAD_ADAPTERS", 16), 20);
+  run(test::number_from_environment("PADDOCK_LOAD_ADAPTERS", 16), 20);
 }
 
 TEST(adapters_control, torn_lines_are_noticed) {

@@ -34,6 +34,12 @@ namespace paddock::test {
 
 inline constexpr int silence_ms = 60'000; // only a broken server is silent for so long
 
+/// The size of a campaign, or of the everyday test.
+inline std::size_t number_from_environment(const char* name, std::size_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
 /// Memory and speed of an instrumented program say nothing.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool instrumented = true;
