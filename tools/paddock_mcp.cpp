@@ -10,6 +10,8 @@
 #include <paddock/mcp/stdio_transport.hpp>
 #include <paddock/version.hpp>
 
+#include <malloc.h>
+
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -17,6 +19,16 @@
 namespace {
 
 constexpr std::string_view program = "paddock-mcp";
+
+/// Without this the C library keeps tens of MiB after one large message, because it learns to keep
+/// blocks of that size. What usual answers need stays at hand.
+void give_large_blocks_back() {
+#ifdef M_MMAP_THRESHOLD
+  constexpr int kept_bytes_max = 8 * 1024 * 1024;
+  (void)mallopt(M_MMAP_THRESHOLD, kept_bytes_max / 2);
+  (void)mallopt(M_TRIM_THRESHOLD, kept_bytes_max);
+#endif
+}
 
 /// What to do instead of serving.
 struct modes {
@@ -79,6 +91,7 @@ int main(int argc, char** argv) {
     const auto command = cli::server_command_from(app, argc, argv, {"--print-config"});
     return command ? cli::print_host_config(mode.host, *command) : cli::failed;
   }
+  give_large_blocks_back();
   const auto served = mcp::serve_stdio(*server);
   if (!served) {
     cli::complain(program, "the connection failed: " + std::string(text(served.error().code)));

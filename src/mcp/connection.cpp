@@ -50,6 +50,7 @@ bool connection::lead() {
     }
     std::unique_ptr<work> w = session_.accept(item->line);
     if (!w) continue;
+    open_bytes_.fetch_add(w->bytes, std::memory_order_relaxed);
     if (must_queue())
       queue(std::move(w));
     else if (!run_inline(std::move(w)))
@@ -94,12 +95,13 @@ connection::input connection::wait_for_input() {
   return input::ready;
 }
 
-/// Waits while the client does not read its answers, or too many calls wait. False when the
-/// connection ends, or the client has gone and nothing moves any more.
+/// Waits while the client does not read its answers, too many calls wait, or those that wait or run
+/// hold too much. False when the connection ends, or the client has gone and nothing moves any
+/// more.
 bool connection::wait_for_capacity() {
   const auto full = [&] {
     return out_.congested() || queued_.load(std::memory_order_relaxed) >= queued_max ||
-           queued_bytes_.load(std::memory_order_relaxed) >=
+           open_bytes_.load(std::memory_order_relaxed) >=
                2 * core_->options.limits.message_in_bytes_max;
   };
   if (!full()) return true;
@@ -132,7 +134,6 @@ bool connection::must_queue() const {
 
 void connection::queue(std::unique_ptr<work> w) {
   const lock l(guard_);
-  queued_bytes_.fetch_add(w->bytes, std::memory_order_relaxed);
   queue_.push_back(std::move(w));
   queued_.store(queue_.size(), std::memory_order_relaxed);
   wake_one();
@@ -150,9 +151,16 @@ bool connection::run_inline(std::unique_ptr<work> w) {
     watching_.store(true);
     supervisor_wake_.notify_one();
   }
-  session_.run(std::move(w), token);
+  run(std::move(w), token);
   std::uint64_t expected = token;
   return inline_call_.compare_exchange_strong(expected, 0);
+}
+
+/// A parsed line takes many times its length for as long as its calls run.
+void connection::run(std::unique_ptr<work> w, std::uint64_t token) {
+  const std::size_t bytes = w->bytes;
+  session_.run(std::move(w), token);
+  open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 // --- the pool ----------------------------------------------------------------------------------
@@ -206,12 +214,11 @@ void connection::work_until_finished() {
       std::unique_ptr<work> w = std::move(queue_.front());
       queue_.pop_front();
       queued_.store(queue_.size(), std::memory_order_relaxed);
-      queued_bytes_.fetch_sub(w->bytes, std::memory_order_relaxed);
       followers_busy_.fetch_add(1, std::memory_order_relaxed);
       l.unlock();
       while (out_.congested() && !ending_.load())
         out_.wait_for_room(stall_look);
-      session_.run(std::move(w), 0);
+      run(std::move(w), 0);
       l.lock();
       followers_busy_.fetch_sub(1, std::memory_order_relaxed);
       if (input_done_) supervisor_wake_.notify_one();

@@ -61,6 +61,7 @@ private:
   [[nodiscard]] bool must_queue() const;
   void queue(std::unique_ptr<work> w);
   [[nodiscard]] bool run_inline(std::unique_ptr<work> w);
+  void run(std::unique_ptr<work> w, std::uint64_t token);
 
   // --- the pool; the caller holds `guard_`
   void work_until_finished();
@@ -92,7 +93,7 @@ private:
   std::atomic<bool> watching_{false}; ///< whether the supervisor looks at inline_call_ regularly
   std::atomic<unsigned> followers_busy_{0}; ///< changed under guard_
   std::atomic<std::size_t> queued_{0};      ///< length of queue_
-  std::atomic<std::size_t> queued_bytes_{0};
+  std::atomic<std::size_t> open_bytes_{0};  ///< of the lines whose calls wait or run
 
   std::mutex guard_;
   std::condition_variable pool_wake_;

@@ -9,6 +9,7 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::size_t batch_messages_max = 1000;
+constexpr std::size_t short_reply_bytes_max = 256;
 constexpr std::size_t subscriptions_max = 64;
 constexpr std::size_t spares_max = 4;
 constexpr std::size_t spare_bytes_max = std::size_t{256} * 1024;
@@ -49,6 +50,7 @@ void session::dispatch_batch(work& w) {
   if (messages.size() == 0 || messages.size() > batch_messages_max)
     return reply_error(w, {}, rpc_error::invalid_request, "A batch holds 1 to 1000 messages");
   w.batch = true;
+  w.batch_messages = messages.size();
   messages.for_each_element([&](json_view m) { dispatch(w, classify(m)); });
 }
 
@@ -235,17 +237,14 @@ void session::run_one(work& w, active_call& c, std::uint64_t token) {
   const bool observed = core_->options.observer != nullptr;
   const auto begin = observed ? clock::now() : clock::time_point{};
   const tool_result r = c.silenced() ? tool_result{} : c.run(token);
-  std::size_t room = c.message_bytes_max();
-  if (w.batch)
-    for (const std::string& other : w.batch_replies)
-      room -= std::min(room, other.size() + 1);
+  const std::size_t room = w.batch ? room_in_batch(w) : c.message_bytes_max();
   call_outcome outcome = c.write_response(w.response, r, room);
   const std::size_t bytes = w.response.str().size();
   close(c);
   if (c.silenced())
     outcome = call_outcome::cancelled;
   else if (w.batch)
-    w.batch_replies.push_back(w.response.str());
+    keep_reply(w, w.response.str());
   else
     out_.send(w.response.end_line().str());
   if (observed) {
@@ -320,10 +319,7 @@ std::size_t session::calls_open() const {
 // --- replies -----------------------------------------------------------------------------------
 
 void session::reply(work& w, std::string text) {
-  if (w.batch) {
-    w.batch_replies.push_back(std::move(text));
-    return;
-  }
+  if (w.batch) return keep_reply(w, std::move(text));
   text += '\n';
   out_.send(text);
 }
@@ -332,6 +328,10 @@ void session::reply_result(work& w, const message& m, std::string_view result) {
   std::string text = R"({"jsonrpc":"2.0","id":)";
   text.reserve(text.size() + m.id->json().size() + result.size() + 16);
   text.append(m.id->json()).append(R"(,"result":)").append(result).append("}");
+  if (w.batch && text.size() > room_in_batch(w))
+    return reply_error(w, m.id, rpc_error::internal_error,
+                       "The result does not fit into the batch's line; ask for it in a line of its "
+                       "own");
   reply(w, std::move(text));
 }
 
@@ -346,6 +346,19 @@ void session::refuse_long_line() {
                                std::to_string(core_->options.limits.message_in_bytes_max) +
                                " bytes") +
             "\n");
+}
+
+void session::keep_reply(work& w, std::string text) {
+  w.batch_bytes += text.size() + 1;
+  w.batch_replies.push_back(std::move(text));
+}
+
+/// For the next reply, so that the others still get at least a short one.
+std::size_t session::room_in_batch(const work& w) const {
+  const std::size_t others = w.batch_messages - std::min(w.batch_messages, w.batch_replies.size());
+  const std::size_t taken = w.batch_bytes + others * short_reply_bytes_max;
+  const auto line = static_cast<std::size_t>(core_->options.limits.message_out_bytes_max);
+  return std::max(line - std::min(line, taken), std::min(line, short_reply_bytes_max));
 }
 
 void session::send_batch(work& w) {

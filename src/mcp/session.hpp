@@ -26,6 +26,8 @@ struct work {
   json_writer response;
   bool batch = false;
   std::vector<std::string> batch_replies; ///< to the batch's other requests
+  std::size_t batch_bytes = 0;            ///< of these
+  std::size_t batch_messages = 0;
 };
 
 class session {
@@ -65,6 +67,8 @@ private:
   void reply_result(work& w, const message& m, std::string_view result);
   void reply_error(work& w, const std::optional<request_id>& id, rpc_error code,
                    std::string_view text, std::string_view data = {});
+  void keep_reply(work& w, std::string text);
+  [[nodiscard]] std::size_t room_in_batch(const work& w) const;
   void send_batch(work& w);
   [[nodiscard]] bool is_open(const request_id& id) const;
   void close(active_call& c);

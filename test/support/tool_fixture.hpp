@@ -5,6 +5,7 @@
 // client calls them. Every answer is held against what all answers have in common: one text block
 // that says the same as the structured content, which fits the tool's output schema.
 
+#include "support/request_lines.hpp"
 #include "support/temp_tree.hpp"
 
 #include <paddock/mcp/server.hpp>
@@ -87,11 +88,6 @@ struct tool_answer {
     return all;
   }
 };
-
-/// A JSON string.
-inline std::string json_string(std::string_view text) {
-  return mcp::json_writer().string(text).take();
-}
 
 class tool_fixture : public testing::Test {
 protected:
