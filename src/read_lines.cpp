@@ -13,18 +13,26 @@
 namespace paddock {
 namespace {
 
+/// A range near the front of a large file should cost what it costs in a small one, and a whole
+/// file few calls.
+constexpr std::size_t first_chunk_bytes = 16 * 1024;
 constexpr std::size_t chunk_bytes = 128 * 1024;
 constexpr std::int64_t no_line = std::numeric_limits<std::int64_t>::max();
 
 /// Reads a file chunk by chunk and counts its line breaks.
 class line_stream {
 public:
-  explicit line_stream(int fd) : fd_(fd), buffer_(new char[chunk_bytes]) {} // not zeroed
+  explicit line_stream(int fd) : fd_(fd) {}
 
   /// The rest of the current chunk, or the next one; empty at the end.
   result<std::string_view> chunk() {
     if (rest_.empty()) {
-      PADDOCK_TRY(const auto n, sys::pread(fd_, {buffer_.get(), chunk_bytes}, offset_));
+      // At the beginning, and when the first chunk was not the whole file.
+      if (offset_ == buffer_size_ && buffer_size_ < chunk_bytes) {
+        buffer_size_ = buffer_size_ == 0 ? first_chunk_bytes : chunk_bytes;
+        buffer_.reset(new char[buffer_size_]); // not cleared
+      }
+      PADDOCK_TRY(const auto n, sys::pread(fd_, {buffer_.get(), buffer_size_}, offset_));
       offset_ += n;
       rest_ = {buffer_.get(), n};
     }
@@ -57,6 +65,7 @@ public:
 private:
   int fd_;
   std::unique_ptr<char[]> buffer_; // NOLINT: a vector would clear it
+  std::size_t buffer_size_ = 0;
   std::uint64_t offset_ = 0;
   std::string_view rest_;
   std::int64_t passed_ = 0;

@@ -123,10 +123,9 @@ open_skill_directory(const root& base, const skill_store_options& options, skill
   return std::optional(std::move(in));
 }
 
-std::optional<examined_skill> examine_skill(const skill_directory& in, std::string_view id) {
-  std::string path;
-  path.reserve(id.size() + 1 + skill_file_name.size());
-  path.append(id).append("/").append(skill_file_name);
+std::optional<examined_skill> examine_skill(const skill_directory& in, std::string_view id,
+                                            std::string& path) {
+  path.assign(id).append("/").append(skill_file_name);
   const auto now = sys::file_clock_ns();
 
   unloaded_directory bad;
