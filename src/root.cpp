@@ -150,9 +150,10 @@ result<std::string> root::relative(std::string_view path) const {
     path = *inside;
   }
   std::size_t depth = 0; // how far below the root, if no link is on the way
-  std::string_view rest = path;
-  for (auto part = next_component(rest); !part.empty(); part = next_component(rest)) {
-    if (part == ".") continue;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const auto part = path.substr(begin, path.find('/', begin) - begin);
+    begin += part.size() + 1;
+    if (part.empty() || part == ".") continue;
     if (part.size() > name_bytes_max) return refuse(error_code::name_too_long, ENAMETOOLONG);
     // Passing through a protected entry is refused as well, whether it exists or not.
     if (depth == 0 && part != ".." && is_protected_name(part))
