@@ -9,7 +9,6 @@
 /// compared; a content in which they agree too often (a run of one byte, say) is left to the C
 /// library's search, so the cost is linear whatever the content. Thread-safety: pure.
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -31,7 +30,7 @@ class text_finder {
 public:
   explicit constexpr text_finder(std::string_view text) noexcept
       : text_(text), rare_(rarest(text, 0, 0)),
-        other_(rarest(text, rare_, std::min(text.size(), looked_at_max) / 2)) {}
+        other_(rarest(text, rare_, looked_at(text).size() / 2)) {}
 
   /// std::string_view::find.
   [[nodiscard]] std::size_t find(std::string_view content, std::size_t from) const noexcept {
@@ -68,14 +67,16 @@ private:
   static constexpr std::size_t patience = 4096;
 
   /// Only the beginning of a long text is looked at for rare bytes.
-  static constexpr std::size_t looked_at_max = 256;
+  static constexpr std::string_view looked_at(std::string_view text) noexcept {
+    return text.substr(0, 256);
+  }
 
   /// Where the rarest byte is, at a distance from `place`: bytes side by side go together too often
   /// for the second to say much. Half of the text is always possible.
   static constexpr std::size_t rarest(std::string_view text, std::size_t place,
                                       std::size_t distance) noexcept {
     std::size_t best = place >= distance ? 0 : place + distance;
-    for (std::size_t i = best + 1; i < std::min(text.size(), looked_at_max); ++i)
+    for (std::size_t i = best + 1; i < looked_at(text).size(); ++i)
       if ((i < place ? place - i : i - place) >= distance &&
           commonness(text[i]) < commonness(text[best]))
         best = i;
