@@ -104,14 +104,16 @@ void write(mcp::json_writer& out, mcp::json_view value) {
   case mcp::json_kind::boolean:
     out.boolean(*value.boolean());
     return;
+  case mcp::json_kind::integer:
+    out.integer(*value.integer());
+    return;
+  case mcp::json_kind::number:
+    out.number(*value.number());
+    return;
   case mcp::json_kind::null:
+  case mcp::json_kind::missing:
     out.null();
     return;
-  default:
-    if (const auto whole = value.integer())
-      out.integer(*whole);
-    else
-      out.number(*value.number());
   }
 }
 
