@@ -3,6 +3,10 @@
 // The adapter as a child process over a pair of pipes: start to the first tools/list answer, round
 // trips, memory. The floor is `cat` over the same pipes. Real time, because the work is done in the
 // other process.
+//
+// Memory at rest is 5 MiB, 4.4 of them pages of files, of which libstdc++ is 1.5, libc 1.3 and the
+// program 1. A dead end: linking libstdc++ and libgcc into the program. libsimdjson, which Debian
+// has only as a shared library, loads them all the same, and they are there twice (5.8 MiB).
 
 #include "line_process.hpp"
 #include "scratch.hpp"

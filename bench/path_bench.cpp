@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 // Resolving a path beneath the workspace, six directories deep, beside a plain openat of the same
-// path. The floor that answers the same question also asks the kernel what was opened. Warm caches.
+// path. Two floors say what of the difference is the kernel's: openat2 that is told to stay beneath
+// the root, and with it the statx that the answer consists of. Warm caches.
 
 #include "scratch.hpp"
 
@@ -10,9 +11,12 @@
 #include <benchmark/benchmark.h>
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -59,6 +63,32 @@ void floor_openat_fstat(benchmark::State& state) {
   ::close(root);
 }
 BENCHMARK(floor_openat_fstat)->Name("floor/openat_fstat_depth_6");
+
+constexpr open_how beneath{.flags = O_PATH | O_CLOEXEC,
+                           .mode = 0,
+                           .resolve =
+                               RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS};
+
+enum class then : std::uint8_t { close, statx };
+
+void floor_openat2(benchmark::State& state, then what) {
+  const scratch s;
+  s.file(deep_path, "x");
+  const int root = ::open(s.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  struct statx status{};
+  for (auto _ : state) {
+    const auto fd =
+        static_cast<int>(::syscall(SYS_openat2, root, deep_path, &beneath, sizeof beneath));
+    if (fd < 0) state.SkipWithError("cannot open");
+    if (what == then::statx)
+      benchmark::DoNotOptimize(
+          ::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status));
+    ::close(fd);
+  }
+  ::close(root);
+}
+BENCHMARK_CAPTURE(floor_openat2, close, then::close)->Name("floor/openat2_beneath_depth_6");
+BENCHMARK_CAPTURE(floor_openat2, statx, then::statx)->Name("floor/openat2_beneath_statx_depth_6");
 
 /// The check that is usual and can be overtaken by a rename.
 void usual_canonical(benchmark::State& state) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 // Work on bytes in memory: content types, JSON in and out. Beside it what no implementation can
-// avoid (a copy of the bytes, a look at each of them).
+// avoid (a copy of the bytes, a look at each of them), and libmagic where it is installed.
 
 #include "scratch.hpp"
 
@@ -9,6 +9,10 @@
 #include <paddock/mime.hpp>
 
 #include <benchmark/benchmark.h>
+
+#if PADDOCK_BENCH_LIBMAGIC
+#include <magic.h>
+#endif
 
 #include <cstring>
 #include <string>
@@ -19,15 +23,35 @@ namespace {
 
 using namespace std::string_literals;
 
-void sniff(benchmark::State& state, const std::string& prefix, std::string_view type) {
-  if (mime::sniff(prefix).type != type) state.SkipWithError("wrong type");
+struct content {
+  std::string prefix;
+  std::string_view type;
+};
+const content png{"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"s + std::string(4000, '\x01'), "image/png"};
+const content text_4_kib{lines_of(4096), "text/plain"};
+
+void sniff(benchmark::State& state, const content& c) {
+  if (mime::sniff(c.prefix).type != c.type) state.SkipWithError("wrong type");
   for (auto _ : state)
-    benchmark::DoNotOptimize(mime::sniff(prefix));
+    benchmark::DoNotOptimize(mime::sniff(c.prefix));
 }
-BENCHMARK_CAPTURE(sniff, png, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"s + std::string(4000, '\x01'),
-                  "image/png")
-    ->Name("mime/png");
-BENCHMARK_CAPTURE(sniff, text, lines_of(4096), "text/plain")->Name("mime/text_4KiB");
+BENCHMARK_CAPTURE(sniff, png, png)->Name("mime/png");
+BENCHMARK_CAPTURE(sniff, text, text_4_kib)->Name("mime/text_4KiB");
+
+#if PADDOCK_BENCH_LIBMAGIC
+void usual_libmagic(benchmark::State& state, const content& c) {
+  const magic_t magic = ::magic_open(MAGIC_MIME_TYPE);
+  const auto look = [&] { return ::magic_buffer(magic, c.prefix.data(), c.prefix.size()); };
+  if (::magic_load(magic, nullptr) != 0 || look() != c.type)
+    state.SkipWithError("libmagic says something else");
+  else
+    for (auto _ : state)
+      benchmark::DoNotOptimize(look());
+  ::magic_close(magic);
+}
+BENCHMARK_CAPTURE(usual_libmagic, png, png)->Name("usual/libmagic_png");
+BENCHMARK_CAPTURE(usual_libmagic, text, text_4_kib)->Name("usual/libmagic_text_4KiB");
+#endif
 
 void floor_memchr(benchmark::State& state) {
   const std::string text = lines_of(4096);

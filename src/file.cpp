@@ -12,8 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace paddock {
 namespace {
@@ -24,11 +27,21 @@ error refuse(error_code code, const char* operation) {
   return {code, 0, operation};
 }
 
+/// Memory that will be read into is not cleared first.
+template <class T> struct uncleared : std::allocator<T> {
+  template <class U> struct rebind {
+    using other = uncleared<U>;
+  };
+  template <class U> void construct(U* place) noexcept { ::new (static_cast<void*>(place)) U; }
+};
+using raw_bytes = std::vector<char, uncleared<char>>;
+
 /// Reads to the end of the file; st_size is only a hint, the file may grow or shrink meanwhile.
-result<std::string> read_to_end(int fd, std::uint64_t size_hint, std::uint64_t bytes_max) {
+template <class Bytes>
+result<Bytes> read_to_end(int fd, std::uint64_t size_hint, std::uint64_t bytes_max) {
   if (size_hint > bytes_max) return refuse(error_code::too_large, "read");
   constexpr std::size_t step = 64 * 1024;
-  std::string bytes;
+  Bytes bytes;
   std::size_t used = 0;
   bytes.resize(static_cast<std::size_t>(size_hint) + 1); // one more, to meet the end in one go
   for (;;) {
@@ -76,7 +89,8 @@ result<void> check_existing_target(const place& where) {
 
 result<file_content> read_file(const root& root, std::string_view path, read_options options) {
   PADDOCK_TRY(auto file, root.open_beneath(path, access::read));
-  PADDOCK_TRY(auto bytes, read_to_end(file.fd.get(), file.status.size, options.bytes_max));
+  PADDOCK_TRY(auto bytes,
+              read_to_end<std::string>(file.fd.get(), file.status.size, options.bytes_max));
   return file_content{std::move(bytes), std::move(file.path), file.status};
 }
 
@@ -138,9 +152,9 @@ result<edit_outcome> edit_file(const root& root, std::string_view path, const te
       continue;
     if (!file) return file.error();
     PADDOCK_TRY(const auto bytes,
-                read_to_end(file->fd.get(), file->status.size, options.file_bytes_max));
-    PADDOCK_TRY(const auto plan, plan_edit(bytes, edit));
-    const auto content = std::string_view(bytes);
+                read_to_end<raw_bytes>(file->fd.get(), file->status.size, options.file_bytes_max));
+    const std::string_view content(bytes.data(), bytes.size());
+    PADDOCK_TRY(const auto plan, plan_edit(content, edit));
     const std::array parts{content.substr(0, plan.offset), std::string_view(plan.replacement),
                            content.substr(plan.offset + plan.size)};
     where.existing = file->status;

@@ -2,49 +2,81 @@
 #include "sys/syscall.hpp"
 
 #include <paddock/file.hpp>
+#include <paddock/text_edit.hpp>
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace paddock {
 namespace {
 
+/// A range near the front of a large file should cost what it costs in a small one, and a whole
+/// file few calls.
+constexpr std::size_t first_chunk_bytes = 16 * 1024;
 constexpr std::size_t chunk_bytes = 128 * 1024;
+/// From here on it is faster to count the breaks of a chunk than to go from one to the next.
+constexpr std::int64_t lines_worth_counting = 512;
 constexpr std::int64_t no_line = std::numeric_limits<std::int64_t>::max();
+
+struct some_lines {
+  std::size_t bytes = 0;
+  std::int64_t breaks = 0;
+};
+
+/// The first `lines` lines of a chunk, with the breaks that end them; all of it when it has fewer.
+some_lines lines_of(std::string_view chunk, std::int64_t lines) {
+  if (lines >= lines_worth_counting) {
+    const auto breaks = static_cast<std::int64_t>(detail::count_breaks(chunk).all);
+    if (breaks < lines) return {chunk.size(), breaks};
+  }
+  some_lines found;
+  for (; found.breaks < lines; ++found.breaks) {
+    const std::size_t newline = chunk.find('\n', found.bytes);
+    if (newline == std::string_view::npos) return {chunk.size(), found.breaks};
+    found.bytes = newline + 1;
+  }
+  return found;
+}
 
 /// Reads a file chunk by chunk and counts its line breaks.
 class line_stream {
 public:
-  explicit line_stream(int fd) : fd_(fd), buffer_(new char[chunk_bytes]) {} // not zeroed
+  /// `size` is only a hint: reaching it with a chunk that is not full counts as the end of the
+  /// file, which saves the call that would find nothing more.
+  line_stream(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
 
   /// The rest of the current chunk, or the next one; empty at the end.
   result<std::string_view> chunk() {
-    if (rest_.empty()) {
-      PADDOCK_TRY(const auto n, sys::pread(fd_, {buffer_.get(), chunk_bytes}, offset_));
+    if (rest_.empty() && !at_end_) {
+      // At the beginning, and when the first chunk was not the whole file.
+      if (offset_ == buffer_size_ && buffer_size_ < chunk_bytes) {
+        buffer_size_ = buffer_size_ == 0 ? first_chunk_bytes : chunk_bytes;
+        buffer_.reset(new char[buffer_size_]); // not cleared
+      }
+      PADDOCK_TRY(const auto n, sys::pread(fd_, {buffer_.get(), buffer_size_}, offset_));
       offset_ += n;
       rest_ = {buffer_.get(), n};
+      at_end_ = n == 0 || (n < buffer_size_ && offset_ >= size_);
     }
     return rest_;
   }
   void consume(std::size_t bytes) { rest_.remove_prefix(bytes); }
 
-  /// Goes to the start of `line`, counted from where the stream is; false at the end of the file.
+  /// Goes so many lines further; false at the end of the file.
   result<bool> skip_lines(std::int64_t lines) {
     while (lines > 0) {
       PADDOCK_TRY(const auto part, chunk());
       if (part.empty()) return false;
-      const auto* newline = static_cast<const char*>(std::memchr(part.data(), '\n', part.size()));
-      if (newline == nullptr) {
-        consume(part.size());
-        continue;
-      }
-      consume(static_cast<std::size_t>(newline - part.data()) + 1);
-      ++passed_;
-      --lines;
+      const auto [bytes, breaks] = lines_of(part, lines);
+      consume(bytes);
+      passed_ += breaks;
+      lines -= breaks;
     }
     return true;
   }
@@ -56,14 +88,17 @@ public:
 
 private:
   int fd_;
+  std::uint64_t size_;
+  bool at_end_ = false;
   std::unique_ptr<char[]> buffer_; // NOLINT: a vector would clear it
+  std::size_t buffer_size_ = 0;
   std::uint64_t offset_ = 0;
   std::string_view rest_;
   std::int64_t passed_ = 0;
 };
 
-result<std::int64_t> count_lines(int fd) {
-  line_stream stream(fd);
+result<std::int64_t> count_lines(int fd, std::uint64_t size) {
+  line_stream stream(fd, size);
   PADDOCK_TRY(const bool more, stream.skip_lines(no_line));
   (void)more; // no file has that many lines
   return stream.passed() + 1;
@@ -76,18 +111,9 @@ result<bool> take_lines(line_stream& stream, std::int64_t wanted, std::uint64_t 
   while (wanted > 0) {
     PADDOCK_TRY(const auto part, stream.chunk());
     if (part.empty()) return true;
-    std::size_t used = 0;
-    while (used < part.size() && wanted > 0) {
-      const auto* newline =
-          static_cast<const char*>(std::memchr(part.data() + used, '\n', part.size() - used));
-      if (newline == nullptr) {
-        used = part.size();
-        break;
-      }
-      used = static_cast<std::size_t>(newline - part.data()) + 1;
-      stream.add_passed(1);
-      --wanted;
-    }
+    const auto [used, breaks] = lines_of(part, wanted);
+    stream.add_passed(breaks);
+    wanted -= breaks;
     // The break that ends the range counts for the bound no more than it does for the text.
     const std::size_t kept = wanted == 0 ? used - 1 : used;
     if (text.size() + kept > bytes_max) return error{error_code::too_large, 0, "read lines"};
@@ -117,12 +143,12 @@ result<line_slice> read_lines(const root& root, std::string_view path, line_rang
   std::int64_t from = range.from.value_or(0);
   std::int64_t to = range.to.value_or(no_line);
   if (from < 0 || to < 0) {
-    PADDOCK_TRY(slice.total_lines, count_lines(fd));
+    PADDOCK_TRY(slice.total_lines, count_lines(fd, file.status.size));
     from = from_front(from, *slice.total_lines);
     to = from_front(to, *slice.total_lines);
   }
 
-  line_stream stream(fd);
+  line_stream stream(fd, file.status.size);
   PADDOCK_TRY(const bool reached, stream.skip_lines(from));
   slice.offset = stream.position();
   bool at_end = !reached;

@@ -105,7 +105,22 @@ std::vector<std::string_view> components(std::string_view path) {
   return parts;
 }
 
+namespace {
+
+/// Whether a path is what collapse would make of it: no component is empty or begins with a dot.
+bool is_plain(std::string_view path) {
+  bool begins = true;
+  for (const char c : path) {
+    if (begins && (c == '/' || c == '.')) return false;
+    begins = c == '/';
+  }
+  return path.empty() || !begins;
+}
+
+} // namespace
+
 result<std::string> collapse(std::string_view path) {
+  if (is_plain(path)) return std::string(path);
   std::string out;
   out.reserve(path.size());
   for (auto part = next_component(path); !part.empty(); part = next_component(path)) {

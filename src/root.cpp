@@ -150,7 +150,10 @@ result<std::string> root::relative(std::string_view path) const {
     path = *inside;
   }
   std::size_t depth = 0; // how far below the root, if no link is on the way
-  for (const auto part : resolve::components(path)) {
+  for (std::size_t begin = 0; begin < path.size();) {
+    const auto part = path.substr(begin, path.find('/', begin) - begin);
+    begin += part.size() + 1;
+    if (part.empty() || part == ".") continue;
     if (part.size() > name_bytes_max) return refuse(error_code::name_too_long, ENAMETOOLONG);
     // Passing through a protected entry is refused as well, whether it exists or not.
     if (depth == 0 && part != ".." && is_protected_name(part))
@@ -253,20 +256,20 @@ result<opened> root::open_strictly(const std::string& path, access intent) const
 }
 
 result<opened> root::open_beneath(std::string_view path, access intent) const {
-  PADDOCK_TRY(std::string now, relative(path));
+  PADDOCK_TRY(const std::string asked, relative(path));
   const bool directory = demands_directory(path);
-  const auto in = scope_of(*this, mounts_, configured_);
-  const std::string asked = now;
+  std::string translated; // once a link has been met
   for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
-    auto found = open_strictly(now, intent);
+    auto found = open_strictly(attempt == 0 ? asked : translated, intent);
     if (!found && resolve::met_link(found.error())) {
+      const auto in = scope_of(*this, mounts_, configured_);
       PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked));
       // First, so that nobody learns which names there are in a reserved entry.
       if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
       if (!expanded.complete())
         return missing_or_gone(refuse(
             expanded.through_link ? error_code::dangling_symlink : error_code::not_found, ENOENT));
-      now = std::move(expanded.path);
+      translated = std::move(expanded.path);
       continue;
     }
     if (!found) return missing_or_gone(found.error());

@@ -47,14 +47,14 @@ bool same(const skill_list& a, const skill_list& b) {
 
 } // namespace
 
-/// A directory that may be a skill.
+/// A directory that may be a skill. Small, because there are many and they are sorted.
 struct skill_index::candidate {
   std::uint32_t name_offset = 0; ///< into survey::names
   std::uint16_t name_size = 0;
   bool link = false;
-  bool ignored = false;                ///< no directory after all
-  const known* before = nullptr;       ///< what was found the last time
-  std::optional<examined_skill> fresh; ///< empty: what was found the last time still holds
+  bool ignored = false;                  ///< no directory after all
+  const known* before = nullptr;         ///< what was found the last time
+  std::unique_ptr<examined_skill> fresh; ///< empty: what was found the last time still holds
 };
 
 struct skill_index::survey {
@@ -119,7 +119,8 @@ void skill_index::examine(survey& found) const {
                        *c.before->stamp)
             continue;
         }
-        c.fresh = examine_skill(in, id);
+        if (auto found_now = examine_skill(in, id, path))
+          c.fresh = std::make_unique<examined_skill>(*std::move(found_now));
         c.ignored = !c.fresh;
       }
     }

@@ -57,9 +57,15 @@ struct examined_skill {
   std::optional<file_stamp> stamp;
 };
 
-/// Looks at one directory of skills. Empty: there is no such directory.
+/// Looks at one directory of skills. Empty: there is no such directory. `path` is only room for a
+/// path, which whoever looks at many keeps.
 [[nodiscard]] std::optional<examined_skill> examine_skill(const skill_directory& in,
-                                                          std::string_view id);
+                                                          std::string_view id, std::string& path);
+[[nodiscard]] inline std::optional<examined_skill> examine_skill(const skill_directory& in,
+                                                                 std::string_view id) {
+  std::string path;
+  return examine_skill(in, id, path);
+}
 
 class skill_index {
 public:

@@ -198,6 +198,31 @@ TEST_F(read_test, the_bound_on_a_range_counts_only_its_text) {
   EXPECT_THAT(read_lines(r, "f", {}, {.bytes_max = 10}), IsOk());
 }
 
+/// Files are read in a small chunk and then in large ones.
+TEST_F(read_test, ranges_across_chunks) {
+  constexpr std::int64_t line_bytes = 16;
+  for (const std::int64_t edge : {16, 128, 16 + 128, 16 + 2 * 128})
+    for (const std::int64_t beyond : {-1, 0, 1, 2}) {
+      const std::int64_t lines = edge * 1024 / line_bytes + beyond;
+      std::string content;
+      for (std::int64_t i = 0; i < lines; ++i) {
+        const std::string number = std::to_string(i);
+        content +=
+            std::string(static_cast<std::size_t>(line_bytes) - 1 - number.size(), '.') + number;
+        content += '\n';
+      }
+      t.file("ws/f", content);
+      const auto near = read_lines(r, "f", {lines - 2, lines - 1});
+      ASSERT_THAT(near, IsOk());
+      EXPECT_TRUE(near->text.ends_with("." + std::to_string(lines - 2))) << near->text;
+      EXPECT_EQ(near->offset, static_cast<std::uint64_t>((lines - 2) * line_bytes));
+      const auto tail = read_lines(r, "f", {1, std::nullopt});
+      ASSERT_THAT(tail, IsOk());
+      EXPECT_EQ(tail->text, content.substr(line_bytes));
+      EXPECT_EQ(tail->total_lines, lines + 1);
+    }
+}
+
 TEST_F(read_test, a_sparse_file_of_a_tebibyte) {
   sparse("f", "one\ntwo\nthree\n", tebibyte);
   EXPECT_THAT(read_file(r, "f"), IsError(too_large));

@@ -178,5 +178,70 @@ TEST(TextEdit, LongTextsOfEveryKindOfLineEnding) {
   }
 }
 
+// --- the search beneath it
+// -------------------------------------------------------------------------
+
+/// Every place, and every place to begin from, as std::string_view::find says.
+bool finds_as_the_standard_does(std::string_view content, std::string_view text) {
+  const detail::text_finder finder(text);
+  for (std::size_t from = 0; from <= content.size() + 1; ++from)
+    if (finder.find(content, from) != content.find(text, from)) return false;
+  return true;
+}
+
+TEST(TextSearch, FindsATextAtEveryPlace) {
+  constexpr std::size_t content_size = 200; // three blocks and a tail
+  for (const std::string_view text :
+       {"N"sv, "NE"sv, "eN"sv, "an Ne"sv, "NNNNNNNNN"sv, "a b c d Q"sv})
+    for (const char filler : {'a', ' ', 'N', '\xFF'})
+      for (std::size_t at = 0; at + text.size() <= content_size; ++at) {
+        std::string content(content_size, filler);
+        content.replace(at, text.size(), text);
+        ASSERT_TRUE(finds_as_the_standard_does(content, text)) << text << " at " << at;
+      }
+}
+
+/// Texts over few letters, so that the rare bytes agree often and in vain, up to where the search
+/// gives up on them.
+TEST(TextSearch, AgreesWithTheStandardOnRepetitiveTexts) {
+  std::mt19937 random(11);
+  std::size_t found = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const unsigned letters = 1 + random() % 4;
+    const auto text_of = [&](std::size_t size) {
+      std::string text(size, ' ');
+      for (char& c : text)
+        c = "abNe"[random() % letters];
+      return text;
+    };
+    const std::string content = text_of(random() % 20'000);
+    const std::string text = text_of(1 + random() % (round % 10 == 0 ? 600 : 12));
+    const std::size_t from = random() % (content.size() + 1);
+    const auto expected = content.find(text, from);
+    ASSERT_EQ(detail::text_finder(text).find(content, from), expected) << text;
+    found += expected == std::string::npos ? 0 : 1;
+  }
+  EXPECT_GT(found, 500U);
+  EXPECT_LT(found, 1900U);
+}
+
+TEST(TextSearch, CountsBreaksAsALoopDoes) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::string text(random() % (round % 20 == 0 ? 40'000 : 300), ' ');
+    for (char& c : text)
+      c = "\r\nab"[random() % 4];
+    std::uint64_t all = 0;
+    std::uint64_t pairs = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      all += text[i] == '\n' ? 1U : 0U;
+      pairs += text[i] == '\n' && i > 0 && text[i - 1] == '\r' ? 1U : 0U;
+    }
+    const auto counted = detail::count_breaks(text);
+    ASSERT_EQ(counted.all, all);
+    ASSERT_EQ(counted.pairs, pairs);
+  }
+}
+
 } // namespace
 } // namespace paddock

@@ -66,7 +66,7 @@ namespace paddock {
     normal += component;
     if (component != "..") ++cancellable;
   }
-  if (normal.empty()) normal = ".";
+  if (normal.empty()) return ".";
   return normal;
 }
 

@@ -17,8 +17,10 @@
 /// lone CR at the edge of a match or of the new text stays lone, when what comes to stand beside it
 /// is an LF. Thread-safety: pure functions.
 
+#include <paddock/detail/text_search.hpp>
 #include <paddock/result.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -67,31 +69,53 @@ struct text_match {
   std::uint64_t occurrences = 0;
 };
 
-/// std::string_view::find with the C library's linear-time search.
-[[nodiscard]] inline std::size_t find_text(std::string_view content, std::string_view text,
-                                           std::size_t from) noexcept {
-  if (from >= content.size()) return std::string_view::npos;
-  const void* found =
-      ::memmem(content.data() + from, content.size() - from, text.data(), text.size());
-  if (found == nullptr) return std::string_view::npos;
-  return static_cast<std::size_t>(static_cast<const char*>(found) - content.data());
-}
-
 /// Whether the '\n' at `at` is the second byte of a CRLF pair.
 [[nodiscard]] inline bool is_pair(std::string_view content, std::size_t at) noexcept {
   return at > 0 && content[at - 1] == '\r';
 }
 
+struct break_counts {
+  std::uint64_t all = 0;   ///< how often '\n' occurs
+  std::uint64_t pairs = 0; ///< how often as the second byte of a CRLF pair
+};
+
+/// The inner loop has a fixed length, so that compilers make vector instructions of it.
+[[nodiscard]] inline break_counts count_breaks(std::string_view text) noexcept {
+  constexpr std::size_t width = 32;
+  constexpr std::size_t rounds_max = 255; // a counter is a byte
+  if (text.empty()) return {};
+  break_counts count{text[0] == '\n' ? 1U : 0U, 0};
+  std::size_t at = 1; // so that there always is a byte before
+  while (text.size() - at >= width) {
+    std::array<std::uint8_t, width> all{};
+    std::array<std::uint8_t, width> pairs{};
+    for (std::size_t round = 0; round < rounds_max && text.size() - at >= width; ++round) {
+      const char* const block = text.data() + at;
+      for (std::size_t i = 0; i < width; ++i) {
+        const int is_break = block[i] == '\n' ? 1 : 0;
+        all[i] = static_cast<std::uint8_t>(all[i] + is_break);
+        pairs[i] =
+            static_cast<std::uint8_t>(pairs[i] + (is_break & ((block - 1)[i] == '\r' ? 1 : 0)));
+      }
+      at += width;
+    }
+    for (std::size_t i = 0; i < width; ++i) {
+      count.all += all[i];
+      count.pairs += pairs[i];
+    }
+  }
+  for (; at < text.size(); ++at) {
+    count.all += text[at] == '\n' ? 1U : 0U;
+    count.pairs += text[at] == '\n' && is_pair(text, at) ? 1U : 0U;
+  }
+  return count;
+}
+
 [[nodiscard]] inline line_endings line_endings_of(std::string_view content) noexcept {
   if (content.find('\r') == std::string_view::npos) return line_endings::no_pairs;
-  bool pairs = false;
-  bool singles = false;
-  for (std::size_t at = content.find('\n'); at != std::string_view::npos;
-       at = content.find('\n', at + 1)) {
-    (is_pair(content, at) ? pairs : singles) = true;
-    if (pairs && singles) return line_endings::mixed;
-  }
-  return pairs ? line_endings::all_pairs : line_endings::no_pairs;
+  const break_counts breaks = count_breaks(content);
+  if (breaks.pairs == 0) return line_endings::no_pairs;
+  return breaks.pairs == breaks.all ? line_endings::all_pairs : line_endings::mixed;
 }
 
 /// `text` with `line_break` in place of each LF and of each CRLF pair.
@@ -114,8 +138,9 @@ struct text_match {
 [[nodiscard]] inline text_match find_exactly(std::string_view content,
                                              std::string_view text) noexcept {
   text_match match;
-  for (std::size_t at = find_text(content, text, 0); at != std::string_view::npos;
-       at = find_text(content, text, at + text.size())) {
+  const text_finder finder(text);
+  for (std::size_t at = finder.find(content, 0); at != std::string_view::npos;
+       at = finder.find(content, at + text.size())) {
     if (match.occurrences++ == 0) match = {at, text.size(), 1};
   }
   return match;
@@ -156,30 +181,6 @@ struct text_match {
   return match;
 }
 
-/// How often '\n' occurs. The inner loop has a fixed length, so that compilers make vector
-/// instructions of it.
-[[nodiscard]] inline std::uint64_t count_line_breaks(std::string_view text) noexcept {
-  constexpr std::size_t width = 32;
-  constexpr std::size_t rounds_max = 255; // a counter is a byte
-  std::uint64_t count = 0;
-  while (text.size() >= width) {
-    std::uint8_t seen[width] = {};
-    std::size_t done = 0;
-    for (std::size_t round = 0; round < rounds_max && text.size() - done >= width; ++round) {
-      const char* const block = text.data() + done;
-      for (std::size_t i = 0; i < width; ++i)
-        seen[i] = static_cast<std::uint8_t>(seen[i] + (block[i] == '\n' ? 1 : 0));
-      done += width;
-    }
-    for (const std::uint8_t each : seen)
-      count += each;
-    text.remove_prefix(done);
-  }
-  for (const char c : text)
-    count += c == '\n' ? 1 : 0;
-  return count;
-}
-
 /// The line break that new text at this place is to use, see the top of this header.
 [[nodiscard]] inline std::string_view line_break_at(std::string_view content,
                                                     const text_match& match) noexcept {
@@ -205,7 +206,7 @@ inline result<edit_plan> plan_edit(std::string_view content, const text_edit& ed
       .size = match.size,
       .replacement = detail::with_line_breaks(edit.new_text, detail::line_break_at(content, match)),
       .occurrences = match.occurrences,
-      .line = detail::count_line_breaks(content.substr(0, match.offset)),
+      .line = detail::count_breaks(content.substr(0, match.offset)).all,
   };
 }
 
