@@ -31,6 +31,10 @@ inline constexpr revision newest_legacy = revision::r2025_11_25;
 /// The legacy revision of this name.
 [[nodiscard]] std::optional<revision> legacy_revision(std::string_view name) noexcept;
 
+/// The level of this name ("debug", …, "emergency").
+[[nodiscard]] std::optional<log_level> log_level_of(std::string_view name) noexcept;
+[[nodiscard]] std::string_view name_of(log_level level) noexcept;
+
 /// "_meta" keys of the modern revision.
 inline constexpr std::string_view meta_protocol_version = "io.modelcontextprotocol/protocolVersion";
 inline constexpr std::string_view meta_client_capabilities =
@@ -44,7 +48,7 @@ struct server::core {
   core(server_options o, std::vector<tool> t, std::vector<extension> e);
 
   [[nodiscard]] const tool* find(std::string_view name) const;
-  [[nodiscard]] const extension_method* find_method(std::string_view name) const;
+  [[nodiscard]] const extension_method* find_method(std::string_view name, revision r) const;
   /// The result of a legacy `initialize` answered with `r`.
   [[nodiscard]] std::string initialize_result(revision r) const;
   /// Of server/discover.

@@ -91,12 +91,9 @@ void session::dispatch_modern(work& w, const message& m, json_view meta) {
     return reply_error(w, m.id, rpc_error::unsupported_protocol_version,
                        "Unsupported protocol version", data.str());
   }
-  if (const json_view level = meta[meta_log_level]; level.exists()) {
-    static constexpr std::string_view levels[] = {"debug", "info",     "notice", "warning",
-                                                  "error", "critical", "alert",  "emergency"};
-    if (!level.string() || std::ranges::find(levels, *level.string()) == std::end(levels))
-      return reply_error(w, m.id, rpc_error::invalid_params, "Invalid params: unknown log level");
-  }
+  if (const json_view level = meta[meta_log_level];
+      level.exists() && !log_level_of(level.string().value_or("")))
+    return reply_error(w, m.id, rpc_error::invalid_params, "Invalid params: unknown log level");
   if (m.method == "tools/call") return call_tool(w, m, meta, revision::r2026_07_28);
   if (m.method == "tools/list") return list_tools(w, m, revision::r2026_07_28);
   if (m.method == "server/discover") return reply_result(w, m, core_->discover_result());
@@ -110,6 +107,8 @@ void session::dispatch_legacy(work& w, const message& m, json_view meta) {
   if (m.method == "ping") return reply_result(w, m, "{}");
   if (m.method == "tools/list") return list_tools(w, m, r);
   if (m.method == "initialize") return initialize(w, m);
+  if (m.method == "logging/setLevel" && core_->options.logging == client_logging::offered)
+    return set_log_level(w, m);
   call_method(w, m, meta, r);
 }
 
@@ -129,6 +128,16 @@ void session::initialize(work& w, const message& m) {
       .name = std::string(info["name"].string().value_or("").substr(0, id_bytes_max)),
       .version = std::string(info["version"].string().value_or("").substr(0, id_bytes_max))});
   reply_result(w, m, core_->initialize_result(*negotiated_));
+}
+
+void session::set_log_level(work& w, const message& m) {
+  const auto level = log_level_of(m.params["level"].string().value_or(""));
+  if (!level)
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Invalid params: level must be one of debug, info, notice, warning, error, "
+                       "critical, alert, emergency");
+  log_from_ = *level;
+  reply_result(w, m, "{}");
 }
 
 void session::list_tools(work& w, const message& m, revision r) {
@@ -152,25 +161,28 @@ void session::call_tool(work& w, const message& m, json_view meta, revision r) {
   else if (arguments.exists() && !arguments.is(json_kind::null))
     return reply_error(w, m.id, rpc_error::invalid_params,
                        "Invalid params: arguments must be an object");
-  start(w, std::move(request), meta);
+  start(w, m, std::move(request), meta);
 }
 
 /// What is left: methods of extensions.
 void session::call_method(work& w, const message& m, json_view meta, revision r) {
-  call_request request{.id = *m.id, .method = core_->find_method(m.method), .revision = r};
+  call_request request{.id = *m.id, .method = core_->find_method(m.method, r), .revision = r};
   if (request.method == nullptr)
     return reply_error(w, m.id, rpc_error::method_not_found, "Method not found");
   if (m.params.exists() && !m.params.is(json_kind::object))
     return reply_error(w, m.id, rpc_error::invalid_params,
                        "Invalid params: params must be an object");
   request.arguments = m.params;
-  start(w, std::move(request), meta);
+  start(w, m, std::move(request), meta);
 }
 
-void session::start(work& w, call_request request, json_view meta) {
+void session::start(work& w, const message& m, call_request request, json_view meta) {
+  request.params = m.params;
   request.progress_token = request_id::from(meta["progressToken"]);
   request.traceparent = meta["traceparent"].string().value_or("");
   if (const json_view info = meta[meta_client_info]; request.revision == revision::r2026_07_28) {
+    request.client_capabilities = meta[meta_client_capabilities];
+    request.log_from = log_level_of(meta[meta_log_level].string().value_or(""));
     request.client_name = info["name"].string().value_or("");
     request.client_version = info["version"].string().value_or("");
   } else if (client_) {
@@ -178,6 +190,8 @@ void session::start(work& w, call_request request, json_view meta) {
     request.client_name = client_->name;
     request.client_version = client_->version;
   }
+  if (request.revision != revision::r2026_07_28) request.log_from = log_from_;
+  if (core_->options.logging == client_logging::off) request.log_from.reset();
   w.calls.push_back(std::make_unique<active_call>(out_, *core_, std::move(request)));
   const std::lock_guard lock(guard_);
   calls_.push_back(w.calls.back().get());

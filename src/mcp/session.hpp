@@ -54,10 +54,11 @@ private:
   void dispatch_modern(work& w, const message& m, json_view meta);
   void dispatch_legacy(work& w, const message& m, json_view meta);
   void initialize(work& w, const message& m);
+  void set_log_level(work& w, const message& m);
   void list_tools(work& w, const message& m, revision r);
   void call_tool(work& w, const message& m, json_view meta, revision r);
   void call_method(work& w, const message& m, json_view meta, revision r);
-  void start(work& w, call_request request, json_view meta);
+  void start(work& w, const message& m, call_request request, json_view meta);
   void listen(work& w, const message& m);
   void cancel(json_view id);
 
@@ -81,6 +82,7 @@ private:
   // Of the accepting thread.
   std::optional<revision> negotiated_;
   std::shared_ptr<const client_info> client_;
+  log_level log_from_ = log_level::info; ///< of legacy clients
 
   mutable std::mutex guard_; // before active_call::guard
   std::vector<active_call*> calls_;

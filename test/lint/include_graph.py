@@ -35,6 +35,7 @@ ALLOWED = {
     "skill_prompt": VOCABULARY | {"skill"},
     "workspace": LAYERS_1_TO_3,
     "mcp/json": VOCABULARY,
+    "mcp/content": VOCABULARY | {"mcp/json"},
     "mcp/json_rpc": VOCABULARY | {"mcp/json"},
     "mcp/tool": VOCABULARY | {"mcp/json"},
     "mcp/extension": VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool"},
