@@ -86,6 +86,7 @@ answer client_core::read_response(json_view response) const {
     text += failure["message"].string().value_or("no reason given").substr(0, text_bytes_max);
     text += " (" + std::to_string(code) + ")";
     return {.what = answer::outcome::rpc_error,
+            .json = failure.text(),
             .code = static_cast<int>(std::clamp<std::int64_t>(code, std::numeric_limits<int>::min(),
                                                               std::numeric_limits<int>::max())),
             .reason = {error_code::invalid_argument, 0, "server"},
@@ -244,7 +245,8 @@ result<void> client_core::send(const message_text& text, std::string* why) {
                           .method = text.method,
                           .name = text.name,
                           .revision = named ? name_of(speaking_.load()) : std::string_view(),
-                          .modern = modern},
+                          .modern = modern,
+                          .parameters = text.parameters},
                          why);
 }
 
@@ -285,11 +287,29 @@ void client_core::notify(std::string_view method, std::string_view params) {
   (void)send({.json = out.str(), .method = method}, nullptr).has_value();
 }
 
-result<call_reply> client_core::call_tool(std::string_view name, std::string_view arguments,
-                                          const call_options& o, std::string* why) {
+bool is_refusal(const answer& a, rpc_error code, json_document& document, json_view& error) {
+  if (a.what != answer::outcome::rpc_error && a.what != answer::outcome::http_refusal) return false;
+  const auto parsed = document.parse(a.json);
+  if (!parsed) return false;
+  error = a.what == answer::outcome::http_refusal ? (*parsed)["error"] : *parsed;
+  return error["code"].integer() == static_cast<int>(code);
+}
+
+std::vector<std::pair<std::string, std::string>>
+client_core::headers_of_call(std::string_view name, json_view arguments) const {
+  const std::lock_guard lock(guard_);
+  if (tool_headers_.empty()) return {};
+  const auto found = tool_headers_.find(std::string(name));
+  if (found == tool_headers_.end()) return {};
+  return values_of(found->second, arguments);
+}
+
+result<answer> client_core::try_tool(std::string_view name, std::string_view arguments,
+                                     const call_options& o, std::string* why) {
   const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
   json_writer out = begin_request(id, "tools/call");
   out.member("name", name);
+  std::vector<std::pair<std::string, std::string>> headers;
   if (!arguments.empty()) {
     std::unique_ptr<json_document> document = take_document();
     const auto parsed = document->parse(arguments);
@@ -302,10 +322,25 @@ result<call_reply> client_core::call_tool(std::string_view name, std::string_vie
       out.raw(arguments);
     else
       out.raw(parsed->text());
+    if (is_http()) headers = headers_of_call(name, *parsed);
     keep_document(std::move(document), arguments.size());
   }
   write_meta(out, id, o, {});
-  answer a = exchange({.id = id, .json = out.str(), .method = "tools/call", .name = name}, o);
+  return exchange(
+      {.id = id, .json = out.str(), .method = "tools/call", .name = name, .parameters = headers},
+      o);
+}
+
+result<call_reply> client_core::call_tool(std::string_view name, std::string_view arguments,
+                                          const call_options& o, std::string* why) {
+  PADDOCK_TRY(answer a, try_tool(name, arguments, o, why));
+  json_document document;
+  json_view error;
+  // The tool may have got headers, or others, since its definition was fetched.
+  if (is_http() && is_refusal(a, rpc_error::header_mismatch, document, error) &&
+      fetch_tools(o, nullptr)) {
+    PADDOCK_TRY(a, try_tool(name, arguments, o, why));
+  }
   if (a.what != answer::outcome::result) return explain(why, a.reason, a.text);
   return call_reply{.json = std::move(a.json), .failed = a.failed};
 }

@@ -9,6 +9,7 @@
 // up the table's, and whoever removes it from the table needs both.
 
 #include "mcp/client_transport.hpp"
+#include "mcp/parameter_headers.hpp"
 #include "mcp/server_core.hpp"
 
 #include <paddock/mcp/client.hpp>
@@ -22,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace paddock::mcp {
@@ -35,7 +37,7 @@ struct answer {
     none,         ///< deadline, cancellation, loss of the connection, or no valid answer
   };
   outcome what = outcome::none;
-  std::string json;    ///< of a result: the object
+  std::string json;    ///< of a result: the object; of rpc_error: the error object
   bool failed = false; ///< of a result: isError
   int code = 0;
   paddock::error reason{}; ///< unless it is a result
@@ -84,6 +86,10 @@ private:
   void finish(std::int64_t id, answer a);
 
   // --- requests
+  [[nodiscard]] result<answer> try_tool(std::string_view name, std::string_view arguments,
+                                        const call_options& options, std::string* why);
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>>
+  headers_of_call(std::string_view name, json_view arguments) const;
   [[nodiscard]] answer exchange(const message_text& text, const call_options& options);
   [[nodiscard]] std::optional<answer> open(open_request& r);
   void forget(open_request& r);
@@ -101,6 +107,7 @@ private:
   [[nodiscard]] result<void> negotiate(attempt& a);
   [[nodiscard]] result<void> open_transport(attempt& a, http_kind kind);
   void drop_transport() noexcept;
+  [[nodiscard]] answer ask_discover(const call_options& o);
   [[nodiscard]] verdict discover(attempt& a, std::int64_t timeout_ms);
   [[nodiscard]] verdict initialize(attempt& a);
   void agree_modern(std::string_view discovered);
@@ -124,6 +131,7 @@ private:
   std::vector<open_request*> open_;
   std::vector<std::unique_ptr<json_document>> spare_;
   std::shared_ptr<const std::vector<remote_tool>> tools_;
+  std::unordered_map<std::string, std::vector<parameter_header>> tool_headers_; ///< if any
   std::optional<paddock::error> lost_;
   std::string lost_why_;
   bool connected_ = false; ///< connect has succeeded
@@ -131,6 +139,10 @@ private:
 
   std::mutex log_guard_;
 };
+
+/// Whether the server refused with this error of JSON-RPC, in whatever way; then `error` is it.
+[[nodiscard]] bool is_refusal(const answer& a, rpc_error code, json_document& document,
+                              json_view& error);
 
 /// Fills `why` if it is wanted and returns the error.
 [[nodiscard]] inline error explain(std::string* why, error reason, std::string_view text) {

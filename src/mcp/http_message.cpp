@@ -67,7 +67,7 @@ bool is_answer(const json_view& message, const request_id& id) {
 
 http_message::http_message(const outgoing& from)
     : json(from.json), method(from.method), name(from.name), revision(from.revision),
-      modern(from.modern) {
+      modern(from.modern), parameters(from.parameters.begin(), from.parameters.end()) {
   if (from.id != nullptr) id = *from.id;
 }
 

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace paddock::mcp {
 
@@ -24,6 +26,7 @@ struct http_message {
   std::string name;
   std::string revision;
   bool modern;
+  std::vector<std::pair<std::string, std::string>> parameters; ///< names and values, to be encoded
 };
 
 /// Counts requests that are under way; the last copy gone ends the count.

@@ -85,6 +85,8 @@ http_headers streamable_http::headers_for(std::string_view accept,
       if (!message->method.empty())
         out.emplace_back("Mcp-Method", header_value_of(message->method));
       if (!message->name.empty()) out.emplace_back("Mcp-Name", header_value_of(message->name));
+      for (const auto& [name, value] : message->parameters)
+        out.emplace_back(name, header_value_of(value));
       return out;
     }
   }

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+
+// Parameters that HTTP repeats in headers: which schemas say so rightly, what the client sends, and
+// what it does when the server is of another opinion.
+
+#include "mcp/parameter_headers.hpp"
+#include "support/http_peer.hpp"
+#include "support/matchers.hpp"
+
+#include <paddock/mcp/client.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock::mcp {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+parameter_headers read(std::string_view schema) {
+  json_document document;
+  EXPECT_THAT(document.parse(schema), test::IsOk()) << schema;
+  return parameter_headers_of(document.root());
+}
+
+TEST(McpParameterHeaders, SchemasThatAreWrong) {
+  const struct {
+    const char* name;
+    const char* properties; ///< or another part of the schema
+    const char* problem;
+  } cases[] = {
+      {"empty", R"("properties":{"a":{"type":"string","x-mcp-header":""}})", "no name"},
+      {"a number", R"("properties":{"a":{"type":"string","x-mcp-header":7}})", "no name"},
+      {"a blank", R"("properties":{"a":{"type":"string","x-mcp-header":"My Region"}})", "no name"},
+      {"a colon", R"("properties":{"a":{"type":"string","x-mcp-header":"A:B"}})", "no name"},
+      {"not ASCII", R"("properties":{"a":{"type":"string","x-mcp-header":"R\u00e9gion"}})",
+       "no name"},
+      {"a tab", R"("properties":{"a":{"type":"string","x-mcp-header":"A\t1"}})", "no name"},
+      {"a line break", R"("properties":{"a":{"type":"string","x-mcp-header":"A\r\nB: c"}})",
+       "no name"},
+      {"object", R"("properties":{"a":{"type":"object","x-mcp-header":"A"}})", "neither"},
+      {"array", R"("properties":{"a":{"type":"array","x-mcp-header":"A"}})", "neither"},
+      {"null", R"("properties":{"a":{"type":"null","x-mcp-header":"A"}})", "neither"},
+      {"number", R"("properties":{"a":{"type":"number","x-mcp-header":"A"}})", "neither"},
+      {"no type", R"("properties":{"a":{"x-mcp-header":"A"}})", "neither"},
+      {"several types", R"("properties":{"a":{"type":["string","null"],"x-mcp-header":"A"}})",
+       "neither"},
+      {"twice",
+       R"("properties":{"a":{"type":"string","x-mcp-header":"A"},)"
+       R"("b":{"type":"string","x-mcp-header":"A"}})",
+       "twice"},
+      {"twice in other letters",
+       R"("properties":{"a":{"type":"string","x-mcp-header":"Ab"},)"
+       R"("b":{"type":"string","x-mcp-header":"aB"}})",
+       "twice"},
+      {"twice in depth",
+       R"("properties":{"a":{"type":"string","x-mcp-header":"A"},)"
+       R"("b":{"type":"object","properties":{"c":{"type":"string","x-mcp-header":"A"}}}})",
+       "twice"},
+      {"at the root", R"("x-mcp-header":"A")", "not at a parameter"},
+      {"in items",
+       R"("properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}})",
+       "not at a parameter"},
+      {"below items",
+       R"("properties":{"a":{"items":{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}}})",
+       "not at a parameter"},
+      {"in anyOf", R"("anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}])",
+       "not at a parameter"},
+      {"in then", R"("then":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}})",
+       "not at a parameter"},
+      {"in $defs", R"("$defs":{"a":{"type":"string","x-mcp-header":"A"}})", "not at a parameter"},
+      {"in patternProperties", R"("patternProperties":{"a":{"type":"string","x-mcp-header":"A"}})",
+       "not at a parameter"},
+      {"in additionalProperties", R"("additionalProperties":{"type":"string","x-mcp-header":"A"})",
+       "not at a parameter"},
+  };
+  for (const auto& c : cases)
+    EXPECT_THAT(read(R"({"type":"object",)" + std::string(c.properties) + "}").problem,
+                HasSubstr(c.problem))
+        << c.name;
+}
+
+TEST(McpParameterHeaders, SchemasThatAreRight) {
+  const struct {
+    const char* schema;
+    std::vector<std::string> names;
+  } cases[] = {
+      {"{}", {}},
+      {R"({"properties":{"a":{"type":"string"}}})", {}},
+      {R"({"properties":{"a":{"type":"string","x-mcp-header":"Region"}}})", {"Mcp-Param-Region"}},
+      {R"({"properties":{"a":{"type":"integer","x-mcp-header":"A"},)"
+       R"("b":{"type":"boolean","x-mcp-header":"B"}}})",
+       {"Mcp-Param-A", "Mcp-Param-B"}},
+      {R"({"properties":{"a":{"properties":{"b":{"type":"string","x-mcp-header":"C"}}}}})",
+       {"Mcp-Param-C"}},
+      // A parameter of that name, and data that looks like a schema.
+      {R"({"properties":{"x-mcp-header":{"type":"string"}}})", {}},
+      {R"({"properties":{"a":{"default":{"x-mcp-header":"A"},"enum":[{"x-mcp-header":"A"}]}}})",
+       {}},
+      {R"({"properties":{"properties":{"type":"string","x-mcp-header":"A"}}})", {"Mcp-Param-A"}},
+  };
+  for (const auto& c : cases) {
+    const parameter_headers found = read(c.schema);
+    std::vector<std::string> names;
+    for (const parameter_header& each : found.headers)
+      names.push_back(each.name);
+    EXPECT_EQ("", found.problem) << c.schema;
+    EXPECT_EQ(c.names, names) << c.schema;
+  }
+}
+
+TEST(McpParameterHeaders, ValuesOfACall) {
+  const auto headers = read(R"({"properties":{"s":{"type":"string","x-mcp-header":"S"},)"
+                            R"("i":{"type":"integer","x-mcp-header":"I"},)"
+                            R"("b":{"type":"boolean","x-mcp-header":"B"},)"
+                            R"("o":{"properties":{"d":{"type":"string","x-mcp-header":"D"}}}}})")
+                           .headers;
+  const auto of = [&](std::string_view arguments) {
+    json_document document;
+    EXPECT_THAT(document.parse(arguments), test::IsOk());
+    return values_of(headers, document.root());
+  };
+  EXPECT_THAT(of(R"({"s":"a b","i":-7,"b":false,"o":{"d":"e"}})"),
+              ElementsAre(Pair("Mcp-Param-S", "a b"), Pair("Mcp-Param-I", "-7"),
+                          Pair("Mcp-Param-B", "false"), Pair("Mcp-Param-D", "e")));
+  EXPECT_THAT(of(R"({"s":"","d":"not here"})"), ElementsAre(Pair("Mcp-Param-S", "")));
+  EXPECT_THAT(of(R"({"s":null,"i":1.5,"b":[],"o":{"d":{}}})"), IsEmpty());
+  EXPECT_THAT(of("{}"), IsEmpty());
+}
+
+// --- the client ----------------------------------------------------------------------------------
+
+/// A modern server over HTTP that does what a test wants with some methods.
+class server_of_headers {
+public:
+  using reaction =
+      std::function<bool(test::http_peer&, const test::http_received&, std::string_view id)>;
+
+  explicit server_of_headers(reaction react)
+      : server_([this, react = std::move(react)](test::http_peer& peer,
+                                                 const test::http_received& request) {
+          json_document document;
+          const auto parsed = document.parse(request.body);
+          const std::string id = parsed ? (*parsed)["id"].text() : "";
+          {
+            const std::lock_guard lock(guard_);
+            requests_.push_back(request);
+          }
+          if (react(peer, request, id)) return;
+          const std::string method = request.header("mcp-method");
+          if (method == "server/discover")
+            peer.answer(200, "application/json",
+                        result(id, R"({"supportedVersions":["2026-07-28"],"capabilities":{}})"));
+          else if (method == "tools/list")
+            peer.answer(200, "application/json", result(id, R"({"tools":[)" + tools + "]}"));
+          else
+            peer.answer(200, "application/json", result(id, R"({"content":[]})"));
+        }) {}
+
+  static std::string result(std::string_view id, std::string_view object) {
+    return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"result":)" + std::string(object) +
+           "}";
+  }
+  static std::string refusal(std::string_view id, int code, std::string_view data = "{}") {
+    return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"error":{"code":)" +
+           std::to_string(code) + R"(,"message":"no","data":)" + std::string(data) + "}}";
+  }
+  paddock::result<client> connect(std::vector<std::string>* log = nullptr) {
+    return client::connect(http_endpoint{.url = server_.url(),
+                                         .headers = {},
+                                         .kind = http_kind::streamable,
+                                         .addresses = address_policy::any},
+                           {.on_log = [log](std::string_view line) {
+                             if (log != nullptr) log->emplace_back(line);
+                           }});
+  }
+  /// The requests of a method, in order.
+  std::vector<test::http_received> requests(std::string_view method) {
+    const std::lock_guard lock(guard_);
+    std::vector<test::http_received> some;
+    for (const auto& each : requests_)
+      if (each.header("mcp-method") == method) some.push_back(each);
+    return some;
+  }
+
+  std::string tools;
+
+private:
+  std::mutex guard_;
+  std::vector<test::http_received> requests_;
+  test::http_script_server server_; // last: its threads use the others
+};
+
+bool as_usual(test::http_peer&, const test::http_received&, std::string_view) {
+  return false;
+}
+
+constexpr std::string_view good = R"({"name":"good","inputSchema":{"type":"object","properties":)"
+                                  R"({"place":{"type":"string","x-mcp-header":"Place"}}}})";
+constexpr std::string_view bad = R"({"name":"bad","inputSchema":{"type":"object","properties":)"
+                                 R"({"place":{"type":"string","x-mcp-header":"Pl ace"}}}})";
+
+TEST(McpParameterHeadersOfClient, AreSentWithEachCall) {
+  server_of_headers server(as_usual);
+  server.tools = good;
+  auto c = server.connect();
+  ASSERT_THAT(c, test::IsOk());
+  ASSERT_THAT(c->call_tool("good", R"({"place":"gr\u00fc\u00df"})"), test::IsOk());
+  ASSERT_THAT(c->call_tool("good", "{}"), test::IsOk());
+  const auto calls = server.requests("tools/call");
+  ASSERT_EQ(2U, calls.size());
+  EXPECT_EQ("=?base64?Z3LDvMOf?=", calls[0].header("mcp-param-place"));
+  EXPECT_EQ(0U, calls[1].headers.count("mcp-param-place"));
+}
+
+TEST(McpParameterHeadersOfClient, ToolsWithWrongOnesAreLeftOut) {
+  server_of_headers server(as_usual);
+  server.tools = std::string(bad) + "," + std::string(good);
+  std::vector<std::string> log;
+  auto c = server.connect(&log);
+  ASSERT_THAT(c, test::IsOk());
+  ASSERT_EQ(1U, c->tools()->size());
+  EXPECT_EQ("good", c->tools()->front().name);
+  EXPECT_THAT(log, ElementsAre("the tool bad is left out: x-mcp-header is no name for a header"));
+}
+
+TEST(McpParameterHeadersOfClient, AreLearntAnewWhenTheServerMissesThem) {
+  int calls = 0;
+  server_of_headers* self = nullptr;
+  server_of_headers server(
+      [&](test::http_peer& peer, const test::http_received& request, std::string_view id) {
+        if (request.header("mcp-method") != "tools/call") return false;
+        ++calls;
+        if (request.header("mcp-param-place") == "here") return false;
+        self->tools = good; // from now on
+        peer.answer(400, "application/json", server_of_headers::refusal(id, -32020));
+        return true;
+      });
+  self = &server;
+  server.tools = R"({"name":"good","inputSchema":{"type":"object"}})";
+  auto c = server.connect();
+  ASSERT_THAT(c, test::IsOk());
+  EXPECT_THAT(c->call_tool("good", R"({"place":"here"})"), test::IsOk());
+  EXPECT_EQ(2, calls);
+  EXPECT_FALSE(c->call_tool("good", R"({"place":"there"})")); // once again, but no more
+  EXPECT_EQ(4, calls);
+}
+
+TEST(McpParameterHeadersOfClient, AServerThatRefusesARevisionItSupportsIsAskedAgain) {
+  int asked = 0;
+  server_of_headers server(
+      [&](test::http_peer& peer, const test::http_received& request, std::string_view id) {
+        if (request.header("mcp-method") != "server/discover" || ++asked > 1) return false;
+        peer.answer(400, "application/json",
+                    server_of_headers::refusal(id, -32022, R"({"supported":["2026-07-28"]})"));
+        return true;
+      });
+  auto c = server.connect();
+  ASSERT_THAT(c, test::IsOk());
+  EXPECT_EQ("2026-07-28", c->server().revision);
+  EXPECT_EQ(2, asked);
+}
+
+} // namespace
+} // namespace paddock::mcp
