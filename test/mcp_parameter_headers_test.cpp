@@ -4,19 +4,16 @@
 // what it does when the server is of another opinion.
 
 #include "mcp/parameter_headers.hpp"
-#include "support/http_peer.hpp"
 #include "support/matchers.hpp"
+#include "support/modern_http_server.hpp"
 
 #include <paddock/mcp/client.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace paddock::mcp {
@@ -140,78 +137,13 @@ TEST(McpParameterHeaders, ValuesOfACall) {
 
 // --- the client ----------------------------------------------------------------------------------
 
-/// A modern server over HTTP that does what a test wants with some methods.
-class server_of_headers {
-public:
-  using reaction =
-      std::function<bool(test::http_peer&, const test::http_received&, std::string_view id)>;
-
-  explicit server_of_headers(reaction react)
-      : server_([this, react = std::move(react)](test::http_peer& peer,
-                                                 const test::http_received& request) {
-          json_document document;
-          const auto parsed = document.parse(request.body);
-          const std::string id = parsed ? (*parsed)["id"].text() : "";
-          {
-            const std::lock_guard lock(guard_);
-            requests_.push_back(request);
-          }
-          if (react(peer, request, id)) return;
-          const std::string method = request.header("mcp-method");
-          if (method == "server/discover")
-            peer.answer(200, "application/json",
-                        result(id, R"({"supportedVersions":["2026-07-28"],"capabilities":{}})"));
-          else if (method == "tools/list")
-            peer.answer(200, "application/json", result(id, R"({"tools":[)" + tools + "]}"));
-          else
-            peer.answer(200, "application/json", result(id, R"({"content":[]})"));
-        }) {}
-
-  static std::string result(std::string_view id, std::string_view object) {
-    return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"result":)" + std::string(object) +
-           "}";
-  }
-  static std::string refusal(std::string_view id, int code, std::string_view data = "{}") {
-    return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"error":{"code":)" +
-           std::to_string(code) + R"(,"message":"no","data":)" + std::string(data) + "}}";
-  }
-  paddock::result<client> connect(std::vector<std::string>* log = nullptr) {
-    return client::connect(http_endpoint{.url = server_.url(),
-                                         .headers = {},
-                                         .kind = http_kind::streamable,
-                                         .addresses = address_policy::any},
-                           {.on_log = [log](std::string_view line) {
-                             if (log != nullptr) log->emplace_back(line);
-                           }});
-  }
-  /// The requests of a method, in order.
-  std::vector<test::http_received> requests(std::string_view method) {
-    const std::lock_guard lock(guard_);
-    std::vector<test::http_received> some;
-    for (const auto& each : requests_)
-      if (each.header("mcp-method") == method) some.push_back(each);
-    return some;
-  }
-
-  std::string tools;
-
-private:
-  std::mutex guard_;
-  std::vector<test::http_received> requests_;
-  test::http_script_server server_; // last: its threads use the others
-};
-
-bool as_usual(test::http_peer&, const test::http_received&, std::string_view) {
-  return false;
-}
-
 constexpr std::string_view good = R"({"name":"good","inputSchema":{"type":"object","properties":)"
                                   R"({"place":{"type":"string","x-mcp-header":"Place"}}}})";
 constexpr std::string_view bad = R"({"name":"bad","inputSchema":{"type":"object","properties":)"
                                  R"({"place":{"type":"string","x-mcp-header":"Pl ace"}}}})";
 
 TEST(McpParameterHeadersOfClient, AreSentWithEachCall) {
-  server_of_headers server(as_usual);
+  test::modern_http_server server(test::as_usual);
   server.tools = good;
   auto c = server.connect();
   ASSERT_THAT(c, test::IsOk());
@@ -224,7 +156,7 @@ TEST(McpParameterHeadersOfClient, AreSentWithEachCall) {
 }
 
 TEST(McpParameterHeadersOfClient, ToolsWithWrongOnesAreLeftOut) {
-  server_of_headers server(as_usual);
+  test::modern_http_server server(test::as_usual);
   server.tools = std::string(bad) + "," + std::string(good);
   std::vector<std::string> log;
   auto c = server.connect(&log);
@@ -236,14 +168,14 @@ TEST(McpParameterHeadersOfClient, ToolsWithWrongOnesAreLeftOut) {
 
 TEST(McpParameterHeadersOfClient, AreLearntAnewWhenTheServerMissesThem) {
   int calls = 0;
-  server_of_headers* self = nullptr;
-  server_of_headers server(
+  test::modern_http_server* self = nullptr;
+  test::modern_http_server server(
       [&](test::http_peer& peer, const test::http_received& request, std::string_view id) {
         if (request.header("mcp-method") != "tools/call") return false;
         ++calls;
         if (request.header("mcp-param-place") == "here") return false;
         self->tools = good; // from now on
-        peer.answer(400, "application/json", server_of_headers::refusal(id, -32020));
+        peer.answer(400, "application/json", test::modern_http_server::refusal(id, -32020));
         return true;
       });
   self = &server;
@@ -258,13 +190,13 @@ TEST(McpParameterHeadersOfClient, AreLearntAnewWhenTheServerMissesThem) {
 
 TEST(McpParameterHeadersOfClient, AServerThatRefusesARevisionItSupportsIsAskedAgain) {
   int asked = 0;
-  server_of_headers server(
-      [&](test::http_peer& peer, const test::http_received& request, std::string_view id) {
-        if (request.header("mcp-method") != "server/discover" || ++asked > 1) return false;
-        peer.answer(400, "application/json",
-                    server_of_headers::refusal(id, -32022, R"({"supported":["2026-07-28"]})"));
-        return true;
-      });
+  test::modern_http_server server([&](test::http_peer& peer, const test::http_received& request,
+                                      std::string_view id) {
+    if (request.header("mcp-method") != "server/discover" || ++asked > 1) return false;
+    peer.answer(400, "application/json",
+                test::modern_http_server::refusal(id, -32022, R"({"supported":["2026-07-28"]})"));
+    return true;
+  });
   auto c = server.connect();
   ASSERT_THAT(c, test::IsOk());
   EXPECT_EQ("2026-07-28", c->server().revision);

@@ -98,11 +98,19 @@ std::string text_of(json_view value) {
   return std::string(value.string().value_or(""));
 }
 
+bool is_one_line_object(std::string_view json) {
+  json_document document;
+  const auto parsed = document.parse(json);
+  return parsed && parsed->is(json_kind::object) &&
+         json.find_first_of("\r\n") == std::string_view::npos;
+}
+
 /// Whether the server, refusing our revision, names it among those it supports.
 bool was_refused_in_error(const answer& a) {
   json_document document;
-  json_view error;
-  if (!is_refusal(a, rpc_error::unsupported_protocol_version, document, error)) return false;
+  const json_view error = refusal_in(a, document);
+  if (error["code"].integer() != static_cast<int>(rpc_error::unsupported_protocol_version))
+    return false;
   bool supported = false;
   error["data"]["supported"].for_each_element(
       [&](json_view v) { supported = supported || v.string() == revision_modern; });
@@ -133,6 +141,9 @@ struct client_core::attempt {
 result<void> client_core::connect(std::string* why, const cancellation* cancel) {
   if (cancel != nullptr && cancel->requested())
     return explain(why, {error_code::cancelled, 0, "connect"}, "the call was cancelled");
+  if (options.capabilities != "{}" && !is_one_line_object(options.capabilities))
+    return explain(why, {error_code::invalid_argument, 0, "capabilities"},
+                   "the capabilities are not a JSON object without line breaks");
   attempt a{.cancel = cancel,
             .why = why,
             .deadline_ms =

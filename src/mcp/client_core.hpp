@@ -37,8 +37,9 @@ struct answer {
     none,         ///< deadline, cancellation, loss of the connection, or no valid answer
   };
   outcome what = outcome::none;
-  std::string json;    ///< of a result: the object; of rpc_error: the error object
-  bool failed = false; ///< of a result: isError
+  std::string json;         ///< of a result: the object; of rpc_error: the error object
+  bool failed = false;      ///< of a result: isError
+  bool wants_input = false; ///< of a result: it is none yet
   int code = 0;
   paddock::error reason{}; ///< unless it is a result
   std::string text;        ///< unless it is a result: a sentence for people
@@ -86,8 +87,15 @@ private:
   void finish(std::int64_t id, answer a);
 
   // --- requests
+  /// What a server asked for, as JSON; both may be empty.
+  struct input {
+    std::string responses;
+    std::string state;
+  };
   [[nodiscard]] result<answer> try_tool(std::string_view name, std::string_view arguments,
-                                        const call_options& options, std::string* why);
+                                        const input& given, const call_options& options,
+                                        std::string* why);
+  [[nodiscard]] std::optional<input> ask_for_input(std::string_view wanted) const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>>
   headers_of_call(std::string_view name, json_view arguments) const;
   [[nodiscard]] answer exchange(const message_text& text, const call_options& options);
@@ -140,9 +148,8 @@ private:
   std::mutex log_guard_;
 };
 
-/// Whether the server refused with this error of JSON-RPC, in whatever way; then `error` is it.
-[[nodiscard]] bool is_refusal(const answer& a, rpc_error code, json_document& document,
-                              json_view& error);
+/// The error of JSON-RPC with which the server refused, in whatever way; or a missing view.
+[[nodiscard]] json_view refusal_in(const answer& a, json_document& document);
 
 /// Fills `why` if it is wanted and returns the error.
 [[nodiscard]] inline error explain(std::string* why, error reason, std::string_view text) {

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +42,8 @@ void take_context(std::string_view context, wanted& out) {
 /// What some scenarios want depends on what the server offers.
 void add_calls_of_tools(std::string_view scenario, const client& c, wanted& w) {
   for (const remote_tool& tool : *c.tools()) {
-    if (scenario == "http-invalid-tool-headers") w.calls.emplace_back(tool.name, "{}");
+    if (scenario == "http-invalid-tool-headers" || scenario == "sep-2322-client-request-state")
+      w.calls.emplace_back(tool.name, "{}");
     if (scenario == "json-schema-2020-12-preservation" && tool.name != "json_schema_echo")
       w.calls.emplace_back("json_schema_echo", R"({"schema":)" + tool.input_schema + "}");
   }
@@ -71,6 +73,18 @@ wanted read_arguments(int argc, char** argv) {
   return out;
 }
 
+/// Says yes to whatever a server asks.
+std::optional<std::string> accept_all(std::string_view requests) {
+  json_document document;
+  json_writer out;
+  out.begin_object();
+  if (const auto parsed = document.parse(requests))
+    parsed->for_each_member([&](std::string_view name, json_view) {
+      out.key(name).raw(R"({"action":"accept","content":{"confirmed":true}})");
+    });
+  return out.end_object().take();
+}
+
 void print_server(const client& c) {
   json_writer out;
   out.begin_object().member("name", c.server().name).member("revision", c.server().revision);
@@ -88,7 +102,9 @@ int run(wanted w) {
                                         [](std::string_view line) {
                                           std::fprintf(stderr, "%.*s\n",
                                                        static_cast<int>(line.size()), line.data());
-                                        }},
+                                        },
+                                    .on_input = accept_all,
+                                    .capabilities = R"({"elicitation":{}})"},
                                    &why);
   if (!connected) {
     std::fprintf(stderr, "not connected: %s\n", why.c_str());
