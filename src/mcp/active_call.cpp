@@ -66,8 +66,9 @@ tool_result method_failure(rpc_error code, std::string_view message) {
   return {.json = out.take(), .failed = true, .content = {}};
 }
 
-tool_result run_method(const extension_method& method, call& c) {
+tool_result run_method(const extension_method& method, call& c, std::optional<rpc_error>& refusal) {
   method_result r = method.handler(c);
+  if (r.error == rpc_error::missing_client_capability) refusal = r.error;
   if (r.error) return method_failure(*r.error, r.message);
   return {.json = std::move(r.json), .failed = false, .content = {}};
 }
@@ -80,7 +81,7 @@ tool_result active_call::run(std::uint64_t token) {
   const bool late = cancelled_.load(std::memory_order_relaxed);
   if (request_.method != nullptr)
     return late ? method_failure(rpc_error::internal_error, ending)
-                : run_method(*request_.method, *this);
+                : run_method(*request_.method, *this, refusal_);
   if (late) return tool_result::failure(error_code::cancelled, ending);
   if (const std::string problems = problems_of(*request_.tool, arguments_); !problems.empty())
     return tool_result::failure(error_code::invalid_argument, problems);
