@@ -3,6 +3,7 @@
 // Parameters that HTTP repeats in headers: which schemas say so rightly, what the client sends, and
 // what it does when the server is of another opinion.
 
+#include "mcp/http_server/message_rules.hpp"
 #include "mcp/parameter_headers.hpp"
 #include "support/matchers.hpp"
 #include "support/modern_http_server.hpp"
@@ -14,6 +15,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock::mcp {
@@ -133,6 +135,41 @@ TEST(McpParameterHeaders, ValuesOfACall) {
   EXPECT_THAT(of(R"({"s":"","d":"not here"})"), ElementsAre(Pair("Mcp-Param-S", "")));
   EXPECT_THAT(of(R"({"s":null,"i":1.5,"b":[],"o":{"d":{}}})"), IsEmpty());
   EXPECT_THAT(of("{}"), IsEmpty());
+}
+
+TEST(McpParameterHeaders, WhatTheServerCompares) {
+  const auto wanted = read(R"({"properties":{"s":{"type":"string","x-mcp-header":"S"},)"
+                           R"("i":{"type":"integer","x-mcp-header":"I"}}})")
+                          .headers;
+  using fields = std::vector<std::pair<std::string, std::string>>;
+  const struct {
+    const char* name;
+    const char* arguments;
+    fields headers;
+    const char* problem;
+  } cases[] = {
+      {"both", R"({"s":"a","i":1})", {{"mcp-param-s", "a"}, {"mcp-param-i", "1"}}, ""},
+      {"none", "{}", {}, ""},
+      {"null", R"({"s":null})", {}, ""},
+      {"encoded", R"({"s":"\u00fc"})", {{"mcp-param-s", "=?base64?w7w=?="}}, ""},
+      {"looks encoded", R"({"s":"w7w="})", {{"mcp-param-s", "w7w="}}, ""},
+      {"others do not matter", R"({"s":"a"})", {{"mcp-param-s", "a"}, {"mcp-param-z", "b"}}, ""},
+      {"missing", R"({"s":"a"})", {}, "is missing"},
+      {"another value", R"({"s":"a"})", {{"mcp-param-s", "A"}}, "says \"A\", the body \"a\""},
+      {"twice", R"({"s":"a"})", {{"mcp-param-s", "a"}, {"mcp-param-s", "a"}}, "mismatch"},
+      {"not in the body", "{}", {{"mcp-param-s", "a"}}, "the parameter is not"},
+      {"null in the body", R"({"s":null})", {{"mcp-param-s", "a"}}, "the parameter is not"},
+      {"wrong padding", R"({"s":"H"})", {{"mcp-param-s", "=?base64?SA=?="}}, "not valid Base64"},
+      {"wrong letters", R"({"s":"H"})", {{"mcp-param-s", "=?base64?S*==?="}}, "not valid Base64"},
+  };
+  for (const auto& c : cases) {
+    json_document document;
+    ASSERT_THAT(document.parse(c.arguments), test::IsOk());
+    const std::string problem =
+        parameter_mismatch(wanted, document.root(), {.headers = c.headers}).value_or("");
+    EXPECT_THAT(problem, HasSubstr(c.problem)) << c.name;
+    EXPECT_EQ(*c.problem == '\0', problem.empty()) << c.name;
+  }
 }
 
 // --- the client ----------------------------------------------------------------------------------

@@ -91,6 +91,7 @@ std::int64_t now_s() {
 
 tool_result active_call::refuse(rpc_error code, std::string_view message, std::string_view data) {
   shape_ = shape::error;
+  if (code == rpc_error::missing_client_capability) refusal_ = code;
   return error_object(code, message, data);
 }
 

@@ -25,6 +25,12 @@ public:
   virtual void send(std::string_view line) = 0;
   /// Sends `line`, unless the client is behind with reading.
   virtual void offer(std::string_view line) = 0;
+  /// Sends `line`, which refuses a request for what it is (no tool or method was asked), or for
+  /// what its client cannot do. For transports that say such things twice.
+  virtual void refuse(std::string_view line, rpc_error code) {
+    (void)code;
+    send(line);
+  }
   /// The call that was started with `token` may block its thread from now on.
   virtual void may_block(std::uint64_t token) = 0;
 };
@@ -75,6 +81,8 @@ public:
   [[nodiscard]] tool_result run(std::uint64_t token);
   /// Makes `out` the response, or an error when that would exceed `room` bytes. Says which.
   call_outcome write_response(json_writer& out, const tool_result& r, std::size_t room) const;
+  /// The error of JSON-RPC that the response is, if it is one that a transport has to know of.
+  [[nodiscard]] std::optional<rpc_error> refusal() const noexcept { return refusal_; }
 
   enum class canceller : std::uint8_t { client, end_of_connection };
   /// Tells the handler. After `client` nothing more may be sent for this call. The caller holds
@@ -101,6 +109,7 @@ private:
   call_request request_;
   std::uint64_t token_ = 0;
   shape shape_ = shape::result;
+  std::optional<rpc_error> refusal_;
   std::function<void()> on_cancel_;
   std::atomic<bool> silenced_{false};
   std::mutex progress_guard_;

@@ -9,11 +9,11 @@
 namespace paddock::mcp {
 namespace {
 
-constexpr std::string_view annotation = "x-mcp-header";
 constexpr std::string_view prefix = "Mcp-Param-";
 
 /// Keywords whose value is data and not a schema.
-constexpr std::string_view data_keywords[] = {"const", "default", "enum", "examples", annotation};
+constexpr std::string_view data_keywords[] = {"const", "default", "enum", "examples",
+                                              header_annotation};
 /// Keywords whose value is an object of schemas, under any names.
 constexpr std::string_view map_keywords[] = {"$defs", "definitions", "dependentSchemas",
                                              "patternProperties", "properties"};
@@ -28,7 +28,7 @@ public:
 
   /// `reachable`: by a chain of "properties" alone, so that `path_` is that of a parameter.
   void look_at(json_view schema, bool reachable) {
-    if (const json_view name = schema[annotation]; name.exists())
+    if (const json_view name = schema[header_annotation]; name.exists())
       take(name, schema["type"], reachable && !path_.empty());
     schema.for_each_member([&](std::string_view keyword, json_view value) {
       if (contains(data_keywords, keyword)) return;
@@ -65,7 +65,8 @@ private:
     }
   }
   void complain(std::string_view what) {
-    if (found.problem.empty()) found.problem = std::string(annotation).append(" ").append(what);
+    if (found.problem.empty())
+      found.problem = std::string(header_annotation).append(" ").append(what);
   }
 
   std::vector<std::string> path_;

@@ -14,6 +14,8 @@
 
 namespace paddock::mcp {
 
+inline constexpr std::string_view header_annotation = "x-mcp-header";
+
 struct parameter_header {
   std::string name;              ///< of the whole header
   std::vector<std::string> path; ///< of the property in the arguments

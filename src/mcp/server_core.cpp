@@ -112,6 +112,18 @@ void write_instructions(json_writer& out, const server_options& o) {
   if (!text.empty()) out.member("instructions", text);
 }
 
+/// Nothing where the schema says it wrongly: then clients leave the tool out, or its headers.
+std::vector<parameter_header> headers_in(const tool& t) {
+  const std::string schema = input_schema_of(t);
+  if (schema.find(header_annotation) == std::string::npos) return {};
+  json_document document;
+  const auto parsed = document.parse(schema);
+  if (!parsed) return {};
+  parameter_headers found = parameter_headers_of(*parsed);
+  if (!found.problem.empty()) return {};
+  return std::move(found.headers);
+}
+
 } // namespace
 
 std::string_view name_of(revision r) noexcept {
@@ -142,6 +154,7 @@ server::core::core(server_options o, std::vector<tool> t, std::vector<extension>
     Expects(each.handler != nullptr);
     const bool is_new = by_name.emplace(each.name, &each).second;
     Expects(is_new);
+    if (auto found = headers_in(each); !found.empty()) headers.emplace(each.name, std::move(found));
   }
   for (const extension& each : extensions)
     for (const extension_method& method : each.methods) {
@@ -162,6 +175,12 @@ server::core::core(server_options o, std::vector<tool> t, std::vector<extension>
 const tool* server::core::find(std::string_view name) const {
   const auto found = by_name.find(name);
   return found == by_name.end() ? nullptr : found->second;
+}
+
+const std::vector<parameter_header>& server::core::headers_of(std::string_view name) const {
+  static const std::vector<parameter_header> none;
+  const auto found = headers.find(name);
+  return found == headers.end() ? none : found->second;
 }
 
 const extension_method* server::core::find_method(std::string_view name, revision r) const {

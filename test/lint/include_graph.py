@@ -41,7 +41,7 @@ ALLOWED = {
     "mcp/extension": VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool"},
     "mcp/server": PROTOCOL | {"mcp/extension"},
     "mcp/stdio_transport": PROTOCOL | {"mcp/server"},
-    "mcp/http_transport": PROTOCOL | {"mcp/server"},
+    "mcp/http_server": PROTOCOL | {"mcp/server"},
     "mcp/client": PROTOCOL | {"command"},
     "mcp/skills": LAYERS_1_TO_3 | {"mcp/json", "mcp/extension", "mcp/tool", "mcp/server"},
     "mcp/workspace_tools": LAYERS_1_TO_3 | {"mcp/json", "mcp/tool", "mcp/server"},

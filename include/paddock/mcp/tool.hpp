@@ -45,6 +45,9 @@ struct parameter {
   std::uint64_t characters_max = 0;    ///< strings: code points; 0 means no bound
   std::optional<std::int64_t> minimum; ///< integers
   std::optional<std::int64_t> maximum; ///< integers
+  /// Of strings, integers and booleans: clients of 2026-07-28 repeat the value in the HTTP header
+  /// Mcp-Param-… of this name, for programs on the way. Nothing secret; usually empty.
+  std::string_view header;
 };
 
 /// The four hints of MCP, always stated.
