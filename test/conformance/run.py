@@ -121,6 +121,12 @@ def product_scenario(index, name, *arguments):
         return one_scenario("server", index, name, "--url", server.url, *arguments)
 
 
+def noticed(index, name):
+    """The other way round: content when the suite is not."""
+    content, said = product_scenario(index, name)
+    return not content, said
+
+
 def client_scenario(index, name, revision, *arguments):
     check_reasons(revision)
     return one_scenario("client", index, name, "--command", os.environ["PADDOCK_CONFORMANCE_CLIENT"],
@@ -129,13 +135,15 @@ def client_scenario(index, name, revision, *arguments):
 
 def cases():
     """(title, what it needs, function)"""
-    yield "servers with fixtures, published suite", PUBLISHED, lambda: fixtures(PUBLISHED, "2025-11-25", "--suite", "all")
+    yield "server with fixtures, published suite", PUBLISHED, lambda: fixtures(PUBLISHED, "2025-11-25", "--suite", "all")
     for name in PRODUCT:
         yield f"paddock-mcp, published suite, {name}", PUBLISHED, lambda n=name: product_scenario(PUBLISHED, n)
+    yield ("paddock-mcp, published suite, tools-call-simple-text fails without that tool", PUBLISHED,
+           lambda: noticed(PUBLISHED, "tools-call-simple-text"))
     for name in CLIENT:
         yield f"client, published suite, {name}", PUBLISHED, lambda n=name: client_scenario(PUBLISHED, n, "2025-11-25")
     for revision in ("2025-11-25", "2026-07-28"):
-        yield (f"servers with fixtures, HEAD, {revision}", head(),
+        yield (f"server with fixtures, HEAD, {revision}", head(),
                lambda r=revision: fixtures(head(), r, "--requirements", r))
     for name, revision in PRODUCT_HEAD:
         yield (f"paddock-mcp, HEAD, {name}, {revision}", head(),
