@@ -92,8 +92,8 @@ int serve_http(std::string_view program, const mcp::server& server, http_cli fro
     complain_about(program, from, made.error());
     return usage;
   }
-  complain(program, "listening on " + made->address());
-  const auto served = made->run_until_terminated();
+  const auto served =
+      made->run_until_terminated([&] { complain(program, "listening on " + made->address()); });
   if (!served) {
     complain(program, "the server failed: " + std::string(text(served.error().code)));
     return failed;

@@ -33,6 +33,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -89,8 +90,10 @@ public:
   /// accepted any more, calls get `stop_grace_ms` to end, the rest is cancelled, and answers that
   /// are ready go out, for about a second. SIGPIPE is ignored from then on in the whole process.
   [[nodiscard]] result<http_serve_outcome> run(int stop_fd = -1);
-  /// The same until SIGTERM or SIGINT arrives; once per process at a time.
-  [[nodiscard]] result<http_serve_outcome> run_until_terminated();
+  /// The same until SIGTERM or SIGINT arrives; once per process at a time. `ready` is called as
+  /// soon as these signals end the server properly.
+  [[nodiscard]] result<http_serve_outcome>
+  run_until_terminated(const std::function<void()>& ready = {});
   /// Ends `run`, also one that comes later. May be called in a signal handler.
   void stop() noexcept;
 

@@ -60,9 +60,10 @@ result<http_serve_outcome> http_server::run(int stop_fd) {
   return service_->run(stop_fd);
 }
 
-result<http_serve_outcome> http_server::run_until_terminated() {
+result<http_serve_outcome> http_server::run_until_terminated(const std::function<void()>& ready) {
   PADDOCK_TRY(const file_descriptor terminated, sys::eventfd());
   sys::redirect_termination(terminated.get());
+  if (ready) ready();
   auto outcome = service_->run(terminated.get());
   sys::redirect_termination(-1);
   return outcome;

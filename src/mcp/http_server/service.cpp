@@ -124,11 +124,14 @@ void http_server::service::on_ready(const sys::readiness& what) {
 void http_server::service::accept_connections() {
   if (stage_ != stage::serving) return;
   for (unsigned i = 0; i < accepts_max; ++i) {
-    if (connections_.size() >= options_.connections_max && !make_room()) return listen_again(false);
+    const bool full = connections_.size() >= options_.connections_max;
+    if (full && idle_for_longest() == nullptr) return listen_again(false);
     auto accepted = sys::accept4(listener_.descriptor());
     if (!accepted && accepted.error().os_errno == EAGAIN) return;
+    conn* const oldest = full || !accepted ? idle_for_longest() : nullptr;
+    if (oldest != nullptr) close(*oldest);
     if (!accepted) { // out of descriptors or memory
-      if (make_room()) continue;
+      if (oldest != nullptr) continue;
       check_ms_ = std::min(check_ms_, now_ms_ + accept_again_ms);
       return listen_again(false);
     }
@@ -141,16 +144,15 @@ void http_server::service::accept_connections() {
   }
 }
 
-/// Closes the connection that has been idle for longest.
-bool http_server::service::make_room() {
+/// What is closed to make room; nullptr when all connections are at work.
+http_server::service::conn* http_server::service::idle_for_longest() {
   conn* oldest = nullptr;
   for (const auto& [number, c] : connections_)
     if (c->in == conn::phase::idle && c->unwritten() == 0 &&
-        (oldest == nullptr || c->since_ms < oldest->since_ms))
+        (oldest == nullptr ||
+         std::pair(c->since_ms, number) < std::pair(oldest->since_ms, oldest->number)))
       oldest = c.get();
-  if (oldest == nullptr) return false;
-  close(*oldest);
-  return true;
+  return oldest;
 }
 
 void http_server::service::listen_again(bool on) {

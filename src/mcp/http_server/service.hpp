@@ -41,7 +41,7 @@ private:
   [[nodiscard]] result<void> wait();
   void on_ready(const sys::readiness& what);
   void accept_connections();
-  [[nodiscard]] bool make_room();
+  [[nodiscard]] conn* idle_for_longest();
   void listen_again(bool on);
   void check_deadlines();
   void on_deadline(conn& c);
@@ -79,6 +79,8 @@ private:
   void write(conn& c, std::string_view bytes);
   void respond(conn& c, std::string_view response);
   void refuse(conn& c, int status, std::string_view reason, std::string_view lines = {});
+  void refuse(conn& c, int status, const message& m, std::string_view reason,
+              rpc_error code = rpc_error::invalid_request);
   [[nodiscard]] answer_head head_for(const conn& c, int status) const;
   void end_response(conn& c);
 

@@ -95,6 +95,12 @@ void http_server::service::refuse(conn& c, int status, std::string_view reason,
   respond(c, refusal_answer(head, reason));
 }
 
+/// A refusal of a message that was read.
+void http_server::service::refuse(conn& c, int status, const message& m, std::string_view reason,
+                                  rpc_error code) {
+  respond(c, json_answer(head_for(c, status), error_response(m.id, code, reason)));
+}
+
 void http_server::service::end_response(conn& c) {
   c.answering.reset();
   c.judged = {};

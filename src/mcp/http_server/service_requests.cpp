@@ -81,18 +81,16 @@ void http_server::service::on_message(conn& c) {
 
 void http_server::service::on_modern(conn& c, const std::shared_ptr<exchange>& e,
                                      std::unique_ptr<work> w, const message& m) {
-  if (m.kind == message_kind::response) return refuse(c, 400, "nobody waits for a response");
+  if (m.kind == message_kind::response) return refuse(c, 400, m, "nobody waits for a response");
   if (const auto mismatch = header_mismatch(m, c.reader.head()))
-    return respond(c, json_answer(head_for(c, 400),
-                                  error_response(m.id, rpc_error::header_mismatch, *mismatch)));
+    return refuse(c, 400, m, *mismatch, rpc_error::header_mismatch);
   if (m.method == "tools/call")
     if (const auto mismatch =
             parameter_mismatch(core_->headers_of(m.params["name"].string().value_or("")),
                                m.params["arguments"], c.reader.head()))
-      return respond(c, json_answer(head_for(c, 400),
-                                    error_response(m.id, rpc_error::header_mismatch, *mismatch)));
+      return refuse(c, 400, m, *mismatch, rpc_error::header_mismatch);
   if (m.method == "subscriptions/listen" && !e->accepts_events)
-    return refuse(c, 406, "a subscription needs Accept: text/event-stream");
+    return refuse(c, 406, m, "a subscription needs Accept: text/event-stream");
   w->modern = true;
   e->talk = std::make_shared<session>(core_);
   pass_on(c, e, std::move(w), m);
@@ -110,12 +108,12 @@ void http_server::service::on_legacy(conn& c, const std::shared_ptr<exchange>& e
   }
   const std::string_view version = headers.header("mcp-protocol-version");
   if (!version.empty() && !is_legacy_revision(version))
-    return refuse(c, 400, "this MCP-Protocol-Version is not known; send initialize");
+    return refuse(c, 400, m, "this MCP-Protocol-Version is not known; send initialize");
   const std::string_view id = headers.header(session_header);
   if (id.empty())
-    return refuse(c, 400, "send initialize first, and its Mcp-Session-Id with every request");
+    return refuse(c, 400, m, "send initialize first, and its Mcp-Session-Id with every request");
   e->owner = sessions_.find(id, now_ms_);
-  if (!e->owner) return refuse(c, 404, "there is no such session; send initialize");
+  if (!e->owner) return refuse(c, 404, m, "there is no such session; send initialize");
   e->talk = e->owner->talk;
   pass_on(c, e, std::move(w), m);
 }
@@ -124,7 +122,7 @@ void http_server::service::begin_session(conn& c, const std::shared_ptr<exchange
                                          std::unique_ptr<work> w, const message& m) {
   e->talk = std::make_shared<session>(core_);
   const auto added = sessions_.add(e->talk, now_ms_);
-  if (!added) return refuse(c, 503, "too many sessions; end one with DELETE");
+  if (!added) return refuse(c, 503, m, "too many sessions; end one with DELETE");
   e->new_session = (*added)->id;
   pass_on(c, e, std::move(w), m);
   if (e->talk->is_initialized()) return;
@@ -137,7 +135,7 @@ void http_server::service::pass_on(conn& c, const std::shared_ptr<exchange>& e,
                                    std::unique_ptr<work> w, const message& m) {
   if (m.kind != message_kind::notification &&
       calls_open_ >= std::size_t{options_.calls_running_max} + options_.calls_waiting_max)
-    return refuse(c, 503, "too many calls are under way; try again in a moment");
+    return refuse(c, 503, m, "too many calls are under way; try again in a moment");
   const bool wants_events = e->accepts_events && m.params["_meta"]["progressToken"].exists();
   c.answering = e;
   auto calls = e->talk->accept(std::move(w));
