@@ -8,9 +8,10 @@
 /// itself: its headers must agree with its body, and closing the connection, or only the sending
 /// side of it, cancels the call. Older clients get a session at `initialize`; there a call ends by
 /// itself or by `notifications/cancelled`, and a lost connection loses the answer only. Answers are
-/// JSON, or an event stream when the request has a progress token and accepts one. GET streams,
-/// resumption and the transport of 2024-11-05 with two endpoints are not offered. All clients work
-/// with the one workspace of the server, and share what the tools keep (the todo list).
+/// JSON, or an event stream when the request has a progress token or its tool writes a log, and the
+/// client accepts one. GET streams, resumption and the transport of 2024-11-05 with two endpoints
+/// are not offered. All clients work with the one workspace of the server, and share what the tools
+/// keep (the todo list).
 ///
 /// Who may connect. Without a token only loopback addresses and Unix sockets (mode 0600) can be
 /// listened on. A request over TCP has to name this machine in `Host` ("localhost", "127.0.0.1",
