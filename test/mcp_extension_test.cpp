@@ -116,6 +116,36 @@ TEST_F(McpExtension, Errors) {
               ElementsAre(testing::AllOf(HasSubstr("-32603"), HasSubstr("4096 bytes that fit"))));
 }
 
+TEST_F(McpExtension, ErrorsMayHaveData) {
+  extension e{.name = "example.org/e"};
+  e.methods.push_back({.name = "e/fail", .handler = [](call&) {
+                         return method_result::failure(rpc_error::invalid_params, "no",
+                                                       R"({"uri":"a:b"})");
+                       }});
+  server failing(options_, {}, {e});
+  EXPECT_THAT(failing.handle_line(modern("e/fail")),
+              ElementsAre(HasSubstr(R"("message":"no","data":{"uri":"a:b"}})")));
+}
+
+TEST_F(McpExtension, MethodsOfOneEra) {
+  extension e{.name = "example.org/e"};
+  const auto nothing = [](call&) { return method_result{.json = "{}"}; };
+  e.methods.push_back({.name = "e/old", .handler = nothing, .era = method_era::legacy});
+  e.methods.push_back({.name = "e/new", .handler = nothing, .era = method_era::modern});
+  server both(options_, {}, {e});
+  EXPECT_THAT(both.handle_line(legacy("e/old")), ElementsAre(HasSubstr("result")));
+  EXPECT_THAT(both.handle_line(modern("e/old")), ElementsAre(HasSubstr("-32601")));
+  EXPECT_THAT(both.handle_line(legacy("e/new")), ElementsAre(HasSubstr("-32601")));
+  EXPECT_THAT(both.handle_line(modern("e/new")), ElementsAre(HasSubstr("result")));
+}
+
+TEST_F(McpExtension, WithoutANameOnlyItsCapabilitiesAreAdvertised) {
+  server plain(options_, {}, {extension{.capabilities = {"prompts", "completions"}}});
+  const std::string capabilities = R"("capabilities":{"tools":{},"prompts":{},"completions":{}})";
+  EXPECT_THAT(plain.handle_line(modern("server/discover")), ElementsAre(HasSubstr(capabilities)));
+  EXPECT_THAT(plain.handle_line(initialize("2025-11-25")), ElementsAre(HasSubstr(capabilities)));
+}
+
 TEST_F(McpExtension, MethodsAreNotTools) {
   EXPECT_THAT(lines(modern("tools/list")), ElementsAre(Not(HasSubstr("talk/"))));
   EXPECT_THAT(lines(modern("tools/call", R"(,"name":"talk/empty")")),

@@ -538,5 +538,57 @@ TEST_F(McpProtocol, MutatedMessagesNeitherCrashNorSilence) {
               ElementsAre(R"({"jsonrpc":"2.0","id":"still there","result":{}})"));
 }
 
+// --- the client's log ---
+
+std::vector<tool> talkative() {
+  return {{.name = "talk", .description = "Logs.", .handler = [](call& c) {
+             c.log(log_level::debug, "a");
+             c.log(log_level::info, "b");
+             c.log(log_level::error, "c");
+             return tool_result{.json = "{}"};
+           }}};
+}
+
+std::string log_line(std::string_view level, std::string_view data) {
+  return R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":")" +
+         std::string(level) + R"(","logger":"talk","data":")" + std::string(data) + "\"}}";
+}
+
+TEST(McpLog, LegacyClientsSetTheLevel) {
+  server s({.name = "t", .logging = client_logging::offered}, talkative());
+  const std::string call = legacy("tools/call", R"({"name":"talk"})");
+  EXPECT_THAT(s.handle_line(initialize("2025-11-25")),
+              ElementsAre(HasSubstr(R"("capabilities":{"tools":{},"logging":{}})")));
+  EXPECT_THAT(s.handle_line(call),
+              ElementsAre(log_line("info", "b"), log_line("error", "c"), HasSubstr("result")));
+  EXPECT_THAT(s.handle_line(legacy("logging/setLevel", R"({"level":"debug"})")),
+              ElementsAre(R"({"jsonrpc":"2.0","id":1,"result":{}})"));
+  EXPECT_THAT(s.handle_line(call), testing::SizeIs(4));
+  EXPECT_THAT(s.handle_line(legacy("logging/setLevel", R"({"level":"emergency"})")),
+              ElementsAre(HasSubstr("result")));
+  EXPECT_THAT(s.handle_line(call), testing::SizeIs(1));
+  for (const char* wrong : {"{}", R"({"level":"loud"})", R"({"level":7})"})
+    EXPECT_THAT(s.handle_line(legacy("logging/setLevel", wrong)), ElementsAre(HasSubstr("-32602")));
+}
+
+TEST(McpLog, ModernClientsAskWithEachRequest) {
+  server s({.name = "t", .logging = client_logging::offered}, talkative());
+  EXPECT_THAT(s.handle_line(modern("server/discover")),
+              ElementsAre(HasSubstr(R"("capabilities":{"tools":{},"logging":{}})")));
+  EXPECT_THAT(s.handle_line(modern("tools/call", R"(,"name":"talk")")), testing::SizeIs(1));
+  EXPECT_THAT(s.handle_line(modern("logging/setLevel", R"(,"level":"debug")")),
+              ElementsAre(HasSubstr("-32601")));
+  std::string wanting = modern("tools/call", R"(,"name":"talk")");
+  wanting.insert(wanting.find(R"("io.model)"), R"("io.modelcontextprotocol/logLevel":"warning",)");
+  EXPECT_THAT(s.handle_line(wanting), ElementsAre(log_line("error", "c"), HasSubstr("result")));
+}
+
+TEST(McpLog, IsNotOfferedUnlessAsked) {
+  server s({.name = "t"}, talkative());
+  EXPECT_THAT(s.handle_line(legacy("tools/call", R"({"name":"talk"})")), testing::SizeIs(1));
+  EXPECT_THAT(s.handle_line(legacy("logging/setLevel", R"({"level":"debug"})")),
+              ElementsAre(HasSubstr("-32601")));
+}
+
 } // namespace
 } // namespace paddock::mcp

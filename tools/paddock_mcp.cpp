@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-// paddock-mcp: the workspace tools as an MCP server on standard input and output.
+// paddock-mcp: the workspace tools as an MCP server on standard input and output, or over HTTP.
 
 #include "audit_log.hpp"
 #include "host_config.hpp"
+#include "http_cli.hpp"
 #include "self_test.hpp"
 #include "workspace_cli.hpp"
 
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -57,8 +59,10 @@ void add_modes(CLI::App& app, modes& target) {
 
 int main(int argc, char** argv) {
   using namespace paddock;
-  CLI::App app("Serves the tools of one workspace to an MCP client on standard input and output.",
-               std::string(program));
+  CLI::App app(
+      "Serves the tools of one workspace to an MCP client on standard input and output, or "
+      "to many over HTTP.",
+      std::string(program));
   app.set_version_flag("--version", std::string(program) + " " PADDOCK_VERSION);
   app.footer(cli::exit_codes_help);
   cli::workspace_cli from;
@@ -66,6 +70,8 @@ int main(int argc, char** argv) {
   std::string audit_path;
   app.add_option("--audit", audit_path, "Append one JSON line per tool call to this file")
       ->type_name("FILE");
+  cli::http_cli http;
+  cli::add_http_options(app, http);
   modes mode;
   add_modes(app, mode);
   if (const auto done = cli::parse(app, argc, argv)) return *done;
@@ -92,6 +98,7 @@ int main(int argc, char** argv) {
     return command ? cli::print_host_config(mode.host, *command) : cli::failed;
   }
   give_large_blocks_back();
+  if (!http.listen.empty()) return cli::serve_http(program, *server, std::move(http));
   const auto served = mcp::serve_stdio(*server);
   if (!served) {
     cli::complain(program, "the connection failed: " + std::string(text(served.error().code)));

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/active_call.hpp"
 
+#include "mcp/input_round.hpp"
+
+#include <gsl/assert>
+
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace paddock::mcp {
@@ -57,34 +62,102 @@ std::size_t active_call::message_bytes_max() const noexcept {
   return static_cast<std::size_t>(core_.options.limits.message_out_bytes_max);
 }
 
-namespace {
-
-tool_result method_failure(rpc_error code, std::string_view message) {
+void active_call::log(log_level level, std::string_view message) {
+  if (!request_.log_from || level < *request_.log_from || silenced()) return;
   json_writer out;
-  out.begin_object().key("code").integer(static_cast<int>(code));
-  out.member("message", message).end_object();
-  return {.json = out.take(), .failed = true, .content = {}};
+  out.begin_object().member("jsonrpc", "2.0").member("method", "notifications/message");
+  out.key("params").begin_object().member("level", name_of(level));
+  out.member("logger", name()).member("data", message);
+  out.end_object().end_object().end_line();
+  if (out.str().size() - 1 <= message_bytes_max()) channel_.offer(out.str());
 }
 
-tool_result run_method(const extension_method& method, call& c) {
-  method_result r = method.handler(c);
-  if (r.error) return method_failure(*r.error, r.message);
-  return {.json = std::move(r.json), .failed = false, .content = {}};
+namespace {
+
+tool_result error_object(rpc_error code, std::string_view message, std::string_view data = {}) {
+  json_writer out;
+  out.begin_object().key("code").integer(static_cast<int>(code)).member("message", message);
+  if (!data.empty()) out.key("data").raw(data);
+  out.end_object();
+  return {.json = out.take(), .failed = true};
+}
+
+std::int64_t now_s() {
+  using namespace std::chrono;
+  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
 }
 
 } // namespace
 
+tool_result active_call::refuse(rpc_error code, std::string_view message, std::string_view data) {
+  shape_ = shape::error;
+  if (code == rpc_error::missing_client_capability) refusal_ = code;
+  return error_object(code, message, data);
+}
+
 tool_result active_call::run(std::uint64_t token) {
   token_ = token;
   constexpr std::string_view ending = "the connection is ending";
-  const bool late = cancelled_.load(std::memory_order_relaxed);
-  if (request_.method != nullptr)
-    return late ? method_failure(rpc_error::internal_error, ending)
-                : run_method(*request_.method, *this);
-  if (late) return tool_result::failure(error_code::cancelled, ending);
+  if (cancelled_.load(std::memory_order_relaxed))
+    return request_.method != nullptr ? refuse(rpc_error::internal_error, ending)
+                                      : tool_result::failure(error_code::cancelled, ending);
+  if (request_.revision == revision::r2026_07_28 && !take_answers())
+    return refuse(rpc_error::invalid_params,
+                  "Invalid params: inputResponses must be an object, and requestState what this "
+                  "server gave for the same call within the last hour; call again without them");
+  tool_result r = request_.method != nullptr ? run_method() : run_handler();
+  return r.needed ? ask(*r.needed) : r;
+}
+
+tool_result active_call::run_handler() {
   if (const std::string problems = problems_of(*request_.tool, arguments_); !problems.empty())
     return tool_result::failure(error_code::invalid_argument, problems);
   return request_.tool->handler(*this);
+}
+
+tool_result active_call::run_method() {
+  method_result r = request_.method->handler(*this);
+  if (r.error) return refuse(*r.error, r.message, r.data);
+  return {.json = std::move(r.json), .needed = std::move(r.needed)};
+}
+
+/// What an earlier round of a modern call left; false when the client made it up.
+bool active_call::take_answers() {
+  client_capabilities_ = request_.client_capabilities;
+  answers_ = request_.params["inputResponses"];
+  if (answers_.exists() && !answers_.is(json_kind::object)) return false;
+  const json_view state = request_.params["requestState"];
+  if (!state.exists()) return true;
+  auto opened = open_state(core_.options.state_key, purpose_of(name(), request_.params),
+                           state.string().value_or(""), now_s());
+  if (!opened) return false;
+  state_ = *std::move(opened);
+  return true;
+}
+
+tool_result active_call::ask(const input_needed& needed) {
+  constexpr std::string_view nobody_to_ask = "this call has to ask the client's user or model, and "
+                                             "only clients of 2026-07-28 can be asked";
+  if (request_.revision != revision::r2026_07_28)
+    return request_.method != nullptr
+               ? refuse(rpc_error::invalid_request, nobody_to_ask)
+               : tool_result::failure(error_code::unsupported, nobody_to_ask);
+  Expects(request_.method == nullptr || may_need_input(name()));
+  if (const std::string missing =
+          undeclared_capabilities(needed.requests, request_.client_capabilities);
+      !missing.empty())
+    return refuse(rpc_error::missing_client_capability,
+                  "This needs capabilities that the client did not declare", missing);
+  json_writer out;
+  out.begin_object();
+  if (!needed.requests.empty()) out.key("inputRequests").raw(needed.requests);
+  if (!needed.state.empty())
+    out.member("requestState",
+               seal_state(core_.options.state_key, purpose_of(name(), request_.params),
+                          needed.state, now_s()));
+  out.end_object();
+  shape_ = shape::input_required;
+  return {.json = out.take()};
 }
 
 namespace {
@@ -116,47 +189,42 @@ void write_tool_result(json_writer& out, const call_request& request, const tool
   out.end_object().end_object();
 }
 
-/// The members that the modern revision adds to a result, as the rest of its object.
-std::string modern_members(const extension_method& method, bool first, std::string_view meta) {
+/// `json`, an object, with the members that the modern revision adds to a result.
+std::string with_modern_members(std::string_view json, std::string_view type,
+                                std::optional<std::int64_t> time_to_live_ms,
+                                std::string_view meta) {
   json_writer out;
-  out.begin_object().member("resultType", "complete");
-  if (method.time_to_live_ms)
-    out.key("ttlMs").integer(*method.time_to_live_ms).member("cacheScope", "private");
+  out.begin_object().member("resultType", type);
+  if (time_to_live_ms) out.key("ttlMs").integer(*time_to_live_ms).member("cacheScope", "private");
   out.key("_meta").raw(meta).end_object();
-  std::string members = out.take();
-  members.replace(0, 1, first ? "" : ",");
-  return members;
-}
-
-void write_method_result(json_writer& out, const call_request& request, const tool_result& r,
-                         std::string_view modern_meta) {
-  std::string copy;
-  const std::string_view json = one_line(r.json, copy);
-  out.begin_object().member("jsonrpc", "2.0").key("id").raw(request.id.json());
-  out.key(r.failed ? "error" : "result");
-  if (r.failed || request.revision != revision::r2026_07_28) {
-    out.raw(json);
-  } else {
-    std::string object(json.substr(0, json.rfind('}')));
-    const bool empty = object.find('"') == std::string::npos;
-    out.raw(object.append(modern_members(*request.method, empty, modern_meta)));
-  }
-  out.end_object();
+  std::string object(json.substr(0, json.rfind('}')));
+  const bool empty = object.find('"') == std::string::npos;
+  return object.append(empty ? "" : ",").append(out.str(), 1);
 }
 
 } // namespace
 
-void active_call::write(json_writer& out, const tool_result& r) const {
-  if (request_.method != nullptr)
-    write_method_result(out, request_, r, core_.modern_meta);
+void active_call::write(json_writer& out, const tool_result& r, shape s) const {
+  if (s == shape::result && request_.method == nullptr)
+    return write_tool_result(out, request_, r, core_.modern_meta);
+  std::string copy;
+  const std::string_view json = one_line(r.json, copy);
+  out.begin_object().member("jsonrpc", "2.0").key("id").raw(request_.id.json());
+  out.key(s == shape::error ? "error" : "result");
+  if (s == shape::input_required)
+    out.raw(with_modern_members(json, "input_required", {}, core_.modern_meta));
+  else if (s == shape::result && request_.revision == revision::r2026_07_28)
+    out.raw(
+        with_modern_members(json, "complete", request_.method->time_to_live_ms, core_.modern_meta));
   else
-    write_tool_result(out, request_, r, core_.modern_meta);
+    out.raw(json);
+  out.end_object();
 }
 
 tool_result active_call::too_large(std::size_t needed, std::size_t room) const {
   std::string message = "the result of " + std::to_string(needed) + " bytes exceeds the " +
                         std::to_string(room) + " bytes that fit";
-  if (request_.method != nullptr) return method_failure(rpc_error::internal_error, message);
+  if (request_.method != nullptr) return error_object(rpc_error::internal_error, message);
   const std::string& hint = request_.tool->too_large_hint;
   message.append("; ").append(hint.empty() ? advice(error_code::too_large) : hint);
   return tool_result::failure(error_code::too_large, message);
@@ -167,12 +235,12 @@ call_outcome active_call::write_response(json_writer& out, const tool_result& r,
   out.clear();
   std::size_t needed = r.json.size();
   if (needed <= room) {
-    write(out, r);
+    write(out, r, shape_);
     needed = out.str().size();
     if (needed <= room) return r.failed ? call_outcome::failed : call_outcome::succeeded;
   }
   out = {};
-  write(out, too_large(needed, room));
+  write(out, too_large(needed, room), request_.method != nullptr ? shape::error : shape::result);
   return call_outcome::too_large;
 }
 

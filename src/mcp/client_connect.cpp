@@ -98,6 +98,25 @@ std::string text_of(json_view value) {
   return std::string(value.string().value_or(""));
 }
 
+bool is_one_line_object(std::string_view json) {
+  json_document document;
+  const auto parsed = document.parse(json);
+  return parsed && parsed->is(json_kind::object) &&
+         json.find_first_of("\r\n") == std::string_view::npos;
+}
+
+/// Whether the server, refusing our revision, names it among those it supports.
+bool was_refused_in_error(const answer& a) {
+  json_document document;
+  const json_view error = refusal_in(a, document);
+  if (error["code"].integer() != static_cast<int>(rpc_error::unsupported_protocol_version))
+    return false;
+  bool supported = false;
+  error["data"]["supported"].for_each_element(
+      [&](json_view v) { supported = supported || v.string() == revision_modern; });
+  return supported;
+}
+
 } // namespace
 
 /// One run of connect.
@@ -122,6 +141,9 @@ struct client_core::attempt {
 result<void> client_core::connect(std::string* why, const cancellation* cancel) {
   if (cancel != nullptr && cancel->requested())
     return explain(why, {error_code::cancelled, 0, "connect"}, "the call was cancelled");
+  if (options.capabilities != "{}" && !is_one_line_object(options.capabilities))
+    return explain(why, {error_code::invalid_argument, 0, "capabilities"},
+                   "the capabilities are not a JSON object without line breaks");
   attempt a{.cancel = cancel,
             .why = why,
             .deadline_ms =
@@ -202,13 +224,17 @@ result<void> client_core::negotiate(attempt& a) {
   return a.failure();
 }
 
-client_core::verdict client_core::discover(attempt& a, std::int64_t timeout_ms) {
-  speaking_.store(revision::r2026_07_28);
+answer client_core::ask_discover(const call_options& o) {
   const std::int64_t id = next_id_.fetch_add(1);
-  const call_options o = a.within(timeout_ms);
   json_writer out = begin_request(id, "server/discover");
   write_meta(out, id, o, {});
-  a.last = exchange({.id = id, .json = out.str(), .method = "server/discover"}, o);
+  return exchange({.id = id, .json = out.str(), .method = "server/discover"}, o);
+}
+
+client_core::verdict client_core::discover(attempt& a, std::int64_t timeout_ms) {
+  speaking_.store(revision::r2026_07_28);
+  a.last = ask_discover(a.within(timeout_ms));
+  if (was_refused_in_error(a.last)) a.last = ask_discover(a.within(timeout_ms));
   answer& last = a.last;
   switch (last.what) {
   case answer::outcome::result:
@@ -304,32 +330,43 @@ void client_core::listen_for_changes() {
 
 namespace {
 
+/// What the pages of a list have brought.
+struct collected_tools {
+  std::vector<remote_tool> tools;
+  std::unordered_set<std::string> names;
+  std::unordered_map<std::string, std::vector<parameter_header>> headers;
+};
+
 /// Takes the definitions of one page; what cannot be called is left out, and told.
-void take_page(json_view page, std::vector<remote_tool>& tools,
-               std::unordered_set<std::string>& names,
+void take_page(json_view page, collected_tools& to, bool with_headers,
                const std::function<void(std::string_view)>& log) {
   page["tools"].for_each_element([&](json_view definition) {
     const auto name = definition["name"].string();
     const json_view schema = definition["inputSchema"];
     if (!name || name->empty() || !schema.is(json_kind::object))
       return log("a tool without name or input schema is left out");
-    if (!names.emplace(*name).second)
-      return log("a second tool named " + std::string(name->substr(0, text_bytes_max)) +
-                 " is left out");
+    const std::string shown(name->substr(0, text_bytes_max));
+    parameter_headers headers;
+    if (with_headers) headers = parameter_headers_of(schema);
+    if (!headers.problem.empty())
+      return log("the tool " + shown + " is left out: " + headers.problem);
+    if (!to.names.emplace(*name).second)
+      return log("a second tool named " + shown + " is left out");
+    if (!headers.headers.empty()) to.headers.emplace(*name, std::move(headers.headers));
     const json_view title = definition["title"];
-    tools.push_back({.name = std::string(*name),
-                     .title = text_of(title.exists() ? title : definition["annotations"]["title"]),
-                     .description = text_of(definition["description"]),
-                     .input_schema = schema.text(),
-                     .definition = definition.text()});
+    to.tools.push_back(
+        {.name = std::string(*name),
+         .title = text_of(title.exists() ? title : definition["annotations"]["title"]),
+         .description = text_of(definition["description"]),
+         .input_schema = schema.text(),
+         .definition = definition.text()});
   });
 }
 
 } // namespace
 
 result<void> client_core::fetch_tools(const call_options& o, std::string* why) {
-  std::vector<remote_tool> tools;
-  std::unordered_set<std::string> names;
+  collected_tools collected;
   json_document document;
   std::optional<std::string> cursor;
   const std::int64_t deadline_ms = sys::monotonic_ms() + o.timeout_ms;
@@ -349,15 +386,17 @@ result<void> client_core::fetch_tools(const call_options& o, std::string* why) {
     const auto parsed = document.parse(a.json);
     if (!parsed || !(*parsed)["tools"].is(json_kind::array))
       return explain(why, {error_code::io, 0, "tools/list"}, "the server's tools are no list");
-    take_page(*parsed, tools, names, [this](std::string_view line) { on_log(line); });
-    if (tools.size() > options.tools_max || page == pages_max)
+    take_page(*parsed, collected, is_http() && speaks_modern(),
+              [this](std::string_view line) { on_log(line); });
+    if (collected.tools.size() > options.tools_max || page == pages_max)
       return explain(why, {error_code::too_large, 0, "tools/list"},
                      "the server offers more tools than are accepted");
     cursor.reset();
     if (const auto next = (*parsed)["nextCursor"].string()) cursor = std::string(*next);
   }
   const std::lock_guard lock(guard_);
-  tools_ = std::make_shared<const std::vector<remote_tool>>(std::move(tools));
+  tools_ = std::make_shared<const std::vector<remote_tool>>(std::move(collected.tools));
+  tool_headers_ = std::move(collected.headers);
   return {};
 }
 

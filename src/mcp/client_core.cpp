@@ -11,6 +11,9 @@
 namespace paddock::mcp {
 namespace {
 
+/// A server that asks again and again is not answered for ever.
+constexpr int input_rounds_max = 16;
+
 constexpr std::size_t spares_max = 4;
 constexpr std::size_t spare_bytes_max = std::size_t{256} * 1024;
 
@@ -86,6 +89,7 @@ answer client_core::read_response(json_view response) const {
     text += failure["message"].string().value_or("no reason given").substr(0, text_bytes_max);
     text += " (" + std::to_string(code) + ")";
     return {.what = answer::outcome::rpc_error,
+            .json = failure.text(),
             .code = static_cast<int>(std::clamp<std::int64_t>(code, std::numeric_limits<int>::min(),
                                                               std::numeric_limits<int>::max())),
             .reason = {error_code::invalid_argument, 0, "server"},
@@ -96,6 +100,8 @@ answer client_core::read_response(json_view response) const {
     return no_answer(error_code::io, "the server's answer holds no result object");
   if (speaks_modern()) {
     const std::string_view kind = value["resultType"].string().value_or("complete");
+    if (kind == "input_required" && options.on_input)
+      return {.what = answer::outcome::result, .json = value.text(), .wants_input = true};
     if (kind == "input_required")
       return no_answer(error_code::unsupported, "the server asks for input, which is not offered");
     if (kind != "complete" || (value["resultType"].exists() && !value["resultType"].string()))
@@ -209,7 +215,7 @@ void client_core::write_meta(json_writer& out, std::int64_t id, const call_optio
     });
     if (modern) {
       out.member(meta_protocol_version, revision_modern);
-      out.key(meta_client_capabilities).raw("{}");
+      out.key(meta_client_capabilities).raw(options.capabilities);
       out.key(meta_client_info).raw(client_info_);
     }
     if (o.on_progress) out.key("progressToken").integer(id);
@@ -244,7 +250,8 @@ result<void> client_core::send(const message_text& text, std::string* why) {
                           .method = text.method,
                           .name = text.name,
                           .revision = named ? name_of(speaking_.load()) : std::string_view(),
-                          .modern = modern},
+                          .modern = modern,
+                          .parameters = text.parameters},
                          why);
 }
 
@@ -285,11 +292,54 @@ void client_core::notify(std::string_view method, std::string_view params) {
   (void)send({.json = out.str(), .method = method}, nullptr).has_value();
 }
 
-result<call_reply> client_core::call_tool(std::string_view name, std::string_view arguments,
-                                          const call_options& o, std::string* why) {
+json_view refusal_in(const answer& a, json_document& document) {
+  if (a.what != answer::outcome::rpc_error && a.what != answer::outcome::http_refusal) return {};
+  const auto parsed = document.parse(a.json);
+  if (!parsed) return {};
+  return a.what == answer::outcome::http_refusal ? (*parsed)["error"] : *parsed;
+}
+
+namespace {
+
+bool has_wrong_headers(const answer& a) {
+  if (a.what == answer::outcome::result) return false;
+  json_document document;
+  return refusal_in(a, document)["code"].integer() == static_cast<int>(rpc_error::header_mismatch);
+}
+
+} // namespace
+
+/// Nothing when nobody answers.
+std::optional<client_core::input> client_core::ask_for_input(std::string_view wanted) const {
+  json_document document;
+  const auto parsed = document.parse(wanted);
+  if (!parsed) return std::nullopt;
+  input given{.state = (*parsed)["requestState"].text()};
+  const json_view requests = (*parsed)["inputRequests"];
+  if (!requests.exists()) return given;
+  const auto responses = options.on_input(requests.text());
+  json_document checked;
+  const auto object = checked.parse(responses.value_or(""));
+  if (!object || !object->is(json_kind::object)) return std::nullopt;
+  given.responses = object->text();
+  return given;
+}
+
+std::vector<std::pair<std::string, std::string>>
+client_core::headers_of_call(std::string_view name, json_view arguments) const {
+  const std::lock_guard lock(guard_);
+  if (tool_headers_.empty()) return {};
+  const auto found = tool_headers_.find(std::string(name));
+  if (found == tool_headers_.end()) return {};
+  return values_of(found->second, arguments);
+}
+
+result<answer> client_core::try_tool(std::string_view name, std::string_view arguments,
+                                     const input& given, const call_options& o, std::string* why) {
   const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
   json_writer out = begin_request(id, "tools/call");
   out.member("name", name);
+  std::vector<std::pair<std::string, std::string>> headers;
   if (!arguments.empty()) {
     std::unique_ptr<json_document> document = take_document();
     const auto parsed = document->parse(arguments);
@@ -302,10 +352,34 @@ result<call_reply> client_core::call_tool(std::string_view name, std::string_vie
       out.raw(arguments);
     else
       out.raw(parsed->text());
+    if (is_http()) headers = headers_of_call(name, *parsed);
     keep_document(std::move(document), arguments.size());
   }
+  if (!given.responses.empty()) out.key("inputResponses").raw(given.responses);
+  if (!given.state.empty()) out.key("requestState").raw(given.state);
   write_meta(out, id, o, {});
-  answer a = exchange({.id = id, .json = out.str(), .method = "tools/call", .name = name}, o);
+  return exchange(
+      {.id = id, .json = out.str(), .method = "tools/call", .name = name, .parameters = headers},
+      o);
+}
+
+result<call_reply> client_core::call_tool(std::string_view name, std::string_view arguments,
+                                          const call_options& o, std::string* why) {
+  input given;
+  PADDOCK_TRY(answer a, try_tool(name, arguments, given, o, why));
+  // The tool may have got headers, or others, since its definition was fetched.
+  if (is_http() && has_wrong_headers(a) && fetch_tools(o, nullptr)) {
+    PADDOCK_TRY(a, try_tool(name, arguments, given, o, why));
+  }
+  for (int round = 0; a.wants_input && round < input_rounds_max; ++round) {
+    auto answered = ask_for_input(a.json);
+    if (!answered) break;
+    given = *std::move(answered);
+    PADDOCK_TRY(a, try_tool(name, arguments, given, o, why));
+  }
+  if (a.wants_input)
+    return explain(why, {error_code::unsupported, 0, "input"},
+                   "the server asks for input, and nobody answers");
   if (a.what != answer::outcome::result) return explain(why, a.reason, a.text);
   return call_reply{.json = std::move(a.json), .failed = a.failed};
 }
@@ -327,6 +401,9 @@ result<std::string> client_core::request(std::string_view method, std::string_vi
   answer a = exchange(
       {.id = id, .json = out.str(), .method = method, .name = name.string().value_or("")}, o);
   if (a.what != answer::outcome::result) return explain(why, a.reason, a.text);
+  if (a.wants_input)
+    return explain(why, {error_code::unsupported, 0, "input"},
+                   "the server asks for input, which only calls of tools have");
   return std::move(a.json);
 }
 

@@ -9,6 +9,7 @@
 // up the table's, and whoever removes it from the table needs both.
 
 #include "mcp/client_transport.hpp"
+#include "mcp/parameter_headers.hpp"
 #include "mcp/server_core.hpp"
 
 #include <paddock/mcp/client.hpp>
@@ -22,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace paddock::mcp {
@@ -35,8 +37,9 @@ struct answer {
     none,         ///< deadline, cancellation, loss of the connection, or no valid answer
   };
   outcome what = outcome::none;
-  std::string json;    ///< of a result: the object
-  bool failed = false; ///< of a result: isError
+  std::string json;         ///< of a result: the object; of rpc_error: the error object
+  bool failed = false;      ///< of a result: isError
+  bool wants_input = false; ///< of a result: it is none yet
   int code = 0;
   paddock::error reason{}; ///< unless it is a result
   std::string text;        ///< unless it is a result: a sentence for people
@@ -84,6 +87,17 @@ private:
   void finish(std::int64_t id, answer a);
 
   // --- requests
+  /// What a server asked for, as JSON; both may be empty.
+  struct input {
+    std::string responses;
+    std::string state;
+  };
+  [[nodiscard]] result<answer> try_tool(std::string_view name, std::string_view arguments,
+                                        const input& given, const call_options& options,
+                                        std::string* why);
+  [[nodiscard]] std::optional<input> ask_for_input(std::string_view wanted) const;
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>>
+  headers_of_call(std::string_view name, json_view arguments) const;
   [[nodiscard]] answer exchange(const message_text& text, const call_options& options);
   [[nodiscard]] std::optional<answer> open(open_request& r);
   void forget(open_request& r);
@@ -101,6 +115,7 @@ private:
   [[nodiscard]] result<void> negotiate(attempt& a);
   [[nodiscard]] result<void> open_transport(attempt& a, http_kind kind);
   void drop_transport() noexcept;
+  [[nodiscard]] answer ask_discover(const call_options& o);
   [[nodiscard]] verdict discover(attempt& a, std::int64_t timeout_ms);
   [[nodiscard]] verdict initialize(attempt& a);
   void agree_modern(std::string_view discovered);
@@ -124,6 +139,7 @@ private:
   std::vector<open_request*> open_;
   std::vector<std::unique_ptr<json_document>> spare_;
   std::shared_ptr<const std::vector<remote_tool>> tools_;
+  std::unordered_map<std::string, std::vector<parameter_header>> tool_headers_; ///< if any
   std::optional<paddock::error> lost_;
   std::string lost_why_;
   bool connected_ = false; ///< connect has succeeded
@@ -131,6 +147,9 @@ private:
 
   std::mutex log_guard_;
 };
+
+/// The error of JSON-RPC with which the server refused, in whatever way; or a missing view.
+[[nodiscard]] json_view refusal_in(const answer& a, json_document& document);
 
 /// Fills `why` if it is wanted and returns the error.
 [[nodiscard]] inline error explain(std::string* why, error reason, std::string_view text) {

@@ -11,8 +11,10 @@
 #include <paddock/mcp/json_rpc.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace paddock::mcp {
 
@@ -25,6 +27,8 @@ struct outgoing {
   std::string_view name;     ///< params.name or params.uri, where the method has one
   std::string_view revision; ///< negotiated, or asked for; empty before that
   bool modern = false;
+  /// Parameters that have headers of their own: the header's name, and the value as it is.
+  std::span<const std::pair<std::string, std::string>> parameters = {};
 };
 
 /// Where a transport delivers. Called from the transport's threads and from those that wait in it,

@@ -33,7 +33,7 @@ connection::connection(std::shared_ptr<const server::core> core, int in, int out
     : core_(std::move(core)), in_(in), wake_(std::move(wake)), options_(options),
       out_(out, static_cast<std::size_t>(core_->options.limits.message_out_bytes_max),
            [fd = wake_.get()] { sys::raise_event(fd); }),
-      session_(core_, *this),
+      session_(core_),
       reader_(static_cast<std::size_t>(core_->options.limits.message_in_bytes_max)) {}
 
 // --- the leader --------------------------------------------------------------------------------
@@ -45,10 +45,10 @@ bool connection::lead() {
     const auto item = next_line();
     if (!item) return true;
     if (item->too_long) {
-      session_.refuse_long_line();
+      session_.refuse_long_line(*this);
       continue;
     }
-    std::unique_ptr<work> w = session_.accept(item->line);
+    std::unique_ptr<work> w = session_.accept(item->line, *this);
     if (!w) continue;
     open_bytes_.fetch_add(w->bytes, std::memory_order_relaxed);
     if (must_queue())

@@ -24,7 +24,7 @@ constexpr error lost{error_code::io, 0, "http"};
 
 } // namespace
 
-http_connection::http_connection(const http_server& server, std::int64_t now_ms) : server_(server) {
+http_connection::http_connection(const http_origin& server, std::int64_t now_ms) : server_(server) {
   connect_next(now_ms);
 }
 

@@ -38,7 +38,7 @@ public:
 };
 
 /// Where to connect to, the same for all connections of a client.
-struct http_server {
+struct http_origin {
   url to;
   std::vector<sys::ip_address> addresses;   ///< tried in this order
   std::optional<tls_context> tls;           ///< for https
@@ -48,7 +48,7 @@ struct http_server {
 class http_connection {
 public:
   /// Begins to connect. `server` must outlive the connection.
-  http_connection(const http_server& server, std::int64_t now_ms);
+  http_connection(const http_origin& server, std::int64_t now_ms);
 
   /// Precondition: is_idle(), or nothing was started yet. `deadline_ms`: for the whole of it; 0 for
   /// none.
@@ -83,7 +83,7 @@ private:
   void try_next_or_fail(error reason, std::string why, std::int64_t now_ms);
   void fail(error reason, std::string why);
 
-  const http_server& server_;
+  const http_origin& server_;
   file_descriptor fd_;
   phase phase_ = phase::connecting;
   std::size_t next_address_ = 0;

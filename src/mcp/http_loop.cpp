@@ -32,10 +32,10 @@ std::string serialised(const http_request& request, const url& server) {
 
 } // namespace
 
-http_loop::http_loop(http_server server, file_descriptor wake)
+http_loop::http_loop(http_origin server, file_descriptor wake)
     : server_(std::move(server)), wake_(std::move(wake)), buffer_(new char[read_bytes]) {}
 
-result<std::unique_ptr<http_loop>> http_loop::start(http_server server) {
+result<std::unique_ptr<http_loop>> http_loop::start(http_origin server) {
   PADDOCK_TRY(file_descriptor wake, sys::eventfd());
   std::unique_ptr<http_loop> loop(new http_loop(std::move(server), std::move(wake)));
   if (!start_thread(loop->thread_, [l = loop.get()] { l->run(); }))

@@ -33,7 +33,7 @@ class http_loop {
 public:
   using task = std::function<void()>;
 
-  [[nodiscard]] static result<std::unique_ptr<http_loop>> start(http_server server);
+  [[nodiscard]] static result<std::unique_ptr<http_loop>> start(http_origin server);
   ~http_loop(); ///< stops
 
   /// Runs `t` on the loop's thread, after what was posted before. From any thread.
@@ -53,7 +53,7 @@ public:
   [[nodiscard]] const url& server() const noexcept { return server_.to; }
 
 private:
-  http_loop(http_server server, file_descriptor wake);
+  http_loop(http_origin server, file_descriptor wake);
   void run();
   void run_tasks();
   void run_timers(std::int64_t now_ms);
@@ -66,7 +66,7 @@ private:
     task run;
   };
 
-  const http_server server_;
+  const http_origin server_;
   const file_descriptor wake_;
   std::thread thread_;
 

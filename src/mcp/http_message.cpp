@@ -67,7 +67,7 @@ bool is_answer(const json_view& message, const request_id& id) {
 
 http_message::http_message(const outgoing& from)
     : json(from.json), method(from.method), name(from.name), revision(from.revision),
-      modern(from.modern) {
+      modern(from.modern), parameters(from.parameters.begin(), from.parameters.end()) {
   if (from.id != nullptr) id = *from.id;
 }
 
@@ -77,7 +77,7 @@ std::optional<in_flight> in_flight::begin(std::atomic<std::size_t>& count) {
   return in_flight(std::move(held));
 }
 
-result<http_server> reach(const http_endpoint& to, std::int64_t timeout_ms,
+result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
                           const host_resolver& resolve, std::string* why) {
   const auto say = [&](std::string text) {
     if (why != nullptr) *why = std::move(text);
@@ -92,7 +92,7 @@ result<http_server> reach(const http_endpoint& to, std::int64_t timeout_ms,
       say(std::move(problem));
       return error{error_code::invalid_argument, 0, "headers"};
     }
-  http_server server;
+  http_origin server;
   server.to = *parsed;
   PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve, why));
   server.connect_timeout_ms = std::min(server.connect_timeout_ms, timeout_ms);
@@ -119,11 +119,7 @@ std::string header_value_of(std::string_view text) {
 }
 
 std::string media_type_of(const http_head& head) {
-  std::string_view value = head.header("content-type");
-  value = value.substr(0, value.find(';'));
-  while (value.ends_with(' '))
-    value.remove_suffix(1);
-  return ascii_lower(value);
+  return media_type(head.header("content-type"));
 }
 
 std::optional<std::string> same_origin_target(const url& from, const http_head& head) {

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace paddock::mcp {
 
@@ -24,6 +26,7 @@ struct http_message {
   std::string name;
   std::string revision;
   bool modern;
+  std::vector<std::pair<std::string, std::string>> parameters; ///< names and values, to be encoded
 };
 
 /// Counts requests that are under way; the last copy gone ends the count.
@@ -41,7 +44,7 @@ private:
 };
 
 /// Where `to` is, judged and ready to connect to. Errors: as open_http.
-[[nodiscard]] result<http_server> reach(const http_endpoint& to, std::int64_t timeout_ms,
+[[nodiscard]] result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
                                         const host_resolver& resolve, std::string* why);
 
 /// A header's value for any text: itself, or "=?base64?…?=" where a header can't carry it.
@@ -65,10 +68,10 @@ inline constexpr std::size_t refusal_bytes_max = std::size_t{1024} * 1024;
 [[nodiscard]] bool answers(std::string_view json, const request_id& id);
 
 [[nodiscard]] result<std::unique_ptr<client_transport>>
-open_streamable_http(http_server server, http_headers headers, const client_options& options,
+open_streamable_http(http_origin server, http_headers headers, const client_options& options,
                      incoming& sink);
 [[nodiscard]] result<std::unique_ptr<client_transport>>
-open_http_with_sse(http_server server, http_headers headers, const client_options& options,
+open_http_with_sse(http_origin server, http_headers headers, const client_options& options,
                    incoming& sink, std::string* why);
 
 } // namespace paddock::mcp

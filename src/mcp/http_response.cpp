@@ -4,7 +4,6 @@
 #include "mcp/http_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace paddock::mcp {
@@ -12,43 +11,11 @@ namespace {
 
 constexpr std::size_t headers_max = 256;
 
-std::string_view trim(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t'))
-    text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t'))
-    text.remove_suffix(1);
-  return text;
-}
-
-std::optional<std::uint64_t> number(std::string_view text, int base) {
-  std::uint64_t n = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), n, base);
-  if (status != std::errc() || text.empty() || end != text.data() + text.size())
-    return std::nullopt;
-  return n;
-}
-
-/// Whether the comma-separated list `value` contains `wanted`.
-bool lists(std::string_view value, std::string_view wanted) {
-  while (!value.empty()) {
-    const std::size_t comma = std::min(value.find(','), value.size());
-    if (ascii_lower(trim(value.substr(0, comma))) == wanted) return true;
-    value.remove_prefix(std::min(comma + 1, value.size()));
-  }
-  return false;
-}
-
 bool has_no_body(int status) {
   return status == 204 || status == 304;
 }
 
 } // namespace
-
-std::string_view http_head::header(std::string_view name) const noexcept {
-  for (const auto& [key, value] : headers)
-    if (key == name) return value;
-  return {};
-}
 
 http_response_reader::step http_response_reader::fail(const char* problem) {
   problem_ = problem;
@@ -131,7 +98,7 @@ http_response_reader::step http_response_reader::on_status_line() {
   if (!line.starts_with("HTTP/1.") || line.size() < 12 || line[8] != ' ' ||
       (line.size() > 12 && line[12] != ' '))
     return fail("the answer is not HTTP/1.1");
-  const auto status = number(line.substr(9, 3), 10);
+  const auto status = whole_number(line.substr(9, 3), 10);
   if (!status || *status < 100 || *status > 599) return fail("the status is not a number");
   head_.status = static_cast<int>(*status);
   reusable_ = line[7] == '1';
@@ -144,7 +111,7 @@ http_response_reader::step http_response_reader::on_header() {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon)))
     return fail("a header has no name");
-  const std::string_view value = trim(line.substr(colon + 1));
+  const std::string_view value = trim_blanks(line.substr(colon + 1));
   if (value.find_first_of(std::string_view("\0\r", 2)) != std::string_view::npos)
     return fail("a header has control characters");
   if (head_.headers.size() == headers_max) return fail("the answer has too many headers");
@@ -170,7 +137,7 @@ bool http_response_reader::choose_framing() {
   bool encoded = false;
   bool chunked = false;
   for (const auto& [name, value] : head_.headers) {
-    if (name == "connection" && lists(value, "close")) reusable_ = false;
+    if (name == "connection" && list_contains(value, "close")) reusable_ = false;
     if (name == "transfer-encoding") {
       chunked = !encoded && ascii_lower(value) == "chunked";
       encoded = true;
@@ -187,7 +154,7 @@ bool http_response_reader::choose_framing() {
   } else if (chunked) {
     part_ = part::chunk_size;
   } else if (length) {
-    const auto n = number(*length, 10);
+    const auto n = whole_number(*length, 10);
     if (!n) return (void)fail("the length is not a number"), false;
     left_ = *n;
     part_ = left_ == 0 ? part::finished : part::sized_body;
@@ -200,7 +167,7 @@ bool http_response_reader::choose_framing() {
 
 http_response_reader::step http_response_reader::on_chunk_size() {
   const std::string_view line = line_;
-  const auto size = number(trim(line.substr(0, line.find(';'))), 16);
+  const auto size = whole_number(trim_blanks(line.substr(0, line.find(';'))), 16);
   if (!size) return fail("the size of a chunk is not a number");
   head_bytes_ = 0;
   left_ = *size;

@@ -5,21 +5,17 @@
 // pieces of any size. Strict where leniency is how responses are smuggled: folded lines, blanks
 // before the colon, two lengths, a length that is no number.
 
+#include "mcp/http_text.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock::mcp {
 
-struct http_head {
+struct http_head : http_fields {
   int status = 0;
-  std::vector<std::pair<std::string, std::string>> headers; ///< names in lower case
-
-  /// The value of the first header of that name, given in lower case; empty if there is none.
-  [[nodiscard]] std::string_view header(std::string_view name) const noexcept;
 };
 
 class http_response_reader {

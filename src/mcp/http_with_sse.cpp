@@ -116,7 +116,7 @@ private:
 http_with_sse::http_with_sse(http_headers headers, const client_options& options, incoming& sink)
     : headers_(std::move(headers)), message_bytes_max_(options.message_bytes_max), sink_(sink) {}
 
-result<void> http_with_sse::start(http_server server, std::int64_t timeout_ms, std::string* why) {
+result<void> http_with_sse::start(http_origin server, std::int64_t timeout_ms, std::string* why) {
   PADDOCK_TRY(loop_, http_loop::start(std::move(server)));
   loop_->post([this] { open_stream(loop_->server().target, 0); });
   std::unique_lock lock(guard_);
@@ -211,7 +211,7 @@ void http_with_sse::close() noexcept {
   if (loop_) loop_->stop();
 }
 
-result<std::unique_ptr<client_transport>> open_http_with_sse(http_server server,
+result<std::unique_ptr<client_transport>> open_http_with_sse(http_origin server,
                                                              http_headers headers,
                                                              const client_options& options,
                                                              incoming& sink, std::string* why) {

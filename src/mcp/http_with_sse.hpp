@@ -24,7 +24,7 @@ public:
   http_with_sse(http_headers headers, const client_options& options, incoming& sink);
   ~http_with_sse() override { close(); }
   /// Waits until the server has named the address for messages.
-  [[nodiscard]] result<void> start(http_server server, std::int64_t timeout_ms, std::string* why);
+  [[nodiscard]] result<void> start(http_origin server, std::int64_t timeout_ms, std::string* why);
 
   [[nodiscard]] result<void> send(const outgoing& message, std::string* why) override;
   void forget(const request_id&) noexcept override {}

@@ -8,7 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace paddock::mcp {
 
@@ -24,6 +27,7 @@ struct client_core::message_text {
   std::string_view json;
   std::string_view method;
   std::string_view name;
+  std::span<const std::pair<std::string, std::string>> parameters = {}; ///< as outgoing has them
 };
 
 struct client_core::open_request {

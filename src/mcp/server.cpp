@@ -9,7 +9,7 @@ namespace paddock::mcp {
 
 /// A connection that keeps its lines.
 struct server::in_process final : channel {
-  explicit in_process(std::shared_ptr<const server::core> core) : talk(std::move(core), *this) {}
+  explicit in_process(std::shared_ptr<const server::core> core) : talk(std::move(core)) {}
 
   void send(std::string_view line) override { lines.emplace_back(line.substr(0, line.size() - 1)); }
   void offer(std::string_view line) override { send(line); }
@@ -39,12 +39,12 @@ std::string_view server::tools_json() const noexcept {
 
 std::vector<std::string> server::handle_line(std::string_view line) {
   if (line.size() > core_->options.limits.message_in_bytes_max) {
-    in_process_->talk.refuse_long_line();
+    in_process_->talk.refuse_long_line(*in_process_);
   } else {
     std::string padded;
     padded.reserve(line.size() + json_padding);
     padded.append(line).append(json_padding, '\0');
-    if (auto w = in_process_->talk.accept({padded.data(), line.size()}))
+    if (auto w = in_process_->talk.accept({padded.data(), line.size()}, *in_process_))
       in_process_->talk.run(std::move(w), 0);
   }
   return std::exchange(in_process_->lines, {});

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/server_core.hpp"
 
+#include "sys/syscall.hpp"
+
 #include <gsl/assert>
 
+#include <algorithm>
 #include <utility>
 
 namespace paddock::mcp {
@@ -10,6 +13,11 @@ namespace {
 
 constexpr std::array<std::string_view, revision_count> revision_names = {
     "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", revision_modern};
+
+constexpr std::array<std::string_view, 8> log_level_names = {
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+
+constexpr std::size_t state_key_bytes = 32;
 
 /// How long clients may keep what never changes while the process lives.
 constexpr std::int64_t time_to_live_ms = 3'600'000;
@@ -78,16 +86,18 @@ std::string list_result(std::string_view tools, revision r, std::string_view mod
 }
 
 /// Capabilities by extension came in 2025-11-25.
-std::string capabilities(const std::vector<extension>& extensions, revision r) {
+std::string capabilities(const server::core& core, revision r) {
   json_writer out;
   out.begin_object().key("tools").raw("{}");
-  for (const extension& e : extensions)
+  if (core.options.logging == client_logging::offered) out.key("logging").raw("{}");
+  for (const extension& e : core.extensions)
     for (const std::string& name : e.capabilities)
       out.key(name).raw("{}");
-  if (!extensions.empty() && r >= revision::r2025_11_25) {
+  const auto has_name = [](const extension& e) { return !e.name.empty(); };
+  if (std::ranges::any_of(core.extensions, has_name) && r >= revision::r2025_11_25) {
     out.key("extensions").begin_object();
-    for (const extension& e : extensions)
-      out.key(e.name).raw(e.settings);
+    for (const extension& e : core.extensions)
+      if (has_name(e)) out.key(e.name).raw(e.settings);
     out.end_object();
   }
   out.end_object();
@@ -102,6 +112,18 @@ void write_instructions(json_writer& out, const server_options& o) {
   if (!text.empty()) out.member("instructions", text);
 }
 
+/// Nothing where the schema says it wrongly: then clients leave the tool out, or its headers.
+std::vector<parameter_header> headers_in(const tool& t) {
+  const std::string schema = input_schema_of(t);
+  if (schema.find(header_annotation) == std::string::npos) return {};
+  json_document document;
+  const auto parsed = document.parse(schema);
+  if (!parsed) return {};
+  parameter_headers found = parameter_headers_of(*parsed);
+  if (!found.problem.empty()) return {};
+  return std::move(found.headers);
+}
+
 } // namespace
 
 std::string_view name_of(revision r) noexcept {
@@ -114,6 +136,16 @@ std::optional<revision> legacy_revision(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+std::string_view name_of(log_level level) noexcept {
+  return log_level_names[static_cast<std::size_t>(level)];
+}
+
+std::optional<log_level> log_level_of(std::string_view name) noexcept {
+  const auto found = std::ranges::find(log_level_names, name);
+  if (found == log_level_names.end()) return std::nullopt;
+  return static_cast<log_level>(found - log_level_names.begin());
+}
+
 server::core::core(server_options o, std::vector<tool> t, std::vector<extension> e)
     : options(std::move(o)), tools(std::move(t)), extensions(std::move(e)),
       server_info(implementation(options)), modern_meta(meta_with_server_info(server_info)),
@@ -122,6 +154,7 @@ server::core::core(server_options o, std::vector<tool> t, std::vector<extension>
     Expects(each.handler != nullptr);
     const bool is_new = by_name.emplace(each.name, &each).second;
     Expects(is_new);
+    if (auto found = headers_in(each); !found.empty()) headers.emplace(each.name, std::move(found));
   }
   for (const extension& each : extensions)
     for (const extension_method& method : each.methods) {
@@ -129,6 +162,10 @@ server::core::core(server_options o, std::vector<tool> t, std::vector<extension>
       const bool is_new = methods.emplace(method.name, &method).second;
       Expects(is_new);
     }
+  if (options.state_key.empty()) {
+    options.state_key.resize(state_key_bytes);
+    if (!sys::getrandom(options.state_key)) options.state_key.clear(); // then no state is taken
+  }
   for (std::size_t i = 0; i < revision_count; ++i) {
     const auto r = static_cast<revision>(i);
     list_results[i] = list_result(tool_array(tools, r), r, modern_meta);
@@ -140,15 +177,23 @@ const tool* server::core::find(std::string_view name) const {
   return found == by_name.end() ? nullptr : found->second;
 }
 
-const extension_method* server::core::find_method(std::string_view name) const {
+const std::vector<parameter_header>& server::core::headers_of(std::string_view name) const {
+  static const std::vector<parameter_header> none;
+  const auto found = headers.find(name);
+  return found == headers.end() ? none : found->second;
+}
+
+const extension_method* server::core::find_method(std::string_view name, revision r) const {
   const auto found = methods.find(name);
-  return found == methods.end() ? nullptr : found->second;
+  if (found == methods.end()) return nullptr;
+  const method_era other = r == revision::r2026_07_28 ? method_era::legacy : method_era::modern;
+  return found->second->era == other ? nullptr : found->second;
 }
 
 std::string server::core::initialize_result(revision r) const {
   json_writer out;
   out.begin_object().member("protocolVersion", name_of(r));
-  out.key("capabilities").raw(capabilities(extensions, r));
+  out.key("capabilities").raw(capabilities(*this, r));
   out.key("serverInfo").raw(server_info);
   write_instructions(out, options);
   out.end_object();
@@ -159,7 +204,7 @@ std::string server::core::discover_result() const {
   json_writer out;
   out.begin_object().member("resultType", "complete");
   out.key("supportedVersions").begin_array().string(revision_modern).end_array();
-  out.key("capabilities").raw(capabilities(extensions, revision::r2026_07_28));
+  out.key("capabilities").raw(capabilities(*this, revision::r2026_07_28));
   write_instructions(out, options);
   if (options.current_instructions)
     write_cache_hints(out, 0, "private");

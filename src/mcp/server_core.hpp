@@ -4,6 +4,8 @@
 // What all connections of a server share: tools, extensions, and every text that can be prepared
 // once.
 
+#include "mcp/parameter_headers.hpp"
+
 #include <paddock/mcp/server.hpp>
 
 #include <array>
@@ -31,6 +33,10 @@ inline constexpr revision newest_legacy = revision::r2025_11_25;
 /// The legacy revision of this name.
 [[nodiscard]] std::optional<revision> legacy_revision(std::string_view name) noexcept;
 
+/// The level of this name ("debug", …, "emergency").
+[[nodiscard]] std::optional<log_level> log_level_of(std::string_view name) noexcept;
+[[nodiscard]] std::string_view name_of(log_level level) noexcept;
+
 /// "_meta" keys of the modern revision.
 inline constexpr std::string_view meta_protocol_version = "io.modelcontextprotocol/protocolVersion";
 inline constexpr std::string_view meta_client_capabilities =
@@ -44,7 +50,9 @@ struct server::core {
   core(server_options o, std::vector<tool> t, std::vector<extension> e);
 
   [[nodiscard]] const tool* find(std::string_view name) const;
-  [[nodiscard]] const extension_method* find_method(std::string_view name) const;
+  [[nodiscard]] const extension_method* find_method(std::string_view name, revision r) const;
+  /// What HTTP has to repeat of the arguments of this tool.
+  [[nodiscard]] const std::vector<parameter_header>& headers_of(std::string_view tool) const;
   /// The result of a legacy `initialize` answered with `r`.
   [[nodiscard]] std::string initialize_result(revision r) const;
   /// Of server/discover.
@@ -55,6 +63,8 @@ struct server::core {
   std::vector<extension> extensions;
   std::unordered_map<std::string_view, const tool*> by_name;
   std::unordered_map<std::string_view, const extension_method*> methods;
+  std::unordered_map<std::string_view, std::vector<parameter_header>>
+      headers; ///< where there are any
 
   std::string server_info;                              ///< the Implementation object
   std::string modern_meta;                              ///< the _meta object of every modern result

@@ -20,22 +20,28 @@ bool is_blank(std::string_view line) {
 
 } // namespace
 
-session::session(std::shared_ptr<const server::core> core, channel& out)
-    : core_(std::move(core)), out_(out) {}
+session::session(std::shared_ptr<const server::core> core) : core_(std::move(core)) {}
 
 // --- messages in -------------------------------------------------------------------------------
 
-std::unique_ptr<work> session::accept(std::string_view line) {
+std::unique_ptr<work> session::accept(std::string_view line, channel& out) {
   if (is_blank(line)) return nullptr;
   std::unique_ptr<work> w = take_spare();
   w->bytes = line.size();
-  if (const auto parsed = w->document.parse_padded(line); !parsed)
-    reply_error(*w, {}, rpc_error::parse_error,
-                std::string("Parse error: ") + parsed.error().operation);
-  else if (parsed->is(json_kind::array))
+  w->out = &out;
+  if (const auto parsed = w->document.parse_padded(line); !parsed) {
+    refuse(*w, {}, rpc_error::parse_error, std::string("Parse error: ") + parsed.error().operation);
+    keep_spare(std::move(w));
+    return nullptr;
+  }
+  return accept(std::move(w));
+}
+
+std::unique_ptr<work> session::accept(std::unique_ptr<work> w) {
+  if (const json_view message = w->document.root(); message.is(json_kind::array))
     dispatch_batch(*w);
   else
-    dispatch(*w, classify(*parsed));
+    dispatch(*w, classify(message));
   if (!w->calls.empty()) return w;
   if (w->batch) send_batch(*w);
   keep_spare(std::move(w));
@@ -45,10 +51,10 @@ std::unique_ptr<work> session::accept(std::string_view line) {
 void session::dispatch_batch(work& w) {
   const json_view messages = w.document.root();
   if (negotiated_ != revision::r2025_03_26)
-    return reply_error(w, {}, rpc_error::invalid_request,
-                       "Batches exist in revision 2025-03-26 only; send one message per line");
+    return refuse(w, {}, rpc_error::invalid_request,
+                  "Batches exist in revision 2025-03-26 only; send one message per line");
   if (messages.size() == 0 || messages.size() > batch_messages_max)
-    return reply_error(w, {}, rpc_error::invalid_request, "A batch holds 1 to 1000 messages");
+    return refuse(w, {}, rpc_error::invalid_request, "A batch holds 1 to 1000 messages");
   w.batch = true;
   w.batch_messages = messages.size();
   messages.for_each_element([&](json_view m) { dispatch(w, classify(m)); });
@@ -59,8 +65,7 @@ void session::dispatch(work& w, const message& m) {
   case message_kind::response:
     return; // the server asks nothing, so nobody waits for it
   case message_kind::invalid:
-    return reply_error(w, {}, rpc_error::invalid_request,
-                       "Invalid request: " + std::string(m.problem));
+    return refuse(w, {}, rpc_error::invalid_request, "Invalid request: " + std::string(m.problem));
   case message_kind::notification:
     if (m.method == "notifications/cancelled") cancel(m.params["requestId"]);
     return;
@@ -68,11 +73,11 @@ void session::dispatch(work& w, const message& m) {
     break;
   }
   if (is_open(*m.id))
-    return reply_error(w, {}, rpc_error::invalid_request,
-                       "Invalid request: an open request already has the id " + m.id->json());
+    return refuse(w, {}, rpc_error::invalid_request,
+                  "Invalid request: an open request already has the id " + m.id->json());
   const json_view meta = m.params["_meta"];
-  const bool modern = meta[meta_protocol_version].exists() || m.method == "server/discover" ||
-                      m.method == "subscriptions/listen";
+  const bool modern = w.modern || meta[meta_protocol_version].exists() ||
+                      m.method == "server/discover" || m.method == "subscriptions/listen";
   if (modern)
     dispatch_modern(w, m, meta);
   else
@@ -82,23 +87,19 @@ void session::dispatch(work& w, const message& m) {
 void session::dispatch_modern(work& w, const message& m, json_view meta) {
   const auto version = meta[meta_protocol_version].string();
   if (!version || !meta[meta_client_capabilities].is(json_kind::object))
-    return reply_error(w, m.id, rpc_error::invalid_params,
-                       "Invalid params: _meta needs the string " +
-                           std::string(meta_protocol_version) + " and the object " +
-                           std::string(meta_client_capabilities));
+    return refuse(w, m.id, rpc_error::invalid_params,
+                  "Invalid params: _meta needs the string " + std::string(meta_protocol_version) +
+                      " and the object " + std::string(meta_client_capabilities));
   if (*version != revision_modern) {
     json_writer data;
     data.begin_object().key("supported").begin_array().string(revision_modern).end_array();
     data.member("requested", version->substr(0, 64)).end_object();
-    return reply_error(w, m.id, rpc_error::unsupported_protocol_version,
-                       "Unsupported protocol version", data.str());
+    return refuse(w, m.id, rpc_error::unsupported_protocol_version, "Unsupported protocol version",
+                  data.str());
   }
-  if (const json_view level = meta[meta_log_level]; level.exists()) {
-    static constexpr std::string_view levels[] = {"debug", "info",     "notice", "warning",
-                                                  "error", "critical", "alert",  "emergency"};
-    if (!level.string() || std::ranges::find(levels, *level.string()) == std::end(levels))
-      return reply_error(w, m.id, rpc_error::invalid_params, "Invalid params: unknown log level");
-  }
+  if (const json_view level = meta[meta_log_level];
+      level.exists() && !log_level_of(level.string().value_or("")))
+    return refuse(w, m.id, rpc_error::invalid_params, "Invalid params: unknown log level");
   if (m.method == "tools/call") return call_tool(w, m, meta, revision::r2026_07_28);
   if (m.method == "tools/list") return list_tools(w, m, revision::r2026_07_28);
   if (m.method == "server/discover") return reply_result(w, m, core_->discover_result());
@@ -112,6 +113,8 @@ void session::dispatch_legacy(work& w, const message& m, json_view meta) {
   if (m.method == "ping") return reply_result(w, m, "{}");
   if (m.method == "tools/list") return list_tools(w, m, r);
   if (m.method == "initialize") return initialize(w, m);
+  if (m.method == "logging/setLevel" && core_->options.logging == client_logging::offered)
+    return set_log_level(w, m);
   call_method(w, m, meta, r);
 }
 
@@ -131,6 +134,16 @@ void session::initialize(work& w, const message& m) {
       .name = std::string(info["name"].string().value_or("").substr(0, id_bytes_max)),
       .version = std::string(info["version"].string().value_or("").substr(0, id_bytes_max))});
   reply_result(w, m, core_->initialize_result(*negotiated_));
+}
+
+void session::set_log_level(work& w, const message& m) {
+  const auto level = log_level_of(m.params["level"].string().value_or(""));
+  if (!level)
+    return reply_error(w, m.id, rpc_error::invalid_params,
+                       "Invalid params: level must be one of debug, info, notice, warning, error, "
+                       "critical, alert, emergency");
+  log_from_ = *level;
+  reply_result(w, m, "{}");
 }
 
 void session::list_tools(work& w, const message& m, revision r) {
@@ -154,25 +167,28 @@ void session::call_tool(work& w, const message& m, json_view meta, revision r) {
   else if (arguments.exists() && !arguments.is(json_kind::null))
     return reply_error(w, m.id, rpc_error::invalid_params,
                        "Invalid params: arguments must be an object");
-  start(w, std::move(request), meta);
+  start(w, m, std::move(request), meta);
 }
 
 /// What is left: methods of extensions.
 void session::call_method(work& w, const message& m, json_view meta, revision r) {
-  call_request request{.id = *m.id, .method = core_->find_method(m.method), .revision = r};
+  call_request request{.id = *m.id, .method = core_->find_method(m.method, r), .revision = r};
   if (request.method == nullptr)
-    return reply_error(w, m.id, rpc_error::method_not_found, "Method not found");
+    return refuse(w, m.id, rpc_error::method_not_found, "Method not found");
   if (m.params.exists() && !m.params.is(json_kind::object))
     return reply_error(w, m.id, rpc_error::invalid_params,
                        "Invalid params: params must be an object");
   request.arguments = m.params;
-  start(w, std::move(request), meta);
+  start(w, m, std::move(request), meta);
 }
 
-void session::start(work& w, call_request request, json_view meta) {
+void session::start(work& w, const message& m, call_request request, json_view meta) {
+  request.params = m.params;
   request.progress_token = request_id::from(meta["progressToken"]);
   request.traceparent = meta["traceparent"].string().value_or("");
   if (const json_view info = meta[meta_client_info]; request.revision == revision::r2026_07_28) {
+    request.client_capabilities = meta[meta_client_capabilities];
+    request.log_from = log_level_of(meta[meta_log_level].string().value_or(""));
     request.client_name = info["name"].string().value_or("");
     request.client_version = info["version"].string().value_or("");
   } else if (client_) {
@@ -180,10 +196,12 @@ void session::start(work& w, call_request request, json_view meta) {
     request.client_name = client_->name;
     request.client_version = client_->version;
   }
-  w.calls.push_back(std::make_unique<active_call>(out_, *core_, std::move(request)));
+  if (request.revision != revision::r2026_07_28) request.log_from = log_from_;
+  if (core_->options.logging == client_logging::off) request.log_from.reset();
+  w.calls.push_back(std::make_unique<active_call>(*w.out, *core_, std::move(request)));
   const std::lock_guard lock(guard_);
   calls_.push_back(w.calls.back().get());
-  if (ending_) w.calls.back()->cancel(active_call::canceller::end_of_connection);
+  if (ending_) w.calls.back()->cancel(*ending_);
 }
 
 void session::listen(work& w, const message& m) {
@@ -193,7 +211,7 @@ void session::listen(work& w, const message& m) {
   {
     const std::lock_guard lock(guard_);
     if (subscriptions_.size() < subscriptions_max) {
-      subscriptions_.push_back(*m.id);
+      subscriptions_.push_back({*m.id, w.out});
     } else {
       return reply_error(w, m.id, rpc_error::invalid_params,
                          "Invalid params: too many open subscriptions; cancel one first");
@@ -205,14 +223,14 @@ void session::listen(work& w, const message& m) {
   out.key("notifications").raw("{}");
   out.key("_meta").begin_object().key(meta_subscription_id).raw(m.id->json()).end_object();
   out.end_object().end_object().end_line();
-  out_.send(out.str());
+  w.out->send(out.str());
 }
 
 void session::cancel(json_view id) {
   const auto wanted = request_id::from(id);
   if (!wanted) return;
   std::unique_lock lock(guard_);
-  std::erase(subscriptions_, *wanted);
+  std::erase_if(subscriptions_, [&](const subscription& s) { return s.id == *wanted; });
   const auto found =
       std::ranges::find(calls_, *wanted, [](const active_call* c) { return c->id(); });
   if (found == calls_.end()) return;
@@ -245,8 +263,10 @@ void session::run_one(work& w, active_call& c, std::uint64_t token) {
     outcome = call_outcome::cancelled;
   else if (w.batch)
     keep_reply(w, w.response.str());
+  else if (const auto code = c.refusal())
+    w.out->refuse(w.response.end_line().str(), *code);
   else
-    out_.send(w.response.end_line().str());
+    w.out->send(w.response.end_line().str());
   if (observed) {
     const auto spent = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - begin);
     observe(c, r, outcome, static_cast<std::uint64_t>(spent.count()), bytes);
@@ -279,7 +299,7 @@ bool session::is_open(const request_id& id) const {
   const std::lock_guard lock(guard_);
   return std::ranges::find(calls_, id, [](const active_call* c) { return c->id(); }) !=
              calls_.end() ||
-         std::ranges::find(subscriptions_, id) != subscriptions_.end();
+         std::ranges::find(subscriptions_, id, &subscription::id) != subscriptions_.end();
 }
 
 /// From here on the call cannot be found, and whoever was cancelling it has finished.
@@ -289,26 +309,32 @@ void session::close(active_call& c) {
   std::erase(calls_, &c);
 }
 
-void session::end() {
-  std::vector<request_id> subscriptions;
-  {
-    const std::lock_guard lock(guard_);
-    ending_ = true;
-    for (active_call* c : calls_) {
-      const std::lock_guard call_lock(c->guard);
-      c->cancel(active_call::canceller::end_of_connection);
-    }
-    subscriptions.swap(subscriptions_);
+std::vector<session::subscription> session::cancel_all(active_call::canceller who) {
+  std::vector<subscription> subscriptions;
+  const std::lock_guard lock(guard_);
+  ending_ = who;
+  for (active_call* c : calls_) {
+    const std::lock_guard call_lock(c->guard);
+    c->cancel(who);
   }
-  for (const request_id& id : subscriptions) {
+  subscriptions.swap(subscriptions_);
+  return subscriptions;
+}
+
+void session::end() {
+  for (const auto& [id, channel] : cancel_all(active_call::canceller::end_of_connection)) {
     json_writer out;
     out.begin_object().member("jsonrpc", "2.0").key("id").raw(id.json());
     out.key("result").begin_object().member("resultType", "complete");
     out.key("_meta").begin_object().key(meta_server_info).raw(core_->server_info);
     out.key(meta_subscription_id).raw(id.json());
     out.end_object().end_object().end_object().end_line();
-    out_.send(out.str());
+    channel->send(out.str());
   }
+}
+
+void session::abandon() {
+  (void)cancel_all(active_call::canceller::client);
 }
 
 std::size_t session::calls_open() const {
@@ -316,12 +342,17 @@ std::size_t session::calls_open() const {
   return calls_.size();
 }
 
+bool session::is_listening() const {
+  const std::lock_guard lock(guard_);
+  return !subscriptions_.empty();
+}
+
 // --- replies -----------------------------------------------------------------------------------
 
 void session::reply(work& w, std::string text) {
   if (w.batch) return keep_reply(w, std::move(text));
   text += '\n';
-  out_.send(text);
+  w.out->send(text);
 }
 
 void session::reply_result(work& w, const message& m, std::string_view result) {
@@ -340,12 +371,21 @@ void session::reply_error(work& w, const std::optional<request_id>& id, rpc_erro
   reply(w, error_response(id, code, text, data));
 }
 
-void session::refuse_long_line() {
-  out_.send(error_response({}, rpc_error::invalid_request,
-                           "Invalid request: the line is longer than " +
-                               std::to_string(core_->options.limits.message_in_bytes_max) +
-                               " bytes") +
-            "\n");
+/// What cannot be answered for what it is, whatever it asks for; transports may have a way of their
+/// own to say so.
+void session::refuse(work& w, const std::optional<request_id>& id, rpc_error code,
+                     std::string_view text, std::string_view data) {
+  if (w.batch) return reply_error(w, id, code, text, data);
+  w.out->refuse(error_response(id, code, text, data) + "\n", code);
+}
+
+void session::refuse_long_line(channel& out) const {
+  out.refuse(error_response({}, rpc_error::invalid_request,
+                            "Invalid request: the line is longer than " +
+                                std::to_string(core_->options.limits.message_in_bytes_max) +
+                                " bytes") +
+                 "\n",
+             rpc_error::invalid_request);
 }
 
 void session::keep_reply(work& w, std::string text) {
@@ -369,7 +409,7 @@ void session::send_batch(work& w) {
     text += each;
   }
   text += "]\n";
-  out_.send(text);
+  w.out->send(text);
 }
 
 // --- reuse of parsers and buffers --------------------------------------------------------------
@@ -386,6 +426,8 @@ void session::keep_spare(std::unique_ptr<work> w) {
   if (w->batch || w->bytes > spare_bytes_max || w->response.str().size() > spare_bytes_max) return;
   w->calls.clear();
   w->response.clear();
+  w->out = nullptr;
+  w->modern = false;
   const std::lock_guard lock(guard_);
   if (spare_.size() < spares_max) spare_.push_back(std::move(w));
 }

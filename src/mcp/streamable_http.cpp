@@ -27,7 +27,7 @@ streamable_http::streamable_http(http_headers headers, const client_options& opt
       close_ms_(std::clamp<std::int64_t>(options.close_grace_ms, 1, session_end_ms_max)),
       sink_(sink) {}
 
-result<void> streamable_http::start(http_server server) {
+result<void> streamable_http::start(http_origin server) {
   PADDOCK_TRY(loop_, http_loop::start(std::move(server)));
   return {};
 }
@@ -85,6 +85,8 @@ http_headers streamable_http::headers_for(std::string_view accept,
       if (!message->method.empty())
         out.emplace_back("Mcp-Method", header_value_of(message->method));
       if (!message->name.empty()) out.emplace_back("Mcp-Name", header_value_of(message->name));
+      for (const auto& [name, value] : message->parameters)
+        out.emplace_back(name, header_value_of(value));
       return out;
     }
   }
@@ -191,7 +193,7 @@ void streamable_http::refuse(const job& j, int status, std::string_view body, co
     sink_.on_refused(*j.message.id, status, body, reason, why);
 }
 
-result<std::unique_ptr<client_transport>> open_streamable_http(http_server server,
+result<std::unique_ptr<client_transport>> open_streamable_http(http_origin server,
                                                                http_headers headers,
                                                                const client_options& options,
                                                                incoming& sink) {

@@ -27,7 +27,7 @@ class streamable_http final : public client_transport {
 public:
   streamable_http(http_headers headers, const client_options& options, incoming& sink);
   ~streamable_http() override { close(); }
-  [[nodiscard]] result<void> start(http_server server);
+  [[nodiscard]] result<void> start(http_origin server);
 
   [[nodiscard]] result<void> send(const outgoing& message, std::string* why) override;
   void forget(const request_id& id) noexcept override;

@@ -54,6 +54,7 @@ void write_schema(json_writer& out, const parameter& p) {
     break;
   }
   if (!p.description.empty()) out.member("description", p.description);
+  if (!p.header.empty()) out.member("x-mcp-header", p.header);
   out.end_object();
 }
 

@@ -29,6 +29,7 @@ public:
     return options_.on_progress != nullptr;
   }
   void progress(double progress, std::string_view message) override;
+  void log(mcp::log_level, std::string_view) override {} // there is no client
   [[nodiscard]] std::size_t message_bytes_max() const noexcept override {
     return message_bytes_max_;
   }

@@ -5,11 +5,16 @@
 #include "sys/syscall.hpp"
 
 #include <netdb.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <memory>
 #include <netinet/in.h>
@@ -115,6 +120,171 @@ result<void> connect_error(int fd) {
     return failure(errno, "getsockopt");
   if (status != 0) return failure(status, "connect");
   return {};
+}
+
+std::optional<ip_address> inet_pton(std::string_view text) {
+  const std::string copy(text);
+  ip_address out;
+  if (::inet_pton(AF_INET, copy.c_str(), out.bytes.data()) == 1) return out;
+  out.kind = ip_address::family::v6;
+  if (::inet_pton(AF_INET6, copy.c_str(), out.bytes.data()) == 1) return out;
+  return std::nullopt;
+}
+
+namespace {
+
+/// Connections that wait to be accepted.
+constexpr int backlog = 128;
+
+error bind_failure(int os_errno) {
+  if (os_errno == EADDRINUSE) return {error_code::already_exists, os_errno, "bind"};
+  return failure(os_errno, "bind");
+}
+
+result<file_descriptor> nonblocking_socket(int family) {
+  file_descriptor fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return failure(errno, "socket");
+  if (fd.get() <= 2) {
+    PADDOCK_TRY(fd, duplicate(fd.get()));
+  }
+  return fd;
+}
+
+result<sockaddr_un> unix_address(std::string_view path) {
+  sockaddr_un out{};
+  out.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof out.sun_path ||
+      path.find('\0') != std::string_view::npos)
+    return error{error_code::invalid_argument, ENAMETOOLONG, "bind"};
+  path.copy(out.sun_path, path.size());
+  return out;
+}
+
+} // namespace
+
+result<file_descriptor> listen_tcp(const ip_address& address, std::uint16_t port) {
+  const socket_address at = socket_address_of(address, port);
+  PADDOCK_TRY(file_descriptor fd, nonblocking_socket(at.storage.ss_family));
+  const int yes = 1;
+  // Connections of an earlier server that are still closing do not hold the port.
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0)
+    return failure(errno, "setsockopt");
+  if (at.storage.ss_family == AF_INET6 &&
+      ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes) != 0)
+    return failure(errno, "setsockopt");
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&at.storage), at.bytes) != 0)
+    return bind_failure(errno);
+  if (::listen(fd.get(), backlog) != 0) return failure(errno, "listen");
+  return fd;
+}
+
+result<std::uint16_t> local_port(int fd) {
+  sockaddr_storage storage{};
+  socklen_t bytes = sizeof storage;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0)
+    return failure(errno, "getsockname");
+  in_port_t port = 0; // at the same place in both families
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  std::memcpy(&port, reinterpret_cast<const char*>(&storage) + offsetof(sockaddr_in, sin_port),
+              sizeof port);
+  return ntohs(port);
+}
+
+result<file_descriptor> listen_unix(std::string_view path) {
+  PADDOCK_TRY(const sockaddr_un at, unix_address(path));
+  PADDOCK_TRY(file_descriptor fd, nonblocking_socket(AF_UNIX));
+  // The file takes the socket's mode, so there is no moment at which others could connect.
+  if (::fchmod(fd.get(), 0600) != 0) return failure(errno, "fchmod");
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0)
+    return bind_failure(errno);
+  if (::listen(fd.get(), backlog) != 0) return failure(errno, "listen");
+  return fd;
+}
+
+result<void> connect_unix(std::string_view path) {
+  PADDOCK_TRY(const sockaddr_un at, unix_address(path));
+  PADDOCK_TRY(const file_descriptor fd, nonblocking_socket(AF_UNIX));
+  // A full backlog (EAGAIN) is that of somebody.
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 &&
+      errno != EAGAIN)
+    return failure(errno, "connect");
+  return {};
+}
+
+result<file_descriptor> accept4(int fd) {
+  int accepted = -1;
+  do {
+    accepted = ::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  } while (accepted < 0 && (errno == EINTR || errno == ECONNABORTED));
+  file_descriptor out(accepted);
+  if (!out) return failure(errno, "accept4");
+  if (out.get() <= 2) {
+    PADDOCK_TRY(out, duplicate(out.get()));
+  }
+  const int yes = 1;
+  // Both are refused by sockets that are not TCP, which need neither: small answers go out at once,
+  // and a client that vanished without a word is noticed.
+  (void)::setsockopt(out.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  (void)::setsockopt(out.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  return out;
+}
+
+void shutdown_write(int fd) noexcept {
+  (void)::shutdown(fd, SHUT_WR);
+}
+
+// --- epoll -------------------------------------------------------------------------------------
+
+namespace {
+
+result<void> control(int epoll, int operation, int fd, const readiness& wanted) {
+  epoll_event event{};
+  event.data.u64 = wanted.key;
+  event.events = (wanted.readable ? EPOLLIN : 0u) | (wanted.writable ? EPOLLOUT : 0u) |
+                 (wanted.peer_done ? EPOLLRDHUP : 0u);
+  if (::epoll_ctl(epoll, operation, fd, &event) != 0) return failure(errno, "epoll_ctl");
+  return {};
+}
+
+} // namespace
+
+result<file_descriptor> epoll_create() {
+  file_descriptor fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!fd) return failure(errno, "epoll_create1");
+  if (fd.get() <= 2) {
+    PADDOCK_TRY(fd, duplicate(fd.get()));
+  }
+  return fd;
+}
+
+result<void> epoll_add(int epoll, int fd, const readiness& wanted) {
+  return control(epoll, EPOLL_CTL_ADD, fd, wanted);
+}
+
+result<void> epoll_modify(int epoll, int fd, const readiness& wanted) {
+  return control(epoll, EPOLL_CTL_MOD, fd, wanted);
+}
+
+void epoll_remove(int epoll, int fd) noexcept {
+  epoll_event unused{};
+  (void)::epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &unused);
+}
+
+result<std::size_t> epoll_wait(int epoll, std::span<readiness> out, std::int64_t timeout_ms) {
+  std::array<epoll_event, 64> events;
+  const auto room = static_cast<int>(std::min(out.size(), events.size()));
+  const auto timeout = static_cast<int>(std::clamp<std::int64_t>(timeout_ms, -1, INT_MAX));
+  const int n = ::epoll_wait(epoll, events.data(), room, timeout);
+  if (n < 0 && errno != EINTR) return failure(errno, "epoll_wait");
+  for (int i = 0; i < n; ++i) {
+    const epoll_event& e = events[static_cast<std::size_t>(i)];
+    out[static_cast<std::size_t>(i)] = {.key = e.data.u64,
+                                        .readable = (e.events & EPOLLIN) != 0,
+                                        .writable = (e.events & EPOLLOUT) != 0,
+                                        .peer_done = (e.events & EPOLLRDHUP) != 0,
+                                        .broken = (e.events & (EPOLLHUP | EPOLLERR)) != 0};
+  }
+  return static_cast<std::size_t>(std::max(n, 0));
 }
 
 } // namespace paddock::sys

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The system calls of TCP clients: finding addresses, connecting, asking about a connection. Same
-// rules as in sys/syscall.hpp.
+// The system calls of sockets: finding addresses, connecting, listening, accepting, and waiting for
+// many of them at once. Same rules as in sys/syscall.hpp.
 
 #include <paddock/file_descriptor.hpp>
 #include <paddock/result.hpp>
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paddock::sys {
@@ -28,11 +31,46 @@ struct ip_address {
 /// resolver's timeouts, and nothing can interrupt it. Errors: not_found, io.
 result<std::vector<ip_address>> getaddrinfo(const char* host);
 [[nodiscard]] std::string inet_ntop(const ip_address& address);
+/// Nothing when `text` is no address.
+[[nodiscard]] std::optional<ip_address> inet_pton(std::string_view text);
 
 /// A socket that does not wait, on its way to `address`: ready for writing once `connect_error`
 /// has something to say.
 result<file_descriptor> connect_nowait(const ip_address& address, std::uint16_t port);
 /// Success once the connection stands. Precondition: poll saw the socket as writable.
 result<void> connect_error(int fd);
+
+// --- servers
+/// A socket that listens and never waits. Port 0 stands for any that is free. Errors:
+/// already_exists when another program has the port.
+result<file_descriptor> listen_tcp(const ip_address& address, std::uint16_t port);
+result<std::uint16_t> local_port(int fd);
+/// A socket file of mode 0600 at `path`. Errors: already_exists, invalid_argument (longer than such
+/// addresses may be), those of bind.
+result<file_descriptor> listen_unix(std::string_view path);
+/// Whether somebody listens at the socket file `path`: ECONNREFUSED says that nobody does.
+result<void> connect_unix(std::string_view path);
+/// The next connection, as a socket that never waits; EAGAIN when there is none.
+result<file_descriptor> accept4(int fd);
+/// Nothing more is sent; what was, still arrives.
+void shutdown_write(int fd) noexcept;
+
+/// What to wait for at a descriptor, and what happened there.
+struct readiness {
+  std::uint64_t key = 0; ///< chosen by the caller
+  bool readable = false;
+  bool writable = false;
+  bool peer_done = false; ///< the other side sends no more
+  bool broken = false;    ///< closed on both sides, or failed; reported without being asked for
+
+  friend bool operator==(const readiness&, const readiness&) = default;
+};
+result<file_descriptor> epoll_create();
+result<void> epoll_add(int epoll, int fd, const readiness& wanted);
+result<void> epoll_modify(int epoll, int fd, const readiness& wanted);
+void epoll_remove(int epoll, int fd) noexcept;
+/// Fills the front of `out` and says how much of it; 0 at the timeout, and when a signal
+/// interrupted. A negative timeout waits for ever.
+result<std::size_t> epoll_wait(int epoll, std::span<readiness> out, std::int64_t timeout_ms);
 
 } // namespace paddock::sys

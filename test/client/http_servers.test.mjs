@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C++ client over HTTP against servers that others wrote, started on this machine, and the client scenarios
-// of the conformance suite that concern tools.
+// The C++ client over HTTP against servers that others wrote, started on this machine.
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -160,13 +159,3 @@ test("server 1, stateless, answers as JSON", { timeout: 60_000 }, async (t) => {
   assert.deepEqual(server, { name: "o", revision: "2025-11-25", tools: ["echo"] });
   assert.equal(answer.result.content[0].text, "x");
 });
-
-const suite = join(packages, "conformance/dist/index.js");
-for (const scenario of ["initialize", "tools_call", "sse-retry"]) {
-  test(`conformance suite, ${scenario}`, { timeout: 120_000 }, async () => {
-    const { stdout, stderr } = await run(process.execPath,
-      [suite, "client", "--command", client, "--scenario", scenario], { timeout: 100_000 });
-    const said = stdout + stderr;
-    assert.match(said, /Passed: ([1-9]\d*)\/\1, 0 failed, 0 warnings/, said);
-  });
-}

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ namespace {
 using namespace paddock::mcp;
 
 struct wanted {
+  std::string scenario;
   http_endpoint to{.url = {}, .headers = {}, .addresses = address_policy::any};
   std::vector<std::pair<std::string, std::string>> calls;
 };
@@ -28,10 +30,32 @@ std::vector<std::pair<std::string, std::string>> calls_of_scenario(std::string_v
   return {};
 }
 
+/// {"toolCalls": [{"name", "arguments"}]}
+void take_context(std::string_view context, wanted& out) {
+  json_document document;
+  if (const auto parsed = document.parse(context))
+    (*parsed)["toolCalls"].for_each_element([&](json_view each) {
+      out.calls.emplace_back(each["name"].string().value_or(""), each["arguments"].text());
+    });
+}
+
+/// What some scenarios want depends on what the server offers.
+void add_calls_of_tools(std::string_view scenario, const client& c, wanted& w) {
+  for (const remote_tool& tool : *c.tools()) {
+    if (scenario == "http-invalid-tool-headers" || scenario == "sep-2322-client-request-state")
+      w.calls.emplace_back(tool.name, "{}");
+    if (scenario == "json-schema-2020-12-preservation" && tool.name != "json_schema_echo")
+      w.calls.emplace_back("json_schema_echo", R"({"schema":)" + tool.input_schema + "}");
+  }
+}
+
 wanted read_arguments(int argc, char** argv) {
   wanted out;
-  if (const char* scenario = std::getenv("MCP_CONFORMANCE_SCENARIO"))
+  if (const char* scenario = std::getenv("MCP_CONFORMANCE_SCENARIO")) {
+    out.scenario = scenario;
     out.calls = calls_of_scenario(scenario);
+  }
+  if (const char* context = std::getenv("MCP_CONFORMANCE_CONTEXT")) take_context(context, out);
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--kind" && i + 1 < argc) {
@@ -49,6 +73,18 @@ wanted read_arguments(int argc, char** argv) {
   return out;
 }
 
+/// Says yes to whatever a server asks.
+std::optional<std::string> accept_all(std::string_view requests) {
+  json_document document;
+  json_writer out;
+  out.begin_object();
+  if (const auto parsed = document.parse(requests))
+    parsed->for_each_member([&](std::string_view name, json_view) {
+      out.key(name).raw(R"({"action":"accept","content":{"confirmed":true}})");
+    });
+  return out.end_object().take();
+}
+
 void print_server(const client& c) {
   json_writer out;
   out.begin_object().member("name", c.server().name).member("revision", c.server().revision);
@@ -59,20 +95,23 @@ void print_server(const client& c) {
   std::puts(out.str().c_str());
 }
 
-int run(const wanted& w) {
+int run(wanted w) {
   std::string why;
   auto connected = client::connect(w.to,
                                    {.on_log =
                                         [](std::string_view line) {
                                           std::fprintf(stderr, "%.*s\n",
                                                        static_cast<int>(line.size()), line.data());
-                                        }},
+                                        },
+                                    .on_input = accept_all,
+                                    .capabilities = R"({"elicitation":{}})"},
                                    &why);
   if (!connected) {
     std::fprintf(stderr, "not connected: %s\n", why.c_str());
     return 1;
   }
   print_server(*connected);
+  add_calls_of_tools(w.scenario, *connected, w);
   for (const auto& [name, arguments] : w.calls) {
     int progress = 0;
     const auto reply = connected->call_tool(

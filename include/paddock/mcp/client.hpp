@@ -8,8 +8,8 @@
 /// Every call ends: with the answer, a failure of the server, the deadline, or cancellation. What a
 /// server sends is bounded and never trusted: lines that are not JSON are skipped, answers nobody
 /// waits for are dropped, a line without end closes the connection. No string of a server ever
-/// reaches a shell. Requests of the server are answered (`ping`), or refused (everything else: this
-/// client offers no capability).
+/// reaches a shell. Requests of an older server are answered (`ping`), or refused (everything
+/// else); what one of 2026-07-28 asks for is up to `on_input`.
 ///
 /// A stdio server runs in a session of its own with only the environment and the three standard
 /// streams it is given. `close` ends its standard input, waits, then sends SIGTERM, then SIGKILL to
@@ -18,7 +18,8 @@
 ///
 /// Thread-safety: all members of `client` may be called from any number of threads at once; many
 /// calls may be in flight. Callbacks run on threads of the client or on those that wait for an
-/// answer, must be quick and must not call the client; on_log never runs twice at a time.
+/// answer, must be quick and must not call the client (but on_input may); on_log never runs twice
+/// at a time.
 
 #include <paddock/command.hpp>
 #include <paddock/mcp/json.hpp>
@@ -81,18 +82,18 @@ using endpoint = std::variant<stdio_endpoint, http_endpoint>;
 
 /// What a server offers, as it describes it. Texts are the server's: not to be trusted.
 struct remote_tool {
-  std::string name;
-  std::string title;
-  std::string description;
-  std::string input_schema; ///< JSON text, an object
-  std::string definition;   ///< the whole definition as JSON text
+  std::string name{};
+  std::string title{};
+  std::string description{};
+  std::string input_schema{}; ///< JSON text, an object
+  std::string definition{};   ///< the whole definition as JSON text
 };
 
 struct server_identity {
-  std::string name;
-  std::string version;
-  std::string instructions;
-  std::string revision; ///< of the protocol, as negotiated
+  std::string name{};
+  std::string version{};
+  std::string instructions{};
+  std::string revision{}; ///< of the protocol, as negotiated
 };
 
 struct client_options {
@@ -107,6 +108,13 @@ struct client_options {
   /// A line of a stdio server's standard error, or one of its standard output that is not JSON.
   std::function<void(std::string_view line)> on_log{};
   std::function<void()> on_tools_changed{};
+  /// Answers what a server of 2026-07-28 asks of this client's user or model during a call:
+  /// `requests` is a JSON object, name → {"method", "params"}; the result another, name → what that
+  /// method answers. Nothing ends the call. Runs on the thread that called, may take its time, and
+  /// may call the client. Requests are the server's: not to be trusted.
+  std::function<std::optional<std::string>(std::string_view requests)> on_input{};
+  /// What `on_input` can answer, as the protocol's ClientCapabilities: R"({"elicitation":{}})".
+  std::string capabilities = "{}";
   /// Called once when the connection is lost without `close`.
   std::function<void(std::string_view why)> on_lost{};
 };
@@ -119,7 +127,7 @@ struct call_options {
 };
 
 struct call_reply {
-  std::string json;    ///< the whole result object
+  std::string json{};  ///< the whole result object
   bool failed = false; ///< the tool reported an error (isError)
 };
 
@@ -156,7 +164,7 @@ public:
 
   /// `arguments` is JSON text, an object, or empty. Errors: timed_out, cancelled, too_large, io
   /// (the connection was lost, or the answer is none), invalid_argument (the server refused the
-  /// request).
+  /// request), unsupported (it asks for input, and nobody answers).
   [[nodiscard]] result<call_reply> call_tool(std::string_view name, std::string_view arguments,
                                              const call_options& options = {},
                                              std::string* why = nullptr);

@@ -28,11 +28,22 @@ struct method_result {
   std::string json{}; ///< one JSON object: the result without "resultType", "_meta" and cache hints
   std::optional<rpc_error> error{};
   std::string message{}; ///< of the error
+  std::string data{};    ///< of the error, as JSON; may be empty
+  /// Instead of everything else; for prompts/get and resources/read only.
+  std::optional<input_needed> needed{};
 
   /// A JSON-RPC error with that code; `message` is for the people behind the client.
-  static method_result failure(rpc_error code, std::string_view message) {
-    return {.json = {}, .error = code, .message = std::string(message)};
+  static method_result failure(rpc_error code, std::string_view message,
+                               std::string_view data = {}) {
+    return {.json = {}, .error = code, .message = std::string(message), .data = std::string(data)};
   }
+};
+
+/// Which clients have a method; for the others it does not exist.
+enum class method_era : std::uint8_t {
+  every,
+  legacy, ///< up to 2025-11-25: what 2026-07-28 removed, such as resources/subscribe
+  modern, ///< 2026-07-28
 };
 
 struct extension_method {
@@ -41,10 +52,13 @@ struct extension_method {
   std::optional<std::int64_t> time_to_live_ms{};
   /// `call::arguments` are the request's params: an object, or missing.
   std::function<method_result(call&)> handler{};
+  method_era era = method_era::every;
 };
 
 struct extension {
-  std::string name{};                      ///< "io.modelcontextprotocol/skills"
+  /// "io.modelcontextprotocol/skills"; empty for methods of the protocol itself (prompts, …), which
+  /// are advertised by `capabilities` alone.
+  std::string name{};
   std::string settings = "{}";             ///< a JSON object
   std::vector<std::string> capabilities{}; ///< advertised with it, such as "resources"
   std::vector<extension_method> methods{};

@@ -24,6 +24,7 @@ enum class rpc_error : int {
   method_not_found = -32601,
   invalid_params = -32602,
   internal_error = -32603,
+  header_mismatch = -32020, ///< over HTTP: headers and body disagree
   missing_client_capability = -32021,
   unsupported_protocol_version = -32022,
 };

@@ -6,7 +6,8 @@
 ///
 /// The revision is decided per message, so one connection may mix them. The server itself does no
 /// input or output: give it to `serve` (stdio_transport.hpp), or feed it lines with `handle_line`.
-/// Resources are left to extensions; prompts and requests to the client are not offered.
+/// Resources, prompts and completion are left to extensions. Tools may ask the client's user or
+/// model (input_needed), which only clients of 2026-07-28 can be; to older ones no request is sent.
 ///
 /// Thread-safety: `handle_line` from one thread at a time; everything else is immutable. Any number
 /// of transports may serve one server at the same time; each connection has its own state.
@@ -52,6 +53,11 @@ struct call_record {
       traceparent; ///< W3C trace context from the request's _meta, unchecked; may be empty
 };
 
+enum class client_logging : std::uint8_t {
+  off,
+  offered, ///< `call::log` reaches clients that want it
+};
+
 struct server_options {
   std::string name = "paddock";
   std::string version = "0";
@@ -60,6 +66,10 @@ struct server_options {
   /// Called whenever a client asks for the instructions; what it returns is added to them. Must be
   /// quick and may be called from several threads at once.
   std::function<std::string()> current_instructions{};
+  client_logging logging = client_logging::off;
+  /// Signs input_needed::state. Servers that take turns behind one address need the same secret
+  /// bytes here; when empty, random ones are made at the first use.
+  std::string state_key{};
   paddock::limits limits{}; ///< message_in_bytes_max and message_out_bytes_max are used
   /// Called after each call, on the thread that ran it; may be called from several threads at
   /// once.

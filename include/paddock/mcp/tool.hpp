@@ -45,6 +45,9 @@ struct parameter {
   std::uint64_t characters_max = 0;      ///< strings: code points; 0 means no bound
   std::optional<std::int64_t> minimum{}; ///< integers
   std::optional<std::int64_t> maximum{}; ///< integers
+  /// Of strings, integers and booleans: clients of 2026-07-28 repeat the value in the HTTP header
+  /// Mcp-Param-… of this name, for programs on the way. Nothing secret; usually empty.
+  std::string_view header{};
 };
 
 /// The four hints of MCP, always stated.
@@ -55,17 +58,41 @@ struct annotations {
   bool open_world = false;
 };
 
+/// What a call has to ask the client's user or model before it can go on. A client of 2026-07-28
+/// that declared the capabilities repeats the call, with the answers; others get an error instead.
+struct input_needed {
+  /// A JSON object: a name for each request → {"method", "params"}, where the method is
+  /// elicitation/create, sampling/createMessage or roots/list. May be empty when `state` is not.
+  std::string requests{};
+  /// Comes back as `call::state`, within the hour and for the same call only. The client can read
+  /// it, but not change it.
+  std::string state{};
+};
+
 /// What the handler leaves behind: `json` is one JSON object. On success it becomes both the text
 /// block and the structured content; a failure is {"error", "message", …} and is marked as a tool
 /// error.
 struct tool_result {
   std::string json{};
   bool failed = false;
-  std::string content{}; ///< a JSON array of MCP content blocks to send instead of the text block;
-                         ///< usually empty
+  std::string content{}; ///< a JSON array of MCP content blocks to send instead of the text block
+                         ///< (content.hpp); usually empty
+  std::optional<input_needed> needed{}; ///< instead of everything else
 
   /// {"error": wire name, "message": message}, marked as failed.
   static tool_result failure(error_code code, std::string_view message);
+};
+
+/// In the order of severity.
+enum class log_level : std::uint8_t {
+  debug,
+  info,
+  notice,
+  warning,
+  error,
+  critical,
+  alert,
+  emergency,
 };
 
 /// One call in progress, as its handler sees it.
@@ -88,11 +115,27 @@ public:
   [[nodiscard]] virtual bool wants_progress() const noexcept = 0;
   /// Sends progress, when asked for. `progress` must grow; smaller values are dropped.
   virtual void progress(double progress, std::string_view message) = 0;
+  /// Sends a message for the client's log, when the server offers that and the client wants this
+  /// level. No secrets: it leaves the machine.
+  virtual void log(log_level level, std::string_view message) = 0;
+  /// The object of what this client can be asked for (`input_needed`): the members "elicitation",
+  /// "sampling" and "roots" exist or not. Missing for clients that cannot be asked at all.
+  [[nodiscard]] json_view client_capabilities() const noexcept { return client_capabilities_; }
+  /// The client's answer to the request of this name: an object, not to be trusted; or missing.
+  [[nodiscard]] json_view answer(std::string_view name) const noexcept {
+    const json_view given = answers_[name];
+    return given.is(json_kind::object) ? given : json_view();
+  }
+  /// What an earlier round of this call left in `input_needed::state`; empty in the first round.
+  [[nodiscard]] std::string_view state() const noexcept { return state_; }
   /// How long a response line may be, in bytes; a handler that can cut its result may look at this.
   [[nodiscard]] virtual std::size_t message_bytes_max() const noexcept = 0;
 
 protected:
   json_view arguments_;
+  json_view client_capabilities_;
+  json_view answers_;
+  std::string state_;
   std::atomic<bool> cancelled_{false};
 };
 

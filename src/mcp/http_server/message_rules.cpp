@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/http_server/message_rules.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::string_view version_header = "mcp-protocol-version";
+constexpr std::size_t shown_bytes_max = 128;
+
+std::string disagreement(std::string_view header, std::string_view value, std::string_view body) {
+  std::string out = "Header mismatch: the header ";
+  out.append(header);
+  if (value.empty()) return out.append(" is missing");
+  out.append(" says \"").append(value.substr(0, shown_bytes_max));
+  return out.append("\", the body \"").append(body.substr(0, shown_bytes_max)).append("\"");
+}
+
+/// What Mcp-Name has to repeat; nothing for methods without a name.
+std::optional<std::string_view> name_of_target(const message& m) {
+  if (m.method == "tools/call" || m.method == "prompts/get") return m.params["name"].string();
+  if (m.method == "resources/read") return m.params["uri"].string();
+  return std::nullopt;
+}
+
+int digit_of(char c) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const std::size_t at = digits.find(c);
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  std::string out;
+  unsigned bits = 0;
+  unsigned held = 0;
+  for (const char c : text.substr(0, text.size() - padding)) {
+    const int digit = digit_of(c);
+    if (digit < 0) return std::nullopt;
+    bits = (bits << 6 | static_cast<unsigned>(digit)) & 0xffffffU;
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    out += static_cast<char>(bits >> held & 0xff);
+  }
+  if ((bits & ((1U << held) - 1)) != 0) return std::nullopt; // one text has one encoding
+  return out;
+}
+
+} // namespace
+
+std::optional<std::string> decoded_header(std::string_view value) {
+  constexpr std::string_view before = "=?base64?";
+  constexpr std::string_view after = "?=";
+  if (!value.starts_with(before) || !value.ends_with(after) ||
+      value.size() < before.size() + after.size())
+    return std::string(value);
+  value.remove_prefix(before.size());
+  value.remove_suffix(after.size());
+  return from_base64(value);
+}
+
+bool is_legacy_revision(std::string_view name) noexcept {
+  return legacy_revision(name).has_value();
+}
+
+bool names_modern(std::string_view version) noexcept {
+  return version.size() == revision_modern.size() && version >= revision_modern &&
+         std::all_of(version.begin(), version.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
+}
+
+era era_of(const message& m, const http_fields& headers) {
+  const bool modern_header = names_modern(headers.header(version_header));
+  const bool claim = m.params["_meta"][meta_protocol_version].exists();
+  const bool modern_method = m.method == "server/discover" || m.method == "subscriptions/listen";
+  return modern_header || claim || modern_method ? era::modern : era::legacy;
+}
+
+std::optional<std::string> header_mismatch(const message& m, const http_fields& headers) {
+  const json_view meta = m.params["_meta"];
+  const std::string_view version = headers.header(version_header);
+  const auto claimed = meta[meta_protocol_version].string();
+  if (!claimed) {
+    if (m.method == "initialize")
+      return disagreement("MCP-Protocol-Version", version, "initialize");
+    return std::nullopt;
+  }
+  if (headers.count(version_header) > 1) return "Header mismatch: MCP-Protocol-Version came twice";
+  if (version != *claimed) return disagreement("MCP-Protocol-Version", version, *claimed);
+  if (*claimed != revision_modern || !meta[meta_client_capabilities].is(json_kind::object) ||
+      m.kind != message_kind::request)
+    return std::nullopt;
+  if (headers.count("mcp-method") != 1 || headers.header("mcp-method") != m.method)
+    return disagreement("Mcp-Method", headers.header("mcp-method"), m.method);
+  const auto name = name_of_target(m);
+  if (!name) return std::nullopt;
+  const auto given = decoded_header(headers.header("mcp-name"));
+  if (!given) return "Header mismatch: Mcp-Name is not valid Base64";
+  if (headers.count("mcp-name") != 1 || *given != *name)
+    return disagreement("Mcp-Name", headers.header("mcp-name"), *name);
+  return std::nullopt;
+}
+
+std::optional<std::string> parameter_mismatch(const std::vector<parameter_header>& wanted,
+                                              json_view arguments, const http_fields& headers) {
+  const auto values = values_of(wanted, arguments);
+  for (const parameter_header& each : wanted) {
+    const std::string key = ascii_lower(each.name);
+    const auto value = std::find_if(values.begin(), values.end(),
+                                    [&](const auto& v) { return v.first == each.name; });
+    const std::size_t given = headers.count(key);
+    if (value == values.end() && given == 0) continue;
+    const auto text = decoded_header(headers.header(key));
+    if (!text) return "Header mismatch: " + each.name + " is not valid Base64";
+    if (value == values.end())
+      return "Header mismatch: the header " + each.name + " is there, the parameter is not";
+    if (given != 1 || *text != value->second)
+      return disagreement(each.name, headers.header(key), value->second);
+  }
+  return std::nullopt;
+}
+
+} // namespace paddock::mcp
