@@ -29,7 +29,8 @@ resolve::scope scope_of(const root& r, mounts allowed, std::string_view configur
           .mount = r.status().mount,
           .device = r.status().device,
           .configured = configured,
-          .canonical = r.path()};
+          .canonical = r.path(),
+          .reserving = &r};
 }
 
 /// procfs and sysfs show the system, not the workspace, and procfs has links that lead anywhere.
@@ -71,6 +72,22 @@ result<void> check_kind(const file_status& status, access intent) {
   if (status.kind != entry_kind::file) return refuse(error_code::not_regular);
   if (intent == access::append && status.links > 1) return refuse(error_code::hard_linked);
   return {};
+}
+
+/// Whether a path without links names a reserved entry or passes through one.
+bool leads_to_protected(const root& r, std::string_view path) {
+  std::string here;
+  for (const auto part : resolve::components(path)) {
+    if (part != "..") {
+      if (!here.empty()) here += '/';
+      here += part;
+      continue;
+    }
+    if (r.is_protected(here)) return true;
+    const auto slash = here.rfind('/');
+    here.resize(slash == std::string::npos ? 0 : slash);
+  }
+  return r.is_protected(here);
 }
 
 int flags_of(access intent) {
@@ -261,15 +278,16 @@ result<opened> root::open_beneath(std::string_view path, access intent) const {
     auto found = open_strictly(now, intent);
     if (!found && resolve::met_link(found.error())) {
       PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked));
+      if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
       if (!expanded.complete())
         return missing_or_gone(refuse(
             expanded.through_link ? error_code::dangling_symlink : error_code::not_found, ENOENT));
-      if (is_protected(expanded.path)) return refuse(error_code::protected_entry);
       now = std::move(expanded.path);
       continue;
     }
+    // Also when it is not there: the names below a reserved entry are reserved as well.
+    if (leads_to_protected(*this, now)) return refuse(error_code::protected_entry);
     if (!found) return missing_or_gone(found.error());
-    if (is_protected(found->path)) return refuse(error_code::protected_entry);
     if (directory && found->status.kind != entry_kind::directory)
       return refuse(error_code::not_a_directory, ENOTDIR);
     return found;
@@ -342,6 +360,8 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
       if (fd)
         fd = make_directories(*std::move(fd), std::string_view(made).substr(now.size()), fresh);
     }
+    if (leads_to_protected(*this, made + '/' + checked.c_str()))
+      return refuse(error_code::protected_entry);
     if (!fd) return missing_or_gone(fd.error());
     PADDOCK_TRY(const auto status, sys::status_at(fd->get(), ""));
     if (status.device != status_.device && shows_the_system(fd->get()))
@@ -349,7 +369,6 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
     PADDOCK_TRY(std::string path, resolve::collapse(made));
     if (!path.empty()) path += '/';
     path += name;
-    if (is_protected(path)) return refuse(error_code::protected_entry);
     return place{*std::move(fd), checked, std::move(path), false, std::nullopt, fresh.keep()};
   }
   return refuse(error_code::conflict);
