@@ -153,6 +153,23 @@ public:
   explicit expander(const scope& in) : in_(in), at_(in) {}
 
   result<expansion> run(std::string_view path) {
+    auto expanded = walk(path);
+    if (!expanded && hidden()) return refuse(error_code::protected_entry);
+    return expanded;
+  }
+
+private:
+  struct item {
+    std::string name;
+    bool from_link;
+  };
+
+  /// Whether this place is reserved, so that nothing may be told of it.
+  [[nodiscard]] bool hidden() const {
+    return in_.reserving != nullptr && in_.reserving->is_protected(joined());
+  }
+
+  result<expansion> walk(std::string_view path) {
     push(path, false);
     while (!pending_.empty()) {
       const item next = std::move(pending_.back());
@@ -160,6 +177,7 @@ public:
       if (next.name == ".") continue; // only there to make the one before it a directory
       if (next.name == "..") {
         if (at_.at_root()) return refuse(error_code::escapes_root, EXDEV);
+        if (hidden()) return refuse(error_code::protected_entry);
         PADDOCK_CHECK(at_.up());
         names_.pop_back();
         continue;
@@ -181,12 +199,6 @@ public:
     const auto size = path_now.size();
     return expansion{std::move(path_now), size, false};
   }
-
-private:
-  struct item {
-    std::string name;
-    bool from_link;
-  };
 
   void push(std::string_view path, bool from_link) {
     if (from_link && (path.ends_with('/') || path.ends_with("/."))) pending_.push_back({".", true});

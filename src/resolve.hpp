@@ -32,6 +32,7 @@ struct scope {
   std::uint64_t device = 0; ///< and device
   std::string_view configured;
   std::string_view canonical;
+  const paddock::root* reserving = nullptr; ///< whose reserved entries are not looked into
 };
 
 /// The components of a path, without empty ones and `.`; `..` stays.
@@ -63,7 +64,7 @@ struct expansion {
 /// Follows the links of `path`, the last component's too.
 /// Errors: escapes_root, absolute_symlink, absolute_symlink_inside, symlink_loop, dangling_symlink
 /// (a link in the middle), not_a_directory, not_found (`..` after a missing component),
-/// path_too_long.
+/// path_too_long; below a reserved entry protected_entry instead of all these.
 [[nodiscard]] result<expansion> expand_links(const scope& in, std::string_view path);
 
 } // namespace paddock::resolve

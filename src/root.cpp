@@ -29,7 +29,8 @@ resolve::scope scope_of(const root& r, mounts allowed, std::string_view configur
           .mount = r.status().mount,
           .device = r.status().device,
           .configured = configured,
-          .canonical = r.path()};
+          .canonical = r.path(),
+          .reserving = &r};
 }
 
 /// procfs and sysfs show the system, not the workspace, and procfs has links that lead anywhere.
@@ -71,6 +72,22 @@ result<void> check_kind(const file_status& status, access intent) {
   if (status.kind != entry_kind::file) return refuse(error_code::not_regular);
   if (intent == access::append && status.links > 1) return refuse(error_code::hard_linked);
   return {};
+}
+
+/// Whether a path without links names a reserved entry or passes through one.
+bool leads_to_protected(const root& r, std::string_view path) {
+  std::string here;
+  for (const auto part : resolve::components(path)) {
+    if (part != "..") {
+      if (!here.empty()) here += '/';
+      here += part;
+      continue;
+    }
+    if (r.is_protected(here)) return true;
+    const auto slash = here.rfind('/');
+    here.resize(slash == std::string::npos ? 0 : slash);
+  }
+  return r.is_protected(here);
 }
 
 int flags_of(access intent) {
@@ -260,7 +277,8 @@ result<opened> root::open_beneath(std::string_view path, access intent) const {
   const bool directory = demands_directory(path);
   std::string translated; // once a link has been met
   for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
-    auto found = open_strictly(attempt == 0 ? asked : translated, intent);
+    const std::string& now = attempt == 0 ? asked : translated;
+    auto found = open_strictly(now, intent);
     if (!found && resolve::met_link(found.error())) {
       const auto in = scope_of(*this, mounts_, configured_);
       PADDOCK_TRY(auto expanded, resolve::expand_links(in, asked));
@@ -272,8 +290,11 @@ result<opened> root::open_beneath(std::string_view path, access intent) const {
       translated = std::move(expanded.path);
       continue;
     }
+    // Also when it is not there: the names below a reserved entry are reserved as well.
+    const bool plainly = found && now.find("..") == std::string::npos; // then `path` says it all
+    if (plainly ? is_protected(found->path) : leads_to_protected(*this, now))
+      return refuse(error_code::protected_entry);
     if (!found) return missing_or_gone(found.error());
-    if (is_protected(found->path)) return refuse(error_code::protected_entry);
     if (directory && found->status.kind != entry_kind::directory)
       return refuse(error_code::not_a_directory, ENOTDIR);
     return found;
@@ -346,6 +367,8 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
       if (fd)
         fd = make_directories(*std::move(fd), std::string_view(made).substr(now.size()), fresh);
     }
+    if (leads_to_protected(*this, made + '/' + checked.c_str()))
+      return refuse(error_code::protected_entry);
     if (!fd) return missing_or_gone(fd.error());
     PADDOCK_TRY(const auto status, sys::status_at(fd->get(), ""));
     if (status.device != status_.device && shows_the_system(fd->get()))
@@ -353,7 +376,6 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
     PADDOCK_TRY(std::string path, resolve::collapse(made));
     if (!path.empty()) path += '/';
     path += name;
-    if (is_protected(path)) return refuse(error_code::protected_entry);
     return place{*std::move(fd), checked, std::move(path), false, std::nullopt, fresh.keep()};
   }
   return refuse(error_code::conflict);

@@ -21,6 +21,9 @@ enum class machine {
   without_namespaces,
   without_landlock_and_seccomp,
   without_mount_attributes, ///< Linux 5.11
+  without_openat2,          ///< Linux 5.5
+  with_filtered_openat2,    ///< as some container engines do
+  without_rename_flags,     ///< a file system such as ZFS
 };
 
 /// For the rest of this process's life. Aborts when it does not work.
@@ -55,6 +58,21 @@ inline void become(machine kind) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
+  sock_filter no_openat2[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K,
+               SECCOMP_RET_ERRNO | (kind == machine::without_openat2 ? ENOSYS : EPERM)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_filter no_rename_flags[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, first + 4 * sizeof(__u64)), // the flags
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
   sock_fprog program{};
   switch (kind) {
   case machine::whole:
@@ -67,6 +85,13 @@ inline void become(machine kind) {
     break;
   case machine::without_mount_attributes:
     program = {std::size(no_mount_attributes), no_mount_attributes};
+    break;
+  case machine::without_openat2:
+  case machine::with_filtered_openat2:
+    program = {std::size(no_openat2), no_openat2};
+    break;
+  case machine::without_rename_flags:
+    program = {std::size(no_rename_flags), no_rename_flags};
     break;
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
