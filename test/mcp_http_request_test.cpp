@@ -3,7 +3,9 @@
 // what a request's head decides alone: who may ask, and for what.
 #include "mcp/http_request_reader.hpp"
 #include "mcp/http_server/access.hpp"
+#include "mcp/http_server/answer.hpp"
 #include "mcp/http_server/message_rules.hpp"
+#include "mcp/http_server/parameter_headers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -368,6 +370,71 @@ TEST(HttpAccess, DecodesHeaders) {
       EXPECT_EQ(expected, *decoded);
     }
   }
+}
+
+// --- parameters that headers repeat -------------------------------------------------------------
+
+constexpr const char* marked_schema = R"({"type":"object","properties":{
+  "region":{"type":"string","x-mcp-header":"Region"},
+  "count":{"type":"integer","x-mcp-header":"Count"},
+  "dry":{"type":"boolean","x-mcp-header":"Dry"},
+  "deep":{"type":"object","properties":{"leaf":{"type":"string","x-mcp-header":"Leaf"}}},
+  "list":{"type":"array","items":{"type":"string","x-mcp-header":"Item"}},
+  "query":{"type":"string"}}})";
+
+TEST(HttpParameterHeaders, HaveToAgreeWithTheBody) {
+  std::vector<tool> tools;
+  tools.push_back({.name = "marked", .input_schema = marked_schema});
+  tools.push_back({.name = "plain"});
+  const parameter_headers rules(tools);
+  struct parameter_case {
+    const char* arguments;
+    std::vector<std::pair<std::string, std::string>> headers;
+    bool agrees;
+  };
+  const parameter_case cases[] = {
+      {"{}", {}, true},
+      {R"({"query":"x"})", {}, true},
+      {R"({"region":"eu"})", {{"mcp-param-region", "eu"}}, true},
+      {R"({"region":"eu"})", {{"mcp-param-region", "us"}}, false},
+      {R"({"region":"eu"})", {{"mcp-param-region", "EU"}}, false},
+      {R"({"region":"eu"})", {}, false},
+      {R"({"region":"eu"})", {{"mcp-param-region", "eu"}, {"mcp-param-region", "eu"}}, false},
+      {R"({"region":null})", {}, true},
+      {R"({"region":" x"})", {{"mcp-param-region", "=?base64?IHg=?="}}, true},
+      {R"({"region":" x"})", {{"mcp-param-region", "=?base64?IHg?="}}, false},
+      {R"({"region":"IHg="})", {{"mcp-param-region", "IHg="}}, true},
+      {R"({"count":42})", {{"mcp-param-count", "42"}}, true},
+      {R"({"count":42})", {{"mcp-param-count", "42.0"}}, true},
+      {R"({"count":42})", {{"mcp-param-count", "43"}}, false},
+      {R"({"count":42})", {{"mcp-param-count", "42x"}}, false},
+      {R"({"dry":true})", {{"mcp-param-dry", "true"}}, true},
+      {R"({"dry":true})", {{"mcp-param-dry", "True"}}, false},
+      {R"({"deep":{"leaf":"a"}})", {{"mcp-param-leaf", "a"}}, true},
+      {R"({"deep":{"leaf":"a"}})", {}, false},
+      {R"({"list":["a"]})", {}, true},
+      {R"({})", {{"mcp-param-region", "eu"}, {"mcp-param-other", "x"}}, true},
+  };
+  for (const parameter_case& c : cases) {
+    json_document document;
+    for (const char* name : {"marked", "plain"}) {
+      const std::string text =
+          std::string(R"({"name":")") + name + R"(","arguments":)" + c.arguments + "}";
+      const auto params = document.parse(text);
+      ASSERT_TRUE(params) << text;
+      http_fields headers;
+      headers.headers = c.headers;
+      EXPECT_EQ(c.agrees || name == std::string_view("plain"), !rules.mismatch(*params, headers))
+          << text;
+    }
+  }
+}
+
+TEST(HttpAnswer, SaysWhen) {
+  const std::string text = json_answer({.status = 200}, "{}");
+  EXPECT_THAT(
+      text, testing::ContainsRegex("Date: [A-Z][a-z][a-z], [0-9][0-9] [A-Z][a-z][a-z] 20[0-9][0-9] "
+                                   "[0-9][0-9]:[0-9][0-9]:[0-9][0-9] GMT\r\n"));
 }
 
 } // namespace

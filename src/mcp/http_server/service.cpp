@@ -36,9 +36,9 @@ constexpr std::uint64_t keys_end = 16;
 http_server::service::service(std::shared_ptr<const server::core> core, http_server_options options,
                               listener l, file_descriptor epoll, file_descriptor wake,
                               file_descriptor stop)
-    : core_(std::move(core)), options_(std::move(options)), listener_(std::move(l)),
-      address_(listener_.url_of(options_.path)), epoll_(std::move(epoll)), stop_(std::move(stop)),
-      mailbox_(std::make_shared<mailbox>(std::move(wake))),
+    : core_(std::move(core)), options_(std::move(options)), parameter_headers_(core_->tools),
+      listener_(std::move(l)), address_(listener_.url_of(options_.path)), epoll_(std::move(epoll)),
+      stop_(std::move(stop)), mailbox_(std::make_shared<mailbox>(std::move(wake))),
       pool_(std::make_shared<call_pool>(options_.calls_running_max)),
       sessions_(options_.sessions_max, options_.session_idle_ms), buffer_(new char[read_bytes]),
       last_number_(keys_end) {

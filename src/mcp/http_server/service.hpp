@@ -7,6 +7,7 @@
 #include "mcp/http_server/access.hpp"
 #include "mcp/http_server/call_pool.hpp"
 #include "mcp/http_server/listener.hpp"
+#include "mcp/http_server/parameter_headers.hpp"
 #include "mcp/http_server/served_connection.hpp"
 #include "mcp/http_server/sessions.hpp"
 
@@ -86,6 +87,7 @@ private:
 
   const std::shared_ptr<const server::core> core_;
   const http_server_options options_;
+  const parameter_headers parameter_headers_;
   access_rules rules_;
   http_request_reader::limits request_limits_;
   listener listener_;

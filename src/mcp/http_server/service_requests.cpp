@@ -84,6 +84,9 @@ void http_server::service::on_modern(conn& c, const std::shared_ptr<exchange>& e
   if (m.kind == message_kind::response) return refuse(c, 400, m, "nobody waits for a response");
   if (const auto mismatch = header_mismatch(m, c.reader.head()))
     return refuse(c, 400, m, *mismatch, rpc_error::header_mismatch);
+  if (m.kind == message_kind::request && m.method == "tools/call")
+    if (const auto mismatch = parameter_headers_.mismatch(m.params, c.reader.head()))
+      return refuse(c, 400, m, *mismatch, rpc_error::header_mismatch);
   if (m.method == "subscriptions/listen" && !e->accepts_events)
     return refuse(c, 406, m, "a subscription needs Accept: text/event-stream");
   w->modern = true;
