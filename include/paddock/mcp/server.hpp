@@ -5,8 +5,9 @@
 /// to 2026-07-28.
 ///
 /// The revision is decided per message, so one connection may mix them. The server itself does no
-/// input or output: give it to `serve` (stdio_transport.hpp), or feed it lines with `handle_line`.
-/// Resources are left to extensions; prompts and requests to the client are not offered.
+/// input or output: give it to `serve` (stdio_transport.hpp) or an `http_server`, or feed it lines
+/// with `handle_line`. Resources are left to extensions; prompts and requests to the client are not
+/// offered.
 ///
 /// Thread-safety: `handle_line` from one thread at a time; everything else is immutable. Any number
 /// of transports may serve one server at the same time; each connection has its own state.

@@ -71,7 +71,6 @@ public:
   std::shared_ptr<session> talk;
   std::shared_ptr<legacy_session> owner; ///< in the legacy era
   std::string new_session;               ///< the id to announce
-  std::string origin;
   bool accepts_json = true;
   bool accepts_events = true;
   bool listening = false; ///< an open subscription: messages are events until the end
