@@ -40,6 +40,8 @@ public:
   explicit mailbox(file_descriptor wake) : wake_(std::move(wake)) {}
   void post(letter l);
   [[nodiscard]] std::vector<letter> take();
+  /// Nobody takes letters any more; they would keep each other alive through their senders.
+  void close();
   /// Readable while there may be letters.
   [[nodiscard]] int descriptor() const noexcept { return wake_.get(); }
 
@@ -47,6 +49,7 @@ private:
   const file_descriptor wake_;
   std::mutex guard_;
   std::vector<letter> letters_;
+  bool closed_ = false;
 };
 
 enum class era : std::uint8_t { legacy, modern };
