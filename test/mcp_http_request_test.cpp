@@ -3,6 +3,7 @@
 // what a request's head decides alone: who may ask, and for what.
 #include "mcp/http_request_reader.hpp"
 #include "mcp/http_server/access.hpp"
+#include "mcp/http_server/answer.hpp"
 #include "mcp/http_server/message_rules.hpp"
 
 #include <gmock/gmock.h>
@@ -368,6 +369,13 @@ TEST(HttpAccess, DecodesHeaders) {
       EXPECT_EQ(expected, *decoded);
     }
   }
+}
+
+TEST(HttpAnswer, SaysWhen) {
+  const std::string text = json_answer({.status = 200}, "{}");
+  EXPECT_THAT(
+      text, testing::ContainsRegex("Date: [A-Z][a-z][a-z], [0-9][0-9] [A-Z][a-z][a-z] 20[0-9][0-9] "
+                                   "[0-9][0-9]:[0-9][0-9]:[0-9][0-9] GMT\r\n"));
 }
 
 } // namespace

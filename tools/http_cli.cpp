@@ -74,7 +74,7 @@ void add_http_options(CLI::App& app, http_cli& target) {
                  ->type_name("FILE"));
   needs_http(app.add_option("--http-allow-host", target.options.allowed_hosts,
                             "A name of this server, beside localhost, that clients may use")
-                 ->type_name("NAME[:PORT]"));
+                 ->type_name("HOST"));
   needs_http(app.add_option("--http-allow-origin", target.options.allowed_origins,
                             "A web origin whose pages may use this server")
                  ->type_name("ORIGIN"));

@@ -51,7 +51,8 @@ void add_modes(CLI::App& app, modes& target) {
       ->check(CLI::IsMember(hosts).description(""))
       ->type_name(CLI::detail::join(hosts, "|"))
       ->excludes(list)
-      ->excludes(check);
+      ->excludes(check)
+      ->excludes(app.get_option("--http"));
   check->excludes(list);
 }
 

@@ -134,7 +134,7 @@ std::optional<ip_address> inet_pton(std::string_view text) {
 namespace {
 
 /// Connections that wait to be accepted.
-constexpr int backlog = 128;
+constexpr int backlog = 1024;
 
 error bind_failure(int os_errno) {
   if (os_errno == EADDRINUSE) return {error_code::already_exists, os_errno, "bind"};

@@ -5,9 +5,10 @@
 /// to 2026-07-28.
 ///
 /// The revision is decided per message, so one connection may mix them. The server itself does no
-/// input or output: give it to `serve` (stdio_transport.hpp), or feed it lines with `handle_line`.
-/// Resources, prompts and completion are left to extensions. Tools may ask the client's user or
-/// model (input_needed), which only clients of 2026-07-28 can be; to older ones no request is sent.
+/// input or output: give it to `serve` (stdio_transport.hpp) or an `http_server`, or feed it lines
+/// with `handle_line`. Resources, prompts and completion are left to extensions. Tools may ask the
+/// client's user or model (input_needed), which only clients of 2026-07-28 can be; to older ones no
+/// request is sent.
 ///
 /// Thread-safety: `handle_line` from one thread at a time; everything else is immutable. Any number
 /// of transports may serve one server at the same time; each connection has its own state.

@@ -4,6 +4,8 @@
 #include <paddock/mcp/json_rpc.hpp>
 
 #include <charconv>
+#include <chrono>
+#include <cstdio>
 #include <utility>
 
 namespace paddock::mcp {
@@ -36,9 +38,29 @@ std::string_view reason_of(int status) {
   return "Error";
 }
 
+/// The value of Date (RFC 9110, section 5.6.7).
+std::string date_now() {
+  using namespace std::chrono;
+  static constexpr const char* days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto now = floor<seconds>(system_clock::now());
+  const auto day = floor<std::chrono::days>(now);
+  const year_month_day date(day);
+  const hh_mm_ss time(now - day);
+  char text[64];
+  std::snprintf(text, sizeof text, "%s, %02u %s %04d %02ld:%02ld:%02ld GMT",
+                days[weekday(day).c_encoding()], static_cast<unsigned>(date.day()),
+                months[static_cast<unsigned>(date.month()) - 1], static_cast<int>(date.year()),
+                static_cast<long>(time.hours().count()), static_cast<long>(time.minutes().count()),
+                static_cast<long>(time.seconds().count()));
+  return text;
+}
+
 std::string begin(const answer_head& head) {
   std::string out = "HTTP/1.1 " + std::to_string(head.status) + " ";
-  out.append(reason_of(head.status)).append("\r\n").append(head.lines);
+  out.append(reason_of(head.status)).append("\r\nDate: ").append(date_now()).append("\r\n");
+  out.append(head.lines);
   if (head.status == 503) out.append("Retry-After: 1\r\n");
   if (head.close) out.append("Connection: close\r\n");
   if (!head.session.empty()) out.append("Mcp-Session-Id: ").append(head.session).append("\r\n");

@@ -17,6 +17,7 @@ void mailbox::post(letter l) {
   bool first = false;
   {
     const std::lock_guard lock(guard_);
+    if (closed_) return;
     first = letters_.empty();
     letters_.push_back(std::move(l));
   }
@@ -27,6 +28,13 @@ std::vector<letter> mailbox::take() {
   sys::clear_event(wake_.get());
   const std::lock_guard lock(guard_);
   return std::exchange(letters_, {});
+}
+
+void mailbox::close() {
+  std::vector<letter> dropped; // let go without the lock, as that may run destructors of anything
+  const std::lock_guard lock(guard_);
+  closed_ = true;
+  dropped.swap(letters_);
 }
 
 void exchange::post(letter::kind what, std::string_view line, rpc_error code) {

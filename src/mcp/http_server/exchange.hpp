@@ -40,6 +40,8 @@ public:
   explicit mailbox(file_descriptor wake) : wake_(std::move(wake)) {}
   void post(letter l);
   [[nodiscard]] std::vector<letter> take();
+  /// Nobody takes letters any more; they would keep each other alive through their senders.
+  void close();
   /// Readable while there may be letters.
   [[nodiscard]] int descriptor() const noexcept { return wake_.get(); }
 
@@ -47,6 +49,7 @@ private:
   const file_descriptor wake_;
   std::mutex guard_;
   std::vector<letter> letters_;
+  bool closed_ = false;
 };
 
 enum class era : std::uint8_t { legacy, modern };
@@ -71,7 +74,6 @@ public:
   std::shared_ptr<session> talk;
   std::shared_ptr<legacy_session> owner; ///< in the legacy era
   std::string new_session;               ///< the id to announce
-  std::string origin;
   bool accepts_json = true;
   bool accepts_events = true;
   bool listening = false; ///< an open subscription: messages are events until the end

@@ -83,6 +83,7 @@ result<http_serve_outcome> http_server::service::run(int stop_fd) {
   listener_.close();
   connections_.clear();
   const http_serve_outcome outcome{.calls_abandoned = pool_->stop()};
+  mailbox_->close();
   PADDOCK_CHECK(going);
   return outcome;
 }

@@ -84,7 +84,7 @@ void http_server::service::on_modern(conn& c, const std::shared_ptr<exchange>& e
   if (m.kind == message_kind::response) return refuse(c, 400, m, "nobody waits for a response");
   if (const auto mismatch = header_mismatch(m, c.reader.head()))
     return refuse(c, 400, m, *mismatch, rpc_error::header_mismatch);
-  if (m.method == "tools/call")
+  if (m.kind == message_kind::request && m.method == "tools/call")
     if (const auto mismatch =
             parameter_mismatch(core_->headers_of(m.params["name"].string().value_or("")),
                                m.params["arguments"], c.reader.head()))
