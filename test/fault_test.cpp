@@ -258,6 +258,25 @@ TEST_P(fault_test, a_full_disk_in_the_middle_of_a_write_leaves_the_old_content) 
   }
 }
 
+TEST_P(fault_test, a_move_overwrites_nothing_that_appears_at_the_last_moment) {
+  w.reset();
+  bool appeared = false;
+  const fault meanwhile{
+      .at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
+        if (call == "renameat2" && !std::exchange(appeared, true))
+          w.t.file("ws/d/g", "somebody else's");
+        return 0;
+      }};
+  injection not_a_fault(meanwhile);
+  const auto done = move_entry(*w.root, "f", "d/g");
+  not_a_fault.end();
+  EXPECT_TRUE(appeared);
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().code, error_code::already_exists);
+  EXPECT_EQ(w.t.content("ws/d/g"), "somebody else's");
+  EXPECT_TRUE(w.t.exists("ws/f"));
+}
+
 // The judge itself is tried: what it has to complain about is made to happen.
 
 TEST_P(fault_test, control_a_writer_that_forgets_its_temporary_file_is_caught) {
