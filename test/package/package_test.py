@@ -23,8 +23,8 @@ import zipfile
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 OUT = TOP / "build-package"
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-# What lintian finds and is so on purpose: this is no upload to Debian.
-LINTIAN_ACCEPTED = ["initial-upload-closes-no-bugs", "bad-distribution-in-changes-file", "no-copyright-file"]
+# DEBEMAIL says who builds the packages; without it nobody can be written to.
+LINTIAN_ACCEPTED = ["bogus-mail-host", "bogus-mail-host-in-debian-changelog"]
 
 
 def package(pattern):
@@ -101,7 +101,7 @@ class Static(unittest.TestCase):
     def test_the_programs_need_no_library(self):
         for name in ("paddock-mcp", "paddock-exec-helper"):
             self.assertNotRegex(run("readelf", "--wide", "--program-headers", "--dynamic", self.folder / name).stdout, r"INTERP|NEEDED")
-        self.assertNotIn(str(TOP).encode(), (self.folder / "paddock-mcp").read_bytes())
+        self.assertFalse(str(TOP).encode() in (self.folder / "paddock-mcp").read_bytes(), "the path of the build is in the program")
 
     @needs_chroot
     def test_in_an_empty_root(self):
@@ -201,7 +201,7 @@ class Debian(unittest.TestCase):
         for ending in ("/libpaddock.a", "/libpaddock-mcp.a", "/pkgconfig/paddock.pc", "/cmake/paddock/paddockConfig.cmake"):
             self.assertEqual(sum(path.endswith(ending) for path in development), 1, ending)
         everything = run("dpkg-deb", "--fsys-tarfile", self.program, text=False, errors=None).stdout
-        self.assertNotIn(str(TOP).encode(), everything)
+        self.assertFalse(str(TOP).encode() in everything, "the path of the build is in the package")
 
     @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
     def test_lintian(self):
