@@ -61,6 +61,7 @@ public:
   void may_block() override {}
   [[nodiscard]] bool wants_progress() const noexcept override { return false; }
   void progress(double, std::string_view) override {}
+  void log(mcp::log_level, std::string_view) override {}
   [[nodiscard]] std::size_t message_bytes_max() const noexcept override {
     return std::size_t{256} << 20;
   }
