@@ -19,6 +19,12 @@ EXPERT = '[experts.helper]\ninstruction = "Help."\n'
 COMMANDS = {
     "paddock-mcp --check": ({"DIR": "."}, "workspace"),
     "paddock-mcp --print-config": ({"DIR": "."}, '"command"'),
+    "paddock-mcp --workspace DIR --http 127.0.0.1": ({"DIR": ".", "127.0.0.1:8931": "127.0.0.1:0"},
+                                                     "listening on http://127.0.0.1:"),
+    "paddock-mcp --workspace DIR --http unix:": ({"DIR": ".", "unix:/run/user/1000/p.sock": "unix:$PWD/p.sock"},
+                                                "listening on unix:"),
+    "paddock-mcp --workspace DIR --http 0.0.0.0": ({"DIR": ".", "0.0.0.0:8931": "127.0.0.1:0", "TOKEN": "token"},
+                                                   "listening on http://"),
     "paddock call listDirectory": ({"DIR": "."}, '"a.txt"'),
     "paddock call readTextFile": ({}, '"content":"one'),
     "paddock tools": ({"[NAME]": "todo"}, "Arguments (JSON Schema)"),
@@ -41,6 +47,8 @@ ELSEWHERE = {
     "./tools/test": "whoever reads this",
     "c++ ": "the test 'use from other builds'",
 }
+# These serve until they are asked to end.
+SERVERS = "paddock-mcp --workspace DIR --http"
 NEEDS = {"paddock exec -- make": "make"}
 
 
@@ -58,15 +66,30 @@ def prepare(directory):
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    token = directory / "token"
+    token.touch(mode=0o600)
+    token.write_text("0123456789abcdef0123456789abcdef\n")
 
 
-def run(command, programs, words):
+def serve(command, directory):
+    """Ends the server as soon as it says that it listens."""
+    with subprocess.Popen(["bash", "-c", "exec " + command], cwd=directory, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        first = server.stderr.readline()
+        server.terminate()
+        out, err = server.communicate(timeout=60)
+        return subprocess.CompletedProcess(command, server.returncode, out, first + err)
+
+
+def run(known, command, programs, words):
     for word, value in words.items():
         command = re.sub(rf"(?<!\S){re.escape(word)}(?!\S)", lambda _: value, command)
     with tempfile.TemporaryDirectory(prefix="paddock-readme-") as name:
         directory = pathlib.Path(name)
         prepare(directory)
         command = command.replace("build/tools/", f"{programs}/")
+        if known.startswith(SERVERS):
+            return serve(command, directory)
         return subprocess.run(["bash", "-c", command], cwd=directory, capture_output=True, encoding="utf-8",
                               stdin=subprocess.DEVNULL, timeout=120)
 
@@ -87,7 +110,7 @@ def main(readme, programs):
             print(f"not ok {number} - {command}: no way to run it is known")
         else:
             words, shown = COMMANDS[known]
-            done = run(command, programs, words)
+            done = run(known, command, programs, words)
             good = done.returncode == 0 and shown in done.stdout + done.stderr
             unconfined = "confinement_unavailable" in done.stderr
             skipped = " # SKIP this system cannot confine commands" if unconfined else ""

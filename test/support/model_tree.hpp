@@ -225,6 +225,11 @@ private:
     return !first.empty() && first.front() == reserved_name;
   }
 
+  /// Of a place in the reserved entry nothing else is told.
+  [[nodiscard]] error_code told(const found_path& where, error_code failure) const {
+    return is_reserved(where) ? error_code::protected_entry : failure;
+  }
+
   found_path walk(const path_names& parts) {
     struct step {
       std::string name;
@@ -238,22 +243,23 @@ private:
     while (!rest.empty()) {
       const step next = rest.front();
       rest.pop_front();
-      if (now.at->is != kind::directory) return {.failed = error_code::not_a_directory};
+      if (now.at->is != kind::directory) return {.failed = told(now, error_code::not_a_directory)};
       if (next.name == ".") continue;
       if (next.name == "..") {
         if (now.at == &top_) return {.failed = error_code::escapes_root};
+        if (is_reserved(now)) return {.failed = error_code::protected_entry};
         now.at = now.at->parent;
         now.names.pop_back();
         continue;
       }
-      if (next.name.size() > name_bytes) return {.failed = error_code::name_too_long};
+      if (next.name.size() > name_bytes) return {.failed = told(now, error_code::name_too_long)};
       node* child = now.at->find(next.name);
       if (child == nullptr) {
-        if (next.from_link && !rest.empty()) return {.failed = dangling()};
+        if (next.from_link && !rest.empty()) return {.failed = told(now, dangling())};
         now.by_link = next.from_link;
         now.absent.push_back(next.name);
         for (const auto& beyond : rest) {
-          if (beyond.name == "..") return {.failed = error_code::not_found};
+          if (beyond.name == "..") return {.failed = told(now, error_code::not_found)};
           now.absent.push_back(beyond.name);
         }
         return now;
@@ -263,12 +269,12 @@ private:
         now.names.push_back(next.name);
         continue;
       }
-      if (++links > links_followed) return {.failed = error_code::symlink_loop};
+      if (++links > links_followed) return {.failed = told(now, error_code::symlink_loop)};
       const std::string& target = child->bytes;
       if (target.starts_with(std::string(root_mark) + '/'))
-        return {.failed = error_code::absolute_symlink_inside};
+        return {.failed = told(now, error_code::absolute_symlink_inside)};
       if (target.front() == '/' || target.starts_with(root_mark))
-        return {.failed = error_code::absolute_symlink};
+        return {.failed = told(now, error_code::absolute_symlink)};
       if (target.ends_with('/') || target.ends_with("/.")) rest.push_front({".", true});
       const auto said = split(target);
       for (auto part = said.rbegin(); part != said.rend(); ++part)

@@ -27,18 +27,24 @@ struct resource_link {
   std::string_view mime_type{};   ///< may be empty
 };
 
+/// Collects blocks in their order.
 class content_blocks {
 public:
   content_blocks() { out_.begin_array(); }
 
+  /// For the model, and usually shown to people too.
   content_blocks& text(std::string_view utf8);
+  /// `bytes` are the picture's file, `mime_type` such as "image/png".
   content_blocks& image(std::string_view bytes, std::string_view mime_type);
+  /// `bytes` are the sound's file, `mime_type` such as "audio/wav".
   content_blocks& audio(std::string_view bytes, std::string_view mime_type);
-  /// A resource with its content.
+  /// A resource with its content; `mime_type` may be empty.
   content_blocks& text_resource(std::string_view uri, std::string_view mime_type,
                                 std::string_view utf8);
+  /// The same for content that is not text.
   content_blocks& binary_resource(std::string_view uri, std::string_view mime_type,
                                   std::string_view bytes);
+  /// A resource without its content.
   content_blocks& link(const resource_link& to);
 
   /// The JSON array, for tool_result::content; then this object starts again.

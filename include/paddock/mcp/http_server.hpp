@@ -73,6 +73,7 @@ struct http_serve_outcome {
       0; ///< handlers that did not return in time; their threads still run
 };
 
+/// One listening socket, one endpoint, one `server`.
 class http_server {
 public:
   /// Binds and listens; connections wait until `run`. `s` may be destroyed before the result is.
@@ -90,9 +91,11 @@ public:
   /// Serves until `stop`, or until `stop_fd` (-1 for none) becomes readable: then no connection is
   /// accepted any more, calls get `stop_grace_ms` to end, the rest is cancelled, and answers that
   /// are ready go out, for about a second. SIGPIPE is ignored from then on in the whole process.
+  /// Errors: io, too_many (the loop itself failed; troubles of one client never end it).
   [[nodiscard]] result<http_serve_outcome> run(int stop_fd = -1);
   /// The same until SIGTERM or SIGINT arrives; once per process at a time. `ready` is called as
   /// soon as these signals end the server properly.
+  /// Errors: those of `run`.
   [[nodiscard]] result<http_serve_outcome>
   run_until_terminated(const std::function<void()>& ready = {});
   /// Ends `run`, also one that comes later. May be called in a signal handler.
