@@ -2,7 +2,7 @@
 
 // What the skills extension is made of: frontmatter as JSON, URIs, base64.
 
-#include "mcp/skills/base64.hpp"
+#include "mcp/base64.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_uri.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/skills/base64.hpp"
+#include "mcp/base64.hpp"
 
 #include <paddock/mcp/content.hpp>
 

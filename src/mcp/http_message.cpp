@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_message.hpp"
 
+#include "mcp/base64.hpp"
 #include "mcp/http_text.hpp"
 
 #include <algorithm>
@@ -10,21 +11,6 @@
 
 namespace paddock::mcp {
 namespace {
-
-std::string base64_of(std::string_view bytes) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t n = std::min<std::size_t>(bytes.size() - i, 3);
-    unsigned long group = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      group = group << 8 | (j < n ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j)
-      out += j <= n ? digits[group >> (18 - 6 * j) & 63] : '=';
-  }
-  return out;
-}
 
 /// Those that the transport writes itself.
 constexpr std::string_view own_headers[] = {
@@ -115,7 +101,7 @@ std::string header_value_of(std::string_view text) {
       !text.starts_with(' ') && !text.ends_with(' ') &&
       !(text.starts_with(before) && text.ends_with(after));
   if (plain) return std::string(text);
-  return std::string(before) + base64_of(text) + std::string(after);
+  return std::string(before) + base64(text) + std::string(after);
 }
 
 std::string media_type_of(const http_head& head) {

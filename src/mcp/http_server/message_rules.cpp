@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_server/message_rules.hpp"
 
+#include "mcp/base64.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -23,32 +25,6 @@ std::optional<std::string_view> name_of_target(const message& m) {
   if (m.method == "tools/call" || m.method == "prompts/get") return m.params["name"].string();
   if (m.method == "resources/read") return m.params["uri"].string();
   return std::nullopt;
-}
-
-int digit_of(char c) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::size_t at = digits.find(c);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return std::nullopt;
-  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  std::string out;
-  unsigned bits = 0;
-  unsigned held = 0;
-  for (const char c : text.substr(0, text.size() - padding)) {
-    const int digit = digit_of(c);
-    if (digit < 0) return std::nullopt;
-    bits = (bits << 6 | static_cast<unsigned>(digit)) & 0xffffffU;
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out += static_cast<char>(bits >> held & 0xff);
-  }
-  if ((bits & ((1U << held) - 1)) != 0) return std::nullopt; // one text has one encoding
-  return out;
 }
 
 } // namespace

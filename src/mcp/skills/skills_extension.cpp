@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/skills/base64.hpp"
+#include "mcp/base64.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_files.hpp"
 #include "mcp/skills/skill_uri.hpp"
