@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/input_round.hpp"
 
+#include "mcp/same_secret.hpp"
 #include "sha256.hpp"
 
 #include <paddock/mcp/json_rpc.hpp>
@@ -26,15 +27,6 @@ std::string bytes_of_hex(std::string_view digits) {
     bytes += static_cast<char>(value);
   }
   return bytes;
-}
-
-/// How long this takes says nothing about where they differ.
-bool equal_in_constant_time(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(a[i] ^ b[i]));
-  return difference == 0;
 }
 
 std::string date_of(std::int64_t seconds) {
@@ -111,7 +103,7 @@ std::optional<std::string> open_state(std::string_view key, std::string_view pur
   const std::string_view date = sealed.substr(0, date_digits);
   const std::string_view given = sealed.substr(date_digits, digest_digits);
   const std::string_view state = sealed.substr(date_digits + digest_digits);
-  if (!equal_in_constant_time(given, signature(key, date, purpose, state))) return std::nullopt;
+  if (!same_secret(given, signature(key, date, purpose, state))) return std::nullopt;
   if (date < date_of(now_s)) return std::nullopt;
   return std::string(state);
 }

@@ -2,6 +2,7 @@
 #include "mcp/http_server/access.hpp"
 
 #include "mcp/http_server/message_rules.hpp"
+#include "mcp/same_secret.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -121,15 +122,6 @@ verdict judge_method(const http_request_head& head) {
 }
 
 } // namespace
-
-bool same_secret(std::string_view given, std::string_view wanted) noexcept {
-  unsigned char different = given.size() != wanted.size() ? 1 : 0;
-  for (std::size_t i = 0; i < given.size(); ++i)
-    different |= static_cast<unsigned char>(
-        static_cast<unsigned char>(given[i]) ^
-        static_cast<unsigned char>(wanted.empty() ? 1 : wanted[i % wanted.size()]));
-  return different == 0;
-}
 
 verdict judge(const http_request_head& head, const access_rules& rules) {
   if (head.count("host") != 1) return refuse(400, "send exactly one Host header");

@@ -43,7 +43,4 @@ struct verdict {
 
 [[nodiscard]] verdict judge(const http_request_head& head, const access_rules& rules);
 
-/// In a time that does not tell where they differ.
-[[nodiscard]] bool same_secret(std::string_view given, std::string_view wanted) noexcept;
-
 } // namespace paddock::mcp
