@@ -314,7 +314,7 @@ int __wrap_open64(const char* path, int flags, ...) {
 
 long __real_syscall(long number, ...);
 // It reads arguments that may not have been passed, as the library itself does.
-[[gnu::no_sanitize("address")]] long __wrap_syscall(long number, ...);
+__attribute__((no_sanitize("address"))) long __wrap_syscall(long number, ...);
 long __wrap_syscall(long number, ...) {
   va_list rest;
   va_start(rest, number);

@@ -83,6 +83,13 @@ public:
     }
   }
 
+  /// Until the server ends, which has been asked to: only calls that were cancelled too late may
+  /// still be answered.
+  void finish() {
+    while (const auto line = peer_.receive())
+      if (!testing::Test::HasFailure()) answer(*line);
+  }
+
 private:
   struct slot {
     load_client model;
