@@ -39,7 +39,7 @@ PADDOCK_WRAP(int, kill, (pid_t id, int signal), (id, signal))
 
 int __real_fcntl64(int fd, int what, ...);
 // It reads an argument that may not have been passed, as the library itself does.
-[[gnu::no_sanitize("address")]] int __wrap_fcntl64(int fd, int what, ...);
+__attribute__((no_sanitize("address"))) int __wrap_fcntl64(int fd, int what, ...);
 int __wrap_fcntl64(int fd, int what, ...) {
   va_list rest;
   va_start(rest, what);
