@@ -39,10 +39,12 @@ void call_pool::work_until_finished() {
     ++running_;
     lock.unlock();
     j.from->talk->run(std::move(j.what), 0);
+    lock.lock();
+    --running_; // before it is known to be done: whoever knows may stop the pool and count
+    lock.unlock();
     j.from->done();
     j = {};
     lock.lock();
-    --running_;
   }
 }
 
