@@ -105,10 +105,7 @@ std::vector<std::string_view> components(std::string_view path) {
   return parts;
 }
 
-namespace {
-
-/// Whether a path is what collapse would make of it: no component is empty or begins with a dot.
-bool is_plain(std::string_view path) {
+bool is_plain(std::string_view path) noexcept {
   bool begins = true;
   for (const char c : path) {
     if (begins && (c == '/' || c == '.')) return false;
@@ -116,8 +113,6 @@ bool is_plain(std::string_view path) {
   }
   return path.empty() || !begins;
 }
-
-} // namespace
 
 result<std::string> collapse(std::string_view path) {
   if (is_plain(path)) return std::string(path);

@@ -38,6 +38,9 @@ struct scope {
 /// The components of a path, without empty ones and `.`; `..` stays.
 [[nodiscard]] std::vector<std::string_view> components(std::string_view path);
 
+/// Whether collapse has nothing to do: no component is empty or begins with a dot.
+[[nodiscard]] bool is_plain(std::string_view path) noexcept;
+
 /// Removes `.`, empty components and `x/..` pairs. Exact for a path that open_strict has opened.
 /// Errors: escapes_root.
 [[nodiscard]] result<std::string> collapse(std::string_view path);

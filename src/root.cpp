@@ -76,6 +76,7 @@ result<void> check_kind(const file_status& status, access intent) {
 
 /// Whether a path without links names a reserved entry or passes through one.
 bool leads_to_protected(const root& r, std::string_view path) {
+  if (resolve::is_plain(path)) return r.is_protected(path);
   std::string here;
   for (const auto part : resolve::components(path)) {
     if (part != "..") {
@@ -291,9 +292,7 @@ result<opened> root::open_beneath(std::string_view path, access intent) const {
       continue;
     }
     // Also when it is not there: the names below a reserved entry are reserved as well.
-    const bool plainly = found && now.find("..") == std::string::npos; // then `path` says it all
-    if (plainly ? is_protected(found->path) : leads_to_protected(*this, now))
-      return refuse(error_code::protected_entry);
+    if (leads_to_protected(*this, now)) return refuse(error_code::protected_entry);
     if (!found) return missing_or_gone(found.error());
     if (directory && found->status.kind != entry_kind::directory)
       return refuse(error_code::not_a_directory, ENOTDIR);
