@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-// The other end of an import: the folder that is copied changes while it is read. What arrives is
-// the folder's own, and of one folder.
+// The other end of an import: the folder or archive that is copied changes while it is read. What
+// arrives is the source's own, and of one source.
 
 #include "attacks.hpp"
+#ifdef PADDOCK_TEST_ZIP
+#include "support/make_archive.hpp"
+#endif
 #include "support/matchers.hpp"
 #include "support/skill_fixture.hpp"
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <tuple>
 
 namespace paddock::test {
@@ -26,6 +35,7 @@ struct source_attack {
   const char* a;
   const char* b;
   bool may_be_the_other = false; ///< the source's own name: who names it takes what is there
+  const char* source = "src";
 };
 
 constexpr source_attack source_attacks[] = {
@@ -34,11 +44,24 @@ constexpr source_attack source_attacks[] = {
     {"directory_with_file", "src/sub", "stash/file"},
     {"file_with_directory", "src/sub/f.txt", "stash/directory"},
     {"source_with_other_source", "src", "other", true},
+#ifdef PADDOCK_TEST_ZIP
+    {"archive_with_other_archive", "src.zip", "other.zip", true, "src.zip"},
+    {"archive_with_link", "src.zip", "link.zip", true, "src.zip"},
+    {"archive_with_folder", "src.zip", "other", true, "src.zip"},
+    {"archive_with_text", "src.zip", "stash/file", false, "src.zip"},
+    {"archive_with_fifo", "src.zip", "stash/fifo", false, "src.zip"},
+#endif
 };
 
 std::string content_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Of one attack by one attacker.
+int rounds_of_imports() {
+  const char* asked = std::getenv("PADDOCK_RACE_ROUNDS");
+  return asked != nullptr ? std::max(1, std::atoi(asked) / 2) : 100;
 }
 
 class import_source_test
@@ -58,6 +81,15 @@ protected:
     t.file("stash/file", "INSIDE");
     t.link("stash/x", "../out");
     t.link("stash/fx", "../../out/f");
+    t.link("link.zip", "other.zip");
+    EXPECT_EQ(::mkfifo((t / "stash/fifo").c_str(), 0600), 0);
+#ifdef PADDOCK_TEST_ZIP
+    for (const auto& [at, mark] :
+         {std::pair("src.zip", "INSIDE"), std::pair("other.zip", "OUTSIDE")}) {
+      const std::string about = skill_md("imported", mark);
+      make_archive(t / at, {{"SKILL.md", about}, {"sub/f.txt", mark}, {"sub/deep/h.txt", mark}});
+    }
+#endif
   }
   static const source_attack& by() { return std::get<1>(GetParam()); }
 
@@ -88,8 +120,7 @@ INSTANTIATE_TEST_SUITE_P(every, import_source_test,
                          });
 
 TEST_P(import_source_test, only_the_folder_arrives) {
-  const char* asked = std::getenv("PADDOCK_RACE_ROUNDS");
-  const int rounds = asked != nullptr ? std::max(1, std::atoi(asked) / 2) : 100;
+  const int rounds = rounds_of_imports();
   const auto store = open_store();
   const std::string outside = canary.describe_outside();
   long arrived = 0;
@@ -99,8 +130,8 @@ TEST_P(import_source_test, only_the_folder_arrives) {
     enemy.wait_for_swaps(1);
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
       import_report report;
-      const auto made =
-          store.import(t / "src", {.id = "imported", .overwrite = overwrite::replace}, &report);
+      const auto made = store.import(t / by().source,
+                                     {.id = "imported", .overwrite = overwrite::replace}, &report);
       if (!made) {
         EXPECT_NE(made.error().code, error_code::io) << testing::PrintToString(made);
         continue;
@@ -114,10 +145,92 @@ TEST_P(import_source_test, only_the_folder_arrives) {
   if (arrived > 0) {
     EXPECT_TRUE(hidden().empty());
   }
-  std::printf(
-      "[ rounds   ] import from a folder, %s: %d rounds, %ld exchanges, 0 escapes; ok %ld\n",
-      by().name, rounds, swaps, arrived);
+  std::printf("[ rounds   ] import, %s: %d rounds, %ld exchanges, 0 escapes; ok %ld\n", by().name,
+              rounds, swaps, arrived);
 }
+
+#ifdef PADDOCK_TEST_ZIP
+
+/// The archive is written over, again and again, by one that differs in every file.
+class rewriter {
+public:
+  rewriter(const std::string& path, std::string a, std::string b)
+      : fd_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)),
+        thread_([this, a = std::move(a), b = std::move(b)] {
+          for (; !done_; ++rewritten_)
+            for (const std::string& bytes : {a, b})
+              if (::pwrite(fd_, bytes.data(), bytes.size(), 0) < 0) return;
+        }) {}
+  rewriter(const rewriter&) = delete;
+  rewriter& operator=(const rewriter&) = delete;
+  ~rewriter() {
+    done_ = true;
+    thread_.join();
+    ::close(fd_);
+  }
+  [[nodiscard]] long rewritten() const { return rewritten_; }
+
+private:
+  int fd_;
+  std::atomic<bool> done_{false};
+  std::atomic<long> rewritten_{0};
+  std::thread thread_;
+};
+
+class import_rewritten : public skill_fixture {
+protected:
+  /// Bytes that do not compress, so that reading them takes a while.
+  static std::string noise_of(char letter) {
+    std::string noise;
+    for (unsigned i = 0, state = static_cast<unsigned char>(letter); i < 200'000; ++i) {
+      state = state * 1'664'525U + 1'013'904'223U;
+      noise += static_cast<char>(state >> 24);
+    }
+    return noise;
+  }
+  static std::string about(char letter) { return skill_md("imported", std::string(6, letter)); }
+  [[nodiscard]] std::string archive_of(char letter) const {
+    const std::string text = about(letter);
+    const std::string noise = noise_of(letter);
+    make_archive(t / "made.zip", {{"SKILL.md", text}, {"noise", noise}});
+    return content_of(t / "made.zip");
+  }
+};
+
+TEST_F(import_rewritten, no_file_of_an_archive_is_torn) {
+  constexpr int tries_max = 200'000;
+  const std::string a = archive_of('a');
+  const std::string b = archive_of('b');
+  ASSERT_EQ(a.size(), b.size());
+  t.file("src.zip", a);
+  const auto store = open_store();
+  const int rounds = rounds_of_imports();
+  int whole = 0;
+  int torn = 0; // as a control: what a plain read sees
+  const rewriter enemy(t / "src.zip", a, b);
+  for (int i = 0; i < rounds || (torn == 0 && i < tries_max); ++i) {
+    const std::string seen = content_of(t / "src.zip");
+    torn += seen != a && seen != b ? 1 : 0;
+    if (i >= rounds) continue;
+    const auto made =
+        store.import(t / "src.zip", {.id = "imported", .overwrite = overwrite::replace});
+    if (!made) {
+      EXPECT_NE(made.error().code, error_code::io) << testing::PrintToString(made);
+      continue;
+    }
+    ++whole;
+    const std::string noise = content_of(skill_path("imported/noise"));
+    const std::string text = content_of(skill_path("imported/SKILL.md"));
+    EXPECT_TRUE(noise == noise_of('a') || noise == noise_of('b'));
+    EXPECT_TRUE(text == about('a') || text == about('b')) << text;
+  }
+  EXPECT_GT(torn, 0) << "nothing was torn, so this proves nothing";
+  std::printf("[ rounds   ] import, archive rewritten: %d rounds, %ld times, plain reads torn %d, "
+              "ok %d\n",
+              rounds, enemy.rewritten(), torn, whole);
+}
+
+#endif
 
 /// Negative control: what many programs do, look at each entry and then copy it by its path.
 void copy_after_look(const std::filesystem::path& from, const std::filesystem::path& to) {

@@ -4,6 +4,9 @@
 // What the fault and the crash tests share: a workspace that can be set back to its beginning, a
 // picture of it that can be compared, and the operations that are tried on it.
 
+#ifdef PADDOCK_TEST_ZIP
+#include "support/make_archive.hpp"
+#endif
 #include "support/temp_tree.hpp"
 
 #include <paddock/directory.hpp>
@@ -14,9 +17,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#ifdef PADDOCK_TEST_ZIP
-#include <zip.h>
-#endif
 
 #include <array>
 #include <cstdlib>
@@ -86,20 +86,6 @@ inline picture take_leftovers(picture& from) {
   }
   return taken;
 }
-
-#ifdef PADDOCK_TEST_ZIP
-/// An archive with these files, each a path and its content.
-inline void make_archive(const std::string& path,
-                         const std::vector<std::pair<const char*, std::string_view>>& files) {
-  zip_t* archive = ::zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
-  ASSERT_NE(archive, nullptr);
-  for (const auto& [name, bytes] : files) {
-    zip_source_t* source = ::zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
-    ASSERT_GE(::zip_file_add(archive, name, source, ZIP_FL_ENC_UTF_8), 0);
-  }
-  ASSERT_EQ(0, ::zip_close(archive));
-}
-#endif
 
 struct outcome {
   std::optional<paddock::error> error;
