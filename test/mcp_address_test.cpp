@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which URLs are understood, and which addresses may be connected to.
 #include "mcp/address_policy.hpp"
+#include "mcp/header_value.hpp"
 #include "mcp/http_message.hpp"
 #include "mcp/url.hpp"
 

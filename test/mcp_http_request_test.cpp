@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Requests cut into pieces of every size: what two programs could read differently is refused. And
 // what a request's head decides alone: who may ask, and for what.
+#include "mcp/header_value.hpp"
 #include "mcp/http_request_reader.hpp"
 #include "mcp/http_server/access.hpp"
 #include "mcp/http_server/answer.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_message.hpp"
 
-#include "mcp/base64.hpp"
 #include "mcp/http_text.hpp"
 
 #include <algorithm>
@@ -33,9 +32,7 @@ constexpr std::string_view own_headers[] = {
 /// What is wrong with a header of the configuration; empty if nothing.
 std::string problem_of(const std::string& name, const std::string& value) {
   if (!is_token(name)) return "\"" + name + "\" is no name of a header";
-  if (std::any_of(value.begin(), value.end(), [](char c) {
-        return c == '\x7f' || (static_cast<unsigned char>(c) < ' ' && c != '\t');
-      }))
+  if (has_control_characters(value))
     return "the header " + name + " has control characters in its value";
   if (std::find(std::begin(own_headers), std::end(own_headers), ascii_lower(name)) !=
       std::end(own_headers))
@@ -91,17 +88,6 @@ result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
     server.tls.emplace(*std::move(tls));
   }
   return server;
-}
-
-std::string header_value_of(std::string_view text) {
-  constexpr std::string_view before = "=?base64?";
-  constexpr std::string_view after = "?=";
-  const bool plain =
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < '\x7f'; }) &&
-      !text.starts_with(' ') && !text.ends_with(' ') &&
-      !(text.starts_with(before) && text.ends_with(after));
-  if (plain) return std::string(text);
-  return std::string(before) + base64(text) + std::string(after);
 }
 
 std::string media_type_of(const http_head& head) {

@@ -47,8 +47,6 @@ private:
 [[nodiscard]] result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
                                         const host_resolver& resolve, std::string* why);
 
-/// A header's value for any text: itself, or "=?base64?…?=" where a header can't carry it.
-[[nodiscard]] std::string header_value_of(std::string_view text);
 /// The value of Content-Type without parameters, in lower case.
 [[nodiscard]] std::string media_type_of(const http_head& head);
 /// Where a redirect leads, if that may be followed: the same origin, and a status that keeps the

@@ -16,12 +16,6 @@ bool is_visible(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-bool has_control_characters(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
-  });
-}
-
 } // namespace
 
 void http_request_reader::restart() {
@@ -38,13 +32,11 @@ http_request_reader::step http_request_reader::fail(int status, const char* prob
 
 /// Moves a line to `line_`, without its end.
 http_request_reader::line_state http_request_reader::take_line(std::string_view& bytes) {
-  const std::size_t max = part_ == part::chunk_size || part_ == part::chunk_end
-                              ? chunk_line_bytes_max
-                              : limits_.head_bytes_max;
+  const bool in_chunks = part_ == part::chunk_size || part_ == part::chunk_end;
+  const std::size_t max = in_chunks ? chunk_line_bytes_max : limits_.head_bytes_max;
   const std::size_t newline = bytes.find('\n');
   const std::size_t taken = newline == std::string_view::npos ? bytes.size() : newline + 1;
   if (taken > max - std::min(line_bytes_, max)) {
-    const bool in_chunks = part_ == part::chunk_size || part_ == part::chunk_end;
     (void)fail(in_chunks ? 400 : 431, in_chunks ? "the line of a chunk's size is too long"
                                                 : "the request's head is too long");
     return line_state::bad;

@@ -68,14 +68,28 @@ struct http_fields {
   return n;
 }
 
-/// Whether the comma-separated list `value` contains `wanted`, which is in lower case.
-[[nodiscard]] inline bool list_contains(std::string_view value, std::string_view wanted) {
+/// Whether `holds` is true of an item of the comma-separated list `value`.
+template <class Predicate>
+[[nodiscard]] bool any_item(std::string_view value, const Predicate& holds) {
   while (!value.empty()) {
     const std::size_t comma = std::min(value.find(','), value.size());
-    if (ascii_lower(trim_blanks(value.substr(0, comma))) == wanted) return true;
+    if (holds(value.substr(0, comma))) return true;
     value.remove_prefix(std::min(comma + 1, value.size()));
   }
   return false;
+}
+
+/// Whether the comma-separated list `value` contains `wanted`, which is in lower case.
+[[nodiscard]] inline bool list_contains(std::string_view value, std::string_view wanted) {
+  return any_item(value,
+                  [&](std::string_view item) { return ascii_lower(trim_blanks(item)) == wanted; });
+}
+
+/// Of those that a header's value must not have (RFC 9110, section 5.5).
+[[nodiscard]] inline bool has_control_characters(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
+  });
 }
 
 /// A media type without its parameters, in lower case.

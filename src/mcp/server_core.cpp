@@ -114,10 +114,12 @@ void write_instructions(json_writer& out, const server_options& o) {
 
 /// Nothing where the schema says it wrongly: then clients leave the tool out, or its headers.
 std::vector<parameter_header> headers_in(const tool& t) {
-  const std::string schema = input_schema_of(t);
-  if (schema.find(header_annotation) == std::string::npos) return {};
+  const bool annotated =
+      t.input_schema.find(header_annotation) != std::string::npos ||
+      std::ranges::any_of(t.parameters, [](const parameter& p) { return !p.header.empty(); });
+  if (!annotated) return {};
   json_document document;
-  const auto parsed = document.parse(schema);
+  const auto parsed = document.parse(input_schema_of(t));
   if (!parsed) return {};
   parameter_headers found = parameter_headers_of(*parsed);
   if (!found.problem.empty()) return {};
@@ -144,6 +146,11 @@ std::optional<log_level> log_level_of(std::string_view name) noexcept {
   const auto found = std::ranges::find(log_level_names, name);
   if (found == log_level_names.end()) return std::nullopt;
   return static_cast<log_level>(found - log_level_names.begin());
+}
+
+bool speaks_modern(const message& m) {
+  return m.params["_meta"][meta_protocol_version].exists() || m.method == "server/discover" ||
+         m.method == "subscriptions/listen";
 }
 
 server::core::core(server_options o, std::vector<tool> t, std::vector<extension> e)

@@ -46,6 +46,10 @@ inline constexpr std::string_view meta_log_level = "io.modelcontextprotocol/logL
 inline constexpr std::string_view meta_server_info = "io.modelcontextprotocol/serverInfo";
 inline constexpr std::string_view meta_subscription_id = "io.modelcontextprotocol/subscriptionId";
 
+/// Whether a message is of the modern revision by itself: it claims a revision, or its method
+/// exists only there.
+[[nodiscard]] bool speaks_modern(const message& m);
+
 struct server::core {
   core(server_options o, std::vector<tool> t, std::vector<extension> e);
 

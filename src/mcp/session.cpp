@@ -76,9 +76,7 @@ void session::dispatch(work& w, const message& m) {
     return refuse(w, {}, rpc_error::invalid_request,
                   "Invalid request: an open request already has the id " + m.id->json());
   const json_view meta = m.params["_meta"];
-  const bool modern = w.modern || meta[meta_protocol_version].exists() ||
-                      m.method == "server/discover" || m.method == "subscriptions/listen";
-  if (modern)
+  if (w.modern || speaks_modern(m))
     dispatch_modern(w, m, meta);
   else
     dispatch_legacy(w, m, meta);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/streamable_http.hpp"
 
+#include "mcp/header_value.hpp"
 #include "mcp/streamable_http_exchange.hpp"
 
 #include <algorithm>

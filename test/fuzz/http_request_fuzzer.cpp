@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Requests read the same whole, byte by byte, and cut where the input says; what is judged by its
 // head never crashes, and nobody gets in without the token.
+#include "mcp/header_value.hpp"
 #include "mcp/http_request_reader.hpp"
 #include "mcp/http_server/access.hpp"
 #include "mcp/http_server/message_rules.hpp"

@@ -77,14 +77,11 @@ target_parts parts_of(std::string_view target) {
 
 bool accepts(std::string_view accept, std::string_view type) {
   if (accept.empty()) return true;
-  const std::string_view family = type.substr(0, type.find('/') + 1);
-  while (!accept.empty()) {
-    const std::size_t comma = std::min(accept.find(','), accept.size());
-    const std::string range = media_type(accept.substr(0, comma));
-    if (range == type || range == "*/*" || range == std::string(family) + "*") return true;
-    accept.remove_prefix(std::min(comma + 1, accept.size()));
-  }
-  return false;
+  const std::string family = std::string(type.substr(0, type.find('/'))) + "/*";
+  return any_item(accept, [&](std::string_view item) {
+    const std::string range = media_type(item);
+    return range == type || range == "*/*" || range == family;
+  });
 }
 
 bool has_token(const http_request_head& head, std::string_view token) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_server/message_rules.hpp"
 
-#include "mcp/base64.hpp"
+#include "mcp/header_value.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,17 +29,6 @@ std::optional<std::string_view> name_of_target(const message& m) {
 
 } // namespace
 
-std::optional<std::string> decoded_header(std::string_view value) {
-  constexpr std::string_view before = "=?base64?";
-  constexpr std::string_view after = "?=";
-  if (!value.starts_with(before) || !value.ends_with(after) ||
-      value.size() < before.size() + after.size())
-    return std::string(value);
-  value.remove_prefix(before.size());
-  value.remove_suffix(after.size());
-  return from_base64(value);
-}
-
 bool is_legacy_revision(std::string_view name) noexcept {
   return legacy_revision(name).has_value();
 }
@@ -51,10 +40,8 @@ bool names_modern(std::string_view version) noexcept {
 }
 
 era era_of(const message& m, const http_fields& headers) {
-  const bool modern_header = names_modern(headers.header(version_header));
-  const bool claim = m.params["_meta"][meta_protocol_version].exists();
-  const bool modern_method = m.method == "server/discover" || m.method == "subscriptions/listen";
-  return modern_header || claim || modern_method ? era::modern : era::legacy;
+  const bool modern = names_modern(headers.header(version_header)) || speaks_modern(m);
+  return modern ? era::modern : era::legacy;
 }
 
 std::optional<std::string> header_mismatch(const message& m, const http_fields& headers) {

@@ -35,7 +35,4 @@ parameter_mismatch(const std::vector<parameter_header>& wanted, json_view argume
 /// Whether a legacy client may name this revision in MCP-Protocol-Version.
 [[nodiscard]] bool is_legacy_revision(std::string_view name) noexcept;
 
-/// A header's text, out of "=?base64?…?=" where it is in that. Nothing when that is malformed.
-[[nodiscard]] std::optional<std::string> decoded_header(std::string_view value);
-
 } // namespace paddock::mcp
