@@ -69,7 +69,7 @@ struct server_options {
   std::function<std::string()> current_instructions{};
   client_logging logging = client_logging::off;
   /// Signs input_needed::state. Servers that take turns behind one address need the same secret
-  /// bytes here; when empty, random ones are made at the first use.
+  /// bytes here; when empty, random ones are made for each server.
   std::string state_key{};
   paddock::limits limits{}; ///< message_in_bytes_max and message_out_bytes_max are used
   /// Called after each call, on the thread that ran it; may be called from several threads at

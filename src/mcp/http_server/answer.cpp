@@ -114,7 +114,6 @@ std::string event_stream_head(const answer_head& head, framing f) {
 
 std::string event_text(std::string_view line, framing f) {
   if (line.empty()) return framed(":\n\n", f);
-  if (line.ends_with('\n')) line.remove_suffix(1);
   std::string text;
   text.reserve(line.size() + 32);
   return framed(text.append("event: message\ndata: ").append(line).append("\n\n"), f);

@@ -38,8 +38,8 @@ void http_server::service::deliver(const letter& l) {
   }
   conn* const c = find(e.connection);
   if (c == nullptr || c->answering != l.from) return;
+  if (l.what == letter::kind::event && c->unwritten() > unread_events_max) return;
   const bool event = l.what == letter::kind::event || e.listening;
-  if (event && l.what == letter::kind::event && c->unwritten() > unread_events_max) return;
   if (event || !e.accepts_json) begin_events(*c);
   const framing f = c->events_framing();
   if (event) {
@@ -67,7 +67,6 @@ void http_server::service::begin_events(conn& c) {
 
 void http_server::service::write(conn& c, std::string_view bytes) {
   c.write(bytes, now_ms_);
-  if (c.unwritten() == 0) c.written_ms = now_ms_;
 }
 
 answer_head http_server::service::head_for(const conn& c, int status) const {
