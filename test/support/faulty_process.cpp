@@ -48,14 +48,18 @@ int __wrap_fcntl64(int fd, int what, ...) {
   return may_happen("fcntl") ? __real_fcntl64(fd, what, argument) : -1;
 }
 
-int __real_clone(int (*start)(void*), void* stack, int flags, void* argument, ...);
-int __wrap_clone(int (*start)(void*), void* stack, int flags, void* argument, ...);
-int __wrap_clone(int (*start)(void*), void* stack, int flags, void* argument, ...) {
-  va_list rest;
-  va_start(rest, argument);
-  int* const handle = va_arg(rest, int*);
-  va_end(rest);
-  return may_happen("clone") ? __real_clone(start, stack, flags, argument, handle) : -1;
-}
+// By two names: sys/process.cpp takes the other one where the thread sanitizer replaces the first.
+#define FAULTY_CLONE(name)                                                                         \
+  int __real_##name(int (*start)(void*), void* stack, int flags, void* argument, ...);             \
+  int __wrap_##name(int (*start)(void*), void* stack, int flags, void* argument, ...);             \
+  int __wrap_##name(int (*start)(void*), void* stack, int flags, void* argument, ...) {            \
+    va_list rest;                                                                                  \
+    va_start(rest, argument);                                                                      \
+    int* const handle = va_arg(rest, int*);                                                        \
+    va_end(rest);                                                                                  \
+    return may_happen("clone") ? __real_##name(start, stack, flags, argument, handle) : -1;        \
+  }
+FAULTY_CLONE(clone)
+FAULTY_CLONE(__clone)
 }
 // NOLINTEND
