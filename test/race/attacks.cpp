@@ -57,6 +57,9 @@ void build_for_attacks(const canary_tree& canary) {
   for (const char* name : {"ws/d/skills/s", "ws/p/q/d/skills/s", "ws/p/way/in", "out/way/in"})
     t.directory(name);
   t.file("ws/file", "INSIDE");
+  t.directory("folder/more");
+  t.file("folder/SKILL.md", skill_md("imported", "INSIDE, imported"));
+  t.file("folder/more/file", "INSIDE");
   const std::string mark(outside_mark);
   for (const char* directory : {"out/", "out/d/", "out/q/d/", "out/p/q/d/", "d/"}) {
     const std::string at = directory;

@@ -8,7 +8,6 @@
 #include "strategies.hpp"
 #include "support/faulty_sys.hpp"
 #include "support/matchers.hpp"
-#include "support/skill_fixture.hpp"
 
 #include <gtest/gtest.h>
 
@@ -104,17 +103,9 @@ TEST_P(interleaving_test, stays_inside) {
     SCOPED_TRACE(by.name);
     const canary_tree canary;
     build_for_attacks(canary);
-    canary.tree().directory("folder/more");
-    canary.tree().file("folder/SKILL.md", skill_md("imported", "INSIDE, imported"));
-    canary.tree().file("folder/more/file", "INSIDE");
-    const auto base = std::make_shared<const root>(open_root(canary.ws(), how));
-    const auto store =
-        skill_store::open(base, {.user_directory = std::string(by.path) + "/skills"});
-    ASSERT_TRUE(store.has_value());
-    const home at(canary.tree() / by.home);
-    const victim v{base, by.path, at, *store, canary.tree() / "folder"};
+    const victim v(canary, by, how);
     const std::string outside = describe_unmoved_outside(canary);
-    schedule when(canary, by, at);
+    schedule when(canary, by, v.at);
     result<void> last;
     const auto calls = when.run(0, 0, [&] { last = op.run(v); });
     if (!last && last.error().code == error_code::unsupported) GTEST_SKIP() << op.name;

@@ -16,12 +16,19 @@
 
 namespace paddock::test {
 
+/// One of the tree that build_for_attacks makes.
 struct victim {
+  victim(const canary_tree& canary, const attack& by, resolver how)
+      : base(std::make_shared<const root>(open_root(canary.ws(), how))), path(by.path),
+        at(canary.tree() / by.home),
+        store(*skill_store::open(base, {.user_directory = path + "/skills"})),
+        folder(canary.tree() / "folder") {}
+
   std::shared_ptr<const root> base;
   std::string path; ///< of the directory, as the attack spells it
-  const home& at;
-  const skill_store& store; ///< its user skills are beneath that directory
-  std::string folder;       ///< a skill to be imported, where nobody attacks
+  home at;
+  skill_store store;  ///< its user skills are beneath that directory
+  std::string folder; ///< a skill to be imported, where nobody attacks
 
   [[nodiscard]] const root& r() const { return *base; }
   [[nodiscard]] std::string in(std::string_view name) const {

@@ -10,7 +10,6 @@
 
 #include "operations.hpp"
 #include "support/matchers.hpp"
-#include "support/skill_fixture.hpp"
 
 #include <gtest/gtest.h>
 
@@ -75,23 +74,12 @@ protected:
     const auto& [how, op] = GetParam();
     const canary_tree canary;
     build_for_attacks(canary);
-    canary.tree().directory("folder/more");
-    canary.tree().file("folder/SKILL.md", skill_md("imported", "INSIDE, imported"));
-    canary.tree().file("folder/more/file", "INSIDE");
-    const auto base = std::make_shared<const root>(open_root(canary.ws(), how));
-    const auto store =
-        skill_store::open(base, {.user_directory = std::string(by.path) + "/skills"});
-    if (!store) {
-      ADD_FAILURE() << wire_name(store.error().code);
-      return false;
-    }
-    const home at(canary.tree() / by.home);
-    const victim v{base, by.path, at, *store, canary.tree() / "folder"};
-    at.prepare();
+    const victim v(canary, by, how);
+    v.at.prepare();
     const auto in_peace = op.run(v);
     if (!in_peace && in_peace.error().code == error_code::unsupported) return false;
     EXPECT_THAT(in_peace, IsOk());
-    at.prepare();
+    v.at.prepare();
     const std::string outside = describe_unmoved_outside(canary);
     const long done = run_rounds(v, canary, by, kind, seen);
     EXPECT_EQ(outside, describe_unmoved_outside(canary));
