@@ -308,9 +308,14 @@ class Server(Cli):
     def converse(self, *options, messages):
         lines = [json.dumps({"jsonrpc": "2.0", "id": i, "method": m, "params": {"_meta": MODERN, **p}})
                  for i, (m, p) in enumerate(messages)]
-        done = run(SERVER, "--workspace", self.workspace, *options, stdin="\n".join(lines) + "\n")
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
-        answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+        with subprocess.Popen([SERVER, "--workspace", self.workspace, *options], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+            server.stdin.write("\n".join(lines) + "\n")
+            server.stdin.flush()
+            # The end of the input would cancel a call that takes long, on a busy machine any.
+            answers = {answer["id"]: answer for answer in (json.loads(server.stdout.readline()) for _ in messages)}
+            rest = server.communicate(timeout=60)
+        self.assertEqual((server.returncode, rest), (0, ("", "")))
         return [answers[i] for i in range(len(messages))]
 
     def test_lists_its_tools(self):

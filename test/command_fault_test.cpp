@@ -6,6 +6,7 @@
 
 #include "piped_program.hpp"
 #include "support/command_fixture.hpp"
+#include "support/descriptors.hpp"
 #include "support/faulty_sys.hpp"
 #include "support/matchers.hpp"
 
@@ -76,14 +77,6 @@ struct running_operation {
   bool degrades = false;
 };
 
-std::vector<std::string> open_descriptors() {
-  std::vector<std::string> all;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
-    all.push_back(entry.path().filename());
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
 bool has_children() {
   siginfo_t info{};
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -135,14 +128,14 @@ protected:
   std::vector<std::string> complaints(const running_operation& op, const answer& expected,
                                       const fault& f, int os_errno) {
     std::vector<std::string> all;
-    const auto before = open_descriptors();
+    const auto before = test::open_descriptors();
     answer got;
     {
       injection bad_day(f);
       got = op.run();
       bad_day.end();
     }
-    if (open_descriptors() != before) all.emplace_back("a descriptor leaked");
+    if (test::open_descriptors() != before) all.emplace_back("a descriptor leaked");
     if (has_children()) all.emplace_back("a child is left");
     if (!test::eventually([&] { return test::processes_with(cookie_).empty(); }))
       all.emplace_back("a process is left");

@@ -4,6 +4,7 @@
 // command_kill_test.cpp.
 
 #include "support/command_fixture.hpp"
+#include "support/descriptors.hpp"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -418,15 +419,6 @@ TEST_F(Command, IsNotOverWhenItsStreamsAre) {
 
 // --- many ---
 
-std::ptrdiff_t open_descriptors() {
-  std::ptrdiff_t count = 0;
-  DIR* self = ::opendir("/proc/self/fd");
-  while (::readdir(self) != nullptr)
-    ++count;
-  ::closedir(self);
-  return count;
-}
-
 /// PADDOCK_SPAWN_ROUNDS sets it for long campaigns.
 int spawn_rounds() {
   const char* asked = std::getenv("PADDOCK_SPAWN_ROUNDS");
@@ -434,7 +426,7 @@ int spawn_rounds() {
 }
 
 TEST_F(Command, LeavesNoDescriptorsAndNoZombies) {
-  const auto before = open_descriptors();
+  const auto before = test::open_descriptors();
   const auto good = make({"true"});
   const auto bad = make({"no-such-program"});
   for (int i = spawn_rounds(); i > 0; --i) {
@@ -443,7 +435,7 @@ TEST_F(Command, LeavesNoDescriptorsAndNoZombies) {
     ASSERT_EQ(r->exit_code, 0);
     ASSERT_THAT(run(bad), IsError(error_code::not_found));
   }
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
   EXPECT_EQ(-1, ::waitpid(-1, nullptr, WNOHANG));
   EXPECT_EQ(ECHILD, errno);
 }

@@ -5,6 +5,7 @@
 // there is there as before or as it was to become, and the error says which of the two a person can
 // do something about.
 
+#include "support/descriptors.hpp"
 #include "support/fault_fixture.hpp"
 #include "support/faulty_sys.hpp"
 #include "support/matchers.hpp"
@@ -37,14 +38,6 @@ using testing::IsEmpty;
 constexpr int injected_once[] = {EINTR, ENOSPC, EIO, EMFILE, ENOMEM, EDQUOT, EACCES};
 constexpr int injected_for_ever[] = {ENOSPC, EIO, EMFILE};
 
-std::vector<std::string> open_descriptors() {
-  std::vector<std::string> all;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
-    all.push_back(entry.path().filename());
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
 /// One operation without faults, and what its results are to be compared with.
 struct reference {
   picture before;
@@ -66,7 +59,7 @@ struct attempt {
 
 attempt try_once(const workbench& w, const operation& op, const fault& f) {
   attempt done;
-  done.descriptors_before = open_descriptors();
+  done.descriptors_before = test::open_descriptors();
   {
     injection bad_day(f);
     done.said = op.run(w);
@@ -74,7 +67,7 @@ attempt try_once(const workbench& w, const operation& op, const fault& f) {
     done.failed = injection::failed();
     done.failing = injection::failing();
   }
-  done.descriptors_now = open_descriptors();
+  done.descriptors_now = test::open_descriptors();
   done.now = picture_of(w.t, "ws");
   return done;
 }

@@ -4,6 +4,7 @@
 // adapter as a server.
 
 #include "support/client_fixture.hpp"
+#include "support/descriptors.hpp"
 #include "support/matchers.hpp"
 #include "support/temp_tree.hpp"
 
@@ -124,7 +125,7 @@ TEST_F(mcp_client, refuses_arguments_that_are_no_object) {
 }
 
 TEST_F(mcp_client, leaves_nothing_behind) {
-  const std::size_t before = open_descriptors();
+  const auto before = open_descriptors();
   for (int round = 0; round < 1000; ++round) {
     auto c = connect("");
     ASSERT_THAT(c, IsOk()) << why_ << " in round " << round;

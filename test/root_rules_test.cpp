@@ -4,6 +4,7 @@
 // when it is moved, deleted or mounted over, and its bounds.
 
 #include "support/canary.hpp"
+#include "support/descriptors.hpp"
 #include "support/matchers.hpp"
 #include "support/process.hpp"
 
@@ -365,19 +366,12 @@ TEST_P(root_test, deep_paths) {
   EXPECT_THAT(write_file(r, missing, "x"), IsOk());
 }
 
-int open_descriptors() {
-  int count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
-    ++count;
-  return count;
-}
-
 TEST_P(root_test, without_descriptors_calls_fail_and_leak_none) {
   t.link("ws/link", "a/b/g");
   ASSERT_EQ(test::in_child([] { return true; },
                            [&] {
                              const root r = open();
-                             const int before = open_descriptors();
+                             const auto before = test::open_descriptors();
                              const rlimit none{3, 4096}; // the standard streams and nothing more
                              const rlimit enough{1024, 4096};
                              EXPECT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &none));
@@ -389,7 +383,7 @@ TEST_P(root_test, without_descriptors_calls_fail_and_leak_none) {
                              EXPECT_THAT(remove_directory(r, "a", {.recursive = recursion::yes}),
                                          IsError(too_many));
                              EXPECT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &enough));
-                             EXPECT_EQ(before, open_descriptors());
+                             EXPECT_EQ(before, test::open_descriptors());
                              EXPECT_EQ("inside", t.content("ws/f"));
                              EXPECT_TRUE(t.exists("ws/a/b/g"));
                            }),

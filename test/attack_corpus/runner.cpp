@@ -3,6 +3,7 @@
 #include "attack_corpus/runner.hpp"
 
 #include "support/denied_calls.hpp"
+#include "support/descriptors.hpp"
 #include "support/process.hpp"
 
 #include <gtest/gtest.h>
@@ -22,11 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned hang_seconds = 120; // far beyond what the slowest case takes under a sanitizer
-
-std::size_t open_descriptors() {
-  const fs::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 /// What no operation may add to a workspace.
 struct census {

@@ -12,12 +12,12 @@ import test from "node:test";
 import { promisify } from "node:util";
 
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from "@modelcontextprotocol/client";
-import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
+import { identity, officialClients } from "./clients.mjs";
 import { checkTools, contentOf, converse, workspaceFor } from "./workspace.mjs";
 
-const identity = { name: "paddock-test", version: "1.0.0" };
+const transports = { "sdk 1": TransportV1, "client 2": TransportV2 };
 const run = promisify(execFile);
 
 /** Starts the adapter; resolves when it says that it listens. It ends with the test, and has to end well. */
@@ -44,21 +44,14 @@ async function serve(t, workspace, listen, ...options) {
   return { address, said: () => said };
 }
 
-const clients = [
-  ["sdk 1", TransportV1, () => new ClientV1(identity), "2025-11-25"],
-  ["client 2, legacy", TransportV2, () => new ClientV2(identity, { versionNegotiation: { mode: "legacy" } }), "2025-11-25"],
-  ["client 2, auto", TransportV2, () => new ClientV2(identity, { versionNegotiation: { mode: "auto" } }), "2026-07-28"],
-  ["client 2, 2026-07-28", TransportV2, () => new ClientV2(identity, { versionNegotiation: { mode: { pin: "2026-07-28" } } }), "2026-07-28"],
-];
-
-for (const [name, Transport, create, version] of clients) {
+for (const [name, sdk, create, version] of officialClients) {
   test(`${name} over HTTP`, { timeout: 60_000 }, async (t) => {
     const workspace = workspaceFor(t);
     const { address } = await serve(t, workspace, "127.0.0.1:0");
     const client = create();
     const errors = [];
     client.onerror = (error) => errors.push(error);
-    const transport = new Transport(new URL(address));
+    const transport = new transports[sdk](new URL(address));
     await client.connect(transport);
     try {
       assert.equal(client.getServerVersion().name, "paddock");
@@ -77,12 +70,12 @@ for (const [name, Transport, create, version] of clients) {
     const audit = join(dirname(workspace.path), "audit.jsonl");
     const { address } = await serve(t, workspace, "127.0.0.1:0", "--audit", audit);
     const client = create();
-    await client.connect(new Transport(new URL(address)));
+    await client.connect(new transports[sdk](new URL(address)));
     const abort = new AbortController();
     const call = client.callTool(
       { name: "exec", arguments: { command: "sh", args: ["-c", "echo started > marker; exec sleep 50"], env: {}, cwd: ".",
         stdout: true, stderr: true } },
-      ...(Transport === TransportV1 ? [undefined] : []), { signal: abort.signal, timeout: 55_000 });
+      ...(sdk === "sdk 1" ? [undefined] : []), { signal: abort.signal, timeout: 55_000 });
     let ended = false;
     call.catch(() => {}).finally(() => (ended = true));
     while (!existsSync(join(workspace.path, "marker"))) {
@@ -102,9 +95,9 @@ test("two clients at once", { timeout: 60_000 }, async (t) => {
   const workspace = workspaceFor(t);
   const { address } = await serve(t, workspace, "127.0.0.1:0");
   await Promise.all([1, 2, 3, 4].map(async (number) => {
-    const [, Transport, create] = clients[number % clients.length];
+    const [, sdk, create] = officialClients[number % officialClients.length];
     const client = create();
-    await client.connect(new Transport(new URL(address)));
+    await client.connect(new transports[sdk](new URL(address)));
     for (let i = 0; i < 30; ++i) {
       const path = `${number}-${i}.txt`;
       contentOf(await client.callTool({ name: "writeTextFile", arguments: { path, text: path } }));

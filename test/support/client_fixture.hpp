@@ -20,11 +20,6 @@
 
 namespace paddock::test {
 
-inline std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
 /// Dead or alive.
 inline std::size_t children() {
   std::size_t count = 0;

@@ -3,6 +3,8 @@
 
 // A server on this machine that answers with exactly the bytes a test wants, well-formed or not.
 
+#include "support/send_all.hpp"
+
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -40,14 +42,7 @@ public:
   explicit http_peer(int fd) : fd_(fd) {}
 
   /// False when the client is gone.
-  bool send(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (n <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
-  }
+  bool send(std::string_view bytes) const { return send_all(fd_, bytes); }
   bool answer(int status, std::string_view type, std::string_view body,
               std::string_view more_headers = {}) const {
     return send("HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Type: " + std::string(type) +

@@ -4,6 +4,8 @@
 // A client on a plain socket that sends exactly the bytes a test wants and reads responses, with a
 // deadline, so that a server that says nothing fails the test instead of hanging it.
 
+#include "support/send_all.hpp"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -61,14 +63,7 @@ public:
   void shut_sending() const { ::shutdown(fd_, SHUT_WR); }
 
   /// False when the server is gone.
-  bool send(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (n <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
-  }
+  bool send(std::string_view bytes) const { return send_all(fd_, bytes); }
 
   /// The next response, whole; a stream of events up to its end.
   http_reply receive() {
