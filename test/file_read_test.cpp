@@ -128,12 +128,7 @@ TEST_F(read_test, a_fifo_does_not_block) {
 
 using bound = std::optional<std::int64_t>;
 
-/// Array.slice over the text split at '\n'.
-struct slice_reference {
-  std::string text;
-  std::int64_t from, to, total;
-};
-slice_reference slice_of(std::string_view content, bound from, bound to) {
+std::vector<std::string> lines_of(std::string_view content) {
   std::vector<std::string> lines(1);
   for (const char c : content) {
     if (c == '\n')
@@ -141,6 +136,15 @@ slice_reference slice_of(std::string_view content, bound from, bound to) {
     else
       lines.back() += c;
   }
+  return lines;
+}
+
+/// Array.slice over the text split at '\n'.
+struct slice_reference {
+  std::string text;
+  std::int64_t from, to, total;
+};
+slice_reference slice_of(const std::vector<std::string>& lines, bound from, bound to) {
   const auto total = static_cast<std::int64_t>(lines.size());
   const auto effective = [&](std::int64_t n) {
     return n < 0 ? std::max<std::int64_t>(0, total + n) : std::min(n, total);
@@ -149,7 +153,7 @@ slice_reference slice_of(std::string_view content, bound from, bound to) {
   const auto b = std::max(a, effective(to.value_or(total)));
   std::string text;
   for (auto i = a; i < b; ++i)
-    text += (i > a ? "\n" : "") + lines[static_cast<std::size_t>(i)];
+    text.append(i > a ? "\n" : "").append(lines[static_cast<std::size_t>(i)]);
   return {text, a, b, total};
 }
 
@@ -165,12 +169,13 @@ TEST_F(read_test, every_range_is_what_slice_gives) {
   int cases = 0;
   for (const auto& content : contents) {
     t.file("ws/f", content);
+    const auto lines = lines_of(content);
     for (const auto from : bounds)
       for (const auto to : bounds) {
         SCOPED_TRACE(testing::Message()
                      << testing::PrintToString(content.substr(0, 20)) << " from "
                      << testing::PrintToString(from) << " to " << testing::PrintToString(to));
-        const auto want = slice_of(content, from, to);
+        const auto want = slice_of(lines, from, to);
         const auto got = read_lines(r, "f", {from, to});
         ASSERT_THAT(got, IsOk());
         EXPECT_TRUE(got->text == want.text) << got->text.substr(0, 40);
