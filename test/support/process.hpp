@@ -4,6 +4,8 @@
 // Test bodies in a process of their own: with another user, another mount table or other limits.
 // Expectations that fail in there fail the test that started it.
 
+#include "support/line_counts.hpp"
+
 #include <gtest/gtest.h>
 
 #include <grp.h>
@@ -18,23 +20,11 @@
 #include <filesystem>
 #include <string>
 
-#ifdef PADDOCK_TEST_COVERAGE
-extern "C" void __gcov_dump(); // NOLINT: the compiler's
-#endif
-
 namespace paddock::test {
 
 inline constexpr uid_t nobody = 65534;
 
 enum class child_end { finished, refused };
-
-/// What `_exit` would lose in a build that counts which lines run. The counters are files of the
-/// user that began.
-inline void keep_line_counts([[maybe_unused]] uid_t began_as) {
-#ifdef PADDOCK_TEST_COVERAGE
-  if (::geteuid() == began_as) ::__gcov_dump();
-#endif
-}
 
 /// Forks; the child calls `prepare`, which says whether this machine allows it, and then `body`.
 /// `refused` means that `prepare` said no: the caller skips its test by name.
@@ -42,14 +32,13 @@ template <class Prepare, class Body>
 [[nodiscard]] child_end in_child(Prepare&& prepare, Body&& body) {
   constexpr int refused = 77;
   std::fflush(nullptr);
-  const uid_t user = ::geteuid();
   const pid_t pid = ::fork();
   if (pid == 0) {
     // _exit: no leak check and no second run of the parent's destructors.
     if (!prepare()) ::_exit(refused);
     body();
     std::fflush(nullptr);
-    keep_line_counts(user);
+    keep_line_counts();
     ::_exit(testing::Test::HasFailure() ? 1 : 0);
   }
   EXPECT_GT(pid, 0) << std::strerror(errno);
