@@ -184,6 +184,18 @@ TEST_F(CommandKill, IsCancelledFromAnotherThread) {
   EXPECT_THAT(run(asked, &cancel), IsError(error_code::cancelled));
 }
 
+TEST_F(CommandKill, CopiesOfARequestAreOne) {
+  const cancellation first;
+  cancellation second;
+  second = first;
+  second.request();
+  EXPECT_TRUE(first.requested());
+  const cancellation other;
+  second = other;
+  EXPECT_FALSE(second.requested());
+  EXPECT_THAT(run(child("live"), &first), IsError(error_code::cancelled));
+}
+
 TEST_F(CommandKill, OneRequestEndsManyCommands) {
   const cancellation cancel;
   std::vector<std::thread> threads;
