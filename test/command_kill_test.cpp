@@ -5,6 +5,7 @@
 
 #include "support/command_fixture.hpp"
 #include "support/denied_calls.hpp"
+#include "support/line_counts.hpp"
 
 #include <grp.h>
 #include <spawn.h>
@@ -183,6 +184,18 @@ TEST_F(CommandKill, IsCancelledFromAnotherThread) {
   EXPECT_THAT(run(asked, &cancel), IsError(error_code::cancelled));
 }
 
+TEST_F(CommandKill, CopiesOfARequestAreOne) {
+  const cancellation first;
+  cancellation second;
+  second = first;
+  second.request();
+  EXPECT_TRUE(first.requested());
+  const cancellation other;
+  second = other;
+  EXPECT_FALSE(second.requested());
+  EXPECT_THAT(run(child("live"), &first), IsError(error_code::cancelled));
+}
+
 TEST_F(CommandKill, OneRequestEndsManyCommands) {
   const cancellation cancel;
   std::vector<std::thread> threads;
@@ -273,6 +286,7 @@ TEST_F(CommandKill, WithoutAPidNamespaceTheNextStrongestWayIsTaken) {
         if (unprivileged) become_nobody();
         const std::string way = ending_without_namespaces(asked);
         (void)!::write(told[1], way.data(), way.size());
+        keep_line_counts();
         ::_exit(0);
       }
       ::close(told[1]);

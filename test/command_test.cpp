@@ -5,6 +5,7 @@
 
 #include "support/command_fixture.hpp"
 #include "support/descriptors.hpp"
+#include "support/line_counts.hpp"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -328,6 +329,7 @@ TEST_F(Command, RunsWhenThisProcessHasClosedItsStandardStreams) {
     for (int fd = 0; fd < 3; ++fd)
       ::close(fd);
     const auto r = run(shell("echo out; echo err >&2; ls /proc/self/fd"));
+    keep_line_counts();
     ::_exit(r && r->out.head == "out\n0\n1\n2\n3\n" && r->err.head == "err\n" ? 0 : 1);
   }
   int status = -1;

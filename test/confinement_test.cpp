@@ -6,6 +6,7 @@
 
 #include "support/command_fixture.hpp"
 #include "support/denied_calls.hpp"
+#include "support/line_counts.hpp"
 
 #include <grp.h>
 #include <sys/msg.h>
@@ -20,6 +21,8 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <set>
+#include <string_view>
 
 namespace paddock::test {
 namespace {
@@ -162,6 +165,7 @@ protected:
       if (!programs_are_reachable()) ::_exit(unreachable);
       become(kind);
       body(written[1]);
+      keep_line_counts();
       ::_exit(0);
     }
     ::close(written[1]);
@@ -366,6 +370,37 @@ TEST_F(Confinement, WhatLiesBehindAProtectedLinkIsHiddenToo) {
   }
 }
 
+TEST(ConfinementLayer, EachHasItsOwnNameAndAText) {
+  std::set<std::string_view> names;
+  for (const confinement_layer layer : confinement_layers) {
+    EXPECT_TRUE(names.insert(wire_name(layer)).second) << wire_name(layer);
+    EXPECT_FALSE(text(layer).empty()) << wire_name(layer);
+    EXPECT_FALSE(advice(layer).empty()) << wire_name(layer);
+  }
+  const auto none = static_cast<confinement_layer>(255);
+  EXPECT_EQ(wire_name(none), "unknown");
+  EXPECT_EQ(text(none), "");
+  EXPECT_EQ(advice(none), "");
+}
+
+TEST(ConfinementPolicy, NamesWhatIsRequiredAndMissing) {
+  confinement_report report;
+  EXPECT_TRUE(report.complete());
+  EXPECT_TRUE(report.satisfied());
+  EXPECT_EQ(report.unmet(), "");
+  report.of(confinement_layer::network).wanted = demand::best_effort;
+  report.of(confinement_layer::network).missing = "too old";
+  EXPECT_FALSE(report.complete());
+  EXPECT_TRUE(report.satisfied());
+  EXPECT_EQ(report.unmet(), "");
+  report.of(confinement_layer::ipc).wanted = demand::required;
+  report.of(confinement_layer::ipc).missing = "no namespaces";
+  EXPECT_FALSE(report.satisfied());
+  EXPECT_EQ(report.unmet(), " ipc (no namespaces)");
+  report.of(confinement_layer::ipc).applied = true;
+  EXPECT_TRUE(report.satisfied());
+}
+
 // --- what the caller is told --------------------------------------------------------------------
 
 TEST_F(Confinement, RefusesWhenARequiredLayerIsMissing) {
@@ -460,6 +495,9 @@ TEST_F(Confinement, RefusesAPolicyThatMakesNoSense) {
     ASSERT_THAT(r, IsError(error_code::invalid_argument));
     EXPECT_STREQ(r.error().operation, "policy");
   }
+  auto endless = make({"true"});
+  endless.confinement.read_paths.assign(150'000, "/usr/share/no-such-directory");
+  EXPECT_THAT(run(endless), IsError(error_code::invalid_argument));
   for (const char* name : {"", ".", "..", "a/b"}) {
     SCOPED_TRACE(name);
     auto asked = make({"true"});

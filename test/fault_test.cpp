@@ -270,6 +270,117 @@ TEST_P(fault_test, a_move_overwrites_nothing_that_appears_at_the_last_moment) {
   EXPECT_TRUE(w.t.exists("ws/f"));
 }
 
+TEST_P(fault_test, without_rename_flags_files_are_moved_by_a_link_and_nothing_is_overwritten) {
+  const struct {
+    const char* source;
+    const char* destination;
+    const char* meanwhile; ///< appears at the last moment
+    std::optional<error_code> code;
+  } rows[] = {
+      {"f", "d/g", nullptr, {}},
+      {"f", "d/g", "ws/d/g", error_code::already_exists},
+      {"d", "moved", nullptr, error_code::unsupported},
+      {"d", "d/e/below", nullptr, error_code::invalid_argument},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::string(row.source) + " to " + row.destination);
+    w.reset();
+    const picture before = picture_of(w.t, "ws");
+    injection old({.at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
+                     if (call != "renameat2") return 0;
+                     if (row.meanwhile != nullptr) w.t.file(row.meanwhile, "somebody else's");
+                     return EINVAL;
+                   }});
+    const auto done = move_entry(*w.root, row.source, row.destination);
+    old.end();
+    if (!row.code) {
+      EXPECT_THAT(done, test::IsOk());
+      EXPECT_FALSE(w.t.exists("ws/f"));
+      EXPECT_EQ(w.t.content("ws/d/g"), "one\ntwo\nthree\n");
+      continue;
+    }
+    EXPECT_THAT(done, test::IsError(*row.code));
+    EXPECT_TRUE(is_part_of(before, picture_of(w.t, "ws")));
+    if (row.meanwhile != nullptr) {
+      EXPECT_EQ(w.t.content(row.meanwhile), "somebody else's");
+    }
+  }
+}
+
+TEST_P(fault_test, a_file_that_is_replaced_at_each_look_is_given_up_and_left_alone) {
+  const std::pair<const char*, std::function<std::optional<error>()>> changes[] = {
+      {"append",
+       [&] {
+         const auto done = append_file(*w.root, "f", "mine");
+         return done ? std::nullopt : std::optional(done.error());
+       }},
+      {"edit",
+       [&] {
+         const auto done = edit_file(*w.root, "f", {.old_text = "two", .new_text = "mine"});
+         return done ? std::nullopt : std::optional(done.error());
+       }},
+  };
+  for (const auto& [name, change] : changes) {
+    SCOPED_TRACE(name);
+    w.reset();
+    std::size_t replaced = 0;
+    injection restless(
+        {.at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
+           if (call != "statx") return 0;
+           w.t.file("ws/theirs", "two " + std::to_string(++replaced));
+           std::filesystem::rename(w.t / "ws/theirs", w.t / "ws/f");
+           return 0;
+         }});
+    const auto failed = change();
+    restless.end();
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(wire_name(failed->code), wire_name(error_code::conflict));
+    EXPECT_EQ(w.t.content("ws/f"), "two " + std::to_string(replaced));
+    picture now = picture_of(w.t, "ws");
+    EXPECT_THAT(test::take_leftovers(now), IsEmpty());
+  }
+}
+
+TEST_P(fault_test, what_is_added_while_a_directory_is_removed_goes_with_it) {
+  const struct {
+    const char* late;
+    std::size_t before; ///< which unlinkat: that of the directory that it is in
+  } rows[] = {{"ws/d/e/late", 5}, {"ws/d/late", 6}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.late);
+    w.reset();
+    std::size_t unlinked = 0;
+    injection busy({.at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
+                      if (call == "unlinkat" && ++unlinked == row.before) w.t.file(row.late);
+                      return 0;
+                    }});
+    const auto done = remove_directory(*w.root, "d", {.recursive = recursion::yes});
+    busy.end();
+    EXPECT_EQ(unlinked, 6U + 2U); // the late one, and its directory again
+    ASSERT_THAT(done, test::IsOk());
+    EXPECT_FALSE(w.t.exists("ws/d"));
+  }
+}
+
+TEST_P(fault_test, the_group_of_a_replaced_file_is_kept_where_its_owner_cannot_be) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  w.reset();
+  ASSERT_EQ(0, ::chown((w.t / "ws/f").c_str(), 65534, 65534));
+  bool refused = false;
+  injection jealous({.at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
+                       return call == "fchown" && !std::exchange(refused, true) ? EPERM : 0;
+                     }});
+  const auto done = write_file(*w.root, "f", "new");
+  jealous.end();
+  EXPECT_TRUE(refused);
+  ASSERT_THAT(done, test::IsOk());
+  struct stat s{};
+  ASSERT_EQ(0, ::stat((w.t / "ws/f").c_str(), &s));
+  EXPECT_EQ(s.st_uid, 0U);
+  EXPECT_EQ(s.st_gid, 65534U);
+  EXPECT_EQ(w.t.content("ws/f"), "new");
+}
+
 // The judge itself is tried: what it has to complain about is made to happen.
 
 TEST_P(fault_test, control_a_writer_that_forgets_its_temporary_file_is_caught) {

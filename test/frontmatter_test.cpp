@@ -321,6 +321,13 @@ TEST(FrontmatterDiagnostics, EachHasItsOwnNameAndSaysWhatToDo) {
   EXPECT_GT(names.size(), 40u);
 }
 
+TEST(FrontmatterDiagnostics, ANumberThatIsNoneIsAnErrorWithATextAllTheSame) {
+  const auto none = static_cast<diagnostic_code>(255);
+  EXPECT_EQ(wire_name(none), "unknown");
+  EXPECT_EQ(text(none), "unknown diagnostic");
+  EXPECT_EQ(level(none), severity::error);
+}
+
 // --- writing
 // -----------------------------------------------------------------------------------------
 

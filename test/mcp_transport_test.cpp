@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/line_counts.hpp"
 #include "support/matchers.hpp"
 #include "support/mcp_fixture.hpp"
 
@@ -450,6 +451,7 @@ protected:
                          return tool_result{.json = n == 6 && at_end == 0 ? "{}" : R"({"bad":1})"};
                        }});
       const auto outcome = serve_stdio(server(test::fixture_options(), std::move(tools)));
+      test::keep_line_counts();
       ::_exit(outcome ? 10 + static_cast<int>(outcome->reason) : 1);
     }
     to_.reset(to[1]);

@@ -168,6 +168,7 @@ const path_case path_cases[] = {
     // --- links that do not
     only_kept("chain_41", "chain41", symlink_loop),
     only_kept("loop", "loop", symlink_loop),
+    only_kept("ever_longer", "longer0", path_too_long),
     only_kept("ping_pong", "ping", symlink_loop),
     never("loop_in_the_middle", "loop/f", symlink_loop),
     only_kept("link_absolute", "abs_out", absolute_symlink),
@@ -263,6 +264,9 @@ void build(const canary_tree& canary) {
     t.link(std::string("ws/") + name, target);
   for (int i = 2; i < 40; ++i)
     t.link("ws/chain" + std::to_string(i), "chain" + std::to_string(i - 1));
+  for (int i = 0; i < 5; ++i) // each leaves some 2000 names to be looked up
+    t.link("ws/longer" + std::to_string(i),
+           "longer" + std::to_string(i + 1) + repeated("/a", 2'040));
   ASSERT_EQ(0, ::mkfifo((ws + "/fifo").c_str(), 0666));
   ASSERT_EQ(0, ::mknod((ws + "/socket").c_str(), S_IFSOCK | 0666, 0));
   ASSERT_EQ(0, ::link((canary.out() + "/hard").c_str(), (ws + "/hard").c_str()));

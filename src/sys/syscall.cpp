@@ -218,10 +218,6 @@ result<void> fsync(int fd) {
   return none(retried([&] { return ::fsync(fd); }), "fsync");
 }
 
-void fadvise_sequential(int fd) noexcept {
-  (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-}
-
 result<void> mkdirat(int dirfd, const char* name, unsigned mode) {
   return none(retried([&] { return ::mkdirat(dirfd, name, mode); }), "mkdirat");
 }

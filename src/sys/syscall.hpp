@@ -67,7 +67,6 @@ result<std::size_t> writev(int fd, std::span<const iovec> parts);
 result<void> ftruncate(int fd, std::uint64_t size);
 result<void> fdatasync(int fd);
 result<void> fsync(int fd);
-void fadvise_sequential(int fd) noexcept;
 
 // --- changing -----------------------------------------------------------------------------------
 result<void> mkdirat(int dirfd, const char* name, unsigned mode);

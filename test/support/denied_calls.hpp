@@ -24,6 +24,7 @@ enum class machine {
   without_openat2,          ///< Linux 5.5
   with_filtered_openat2,    ///< as some container engines do
   without_rename_flags,     ///< a file system such as ZFS
+  without_close_range,      ///< Linux 5.8
 };
 
 /// For the rest of this process's life. Aborts when it does not work.
@@ -73,6 +74,12 @@ inline void become(machine kind) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
+  sock_filter no_close_range[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 436, 0, 1), // close_range
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
   sock_fprog program{};
   switch (kind) {
   case machine::whole:
@@ -92,6 +99,9 @@ inline void become(machine kind) {
     break;
   case machine::without_rename_flags:
     program = {std::size(no_rename_flags), no_rename_flags};
+    break;
+  case machine::without_close_range:
+    program = {std::size(no_close_range), no_close_range};
     break;
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||

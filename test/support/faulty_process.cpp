@@ -2,6 +2,8 @@
 
 // The wrappers of the calls that start programs and talk to them, beside those of faulty_sys.cpp.
 
+#include "support/faulty_process.hpp"
+
 #include "support/faulty_sys.hpp"
 
 #include <fcntl.h>
@@ -10,10 +12,30 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
+#include <algorithm>
 #include <cstdarg>
 
 using paddock::test::may_happen;
+
+namespace {
+
+std::int64_t speed = 1;
+std::int64_t began_ns = 0;
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+std::int64_t nanoseconds(const timespec& t) {
+  return std::int64_t{t.tv_sec} * second_ns + t.tv_nsec;
+}
+/// At least a moment: a wait of no time could go round and round.
+int on_the_wall(int timeout_ms) {
+  if (speed == 1 || timeout_ms <= 0) return timeout_ms;
+  return static_cast<int>(std::max<std::int64_t>(1, timeout_ms / speed));
+}
+
+} // namespace
 
 // The reserved names are the linker's.
 // NOLINTBEGIN
@@ -30,12 +52,23 @@ PADDOCK_WRAP(int, socketpair, (int domain, int type, int protocol, int* fds),
              (domain, type, protocol, fds))
 PADDOCK_WRAP(int, eventfd, (unsigned count, int flags), (count, flags))
 PADDOCK_WRAP(int, memfd_create, (const char* name, unsigned flags), (name, flags))
-PADDOCK_WRAP(int, poll, (pollfd * entries, nfds_t count, int timeout), (entries, count, timeout))
+PADDOCK_WRAP(int, poll, (pollfd * entries, nfds_t count, int timeout),
+             (entries, count, on_the_wall(timeout)))
 PADDOCK_WRAP(ssize_t, recv, (int fd, void* out, size_t size, int flags), (fd, out, size, flags))
 PADDOCK_WRAP(ssize_t, send, (int fd, const void* in, size_t size, int flags), (fd, in, size, flags))
 PADDOCK_WRAP(int, waitid, (idtype_t type, id_t id, siginfo_t* out, int options),
              (type, id, out, options))
 PADDOCK_WRAP(int, kill, (pid_t id, int signal), (id, signal))
+
+int __real_clock_gettime(clockid_t clock, timespec* now);
+int __wrap_clock_gettime(clockid_t clock, timespec* now);
+int __wrap_clock_gettime(clockid_t clock, timespec* now) {
+  const int n = __real_clock_gettime(clock, now);
+  if (n != 0 || speed == 1 || clock != CLOCK_MONOTONIC) return n;
+  const std::int64_t faster = began_ns + (nanoseconds(*now) - began_ns) * speed;
+  *now = {.tv_sec = faster / second_ns, .tv_nsec = faster % second_ns};
+  return n;
+}
 
 int __real_fcntl64(int fd, int what, ...);
 // It reads an argument that may not have been passed, as the library itself does.
@@ -62,4 +95,18 @@ int __wrap_fcntl64(int fd, int what, ...) {
 FAULTY_CLONE(clone)
 FAULTY_CLONE(__clone)
 }
+
+namespace paddock::test {
+
+faster_time::faster_time(std::int64_t times) {
+  timespec now{};
+  __real_clock_gettime(CLOCK_MONOTONIC, &now);
+  began_ns = nanoseconds(now);
+  speed = times;
+}
+faster_time::~faster_time() {
+  speed = 1;
+}
+
+} // namespace paddock::test
 // NOLINTEND

@@ -4,6 +4,8 @@
 // Test bodies in a process of their own: with another user, another mount table or other limits.
 // Expectations that fail in there fail the test that started it.
 
+#include "support/line_counts.hpp"
+
 #include <gtest/gtest.h>
 
 #include <grp.h>
@@ -36,6 +38,7 @@ template <class Prepare, class Body>
     if (!prepare()) ::_exit(refused);
     body();
     std::fflush(nullptr);
+    keep_line_counts();
     ::_exit(testing::Test::HasFailure() ? 1 : 0);
   }
   EXPECT_GT(pid, 0) << std::strerror(errno);
