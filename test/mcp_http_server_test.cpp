@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The HTTP server, spoken to with plain sockets: statuses in both eras, cancellation, limits, the
 // end; and the library's own client.
+#include "support/descriptors.hpp"
 #include "support/http_server_fixture.hpp"
 #include "support/temp_tree.hpp"
 
+#include <paddock/file_descriptor.hpp>
+
 #include <gmock/gmock.h>
 
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -827,6 +831,22 @@ TEST(HttpServer, FinishesCallsBeforeItStops) {
   EXPECT_THAT(reply.body, HasSubstr("passed"));
   EXPECT_EQ("close", reply.header("connection"));
   EXPECT_EQ(0u, s.stop().calls_abandoned);
+}
+
+/// The descriptor stays readable: a loop that goes on looking at it would never wait.
+TEST(HttpServer, LooksAwayFromWhatStoppedIt) {
+  const paddock::file_descriptor stop(::eventfd(0, EFD_CLOEXEC));
+  served s({}, {}, stop.get());
+  raw_client c = s.client();
+  c.send(modern_call("block"));
+  s.waiting.wait_for_arrivals(1);
+  EXPECT_TRUE(test::is_polled(stop.get()));
+  ASSERT_EQ(0, ::eventfd_write(stop.get(), 1));
+  while (s.client().connected()) {
+  }
+  EXPECT_FALSE(test::is_polled(stop.get()));
+  s.waiting.open();
+  EXPECT_THAT(c.receive().body, HasSubstr("passed"));
 }
 
 TEST(HttpServer, CancelsCallsThatDoNotEnd) {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace paddock::test {
@@ -16,6 +18,19 @@ inline std::vector<std::string> open_descriptors() {
     all.push_back(entry.path().filename());
   std::sort(all.begin(), all.end());
   return all;
+}
+
+/// Whether an epoll instance of this process looks at it.
+inline bool is_polled(int fd) {
+  namespace fs = std::filesystem;
+  for (const std::string& each : open_descriptors()) {
+    std::error_code gone;
+    if (fs::read_symlink("/proc/self/fd/" + each, gone) != "anon_inode:[eventpoll]") continue;
+    std::ifstream info("/proc/self/fdinfo/" + each);
+    for (std::string word; info >> word;)
+      if (int polled = -1; word == "tfd:" && info >> polled && polled == fd) return true;
+  }
+  return false;
 }
 
 } // namespace paddock::test

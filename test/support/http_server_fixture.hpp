@@ -48,7 +48,8 @@ private:
 
 class served {
 public:
-  explicit served(mcp::http_server_options options = {}, paddock::limits limits = {})
+  explicit served(mcp::http_server_options options = {}, paddock::limits limits = {},
+                  int stop_fd = -1)
       : server_([&] {
           mcp::server_options o = fixture_options();
           o.limits = limits;
@@ -60,8 +61,8 @@ public:
           if (!made) ADD_FAILURE() << made.error().operation;
           return *std::move(made);
         }()),
-        thread_([this] {
-          const auto outcome = http_.run();
+        thread_([this, stop_fd] {
+          const auto outcome = http_.run(stop_fd);
           EXPECT_TRUE(outcome) << outcome.error().operation;
           if (outcome) outcome_ = *outcome;
         }) {}

@@ -73,12 +73,13 @@ void http_server::service::stop() noexcept {
 
 result<http_serve_outcome> http_server::service::run(int stop_fd) {
   sys::ignore_sigpipe();
-  PADDOCK_CHECK(watch(stop_fd));
+  stop_fd_ = stop_fd;
+  PADDOCK_CHECK(watch());
   if (!pool_->start()) return error{error_code::too_many, EAGAIN, "thread"};
   result<void> going;
   while (going && !is_finished())
     going = wait();
-  if (stop_fd >= 0) sys::epoll_remove(epoll_.get(), stop_fd);
+  look_away_from_stops();
   cancel_all();
   listener_.close();
   connections_.clear();
@@ -88,16 +89,22 @@ result<http_serve_outcome> http_server::service::run(int stop_fd) {
   return outcome;
 }
 
-result<void> http_server::service::watch(int stop_fd) {
+result<void> http_server::service::watch() {
   const auto readable = [&](int fd, std::uint64_t key) {
     return sys::epoll_add(epoll_.get(), fd, {.key = key, .readable = true});
   };
   PADDOCK_CHECK(readable(listener_.descriptor(), key_listener));
   PADDOCK_CHECK(readable(mailbox_->descriptor(), key_mailbox));
   PADDOCK_CHECK(readable(stop_.get(), key_stop));
-  if (stop_fd >= 0) PADDOCK_CHECK(readable(stop_fd, key_stop_fd));
+  if (stop_fd_ >= 0) PADDOCK_CHECK(readable(stop_fd_, key_stop_fd));
   check_ms_ = never;
   return {};
+}
+
+/// They stay readable.
+void http_server::service::look_away_from_stops() noexcept {
+  sys::epoll_remove(epoll_.get(), stop_.get());
+  if (stop_fd_ >= 0) sys::epoll_remove(epoll_.get(), stop_fd_);
 }
 
 result<void> http_server::service::wait() {
@@ -222,7 +229,7 @@ void http_server::service::begin_finishing() {
   stage_ = stage::finishing;
   stage_ends_ms_ = now_ms_ + options_.stop_grace_ms;
   check_ms_ = std::min(check_ms_, stage_ends_ms_);
-  sys::epoll_remove(epoll_.get(), stop_.get());
+  look_away_from_stops();
   listener_.close();
   deliver_letters();
   std::vector<std::uint64_t> idle;

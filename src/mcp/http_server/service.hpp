@@ -37,7 +37,8 @@ private:
           file_descriptor epoll, file_descriptor wake, file_descriptor stop);
 
   // --- the loop
-  [[nodiscard]] result<void> watch(int stop_fd);
+  [[nodiscard]] result<void> watch();
+  void look_away_from_stops() noexcept;
   [[nodiscard]] result<void> wait();
   void on_ready(const sys::readiness& what);
   void accept_connections();
@@ -106,6 +107,7 @@ private:
   std::int64_t stage_ends_ms_ = 0;
   stage stage_ = stage::serving;
   bool listening_ = true;
+  int stop_fd_ = -1;
 };
 
 } // namespace paddock::mcp
