@@ -296,7 +296,9 @@ void compare_on_a_tree(unsigned seed, tally& seen) {
   EXPECT_EQ(outside, plain.canary.describe_outside());
 }
 
-TEST(operation_consistency, operations_do_what_plain_system_calls_do) {
+using operation_consistency = test::judged_by_openat2;
+
+TEST_F(operation_consistency, operations_do_what_plain_system_calls_do) {
   tally seen;
   for (unsigned seed = 1; seed <= trees; ++seed) {
     SCOPED_TRACE(seed);
@@ -309,7 +311,7 @@ TEST(operation_consistency, operations_do_what_plain_system_calls_do) {
   RecordProperty("succeeded", seen.succeeded);
 }
 
-TEST(operation_consistency, the_same_for_an_ordinary_user) {
+TEST_F(operation_consistency, the_same_for_an_ordinary_user) {
   if (test::in_child(test::become_nobody, [] {
         tally seen;
         for (unsigned seed = 1; seed <= trees / 4; ++seed)

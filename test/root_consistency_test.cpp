@@ -150,7 +150,9 @@ void compare_many(const std::string& path, unsigned seed, dots with, tally& seen
     compare(by_openat2, by_walker, random_path(random, 7, with), seen);
 }
 
-TEST(root_consistency, agrees_with_the_kernel) {
+using root_consistency = test::judged_by_openat2;
+
+TEST_F(root_consistency, agrees_with_the_kernel) {
   tally seen;
   for (unsigned seed = 1; seed <= trees; ++seed) {
     SCOPED_TRACE(seed);
@@ -167,7 +169,7 @@ TEST(root_consistency, agrees_with_the_kernel) {
   RecordProperty("refused_or_failed", seen.missing + seen.escaping + seen.other);
 }
 
-TEST(root_consistency, agrees_with_the_kernel_for_an_ordinary_user) {
+TEST_F(root_consistency, agrees_with_the_kernel_for_an_ordinary_user) {
   for (unsigned seed = 1; seed <= trees / 4; ++seed) {
     SCOPED_TRACE(seed);
     const test::canary_tree canary;
@@ -184,7 +186,7 @@ TEST(root_consistency, agrees_with_the_kernel_for_an_ordinary_user) {
 }
 
 /// What is found by one path is found again by the resolved one.
-TEST(root_consistency, resolved_paths_are_free_of_links_and_lead_to_the_same) {
+TEST_F(root_consistency, resolved_paths_are_free_of_links_and_lead_to_the_same) {
   for (unsigned seed = 1; seed <= trees; ++seed) {
     const test::canary_tree canary;
     random_source random(seed);

@@ -92,4 +92,14 @@ inline root open_root(const std::string& path, resolver r, mounts allowed = moun
   return *std::move(opened);
 }
 
+/// For tests whose judge is the kernel's own resolution.
+class judged_by_openat2 : public testing::Test {
+protected:
+  void SetUp() override {
+    const canary_tree canary;
+    if (!root::open(canary.ws(), {.resolver = resolver::openat2}))
+      GTEST_SKIP() << "openat2, which is the judge, is not available";
+  }
+};
+
 } // namespace paddock::test
