@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 
 #include <cerrno>
+#include <ranges>
 #include <utility>
 
 namespace paddock::resolve {
@@ -198,8 +199,8 @@ private:
   void push(std::string_view path, bool from_link) {
     if (from_link && (path.ends_with('/') || path.ends_with("/."))) pending_.push_back({".", true});
     const auto parts = components(path);
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-      pending_.push_back({std::string(*part), from_link});
+    for (const auto part : std::ranges::reverse_view(parts))
+      pending_.push_back({std::string(part), from_link});
   }
 
   result<void> follow(int link) {
@@ -233,9 +234,9 @@ private:
     expansion out{joined(), 0, first.from_link};
     out.existing = out.path.size();
     append(out.path, first.name);
-    for (auto rest = pending_.rbegin(); rest != pending_.rend(); ++rest) {
-      if (rest->name == "..") return refuse(error_code::not_found, ENOENT);
-      append(out.path, rest->name);
+    for (const auto& rest : std::ranges::reverse_view(pending_)) {
+      if (rest.name == "..") return refuse(error_code::not_found, ENOENT);
+      append(out.path, rest.name);
     }
     return out;
   }

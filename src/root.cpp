@@ -122,7 +122,7 @@ result<component> component::from(std::string_view name) noexcept {
   return c;
 }
 
-result<root> root::open(std::string_view path, root_options options) {
+result<root> root::open(std::string_view path, const root_options& options) {
   if (path.empty() || path.find('\0') != std::string_view::npos)
     return error{error_code::invalid_argument, 0, "open root"};
   root r;

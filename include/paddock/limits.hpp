@@ -24,18 +24,18 @@ namespace paddock {
   X(write_characters_max,   10'000u,              "--max-write-characters",   "text of one writeTextFile call, in code points")                \
   X(append_characters_max,  2'000u,               "--max-append-characters",  "text of one appendTextFile call, in code points")               \
   X(edit_characters_max,    2'000u,               "--max-edit-characters",    "oldText and newText of one editTextFile call, in code points each") \
-  X(image_bytes_max,        15u * 1024 * 1024,    "--max-image-bytes",        "file accepted by readImageFile")                                \
-  X(pdf_bytes_max,          30u * 1024 * 1024,    "--max-pdf-bytes",          "file accepted by readPdfFile")                                  \
-  X(read_bytes_max,         4u * 1024 * 1024,     "--max-read-bytes",         "text returned by one readTextFile call")                        \
-  X(edit_file_bytes_max,    256u * 1024 * 1024,   "--max-edit-file-bytes",    "size of a file that editTextFile changes")                      \
+  X(image_bytes_max,        15ull * 1024 * 1024,  "--max-image-bytes",        "file accepted by readImageFile")                                \
+  X(pdf_bytes_max,          30ull * 1024 * 1024,  "--max-pdf-bytes",          "file accepted by readPdfFile")                                  \
+  X(read_bytes_max,         4ull * 1024 * 1024,   "--max-read-bytes",         "text returned by one readTextFile call")                        \
+  X(edit_file_bytes_max,    256ull * 1024 * 1024, "--max-edit-file-bytes",    "size of a file that editTextFile changes")                      \
   X(list_entries_max,       10'000u,              "--max-list-entries",       "entries returned by one listDirectory call")                    \
-  X(exec_output_bytes_max,  1u * 1024 * 1024,     "--max-exec-output-bytes",  "kept of each output stream of one command (head and tail)")      \
+  X(exec_output_bytes_max,  1ull * 1024 * 1024,   "--max-exec-output-bytes",  "kept of each output stream of one command (head and tail)")      \
   X(exec_timeout_ms,        60'000u,              "--max-exec-default-ms",    "deadline of a command that asks for none, in milliseconds")     \
   X(exec_timeout_ms_max,    3'600'000u,           "--max-exec-ms",            "longest deadline a command may ask for, in milliseconds")       \
   X(exec_kill_grace_ms,     500u,                 "--max-exec-grace-ms",      "time between SIGTERM and SIGKILL at the deadline, in milliseconds") \
   X(exec_concurrent_max,    16u,                  "--max-exec-concurrent",    "commands that run at the same time")                            \
-  X(message_in_bytes_max,   16u * 1024 * 1024,    "--max-message-in-bytes",   "one protocol line from the client")                             \
-  X(message_out_bytes_max,  4u * 1024 * 1024,     "--max-message-out-bytes",  "one protocol line to the client")                               \
+  X(message_in_bytes_max,   16ull * 1024 * 1024,  "--max-message-in-bytes",   "one protocol line from the client")                             \
+  X(message_out_bytes_max,  4ull * 1024 * 1024,   "--max-message-out-bytes",  "one protocol line to the client")                               \
   X(todos_max,              10'000u,              "--max-todos",              "items on the todo list")                                      \
   X(todo_characters_max,    2'000u,               "--max-todo-characters",    "title of one item on the todo list, in code points")
 // clang-format on

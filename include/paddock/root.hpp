@@ -145,7 +145,7 @@ public:
   /// Opens the directory at `path` (ambient authority: any path of this process). The directory is
   /// held by descriptor from then on; renaming it does not change which one it is.
   /// Errors: not_found, not_a_directory, permission_denied, unsupported (openat2 was demanded).
-  static result<root> open(std::string_view path, root_options options = {});
+  static result<root> open(std::string_view path, const root_options& options = {});
 
   /// Opens what `path` names, following links that stay beneath the root. FIFOs, sockets and
   /// devices are refused without waiting. Errors: every reason of a path (not_found, escapes_root,

@@ -143,7 +143,7 @@ std::string_view name_of(log_level level) noexcept {
 }
 
 std::optional<log_level> log_level_of(std::string_view name) noexcept {
-  const auto found = std::ranges::find(log_level_names, name);
+  const auto* const found = std::ranges::find(log_level_names, name);
   if (found == log_level_names.end()) return std::nullopt;
   return static_cast<log_level>(found - log_level_names.begin());
 }

@@ -56,7 +56,7 @@ struct server::core {
   [[nodiscard]] const tool* find(std::string_view name) const;
   [[nodiscard]] const extension_method* find_method(std::string_view name, revision r) const;
   /// What HTTP has to repeat of the arguments of this tool.
-  [[nodiscard]] const std::vector<parameter_header>& headers_of(std::string_view tool) const;
+  [[nodiscard]] const std::vector<parameter_header>& headers_of(std::string_view name) const;
   /// The result of a legacy `initialize` answered with `r`.
   [[nodiscard]] std::string initialize_result(revision r) const;
   /// Of server/discover.

@@ -78,7 +78,7 @@ http_headers streamable_http::headers_for(std::string_view accept,
   out.emplace_back("Accept-Encoding", "identity");
   const std::string& revision = message != nullptr ? message->revision : revision_;
   // The handshake settles the revision, so it can't name one.
-  if (!revision.empty() && !(message != nullptr && message->method == "initialize"))
+  if (!revision.empty() && (message == nullptr || message->method != "initialize"))
     out.emplace_back("MCP-Protocol-Version", header_value_of(revision));
   if (message != nullptr) {
     out.emplace_back("Content-Type", "application/json");
@@ -174,11 +174,11 @@ void streamable_http::end_session() {
     session_ended_ = true;
     return changed_.notify_all();
   }
-  http_request request{.method = "DELETE",
-                       .target = loop_->server().target,
-                       .headers = headers_for("application/json", nullptr),
-                       .body = {},
-                       .timeout_ms = close_ms_};
+  const http_request request{.method = "DELETE",
+                             .target = loop_->server().target,
+                             .headers = headers_for("application/json", nullptr),
+                             .body = {},
+                             .timeout_ms = close_ms_};
   loop_->exchange(request, std::make_unique<exchange>(*this, exchange::role::session_end, nullptr));
 }
 
