@@ -13,7 +13,6 @@ import { converse, workspaceFor } from "./workspace.mjs";
 
 const transports = { "sdk 1": TransportV1, "client 2": TransportV2 };
 
-
 for (const [name, sdk, create, version] of officialClients) {
   test(name, { timeout: 60_000 }, async (t) => {
     const { path, command, args } = workspaceFor(t);

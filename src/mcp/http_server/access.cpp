@@ -140,7 +140,8 @@ verdict judge(const http_request_head& head, const access_rules& rules) {
   }
   if (!host_allowed(host, *name, rules))
     return refuse(403, "this name is not one of the server's; see --http-allow-host");
-  if (foreign_allowed && head.method == "OPTIONS" && head.count("access-control-request-method") > 0)
+  if (foreign_allowed && head.method == "OPTIONS" &&
+      head.count("access-control-request-method") > 0)
     return {.to = route::preflight, .origin = std::string(head.header("origin"))};
   if (!rules.token.empty() && !has_token(head, rules.token))
     return refuse(401, "send the server's token as Authorization: Bearer", ask_for_token);
