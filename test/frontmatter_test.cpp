@@ -249,6 +249,10 @@ TEST(Frontmatter, CollapseKeepsAllButWhiteSpace) {
       {"12345678\xC3\xA9\xC3\xA8\xC3\x85", "12345678\xC3\xA9\xC3\xA8\xC3\x85"},
       {"        12345678", "12345678"},
       {"12345678        ", "12345678"},
+      {"查询行情 ok", "查询行情 ok"}, // eight bytes end inside of a character
+      {"123456询x", "123456询x"},
+      {"12345\xF0\x9F\x8D\x89x", "12345\xF0\x9F\x8D\x89x"},
+      {"1234567\xC3\x8D x", "1234567\xC3\x8D x"},
   };
   for (const auto& [text, expected] : cases) {
     std::string collapsed(text);

@@ -242,7 +242,18 @@ inline void append_utf8(std::string& out, char32_t c) {
   return at[7] != '\xC2' && at[7] != '\xE2' && (at[6] != '\xE2' || at[7] != '\x80');
 }
 
-/// Trims white space and line breaks, and makes each run of them inside one space.
+/// Size of the white space character at the beginning of `text`, which is not empty; 0: there is
+/// none. Looks for whole characters, so that it may begin inside of one.
+[[nodiscard]] constexpr std::size_t white_space_size(std::string_view text) noexcept {
+  const char first = text.front();
+  if (first == ' ' || (first >= '\t' && first <= '\r')) return 1;
+  if (first == '\xC2') return text.starts_with("\xC2\x85") ? 2 : 0;
+  if (first != '\xE2') return 0;
+  return text.starts_with("\xE2\x80\xA8") || text.starts_with("\xE2\x80\xA9") ? 3 : 0;
+}
+
+/// Trims white space and line breaks, and makes each run of them inside one space. All other bytes
+/// stay.
 inline void collapse(std::string& text) noexcept {
   constexpr std::size_t word_size = sizeof(std::uint64_t);
   char* const out = text.data();
@@ -250,21 +261,22 @@ inline void collapse(std::string& text) noexcept {
   for (std::size_t at = 0; at < text.size();) {
     const bool is_open = kept == 0 || out[kept - 1] == ' '; // another space would be too many
     if (text.size() - at >= word_size && (!is_open || out[at] != ' ') &&
-        is_collapsed_word(out + at)) {
+        is_collapsed_word(out + at)) { // it may end inside of a character
       std::memmove(out + kept, out + at, word_size);
       kept += word_size;
       at += word_size;
       continue;
     }
-    const std::string_view character = first_character(std::string_view(text).substr(at));
-    const char32_t c = code_point(character);
-    if (c == ' ' || (c >= '\t' && c <= '\r') || is_unicode_line_break(c)) {
-      if (!is_open) out[kept++] = ' ';
-    } else {
-      std::memmove(out + kept, character.data(), character.size());
-      kept += character.size();
+    const std::string_view rest = std::string_view(text).substr(at);
+    const std::size_t blank = white_space_size(rest);
+    const std::size_t size = blank > 0 ? blank : first_character(rest).size();
+    if (blank == 0) {
+      std::memmove(out + kept, rest.data(), size);
+      kept += size;
+    } else if (!is_open) {
+      out[kept++] = ' ';
     }
-    at += character.size();
+    at += size;
   }
   if (kept > 0 && out[kept - 1] == ' ') --kept;
   text.resize(kept);
