@@ -792,6 +792,37 @@ TEST(HttpServer, MakesRoomByEndingTheConnectionIdleForLongest) {
   EXPECT_TRUE(idle.front().is_ended());
 }
 
+const std::string probe = "GET /healthz HTTP/1.1\r\n\r\n";
+
+TEST(HttpServer, KeepsConnectionsForProbes) {
+  const served s({.connections_max = 2});
+  std::vector<raw_client> held;
+  for (int i = 0; i < 2; ++i) {
+    held.push_back(s.client());
+    held.back().send(post(modern_headers("subscriptions/listen"),
+                          modern("subscriptions/listen", R"("notifications":{})")));
+    EXPECT_EQ(200, held.back().receive_head().status);
+  }
+  EXPECT_EQ("ok\n", s.ask(probe).body);
+  const http_reply refused = s.ask(modern_call("fail"));
+  EXPECT_EQ(503, refused.status);
+  EXPECT_EQ("close", refused.header("connection"));
+  held.front().close();
+  EXPECT_EQ("ok\n", s.ask(probe).body) << "and so the place is known to be free";
+  EXPECT_EQ(200, s.ask(modern_call("fail")).status);
+}
+
+TEST(HttpServer, EndsHeadsThatAreSlowToArriveWhenPlacesGetShort) {
+  const served s({.connections_max = 2});
+  raw_client first = s.client();
+  first.send("GET /healthz HTTP/1.1\r\n");
+  EXPECT_EQ("ok\n", s.ask(probe).body) << "there is a place, and the first one was accepted";
+  raw_client second = s.client();
+  second.send("GET /healthz");
+  EXPECT_EQ(200, s.ask(modern_call("fail")).status);
+  EXPECT_TRUE(first.is_ended());
+}
+
 TEST(HttpServer, HoldsAThousandIdleConnections) {
   rlimit files{};
   ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &files));

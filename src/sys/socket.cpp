@@ -6,6 +6,7 @@
 
 #include <netdb.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -247,6 +248,11 @@ result<void> control(int epoll, int operation, int fd, const readiness& wanted) 
 }
 
 } // namespace
+
+std::uint64_t descriptor_limit() noexcept {
+  rlimit bound{};
+  return ::getrlimit(RLIMIT_NOFILE, &bound) == 0 ? bound.rlim_cur : 1024;
+}
 
 result<file_descriptor> epoll_create() {
   file_descriptor fd(::epoll_create1(EPOLL_CLOEXEC));

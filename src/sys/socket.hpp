@@ -65,6 +65,9 @@ struct readiness {
 
   friend bool operator==(const readiness&, const readiness&) = default;
 };
+/// How many descriptors this process may have open.
+[[nodiscard]] std::uint64_t descriptor_limit() noexcept;
+
 result<file_descriptor> epoll_create();
 result<void> epoll_add(int epoll, int fd, const readiness& wanted);
 result<void> epoll_modify(int epoll, int fd, const readiness& wanted);

@@ -5,9 +5,11 @@
 /// of clients at once.
 ///
 /// One endpoint (`path`) takes POST, and DELETE for sessions. A request of 2026-07-28 stands for
-/// itself: its headers must agree with its body, and closing the connection, or only the sending
-/// side of it, cancels the call. Older clients get a session at `initialize`; there a call ends by
-/// itself or by `notifications/cancelled`, and a lost connection loses the answer only. Answers are
+/// itself: its headers must agree with its body, and closing the connection cancels the call; so
+/// does closing only the sending side of it over TCP, where both look the same. What takes less
+/// than a tenth of a second is done all the same, so that a client may send a whole request and go.
+/// Older clients get a session at `initialize`; there a call ends by itself or by
+/// `notifications/cancelled`, and a lost connection loses the answer only. Answers are
 /// JSON, or an event stream when the request has a progress token or its tool writes a log, and the
 /// client accepts one. GET streams, resumption and the transport of 2024-11-05 with two endpoints
 /// are not offered. All clients work with the one workspace of the server, and share what the tools
@@ -19,10 +21,12 @@
 /// or one of `allowed_origins`: no web page reaches the server by having its own name point here.
 /// With a token and no `allowed_hosts` any `Host` will do on addresses other than loopback, because
 /// such a page does not know the token. GET /healthz, which says "ok" and nothing else, asks for
-/// neither token nor `Host`, so that orchestrators can probe; it too refuses foreign origins.
+/// neither token nor `Host`, so that orchestrators can probe; it too refuses foreign origins. Pages
+/// of allowed origins can read every answer, errors too.
 ///
-/// Guaranteed: memory, threads, connections and sessions are bounded, slow clients are cut off, an
-/// answer goes to the connection that asked and to no other, malformed HTTP is refused where two
+/// Guaranteed: memory, threads, connections and sessions are bounded, slow clients are cut off,
+/// probes are answered also when all connections are taken (some more are kept for them), an answer
+/// goes to the connection that asked and to no other, malformed HTTP is refused where two
 /// programs could read it differently. Not guaranteed: secrecy (put TLS in front for other
 /// machines), fairness between clients, and that a handler which ignores `call::cancelled()` is
 /// stopped.
@@ -50,6 +54,8 @@ struct http_server_options {
   std::vector<std::string> allowed_hosts{};   ///< "name" or "name:port", beside the loopback names
   std::vector<std::string> allowed_origins{}; ///< "https://host[:port]"; they get CORS headers
 
+  /// Fewer where the process may not have so many descriptors. When all are taken, requests that
+  /// are slow to arrive and idle connections give way; other requests get 503.
   unsigned connections_max = 1024;
   unsigned calls_running_max = 32;  ///< each on a thread of its own
   unsigned calls_waiting_max = 256; ///< beyond both: 503

@@ -15,6 +15,7 @@ constexpr std::string_view allow_post = "Allow: POST\r\n";
 constexpr std::string_view allow_health = "Allow: GET, HEAD\r\n";
 constexpr std::string_view ask_for_token = "WWW-Authenticate: Bearer\r\n";
 constexpr std::string_view health_path = "/healthz";
+constexpr std::string_view parameter_header_prefix = "mcp-param-";
 
 verdict refuse(int status, std::string_view reason, std::string_view header = {}) {
   return {.to = route::refused, .status = status, .reason = reason, .header = header, .origin = {}};
@@ -50,6 +51,7 @@ bool host_allowed(const std::string& host, std::string_view name, const access_r
 
 /// That of a page which this very server would have served.
 bool is_own_origin(std::string_view origin, std::string_view host) {
+  if (host.empty()) return false;
   for (const std::string_view scheme : {"http://", "https://"})
     if (origin.starts_with(scheme) && origin.substr(scheme.size()) == host) return true;
   return false;
@@ -118,23 +120,23 @@ verdict judge_method(const http_request_head& head) {
                 modern ? allow_post : allow_endpoint);
 }
 
-} // namespace
-
-verdict judge(const http_request_head& head, const access_rules& rules) {
-  if (head.count("host") != 1) return refuse(400, "send exactly one Host header");
-  const std::string host = ascii_lower(head.header("host"));
-  const auto name = name_in(host);
-  if (!name) return refuse(400, "the Host header is not a host with or without a port");
+verdict judge_request(const http_request_head& head, const access_rules& rules) {
   const target_parts target = parts_of(head.target);
-  if (target.authority && *target.authority != host)
+  const bool probe = target.path == health_path;
+  const std::string host = ascii_lower(head.header("host"));
+  const std::size_t hosts = head.count("host");
+  if (hosts > 1 || (hosts == 0 && !probe)) return refuse(400, "send exactly one Host header");
+  const auto name = name_in(host);
+  if (!name && !(probe && host.empty()))
+    return refuse(400, "the Host header is not a host with or without a port");
+  if (target.authority && hosts == 1 && *target.authority != host)
     return refuse(400, "the target and the Host header name different hosts");
   if (head.count("origin") > 1) return refuse(400, "send one Origin header at most");
-  const std::string origin = ascii_lower(head.header("origin"));
   const bool has_origin = head.count("origin") == 1;
-  const bool foreign_allowed = has_origin && contains(rules.allowed_origins, origin);
-  if (has_origin && !foreign_allowed && !is_own_origin(origin, host))
+  const bool foreign_allowed = !allowed_origin(head, rules).empty();
+  if (has_origin && !foreign_allowed && !is_own_origin(ascii_lower(head.header("origin")), host))
     return refuse(403, "pages of this origin may not use this server; see --http-allow-origin");
-  if (target.path == health_path) {
+  if (probe) {
     if (head.method == "GET" || head.method == "HEAD") return {.to = route::health};
     return refuse(405, "use GET", allow_health);
   }
@@ -142,12 +144,42 @@ verdict judge(const http_request_head& head, const access_rules& rules) {
     return refuse(403, "this name is not one of the server's; see --http-allow-host");
   if (foreign_allowed && head.method == "OPTIONS" &&
       head.count("access-control-request-method") > 0)
-    return {.to = route::preflight, .origin = std::string(head.header("origin"))};
+    return {.to = route::preflight};
   if (!rules.token.empty() && !has_token(head, rules.token))
     return refuse(401, "send the server's token as Authorization: Bearer", ask_for_token);
   if (target.path != rules.path) return refuse(404, "nothing is here; check the path of the URL");
-  verdict v = judge_method(head);
-  if (foreign_allowed) v.origin = head.header("origin");
+  return judge_method(head);
+}
+
+} // namespace
+
+std::string_view allowed_origin(const http_request_head& head, const access_rules& rules) {
+  if (head.count("origin") != 1) return {};
+  const std::string_view origin = head.header("origin");
+  return contains(rules.allowed_origins, ascii_lower(origin)) ? origin : std::string_view();
+}
+
+/// Tools choose the names of the headers Mcp-Param-…, and a wildcard does not stand for them in
+/// requests with credentials; so those that the browser asks for are repeated.
+std::string preflight_lines(const http_request_head& head) {
+  std::string out = "Access-Control-Allow-Methods: POST, DELETE\r\n"
+                    "Access-Control-Allow-Headers: Authorization, Content-Type, Mcp-Method, "
+                    "Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id";
+  for (const auto& [name, value] : head.headers) {
+    if (name != "access-control-request-headers") continue;
+    (void)any_item(value, [&](std::string_view item) {
+      const std::string_view wanted = trim_blanks(item);
+      if (is_token(wanted) && ascii_lower(wanted).starts_with(parameter_header_prefix))
+        out.append(", ").append(wanted);
+      return false;
+    });
+  }
+  return out.append("\r\n");
+}
+
+verdict judge(const http_request_head& head, const access_rules& rules) {
+  verdict v = judge_request(head, rules);
+  v.origin = allowed_origin(head, rules);
   return v;
 }
 

@@ -43,4 +43,11 @@ struct verdict {
 
 [[nodiscard]] verdict judge(const http_request_head& head, const access_rules& rules);
 
+/// The foreign origin that `head` names, when its pages may read answers; else empty. For heads of
+/// which only a part was read, too.
+[[nodiscard]] std::string_view allowed_origin(const http_request_head& head,
+                                              const access_rules& rules);
+/// The header lines of the answer to a preflight.
+[[nodiscard]] std::string preflight_lines(const http_request_head& head);
+
 } // namespace paddock::mcp

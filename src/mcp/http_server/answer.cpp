@@ -67,7 +67,9 @@ std::string begin(const answer_head& head) {
   if (!head.origin.empty())
     out.append("Access-Control-Allow-Origin: ")
         .append(head.origin)
-        .append("\r\nAccess-Control-Expose-Headers: Mcp-Session-Id\r\nVary: Origin\r\n");
+        .append(
+            "\r\nAccess-Control-Expose-Headers: Mcp-Session-Id, Retry-After, WWW-Authenticate\r\n"
+            "Vary: Origin\r\n");
   return out;
 }
 
@@ -78,7 +80,7 @@ std::string with_body(const answer_head& head, std::string_view type, std::strin
   out.append("Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n");
   if (head.status != 204)
     out.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
-  return out.append("\r\n").append(body);
+  return out.append("\r\n").append(head.to_head ? std::string_view() : body);
 }
 
 std::string framed(std::string text, framing f) {
@@ -98,10 +100,8 @@ std::string refusal_answer(const answer_head& head, std::string_view reason) {
   return json_answer(head, error_response({}, rpc_error::invalid_request, reason));
 }
 
-std::string health_answer(const answer_head& head, std::string_view method) {
-  std::string out = with_body(head, "text/plain", "ok\n");
-  if (method == "HEAD") out.resize(out.size() - 3);
-  return out;
+std::string health_answer(const answer_head& head) {
+  return with_body(head, "text/plain", "ok\n");
 }
 
 std::string event_stream_head(const answer_head& head, framing f) {

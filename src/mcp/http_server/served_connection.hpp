@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,8 +59,12 @@ public:
   bool last = false;           ///< no further request is taken
   bool peer_done = false;      ///< the client sends no more
   bool gone = false;           ///< nothing can be written any more
+  bool reserved = false;       ///< beyond the places for all: for a probe only
+  bool watched = true;         ///< its socket is waited for
   std::int64_t since_ms;       ///< when the phase began
   std::int64_t written_ms = 0; ///< when the client last took a byte, or the output began
+  /// When the call that is open is cancelled, because its client went away.
+  std::optional<std::int64_t> cancel_ms;
   sys::readiness registered;
   std::size_t counted = 0; ///< of bytes_held, in the service's sum
 

@@ -23,6 +23,13 @@ constexpr std::int64_t linger_ms = 1000;      ///< for the client to take what w
 constexpr std::int64_t patience_ms = 900;     ///< for cancelled calls to end
 constexpr std::int64_t accept_again_ms = 100; ///< without descriptors for another connection
 constexpr unsigned accepts_max = 64;          ///< before others get their turn
+constexpr std::size_t reserve_max = 32;       ///< connections for probes when all places are taken
+constexpr std::int64_t reserved_head_ms = 1000; ///< for the head of these
+constexpr std::int64_t slow_head_ms = 1000;     ///< a head that takes longer gives way first
+/// Of the descriptors that the process may have, those that calls and the rest of it need.
+constexpr std::uint64_t descriptors_kept = 256;
+/// A client that sends a request and goes away gets what is done so quickly; the rest is cancelled.
+constexpr std::int64_t disconnect_grace_ms = 100;
 
 // Keys of what is waited for; connections have numbers above.
 constexpr std::uint64_t key_listener = 0;
@@ -41,7 +48,7 @@ http_server::service::service(std::shared_ptr<const server::core> core, http_ser
       mailbox_(std::make_shared<mailbox>(std::move(wake))),
       pool_(std::make_shared<call_pool>(options_.calls_running_max)),
       sessions_(options_.sessions_max, options_.session_idle_ms), buffer_(new char[read_bytes]),
-      last_number_(keys_end) {
+      last_number_(keys_end), places_(options_.connections_max) {
   rules_.path = options_.path;
   rules_.token = options_.token;
   for (const std::string& each : options_.allowed_hosts)
@@ -74,6 +81,9 @@ void http_server::service::stop() noexcept {
 result<http_serve_outcome> http_server::service::run(int stop_fd) {
   sys::ignore_sigpipe();
   stop_fd_ = stop_fd;
+  const std::uint64_t descriptors = sys::descriptor_limit();
+  const std::uint64_t room = descriptors - std::min(descriptors / 2, descriptors_kept);
+  places_ = static_cast<std::size_t>(std::min<std::uint64_t>(options_.connections_max, room));
   PADDOCK_CHECK(watch());
   if (!pool_->start()) return error{error_code::too_many, EAGAIN, "thread"};
   result<void> going;
@@ -132,31 +142,58 @@ void http_server::service::on_ready(const sys::readiness& what) {
 void http_server::service::accept_connections() {
   if (stage_ != stage::serving) return;
   for (unsigned i = 0; i < accepts_max; ++i) {
-    const bool full = connections_.size() >= options_.connections_max;
-    if (full && idle_for_longest() == nullptr) return listen_again(false);
+    const bool full = connections_.size() - reserved_ >= places_;
+    if (full && replaceable() == nullptr && reserved_ >= reserve_max) return listen_again(false);
     auto accepted = sys::accept4(listener_.descriptor());
     if (!accepted && accepted.error().os_errno == EAGAIN) return;
-    conn* const oldest = full || !accepted ? idle_for_longest() : nullptr;
-    if (oldest != nullptr) close(*oldest);
+    conn* const replaced = full || !accepted ? replaceable() : nullptr;
+    const bool reserved = full && (replaced == nullptr || replaced->reserved);
+    if (replaced != nullptr) close(*replaced);
     if (!accepted) { // out of descriptors or memory
-      if (oldest != nullptr) continue;
+      if (replaced != nullptr) continue;
       check_ms_ = std::min(check_ms_, now_ms_ + accept_again_ms);
       return listen_again(false);
     }
     const std::uint64_t number = ++last_number_;
     auto c = std::make_unique<conn>(*std::move(accepted), number, request_limits_, now_ms_);
     c->registered = c->wanted();
+    c->reserved = reserved;
     if (!sys::epoll_add(epoll_.get(), c->socket.get(), c->registered)) continue;
+    reserved_ += reserved ? 1 : 0;
     conn& added = *connections_.emplace(number, std::move(c)).first->second;
     update(added);
   }
 }
 
-/// What is closed to make room; nullptr when all connections are at work.
+/// What is closed to make room; nullptr when all connections are at work. Of the reserve only when
+/// that is full, too.
+http_server::service::conn* http_server::service::replaceable() {
+  conn* const slow = oldest_head(false);
+  if (slow != nullptr && now_ms_ - slow->since_ms >= slow_head_ms) return slow;
+  if (conn* const idle = idle_for_longest()) return idle;
+  if (slow != nullptr) return slow;
+  return reserved_ >= reserve_max ? oldest_head(true) : nullptr;
+}
+
+/// The connection whose head has been incomplete for longest; of the reserve also one without any
+/// byte.
+http_server::service::conn* http_server::service::oldest_head(bool reserved) {
+  conn* oldest = nullptr;
+  for (const auto& [number, c] : connections_) {
+    const bool waits = c->in == conn::phase::head || (reserved && c->in == conn::phase::idle);
+    if (waits && c->reserved == reserved && c->unwritten() == 0 &&
+        (oldest == nullptr ||
+         std::pair(c->since_ms, number) < std::pair(oldest->since_ms, oldest->number)))
+      oldest = c.get();
+  }
+  return oldest;
+}
+
+/// The connection that has been between two requests for longest, without those of the reserve.
 http_server::service::conn* http_server::service::idle_for_longest() {
   conn* oldest = nullptr;
   for (const auto& [number, c] : connections_)
-    if (c->in == conn::phase::idle && c->unwritten() == 0 &&
+    if (c->in == conn::phase::idle && !c->reserved && c->unwritten() == 0 &&
         (oldest == nullptr ||
          std::pair(c->since_ms, number) < std::pair(oldest->since_ms, oldest->number)))
       oldest = c.get();
@@ -179,9 +216,11 @@ std::int64_t http_server::service::deadline_of(const conn& c) const noexcept {
   if (c.unwritten() > 0) return c.written_ms + options_.write_timeout_ms;
   switch (c.in) {
   case phase::idle:
-    return c.since_ms + options_.idle_timeout_ms;
+    return c.since_ms + (c.reserved ? reserved_head_ms : options_.idle_timeout_ms);
   case phase::head:
-    return c.since_ms + options_.head_timeout_ms;
+    return c.since_ms + (c.reserved
+                             ? std::min<std::int64_t>(reserved_head_ms, options_.head_timeout_ms)
+                             : options_.head_timeout_ms);
   case phase::body:
     return c.since_ms + options_.body_timeout_ms;
   case phase::lingering:
@@ -189,7 +228,9 @@ std::int64_t http_server::service::deadline_of(const conn& c) const noexcept {
   case phase::open:
     break;
   }
-  return c.answering->streaming ? c.written_ms + options_.keep_alive_ms : never;
+  const std::int64_t silent_ms =
+      c.answering->streaming ? c.written_ms + options_.keep_alive_ms : never;
+  return std::min(silent_ms, c.cancel_ms.value_or(never));
 }
 
 void http_server::service::check_deadlines() {
@@ -214,7 +255,9 @@ void http_server::service::check_deadlines() {
 
 void http_server::service::on_deadline(conn& c) {
   using phase = conn::phase;
-  if (c.unwritten() > 0 || c.in == phase::idle || c.in == phase::lingering) return close(c);
+  if (c.unwritten() > 0 || c.in == phase::idle || c.in == phase::lingering ||
+      (c.in == phase::open && c.cancel_ms && *c.cancel_ms <= now_ms_))
+    return close(c);
   if (c.in == phase::open) // a stream that was silent for long
     write(c, event_text({}, c.events_framing()));
   else
@@ -270,7 +313,9 @@ http_server::service::conn* http_server::service::find(std::uint64_t number) {
 }
 
 void http_server::service::on_socket(conn& c, const sys::readiness& what) {
-  if (what.broken) return close(c);
+  // What has arrived is read first, also when the client is gone.
+  const bool reads = what.readable && c.registered.readable;
+  if (what.broken && !reads) return on_client_gone(c, false);
   if (what.writable) {
     c.flush(now_ms_);
     if (c.in == conn::phase::lingering && c.unwritten() == 0) {
@@ -278,17 +323,33 @@ void http_server::service::on_socket(conn& c, const sys::readiness& what) {
       c.enter(conn::phase::lingering, now_ms_);
     }
   }
-  if (what.readable && c.registered.readable) {
+  if (reads) {
     const conn::received got = c.receive({buffer_.get(), read_bytes});
-    if (got == conn::received::broken || got == conn::received::ended) return close(c);
+    if (got != conn::received::some && (got != conn::received::nothing || what.broken))
+      return close(c);
   }
   if (what.peer_done) {
-    // Closing the connection is how a modern client cancels. An older one may only have lost it,
-    // or may send no more and still read.
-    if (c.answering && c.answering->speaks == era::modern) return close(c);
     c.peer_done = c.last = true;
+    // Over TCP a client that has gone looks like one that only sends no more.
+    if (listener_.who() != listener::reach::file) return on_client_gone(c, true);
   }
   take_requests(c);
+  update(c);
+}
+
+/// Closing the connection is how a modern client cancels; an older one may only have lost it.
+void http_server::service::on_client_gone(conn& c, bool watch_on) {
+  const bool modern = c.in == conn::phase::open && c.answering->speaks == era::modern;
+  if (modern && !c.answering->listening && c.unwritten() == 0) {
+    c.peer_done = c.last = true;
+    if (!c.cancel_ms) c.cancel_ms = c.since_ms + disconnect_grace_ms;
+    if (!watch_on && c.watched) { // it would be reported for ever
+      c.watched = false;
+      sys::epoll_remove(epoll_.get(), c.socket.get());
+    }
+  } else if (modern || !watch_on) {
+    return close(c);
+  }
   update(c);
 }
 
@@ -340,7 +401,7 @@ void http_server::service::update(conn& c) {
   c.counted = held;
   check_ms_ = std::min(check_ms_, deadline_of(c));
   const sys::readiness wanted = c.wanted();
-  if (wanted == c.registered) return;
+  if (!c.watched || wanted == c.registered) return;
   c.registered = wanted;
   if (!sys::epoll_modify(epoll_.get(), c.socket.get(), wanted)) close(c);
 }
@@ -348,6 +409,7 @@ void http_server::service::update(conn& c) {
 void http_server::service::close(conn& c) {
   if (c.answering && c.answering->speaks == era::modern) c.answering->talk->abandon();
   bytes_held_ -= c.counted;
+  reserved_ -= c.reserved ? 1 : 0;
   connections_.erase(c.number);
   listen_again(true);
 }

@@ -42,7 +42,9 @@ private:
   [[nodiscard]] result<void> wait();
   void on_ready(const sys::readiness& what);
   void accept_connections();
+  [[nodiscard]] conn* replaceable();
   [[nodiscard]] conn* idle_for_longest();
+  [[nodiscard]] conn* oldest_head(bool reserved);
   void listen_again(bool on);
   void check_deadlines();
   void on_deadline(conn& c);
@@ -54,6 +56,7 @@ private:
   // --- a connection
   [[nodiscard]] conn* find(std::uint64_t number);
   void on_socket(conn& c, const sys::readiness& what);
+  void on_client_gone(conn& c, bool watch_on);
   void take_requests(conn& c);
   [[nodiscard]] bool take_step(conn& c, std::string_view& bytes);
   void update(conn& c);
@@ -100,6 +103,8 @@ private:
   std::unordered_map<std::uint64_t, std::unique_ptr<conn>> connections_;
   std::unique_ptr<char[]> buffer_;
   std::uint64_t last_number_;
+  std::size_t places_;       ///< for connections, without the reserve
+  std::size_t reserved_ = 0; ///< connections of the reserve
   std::size_t calls_open_ = 0;
   std::size_t bytes_held_ = 0;
   std::int64_t now_ms_ = 0;

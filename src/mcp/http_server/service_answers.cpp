@@ -74,7 +74,8 @@ answer_head http_server::service::head_for(const conn& c, int status) const {
           .lines = {},
           .session = c.answering ? std::string_view(c.answering->new_session) : std::string_view(),
           .origin = c.judged.origin,
-          .close = c.last};
+          .close = c.last,
+          .to_head = c.reader.head().method == "HEAD"};
 }
 
 void http_server::service::respond(conn& c, std::string_view response) {
@@ -89,6 +90,7 @@ void http_server::service::refuse(conn& c, int status, std::string_view reason,
       c.in == conn::phase::open ||
       (c.in == conn::phase::head && c.reader.is_head_complete() && !c.reader.has_body());
   c.last = c.last || !whole;
+  if (c.judged.origin.empty()) c.judged.origin = allowed_origin(c.reader.head(), rules_);
   answer_head head = head_for(c, status);
   head.lines = lines;
   respond(c, refusal_answer(head, reason));

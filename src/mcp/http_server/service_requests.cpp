@@ -11,19 +11,17 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::string_view session_header = "mcp-session-id";
-constexpr std::string_view preflight_lines =
-    "Access-Control-Allow-Methods: POST, DELETE\r\n"
-    "Access-Control-Allow-Headers: Authorization, Content-Type, Mcp-Method, Mcp-Name, "
-    "MCP-Protocol-Version, Mcp-Session-Id\r\n";
 
 } // namespace
 
 void http_server::service::on_head(conn& c) {
   const http_request_reader& r = c.reader;
-  c.last = c.last || !r.keeps_alive() || r.head().minor_version == 0;
+  c.last = c.last || !r.keeps_alive() || r.head().minor_version == 0 || c.reserved;
   c.judged = judge(r.head(), rules_);
   if (c.judged.to == route::refused)
     return refuse(c, c.judged.status, c.judged.reason, c.judged.header);
+  if (c.reserved && c.judged.to != route::health)
+    return refuse(c, 503, "too many connections are open; try again in a moment");
   if (c.judged.to != route::message && r.has_body())
     return refuse(c, 413, "this request takes no body");
   c.enter(conn::phase::body, now_ms_);
@@ -34,10 +32,11 @@ void http_server::service::on_request(conn& c) {
   c.enter(conn::phase::open, now_ms_);
   switch (c.judged.to) {
   case route::health:
-    return respond(c, health_answer(head_for(c, 200), c.reader.head().method));
+    return respond(c, health_answer(head_for(c, 200)));
   case route::preflight: {
+    const std::string lines = preflight_lines(c.reader.head());
     answer_head head = head_for(c, 204);
-    head.lines = preflight_lines;
+    head.lines = lines;
     return respond(c, json_answer(head, {}));
   }
   case route::end_session:
