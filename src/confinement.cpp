@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "sys/syscall.hpp"
+
 #include <paddock/confinement.hpp>
 
 #include <algorithm>
@@ -36,6 +38,17 @@ std::string_view advice(confinement_layer layer) noexcept {
 #undef X
   }
   return "";
+}
+
+std::string process_variable(const char* name) {
+  const std::string_view wanted(name);
+  for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr;
+       ++entry) {
+    const std::string_view variable(*entry);
+    if (variable.starts_with(wanted) && variable.substr(wanted.size()).starts_with('='))
+      return std::string(variable.substr(wanted.size() + 1));
+  }
+  return {};
 }
 
 confinement_policy confinement_policy::host() {

@@ -4,6 +4,7 @@
 #include "sys/exec_protocol.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <span>
@@ -55,25 +56,34 @@ std::string names_of(std::uint32_t bits) {
   return names;
 }
 
-std::string failure_of(step which, const enforcement& taken) {
+/// The path that the helper could not make visible, if it was one.
+std::string unreachable_of(const confinement_policy& policy, const enforcement& taken) {
+  std::size_t index = taken.unreachable;
+  if (index < policy.read_paths.size()) return policy.read_paths[index];
+  index -= policy.read_paths.size();
+  return index < policy.write_paths.size() ? policy.write_paths[index] : std::string();
+}
+
+std::string failure_of(step which, const confinement_policy& policy, const enforcement& taken) {
   const std::int32_t result = taken.results[static_cast<unsigned>(which)];
   std::string why = step_texts[static_cast<unsigned>(which)];
+  if (which == step::paths) why.append(" ").append(unreachable_of(policy, taken));
   why += ": ";
   why += result == enforcement::not_tried ? "not tried" : std::generic_category().message(result);
   return why;
 }
 
 /// Why the layer is not, or not fully, there.
-std::string missing_of(layer which, const enforcement& taken) {
+std::string missing_of(layer which, const confinement_policy& policy, const enforcement& taken) {
   const layer_rule& rule = layer_rules[which];
-  const std::uint32_t lacking = (rule.any | rule.all) & ~steps_done(taken);
   const bool applied = is_applied(which, taken);
   if (applied && (taken.has(rule.strongest) || rule.opening == nullptr)) return {};
+  const std::uint32_t lacking = lacking_of(which, taken);
   std::string missing;
   for (unsigned i = 0; i < step_count; ++i) {
     if ((lacking >> i & 1U) == 0) continue;
     if (!missing.empty()) missing += "; ";
-    missing += failure_of(static_cast<step>(i), taken);
+    missing += failure_of(static_cast<step>(i), policy, taken);
   }
   if (applied) missing = std::string(rule.opening) + " (" + missing + ")";
   return missing;
@@ -84,12 +94,14 @@ std::string missing_of(layer which, const enforcement& taken) {
 result<std::string> encode(const confinement_policy& policy) {
   if (!std::ranges::all_of(policy.read_paths, is_plain_path) ||
       !std::ranges::all_of(policy.write_paths, is_plain_path) ||
-      !std::ranges::all_of(policy.protected_names, is_plain_name))
+      !std::ranges::all_of(policy.protected_names, is_plain_name) || has_nul(policy.search_path) ||
+      has_nul(policy.home))
     return unusable;
   std::string strings;
   append(strings, policy.read_paths);
   append(strings, policy.write_paths);
   append(strings, policy.protected_names);
+  append(strings, std::array{policy.search_path, policy.home});
   if (strings.size() > sys::exec_policy_bytes_max - sizeof(sys::exec_policy)) return unusable;
   sys::exec_policy fixed{.bytes = static_cast<std::uint32_t>(sizeof fixed + strings.size()),
                          .read_paths = static_cast<std::uint32_t>(policy.read_paths.size()),
@@ -117,7 +129,7 @@ confinement_report describe(const confinement_policy& policy, const enforcement&
     row.applied = is_applied(which, taken);
     if (row.applied)
       row.mechanism = names_of((rule.any | rule.all | rule.also) & steps_done(taken));
-    row.missing = missing_of(which, taken);
+    row.missing = missing_of(which, policy, taken);
   }
   return report;
 }

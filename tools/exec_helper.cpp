@@ -335,9 +335,11 @@ int run_helper(int argc, char** argv) {
   if (!map_policy(given.policy, wanted)) fail(given.channel, exec_stage::helper, EINVAL);
   ::close(given.policy);
   find_places(given, where);
-  if (wanted.wants(confine::file_system) &&
-      !visible.collect(wanted, where.workspace, given.argv[0]))
-    fail(given.channel, exec_stage::helper, E2BIG);
+  if (wanted.wants(confine::file_system)) {
+    visible.collect(wanted, where.workspace, given.argv[0]);
+    shared.taken.set(confine::step::paths, visible.unreachable().os_errno);
+    shared.taken.unreachable = visible.unreachable().index;
+  }
   supervisor command(given, wanted, visible, where, shared);
   command.start();
   command.watch();

@@ -77,19 +77,31 @@ struct resource_limits {
   std::uint64_t cpu_seconds = 0;
 };
 
+/// A variable of this process's environment; empty: not set.
+[[nodiscard]] std::string process_variable(const char* name);
+
 struct confinement_policy {
 #define X(name, wire, usual, text, advice) demand name = demand::usual;
   PADDOCK_CONFINEMENT_LAYERS(X)
 #undef X
 
   /// Absolute paths of files and directories that may be read and run, beside the installed
-  /// programs: /usr, /bin, /lib and the like, the part of /etc that programs need, the directories
-  /// of the command's PATH, and beside those named bin, sbin or shims the libraries of the same
-  /// installation. Neither the home directory nor one above the workspace is made visible by PATH.
-  /// What does not exist is left out.
+  /// programs (see search_path). Without one of them, or of the next, the layer file_system is
+  /// missing: they have to exist and be in reach of this user, and may not lead through a link that
+  /// the command could change. One that lies in the workspace or in a write path adds nothing.
   std::vector<std::string> read_paths{};
-  /// Absolute paths that may be changed as well; they have to exist.
+  /// Absolute paths that may be changed as well.
   std::vector<std::string> write_paths{};
+  /// Where programs are installed, in the form of PATH; at first the PATH of this process. Visible
+  /// are /usr, /bin, /lib and the like, the part of /etc that programs need, the directories named
+  /// here, and beside those called bin, sbin or shims the libraries of the same installation; never
+  /// the home directory or one above the workspace, and nothing because of a directory that the
+  /// command could change or that a link in such a directory leads to. Entries that are not
+  /// absolute or do not exist mean nothing. The PATH of the command has no say in this.
+  std::string search_path = process_variable("PATH");
+  /// Covered by an empty directory of the command's own; at first the HOME of this process. Not
+  /// absolute, or "/": there is none. The HOME of the command has no say in this.
+  std::string home = process_variable("HOME");
   /// Names at the top of the workspace. A name that does not exist is made an empty directory
   /// while the command runs, so that the command cannot make one.
   std::vector<std::string> protected_names = {".perstack"};

@@ -12,6 +12,7 @@ namespace paddock::confine {
 // X(enumerator, what it is called in a report)
 #define PADDOCK_CONFINEMENT_STEPS(X)                                                               \
   X(namespaces, "namespaces")                                                                      \
+  X(paths, "path")                                                                                 \
   X(private_root, "mount namespace")                                                               \
   X(masks, "mask")                                                                                 \
   X(pid_namespace, "PID namespace")                                                                \
@@ -45,10 +46,13 @@ struct enforcement {
   static constexpr std::int32_t done = 0;
 
   std::int32_t results[step_count]; ///< not_tried, done, or the errno of the failure
+  /// Where the step `paths` failed: which of the policy's read paths and after them write paths.
+  std::uint32_t unreachable;
 
   void clear() {
     for (std::int32_t& result : results)
       result = not_tried;
+    unreachable = 0;
   }
   [[nodiscard]] bool has(step which) const { return results[static_cast<unsigned>(which)] == done; }
   void set(step which, std::int32_t result) { results[static_cast<unsigned>(which)] = result; }
@@ -66,12 +70,14 @@ enum layer : std::uint8_t {
   layer_count
 };
 
-/// Which steps make up a layer. It is applied when one step of `any` (if there are some) and all of
-/// `all` are done; `also` strengthens it.
+/// Which steps make up a layer. It is applied when one step of `any` (if there are some), all of
+/// `all` and all of `conditions`, which enforce nothing themselves, are done; `also` strengthens
+/// it.
 struct layer_rule {
   std::uint32_t any;
   std::uint32_t all;
   std::uint32_t also;
+  std::uint32_t conditions;
   step strongest;      ///< the step of `any` without which something is left open…
   const char* opening; ///< …namely this; null: nothing
 };
@@ -81,17 +87,18 @@ constexpr std::uint32_t bit(step which) {
 }
 
 inline constexpr layer_rule layer_rules[layer_count] = {
-    {bit(step::private_root) | bit(step::landlock_paths), 0, 0, step::private_root,
+    {bit(step::private_root) | bit(step::landlock_paths), 0, 0, bit(step::paths),
+     step::private_root,
      "names and attributes of files outside can be seen, and attributes changed"},
-    {bit(step::network_namespace) | bit(step::seccomp), 0, bit(step::landlock_sockets),
+    {bit(step::network_namespace) | bit(step::seccomp), 0, bit(step::landlock_sockets), 0,
      step::seccomp, "sockets can be made that lead nowhere"},
-    {bit(step::pid_namespace) | bit(step::landlock_signals), 0, bit(step::control_group),
+    {bit(step::pid_namespace) | bit(step::landlock_signals), 0, bit(step::control_group), 0,
      step::pid_namespace, nullptr},
-    {0, bit(step::masks), 0, step::masks, nullptr},
-    {0, bit(step::ipc_namespace), 0, step::ipc_namespace, nullptr},
-    {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0,
+    {0, bit(step::masks), 0, 0, step::masks, nullptr},
+    {0, bit(step::ipc_namespace), 0, 0, step::ipc_namespace, nullptr},
+    {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0, 0,
      step::seccomp, nullptr},
-    {0, bit(step::bounds), 0, step::bounds, nullptr},
+    {0, bit(step::bounds), 0, 0, step::bounds, nullptr},
 };
 
 constexpr std::uint32_t steps_done(const enforcement& taken) {
@@ -104,7 +111,17 @@ constexpr std::uint32_t steps_done(const enforcement& taken) {
 constexpr bool is_applied(layer which, const enforcement& taken) {
   const layer_rule& rule = layer_rules[which];
   const std::uint32_t bits = steps_done(taken);
-  return (rule.any == 0 || (bits & rule.any) != 0) && (bits & rule.all) == rule.all;
+  const std::uint32_t needed = rule.all | rule.conditions;
+  return (rule.any == 0 || (bits & rule.any) != 0) && (bits & needed) == needed;
+}
+
+/// The steps that the layer would be stronger with, or is missing for want of.
+constexpr std::uint32_t lacking_of(layer which, const enforcement& taken) {
+  const layer_rule& rule = layer_rules[which];
+  const std::uint32_t bits = steps_done(taken);
+  const std::uint32_t unmet = (rule.all | rule.conditions) & ~bits;
+  const bool one_is_enough = unmet != 0 && (rule.any & bits) != 0;
+  return unmet | (one_is_enough ? 0 : rule.any & ~bits);
 }
 
 } // namespace paddock::confine

@@ -57,7 +57,7 @@ struct exec_confined {
 };
 
 /// The fixed part of a policy. NUL-terminated strings follow back to back, as many as the counts
-/// say, in their order, and nothing else.
+/// say, in their order; then the search path and the home directory, and nothing else.
 struct exec_policy {
   std::uint32_t bytes; ///< of all of it
   std::uint32_t read_paths;

@@ -70,10 +70,16 @@ std::uint64_t path_rights_of(long abi) {
   return rights;
 }
 
-/// 0 or an errno; what is not there needs no rule.
-int allow(int ruleset, const char* path, std::uint64_t rights, std::uint64_t known) {
+enum class presence : bool { optional, required };
+
+/// 0 or an errno; what is not there, or out of reach without a rule, needs none.
+int allow(int ruleset, const char* path, std::uint64_t rights, std::uint64_t known,
+          presence there = presence::required) {
   const int fd = ::open(path, O_PATH | O_CLOEXEC);
-  if (fd < 0) return 0;
+  if (fd < 0) {
+    const bool absent = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+    return absent && there == presence::optional ? 0 : errno;
+  }
   struct stat status{};
   if (::fstat(fd, &status) == 0 && !S_ISDIR(status.st_mode)) rights &= for_files;
   const path_rule rule{rights & known, fd};
@@ -103,7 +109,8 @@ int allow_paths(int ruleset, const visible_paths& visible, root_kind root, const
   if (root == root_kind::own) failed = allow(ruleset, "/", reading, known);
   for (const visible_path& entry : visible) {
     if (root == root_kind::own ? entry.as == use::read : entry.as == use::scratch) continue;
-    if (failed == 0) failed = allow(ruleset, entry.path, rights_of(entry.as), known);
+    const presence there = entry.named ? presence::required : presence::optional;
+    if (failed == 0) failed = allow(ruleset, entry.path, rights_of(entry.as), known, there);
   }
   if (failed == 0 && scratch[0] != '\0')
     failed = allow(ruleset, scratch, anything_but_devices, known);

@@ -34,7 +34,9 @@ bool map_policy(int fd, policy& mapped) {
   mapped.read_paths = static_cast<const char*>(memory) + sizeof *fixed;
   mapped.write_paths = skip(mapped.read_paths, end, fixed->read_paths);
   mapped.protected_names = skip(mapped.write_paths, end, fixed->write_paths);
-  return skip(mapped.protected_names, end, fixed->protected_names) == end;
+  mapped.search_path = skip(mapped.protected_names, end, fixed->protected_names);
+  mapped.home = skip(mapped.search_path, end, 1);
+  return skip(mapped.home, end, 1) == end;
 }
 
 const char* next(const char* string) {

@@ -112,8 +112,7 @@ int private_root::copy(const visible_path& entry, int& mount) const {
   mount = copy_mount(entry.path, depth::with_submounts);
   if (mount < 0) {
     mount = absent;
-    const bool optional = entry.as != use::workspace && entry.as != use::write;
-    return optional && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) ? 0 : errno;
+    return !entry.named && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) ? 0 : errno;
   }
   return restrict(mount, attributes_of(entry.as), depth::with_submounts);
 }
@@ -172,7 +171,7 @@ int private_root::put(const visible_path& entry, int mount) {
   if (failed == 0 && attach_mount(mount, entry.path) != 0) failed = errno;
   ::close(mount);
   const bool optional = entry.as == use::scratch || entry.as == use::read;
-  return optional && (failed == EROFS || failed == EACCES) ? 0 : failed;
+  return optional && !entry.named && (failed == EROFS || failed == EACCES) ? 0 : failed;
 }
 
 int private_root::make_devices() {
@@ -215,21 +214,22 @@ int private_root::make_identity() const {
 }
 
 int private_root::enter() {
-  char targets[16][PATH_MAX]; // of the links at the top, while the old root is there
-  std::size_t links = 0;
+  const char* targets[capacity]; // of the links at the top, while the old root is there
   std::size_t i = 0;
   for (const visible_path& entry : visible_) {
-    if (mounts_[i++] != is_link || links == 16) continue;
-    const ssize_t size = ::readlink(entry.path, targets[links], PATH_MAX - 1);
-    targets[links++][size < 0 ? 0 : size] = '\0';
+    if (mounts_[i++] != is_link) continue;
+    char target[PATH_MAX];
+    const ssize_t size = ::readlink(entry.path, target, sizeof target - 1);
+    if (size < 0) return errno;
+    target[size] = '\0';
+    if ((targets[i - 1] = ::strdup(target)) == nullptr) return ENOMEM;
   }
   if (const int failed = leave_old_root(); failed != 0) return failed;
   const mode_t mask = ::umask(0);
-  links = i = 0;
+  i = 0;
   for (const visible_path& entry : visible_) {
     const int mount = mounts_[i++];
-    if (mount == is_link && links < 16 && ::symlink(targets[links++], entry.path) != 0)
-      return errno;
+    if (mount == is_link && ::symlink(targets[i - 1], entry.path) != 0) return errno;
     if (const int failed = put(entry, mount); failed != 0) return failed;
   }
   int failed = make_devices();

@@ -3,12 +3,11 @@
 
 #include "text.hpp"
 
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cerrno>
 #include <cstring>
 
 namespace paddock::exec {
@@ -64,6 +63,7 @@ const char* last_component(const char* path) {
 }
 
 bool holds_programs(const char* directory) {
+  if (*directory == '\0') return false;
   const char* name = last_component(directory);
   return std::strcmp(name, "bin") == 0 || std::strcmp(name, "sbin") == 0 ||
          std::strcmp(name, "shims") == 0;
@@ -86,26 +86,13 @@ bool next_entry(const char*& at, char (&entry)[PATH_MAX]) {
 
 } // namespace
 
-bool is_within(const char* path, const char* directory) {
-  const std::size_t size = std::strlen(directory);
-  if (size == 1) return true;
-  return std::strncmp(path, directory, size) == 0 && (path[size] == '\0' || path[size] == '/');
-}
-
-bool visible_paths::collect(const policy& wanted, const char* workspace, const char* program) {
+void visible_paths::collect(const policy& wanted, const char* workspace, const char* program) {
   workspace_ = workspace;
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && home[0] == '/' && home[1] != '\0') home_ = home;
-  add(workspace, use::workspace);
-  const char* path = wanted.write_paths;
-  for (std::uint32_t i = 0; i < wanted.fixed->write_paths; ++i, path = next(path))
-    add(path, use::write);
-  path = wanted.read_paths;
-  for (std::uint32_t i = 0; i < wanted.fixed->read_paths; ++i, path = next(path))
-    add(path, use::read);
+  add(workspace, use::workspace, origin::named);
+  add_named_paths(wanted);
   for (const char* scratch : scratch_paths)
     add(scratch, use::scratch);
-  if (home_ != nullptr) add(home_, use::scratch);
+  add_home(wanted.home);
   for (const char* system : system_paths)
     add(system, use::read);
   if (!wanted.wants(confine::network))
@@ -113,74 +100,169 @@ bool visible_paths::collect(const policy& wanted, const char* workspace, const c
       add(shared, use::read);
   for (const char* device : devices)
     add(device, use::device);
-  const char* search_path = std::getenv("PATH");
-  add_search_path(search_path);
-  add_program(search_path, program);
+  add_search_path(wanted.search_path);
+  add_program(wanted.search_path, program);
   sort();
-  return complete_;
 }
 
 /// Later entries of the same path, and what a writable entry holds anyway, are left out.
-void visible_paths::add(const char* path, use as) {
+void visible_paths::add(const char* path, use as, origin from) {
   for (const visible_path* entry = begin(); entry != end(); ++entry) {
     if (std::strcmp(entry->path, path) == 0) return;
     const bool covers = entry->as == use::read ? as == use::read : entry->as >= use::write;
     if (covers && is_within(path, entry->path)) return;
   }
-  if (size_ == capacity)
-    complete_ = false;
+  if (size_ == capacity) {
+    note_unreachable(E2BIG, no_path);
+    return;
+  }
+  entries_[size_++] = {path, as, from == origin::named};
+}
+
+void visible_paths::add_kept(const char* path, use as, origin from) {
+  const char* kept = ::strdup(path);
+  if (kept == nullptr)
+    note_unreachable(ENOMEM, no_path);
   else
-    entries_[size_++] = {path, as};
+    add(kept, as, from);
+}
+
+// --- what the operator named --------------------------------------------------------------------
+
+void visible_paths::note_unreachable(int os_errno, unsigned index) {
+  if (unreachable_.os_errno == 0) unreachable_ = {os_errno, index};
+}
+
+/// The paths that can be changed come first: they decide which links mean anything.
+void visible_paths::add_named_paths(const policy& wanted) {
+  const std::uint32_t reads = wanted.fixed->read_paths;
+  constexpr link_rule follow_all{[](const char*, const void*) { return false; }, nullptr};
+  const char* path = wanted.write_paths;
+  for (std::uint32_t i = 0; i < wanted.fixed->write_paths; ++i, path = next(path)) {
+    char real[PATH_MAX];
+    if (canonical_name(path, kind_wanted::anything, follow_all, real) == 0)
+      add_kept(real, use::write, origin::named);
+  }
+  path = wanted.write_paths;
+  for (std::uint32_t i = 0; i < wanted.fixed->write_paths; ++i, path = next(path)) {
+    char real[PATH_MAX];
+    if (canonical(path, kind_wanted::anything, real) == EPERM &&
+        canonical_name(path, kind_wanted::anything, follow_all, real) == 0)
+      remove(real);
+    add_named(path, use::write, reads + i);
+  }
+  path = wanted.read_paths;
+  for (std::uint32_t i = 0; i < reads; ++i, path = next(path))
+    add_named(path, use::read, i);
+}
+
+void visible_paths::remove(const char* path) {
+  visible_path* kept = std::remove_if(entries_, entries_ + size_, [&](const visible_path& entry) {
+    return entry.as == use::write && std::strcmp(entry.path, path) == 0;
+  });
+  size_ = static_cast<std::size_t>(kept - entries_);
+}
+
+/// Under its canonical name and, where that is another, under the one that was given. What lies in
+/// a place that the command can change is there already, whatever it is by now.
+void visible_paths::add_named(const char* path, use as, unsigned index) {
+  if (is_changeable(path)) return;
+  char real[PATH_MAX];
+  if (const int failed = canonical(path, kind_wanted::anything, real); failed != 0) {
+    note_unreachable(failed, index);
+    return;
+  }
+  add_kept(real, as, origin::named);
+  if (std::strcmp(path, real) != 0 && !is_shown(path)) add_kept(path, as, origin::named);
+}
+
+void visible_paths::add_home(const char* home) {
+  char real[PATH_MAX];
+  if (home[0] != '/') return;
+  const int failed = canonical(home, kind_wanted::directory, real);
+  if (failed == ENOTDIR) return;
+  if (failed == 0 && real[1] != '\0') {
+    real_home_ = ::strdup(real);
+    if (real_home_ != nullptr) add(real_home_, use::scratch);
+  }
+  home_ = is_plain(home) ? home : real_home_;
+  if (home_ != nullptr && (real_home_ == nullptr || !is_shown(home_))) add(home_, use::scratch);
+}
+
+// --- what the search path leads to --------------------------------------------------------------
+
+bool visible_paths::is_changeable(const char* directory) const {
+  for (const visible_path* entry = begin(); entry != end(); ++entry)
+    if (entry->as >= use::write && is_within(directory, entry->path)) return true;
+  return false;
+}
+
+/// Not by way of a link that the command can change.
+int visible_paths::canonical(const char* path, kind_wanted kind, char (&into)[PATH_MAX]) const {
+  const auto is_foreign = [](const char* directory, const void* self) {
+    return static_cast<const visible_paths*>(self)->is_changeable(directory);
+  };
+  return canonical_name(path, kind, {is_foreign, this}, into);
 }
 
 /// A directory must not be made visible when it holds more than programs: the home directory, the
 /// directories above it and above the workspace.
 bool visible_paths::is_private(const char* directory) const {
-  return is_within(workspace_, directory) || (home_ != nullptr && is_within(home_, directory));
+  return is_within(workspace_, directory) || (home_ != nullptr && is_within(home_, directory)) ||
+         (real_home_ != nullptr && is_within(real_home_, directory));
 }
 
-void visible_paths::add_if_directory(const char* prefix, const char* name) {
+/// Whether the name leads somewhere as part of something that is visible.
+bool visible_paths::is_shown(const char* path) const {
+  for (const visible_path* entry = begin(); entry != end(); ++entry)
+    if (entry->as != use::scratch && is_within(path, entry->path)) return true;
+  return false;
+}
+
+void visible_paths::add_if_there(const char* prefix, const char* name) {
   char path[PATH_MAX];
   const bool fits = text_writer(path).add(prefix).add("/").add(name).complete();
-  if (!fits || ::access(path, F_OK) != 0) return;
-  const char* kept = ::strdup(path);
-  if (kept == nullptr)
-    complete_ = false;
-  else
-    add(kept, use::read);
+  if (fits && ::access(path, F_OK) == 0) add_kept(path, use::read);
+}
+
+/// A link beside the programs counts as what it leads to.
+void visible_paths::add_beside(const char* installation, const char* name) {
+  char path[PATH_MAX];
+  char real[PATH_MAX];
+  if (!text_writer(path).add(installation).add("/").add(name).complete()) return;
+  if (canonical(path, kind_wanted::anything, real) != 0) return;
+  if (is_private(real) || is_changeable(real)) return;
+  if (std::strcmp(path, real) != 0) add_kept(real, use::read);
+  add_kept(path, use::read);
 }
 
 /// A directory that the search for programs goes through, and what lies beside it. `directory` is
 /// canonical.
 void visible_paths::add_program_directory(const char* directory) {
-  if (is_private(directory)) return;
-  for (const visible_path* entry = begin(); entry != end(); ++entry)
-    if (entry->as != use::scratch && is_within(directory, entry->path)) return;
+  if (is_private(directory) || is_shown(directory)) return;
   char parent[PATH_MAX];
   text_writer(parent).add(directory);
   *std::strrchr(parent, '/') = '\0';
   if (!holds_programs(directory) || parent[0] == '\0' || is_private(parent)) {
-    add_if_directory(parent, last_component(directory));
+    add_if_there(parent, last_component(directory));
     return;
   }
   for (const char* name : beside_programs)
-    add_if_directory(parent, name);
+    add_beside(parent, name);
+}
+
+/// The command looks through the name, which may be a link.
+void visible_paths::add_search_alias(const char* entry) {
+  if (is_plain(entry) && !is_private(entry) && !is_shown(entry)) add_kept(entry, use::read);
 }
 
 void visible_paths::add_search_path(const char* search_path) {
   char entry[PATH_MAX];
   char real[PATH_MAX];
   while (next_entry(search_path, entry)) {
-    if (!resolve(entry, real)) continue;
+    if (canonical(entry, kind_wanted::directory, real) != 0 || is_changeable(real)) continue;
     add_program_directory(real);
-    // The command looks through the name, which may be a link.
-    if (std::strcmp(entry, real) != 0 && !is_private(entry)) {
-      char* slash = std::strrchr(entry, '/');
-      if (slash != entry) {
-        *slash = '\0';
-        add_if_directory(entry, slash + 1);
-      }
-    }
+    if (std::strcmp(entry, real) != 0 && !is_private(real)) add_search_alias(entry);
   }
 }
 
@@ -192,18 +274,17 @@ void visible_paths::add_program(const char* search_path, const char* program) {
   while (next_entry(search_path, entry)) {
     char name[PATH_MAX];
     char real[PATH_MAX];
+    struct stat status{};
     const bool fits = text_writer(name).add(entry).add("/").add(program).complete();
     if (!fits || ::access(name, X_OK) != 0) continue;
-    if (!resolve(entry, real)) continue;
-    for (const visible_path* listed = begin(); listed != end(); ++listed)
-      if (listed->as >= use::write && is_within(real, listed->path)) return;
-    if (!resolve(name, real)) return;
+    if (canonical(name, kind_wanted::anything, real) != 0 || is_changeable(real)) return;
+    if (::stat(real, &status) != 0 || !S_ISREG(status.st_mode) || is_shown(real)) return;
     char* slash = std::strrchr(real, '/');
     *slash = '\0';
     if (holds_programs(real))
       add_program_directory(real);
     else
-      add_if_directory(real, slash + 1);
+      add_if_there(real, slash + 1);
     return;
   }
 }

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+
+// Who decides what a confined command sees: the policy, and neither the command's environment nor
+// anything that the command could change.
+
+#include "support/command_fixture.hpp"
+#include "support/denied_calls.hpp"
+#include "support/line_counts.hpp"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+namespace paddock::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// outside/ holds an installation (tool) and what is nobody's business (secret).
+class VisiblePaths : public command_fixture {
+protected:
+  VisiblePaths() {
+    ::chmod(tree_.path().c_str(), 0755);
+    tree_.directory("workspace/.perstack");
+    for (const char* file : {"outside/secret", "outside/tool/bin/plain", "outside/tool/lib/library",
+                             "outside/tool/secret", "outside/loose/file", "home/secret"}) {
+      tree_.directory(std::filesystem::path(file).parent_path().string());
+      tree_.file(file, "#!/bin/sh\necho ran\n");
+      ::chmod((tree_ / file).c_str(), 0755);
+    }
+    workspace_ = ::open((tree_ / "workspace").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  }
+  ~VisiblePaths() override { ::close(workspace_); }
+
+  void SetUp() override {
+    const auto report = probe_confinement({}, PADDOCK_TEST_HELPER);
+    if (!report || !report->complete()) GTEST_SKIP() << "a layer is unavailable";
+  }
+
+  [[nodiscard]] command in_workspace(const std::string& script) const {
+    auto asked = shell(script);
+    asked.confinement = {};
+    asked.confinement.search_path = "/usr/bin:/bin";
+    asked.confinement.home = tree_ / "home";
+    asked.working_directory = asked.workspace = workspace_;
+    return asked;
+  }
+  /// What the script prints.
+  [[nodiscard]] static std::string output(const command& asked) {
+    const auto r = run(asked);
+    return r ? r->out.text() : "not run: " + std::string(wire_name(r.error().code));
+  }
+  /// The names among these, in the test's directory, that can be read in a command.
+  [[nodiscard]] std::string readable(command asked, const std::vector<std::string>& names) const {
+    asked.argv = {"sh", "-c",
+                  "for f; do test -r \"$f\" && echo \"${f#" + tree_.path() + "/}\"; done", "sh"};
+    for (const std::string& name : names)
+      asked.argv.push_back(tree_ / name);
+    std::string found = output(asked);
+    std::ranges::replace(found, '\n', ' ');
+    return found;
+  }
+
+  int workspace_ = -1;
+};
+
+const std::vector<std::string> everything = {"outside/secret",           "outside/tool/bin/plain",
+                                             "outside/tool/lib/library", "outside/tool/secret",
+                                             "outside/loose/file",       "home/secret"};
+
+TEST_F(VisiblePaths, TheCommandsEnvironmentShowsNothing) {
+  tree_.link("workspace/link", tree_ / "outside");
+  const std::string t = tree_.path();
+  const struct {
+    const char* name;
+    std::string path;
+    std::string home;
+  } cases[] = {
+      {"a directory", t + "/outside", t + "/home"},
+      {"programs", t + "/outside/tool/bin", t + "/home"},
+      {"with dots", "/usr/../" + t + "/outside", t + "/home"},
+      {"by a link in the workspace", t + "/workspace/link", t + "/home"},
+      {"below such a link", t + "/workspace/link/tool/bin", t + "/home"},
+      {"the system's configuration", "/etc", t + "/home"},
+      {"home outside", "", t + "/outside"},
+      {"home in a protected entry", "", t + "/workspace/.perstack/x/y"},
+      {"the same with dots", "", "/usr/.." + t + "/workspace/.perstack/x/y"},
+      {"the same by a link", "", t + "/workspace/link/../workspace/.perstack/x/y"},
+      {"no home at all", "", "/"},
+  };
+  const std::string usual = readable(in_workspace(""), everything);
+  EXPECT_EQ(usual, "");
+  const std::string listing =
+      "ls -a / /etc /usr " + t + " " + t + "/workspace 2>&1; ls " + t + "/outside 2>&1";
+  const std::string seen = output(in_workspace(listing));
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    auto asked = in_workspace(listing);
+    asked.environment = {"PATH=/usr/bin:/bin:" + c.path, "HOME=" + c.home};
+    EXPECT_EQ(output(asked), seen);
+    EXPECT_EQ(readable(asked, everything), "");
+    EXPECT_FALSE(tree_.exists("workspace/.perstack/x"));
+  }
+  // The control: what the policy says is seen.
+  auto asked = in_workspace(listing);
+  asked.confinement.search_path += ":" + t + "/outside";
+  EXPECT_NE(output(asked), seen);
+  EXPECT_THAT(readable(asked, everything), HasSubstr("outside/secret"));
+}
+
+TEST_F(VisiblePaths, TheSearchPathShowsPrograms) {
+  const std::string t = tree_.path();
+  tree_.link("workspace/link", tree_ / "outside");
+  tree_.link("outside/tool/link", tree_ / "workspace/link");
+  tree_.link("alias", tree_ / "outside/tool/bin");
+  tree_.link("chain", tree_ / "workspace/link");
+  tree_.directory("extra");
+  tree_.link("extra/link", tree_ / "outside");
+  const std::string tool = "outside/tool/bin/plain outside/tool/lib/library ";
+  const struct {
+    const char* name;
+    std::string search_path;
+    bool extra; ///< whether the directory of that name may be changed
+    std::string shown;
+  } cases[] = {
+      {"nothing", "", false, ""},
+      {"what lies beside programs", t + "/outside/tool/bin", false, tool},
+      {"with a slash at the end", t + "/outside/tool/bin/", false, tool},
+      {"with dots", t + "/workspace/../outside/tool/bin", false, tool},
+      {"by a link", t + "/alias", false, tool},
+      {"another directory", t + "/outside/loose", false, "outside/loose/file "},
+      {"a file", t + "/outside/secret", false, ""},
+      {"below a file", t + "/outside/secret/bin", false, ""},
+      {"that is not there", t + "/absent/bin", false, ""},
+      {"relative", "outside/tool/bin:.:..:", false, ""},
+      {"home", t + "/home", false, ""},
+      {"above home", t, false, ""},
+      {"the root directory", "/:/..://", false, ""},
+      {"by a link in the workspace", t + "/workspace/link", false, ""},
+      {"below a link in the workspace", t + "/workspace/link/tool/bin", false, ""},
+      {"by a link to such a link", t + "/chain", false, ""},
+      {"below a link to such a link", t + "/outside/tool/link/tool/bin", false, ""},
+      {"by a link elsewhere", t + "/extra/link/tool/bin", false, tool},
+      {"the same where it may be changed", t + "/extra/link/tool/bin", true, ""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    auto asked = in_workspace("");
+    asked.confinement.search_path = "/usr/bin:" + c.search_path;
+    if (c.extra) asked.confinement.write_paths = {tree_ / "extra"};
+    EXPECT_EQ(readable(asked, everything), c.shown);
+  }
+}
+
+TEST_F(VisiblePaths, AWritableDirectoryOfTheSearchPathShowsNothingElse) {
+  auto asked = in_workspace("");
+  asked.confinement.search_path = "/usr/bin:" + tree_ / "outside/tool/bin";
+  EXPECT_EQ(readable(asked, everything), "outside/tool/bin/plain outside/tool/lib/library ");
+  asked.confinement.write_paths = {tree_ / "outside/tool/bin"};
+  EXPECT_EQ(readable(asked, everything), "outside/tool/bin/plain ");
+}
+
+TEST_F(VisiblePaths, AProgramThatIsALinkToElsewhereRuns) {
+  tree_.directory("bin");
+  tree_.link("bin/plain", tree_ / "outside/tool/bin/plain");
+  tree_.link("bin/loose", tree_ / "outside/loose/file");
+  tree_.link("workspace/link", tree_ / "outside/loose/file");
+  tree_.link("bin/misled", tree_ / "workspace/link");
+  const struct {
+    const char* program;
+    std::string output;
+  } cases[] = {{"plain", "ran\n"},
+               {"loose", "ran\n"},
+               {"misled", "not run: not_found"},
+               {"..", "not run: permission_denied"},
+               {".", "not run: permission_denied"},
+               {"absent", "not run: not_found"}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.program);
+    auto asked = in_workspace("");
+    asked.argv = {c.program};
+    asked.environment = {"PATH=/usr/bin:" + tree_ / "bin"};
+    asked.confinement.search_path = "/usr/bin:" + tree_ / "bin";
+    EXPECT_EQ(output(asked), c.output);
+    // The command's own search path does not lead anywhere else.
+    asked.confinement.search_path = "/usr/bin";
+    EXPECT_THAT(output(asked), testing::StartsWith("not run"));
+  }
+}
+
+TEST_F(VisiblePaths, HomeIsEmptyWhateverItIs) {
+  const std::string t = tree_.path();
+  tree_.link("home-link", tree_ / "home");
+  tree_.directory("workspace/inner");
+  tree_.file("workspace/file");
+  tree_.file("workspace/inner/file");
+  tree_.link("workspace/home-link", tree_ / "home");
+  const struct {
+    const char* name;
+    std::string home;
+    std::string listing; ///< of the home directory
+  } cases[] = {
+      {"usual", t + "/home", ""},
+      {"a link", t + "/home-link", ""},
+      {"with dots", t + "/workspace/../home/.", ""},
+      {"a slash at the end", t + "/home/", ""},
+      {"not there", t + "/absent/home", ""},
+      {"the workspace", t + "/workspace", "file\nhome-link\ninner\n"},
+      {"above the workspace", t, "workspace\n"},
+      {"in the workspace", t + "/workspace/inner", "file\n"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    auto asked = in_workspace("ls \"$HOME/\" && touch \"$HOME/.written\" && rm \"$HOME/.written\"");
+    asked.environment.push_back("HOME=" + c.home);
+    asked.confinement.home = c.home;
+    const auto r = run(asked);
+    ASSERT_THAT(r, IsOk());
+    EXPECT_EQ(r->exit_code, 0) << r->err.text();
+    EXPECT_EQ(r->out.text(), c.listing);
+    EXPECT_FALSE(tree_.exists("absent"));
+  }
+  for (const char* none : {"", "/", "//", "relative", "/..", "/dev/null"}) {
+    SCOPED_TRACE(none);
+    auto asked = in_workspace("test -c /dev/null && echo fine");
+    asked.confinement.home = none;
+    EXPECT_EQ(output(asked), "fine\n");
+  }
+  auto asked = in_workspace("ls " + t + "/home; echo fine");
+  asked.confinement.home = t + "/workspace/home-link"; // somebody else decides what that is
+  EXPECT_EQ(output(asked), "fine\n");
+}
+
+TEST_F(VisiblePaths, ThePolicyStartsWithTheEnvironmentOfThisProcess) {
+  const confinement_policy policy;
+  const char* path = std::getenv("PATH");
+  const char* home = std::getenv("HOME");
+  EXPECT_EQ(policy.search_path, path == nullptr ? "" : path);
+  EXPECT_EQ(policy.home, home == nullptr ? "" : home);
+  EXPECT_EQ(process_variable("PADDOCK_NO_SUCH_VARIABLE"), "");
+  EXPECT_EQ(process_variable("PAT"), "");
+  for (std::string confinement_policy::* member :
+       {&confinement_policy::search_path, &confinement_policy::home}) {
+    auto asked = in_workspace("");
+    asked.confinement.*member = std::string("/a\0/b", 5);
+    EXPECT_EQ(output(asked), "not run: invalid_argument");
+  }
+}
+
+// --- paths that cannot be had -------------------------------------------------------------------
+
+class UnreachablePath : public VisiblePaths {
+protected:
+  /// What a command is told, on a machine that may lack something.
+  [[nodiscard]] std::string tell(command asked, machine kind) const {
+    int written[2];
+    EXPECT_EQ(0, ::pipe2(written, O_CLOEXEC));
+    const pid_t host = ::fork();
+    if (host == 0) {
+      become(kind);
+      confinement_report report;
+      const auto r = run(asked, nullptr, &report);
+      const auto& layer = report.of(confinement_layer::file_system);
+      std::string text = r ? "ran: " + r->out.text() : std::string(wire_name(r.error().code));
+      text += layer.applied ? " applied" : " missing: " + layer.missing;
+      (void)!::write(written[1], text.data(), text.size());
+      keep_line_counts();
+      ::_exit(0);
+    }
+    ::close(written[1]);
+    std::string text(8192, '\0');
+    const ssize_t size = ::read(written[0], text.data(), text.size());
+    text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    ::close(written[0]);
+    int status = 0;
+    EXPECT_EQ(host, ::waitpid(host, &status, 0));
+    return text;
+  }
+};
+
+TEST_F(UnreachablePath, TakesTheLayerAway) {
+  tree_.link("dangling", tree_ / "nowhere");
+  tree_.link("loop", "loop");
+  tree_.link("workspace/link", tree_ / "outside");
+  tree_.link("misled", tree_ / "workspace/link");
+  const struct {
+    const char* path;
+    const char* why; ///< null: it can be had
+  } cases[] = {
+      {"absent", "No such file or directory"},     {"dangling", "No such file or directory"},
+      {"outside/secret/below", "Not a directory"}, {"loop", "Too many levels of symbolic links"},
+      {"misled", "Operation not permitted"},       {"outside", nullptr}};
+  for (const auto kind : {machine::whole, machine::without_namespaces})
+    for (const bool writes : {false, true})
+      for (const auto& c : cases) {
+        SCOPED_TRACE(std::string(c.path) + (writes ? " written" : " read") +
+                     (kind == machine::whole ? "" : " without namespaces"));
+        auto asked = in_workspace("cat " + tree_ / "home/secret" + " 2>/dev/null || echo denied");
+        const std::string path = tree_ / c.path;
+        (writes ? asked.confinement.write_paths : asked.confinement.read_paths) = {path};
+        const std::string required = tell(asked, kind);
+        if (c.why == nullptr) {
+          EXPECT_EQ(required, "ran: denied\n applied");
+          continue;
+        }
+        EXPECT_EQ(required, "confinement_unavailable missing: path " + path + ": " + c.why);
+        // Nothing is given up for it: the rest holds.
+        asked.confinement.file_system = demand::best_effort;
+        EXPECT_EQ(tell(asked, kind), "ran: denied\n missing: path " + path + ": " + c.why);
+      }
+}
+
+TEST_F(UnreachablePath, IsNoneInWhatCanBeChangedAnyway) {
+  auto asked = in_workspace("echo fine");
+  asked.confinement.read_paths = {tree_ / "workspace/absent"};
+  asked.confinement.write_paths = {tree_ / "workspace", tree_ / "workspace/gone"};
+  EXPECT_EQ(output(asked), "fine\n");
+}
+
+TEST_F(UnreachablePath, IsOneThatThisUserMayNotPass) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may pass everywhere";
+  ASSERT_EQ(0, ::chmod((tree_ / "outside/loose").c_str(), 0));
+  auto asked = in_workspace("true");
+  asked.confinement.read_paths = {tree_ / "outside/loose/file"};
+  EXPECT_THAT(tell(asked, machine::whole), HasSubstr("Permission denied"));
+  ASSERT_EQ(0, ::chmod((tree_ / "outside/loose").c_str(), 0755));
+}
+
+TEST_F(UnreachablePath, ThereMayNotBeTooMany) {
+  auto asked = in_workspace("true");
+  tree_.directory("many");
+  for (int i = 0; i < 600; ++i) {
+    const std::string name = "many/" + std::to_string(i);
+    tree_.file(name);
+    asked.confinement.read_paths.push_back(tree_ / name);
+  }
+  EXPECT_THAT(tell(asked, machine::whole), HasSubstr("confinement_unavailable missing: path"));
+}
+
+} // namespace
+} // namespace paddock::test
