@@ -128,7 +128,8 @@ confinement_report describe(const confinement_policy& policy, const enforcement&
     const layer_rule& rule = layer_rules[which];
     row.applied = is_applied(which, taken);
     if (row.applied)
-      row.mechanism = names_of((rule.any | rule.all | rule.also) & steps_done(taken));
+      row.mechanism =
+          names_of((rule.any | rule.all | rule.also | rule.otherwise) & steps_done(taken));
     row.missing = missing_of(which, policy, taken);
   }
   return report;

@@ -22,6 +22,7 @@ namespace paddock::confine {
   X(landlock_sockets, "Landlock")                                                                  \
   X(landlock_signals, "Landlock and subreaper")                                                    \
   X(control_group, "control group")                                                                \
+  X(attributes, "filter of attribute calls")                                                       \
   X(seccomp, "seccomp filter")                                                                     \
   X(no_new_privileges, "no new privileges")                                                        \
   X(capabilities, "no capabilities")                                                               \
@@ -78,8 +79,9 @@ struct layer_rule {
   std::uint32_t all;
   std::uint32_t also;
   std::uint32_t conditions;
-  step strongest;      ///< the step of `any` without which something is left open…
-  const char* opening; ///< …namely this; null: nothing
+  std::uint32_t otherwise; ///< all needed where `strongest` is not done
+  step strongest;          ///< the step of `any` without which something is left open…
+  const char* opening;     ///< …namely this; null: nothing
 };
 
 constexpr std::uint32_t bit(step which) {
@@ -88,17 +90,17 @@ constexpr std::uint32_t bit(step which) {
 
 inline constexpr layer_rule layer_rules[layer_count] = {
     {bit(step::private_root) | bit(step::landlock_paths), 0, 0, bit(step::paths),
-     step::private_root,
-     "names and attributes of files outside can be seen, and attributes changed"},
-    {bit(step::network_namespace) | bit(step::seccomp), 0, bit(step::landlock_sockets), 0,
+     bit(step::attributes), step::private_root,
+     "names and attributes of files outside can be seen, and attributes of no file can be changed"},
+    {bit(step::network_namespace) | bit(step::seccomp), 0, bit(step::landlock_sockets), 0, 0,
      step::seccomp, "sockets can be made that lead nowhere"},
-    {bit(step::pid_namespace) | bit(step::landlock_signals), 0, bit(step::control_group), 0,
+    {bit(step::pid_namespace) | bit(step::landlock_signals), 0, bit(step::control_group), 0, 0,
      step::pid_namespace, nullptr},
-    {0, bit(step::masks), 0, 0, step::masks, nullptr},
-    {0, bit(step::ipc_namespace), 0, 0, step::ipc_namespace, nullptr},
-    {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0, 0,
+    {0, bit(step::masks), 0, 0, 0, step::masks, nullptr},
+    {0, bit(step::ipc_namespace), 0, 0, 0, step::ipc_namespace, nullptr},
+    {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0, 0, 0,
      step::seccomp, nullptr},
-    {0, bit(step::bounds), 0, 0, step::bounds, nullptr},
+    {0, bit(step::bounds), 0, 0, 0, step::bounds, nullptr},
 };
 
 constexpr std::uint32_t steps_done(const enforcement& taken) {
@@ -108,10 +110,16 @@ constexpr std::uint32_t steps_done(const enforcement& taken) {
   return bits;
 }
 
+/// All of these, whichever of `any` is done.
+constexpr std::uint32_t needed_for(const layer_rule& rule, std::uint32_t bits) {
+  const bool strongest_done = (bits & bit(rule.strongest)) != 0;
+  return rule.all | rule.conditions | (strongest_done ? 0 : rule.otherwise);
+}
+
 constexpr bool is_applied(layer which, const enforcement& taken) {
   const layer_rule& rule = layer_rules[which];
   const std::uint32_t bits = steps_done(taken);
-  const std::uint32_t needed = rule.all | rule.conditions;
+  const std::uint32_t needed = needed_for(rule, bits);
   return (rule.any == 0 || (bits & rule.any) != 0) && (bits & needed) == needed;
 }
 
@@ -119,7 +127,7 @@ constexpr bool is_applied(layer which, const enforcement& taken) {
 constexpr std::uint32_t lacking_of(layer which, const enforcement& taken) {
   const layer_rule& rule = layer_rules[which];
   const std::uint32_t bits = steps_done(taken);
-  const std::uint32_t unmet = (rule.all | rule.conditions) & ~bits;
+  const std::uint32_t unmet = needed_for(rule, bits) & ~bits;
   const bool one_is_enough = unmet != 0 && (rule.any & bits) != 0;
   return unmet | (one_is_enough ? 0 : rule.any & ~bits);
 }

@@ -28,6 +28,14 @@ enum class check : std::uint8_t {
   new_personality,   ///< unless the default one is set or the current one asked for
   socket,            ///< as network_access says
   socket_pair,       ///< as network_access says
+  attribute,         ///< as file_attributes says
+  creat,             ///< argument 1 is a mode with a set-ID bit
+  chmod,             ///< the same, or as file_attributes says
+  chmodat,           ///< argument 2 is such a mode, or as file_attributes says
+  open,              ///< argument 1 asks for a new file and argument 2 is such a mode
+  openat,            ///< the same of arguments 2 and 3
+  mknod,             ///< argument 1 is such a mode, or says that it is a device
+  mknodat,           ///< the same of argument 2
 };
 
 struct call_numbers {
@@ -65,6 +73,18 @@ consteval call_numbers numbers(const char* system, int x86_64, int aarch64) {
 constexpr denied_call denied_calls[] = {
     // Calls that are denied for some arguments come first: all others that are allowed are
     // answered by the kernel from a bitmap (since 5.11), without running the program.
+    // Files that are made, or given a mode, with a set-ID bit: whoever runs them outside later has
+    // the rights of this user.
+    {CALL(open, 2, -1), check::open, EPERM},
+    {CALL(openat, 257, 56), check::openat, EPERM},
+    {CALL(creat, 85, -1), check::creat, EPERM},
+    {CALL(mknod, 133, -1), check::mknod, EPERM},
+    {CALL(mknodat, 259, 33), check::mknodat, EPERM},
+    {CALL(chmod, 90, -1), check::chmod, EPERM},
+    {CALL(fchmod, 91, 52), check::chmod, EPERM},
+    {CALL(fchmodat, 268, 53), check::chmodat, EPERM},
+    {CALL(fchmodat2, 452, 452), check::chmodat, EPERM},
+
     {CALL(ioctl, 16, 29), check::terminal_takeover, EPERM},
     {CALL(clone, 56, 220), check::new_namespace, EPERM},
     {CALL(socket, 41, 198), check::socket, EACCES},
@@ -83,6 +103,27 @@ constexpr denied_call denied_calls[] = {
 
     // Its flags are behind a pointer. The C libraries fall back to clone when it does not exist.
     {CALL(clone3, 435, 435), check::always, ENOSYS},
+    // Its mode is, too. Programs that know it get along with kernels before 5.6.
+    {CALL(openat2, 437, 437), check::always, ENOSYS},
+
+    // Other attributes of files.
+    {CALL(chown, 92, -1), check::attribute, EPERM},
+    {CALL(fchown, 93, 55), check::attribute, EPERM},
+    {CALL(lchown, 94, -1), check::attribute, EPERM},
+    {CALL(fchownat, 260, 54), check::attribute, EPERM},
+    {CALL(utime, 132, -1), check::attribute, EPERM},
+    {CALL(utimes, 235, -1), check::attribute, EPERM},
+    {CALL(futimesat, 261, -1), check::attribute, EPERM},
+    {CALL(utimensat, 280, 88), check::attribute, EPERM},
+    {CALL(file_setattr, 469, 469), check::attribute, EPERM},
+    {CALL(setxattr, 188, 5), check::attribute, EOPNOTSUPP},
+    {CALL(lsetxattr, 189, 6), check::attribute, EOPNOTSUPP},
+    {CALL(fsetxattr, 190, 7), check::attribute, EOPNOTSUPP},
+    {CALL(setxattrat, 463, 463), check::attribute, EOPNOTSUPP},
+    {CALL(removexattr, 197, 14), check::attribute, EOPNOTSUPP},
+    {CALL(lremovexattr, 198, 15), check::attribute, EOPNOTSUPP},
+    {CALL(fremovexattr, 199, 16), check::attribute, EOPNOTSUPP},
+    {CALL(removexattrat, 466, 466), check::attribute, EOPNOTSUPP},
 
     // Makes sockets and opens files without a system call that a filter could see.
     {CALL(io_uring_setup, 425, 425), check::always, EPERM},
@@ -163,6 +204,12 @@ constexpr std::uint32_t sock_stream = 1, sock_dgram = 2, sock_seqpacket = 5;
 constexpr std::uint32_t sock_type_mask = 0xf; // above it SOCK_CLOEXEC and SOCK_NONBLOCK
 constexpr std::uint32_t prio_process = 0, ioprio_who_process = 1;
 constexpr std::uint32_t tiocsti = 0x5412, tioclinux = 0x541c, tiocsetd = 0x5423;
+// FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION and that of ext4,
+// FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY, BTRFS_IOC_SUBVOL_SETFLAGS
+constexpr std::uint32_t attribute_ioctls[] = {0x4008'6602, 0x4004'6602, 0x401c'5820, 0x4008'7602,
+                                              0x4008'6604, 0x4080'6685, 0x800c'6613, 0x4008'941a};
+constexpr std::uint32_t set_id_bits = 06000, device_bit = 0020000; // in S_IFCHR, S_IFBLK alone
+constexpr std::uint32_t new_file_flags = 0100 | 020000000;         // O_CREAT, O_TMPFILE
 constexpr std::uint32_t personality_default = 0, personality_query = 0xffff'ffff;
 // NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. CLONE_NEWTIME shares its bit with the
 // exit signal: clone does not take it.
@@ -183,15 +230,17 @@ enum target : std::uint8_t {
   eperm,
   eacces,
   enosys,
+  enotsup,
   kill
 };
 
 constexpr std::uint32_t answers[] = {
-    SECCOMP_RET_ALLOW,          SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ERRNO | EACCES,
-    SECCOMP_RET_ERRNO | ENOSYS, SECCOMP_RET_KILL_PROCESS,
+    SECCOMP_RET_ALLOW,          SECCOMP_RET_ERRNO | EPERM,      SECCOMP_RET_ERRNO | EACCES,
+    SECCOMP_RET_ERRNO | ENOSYS, SECCOMP_RET_ERRNO | EOPNOTSUPP, SECCOMP_RET_KILL_PROCESS,
 };
 
 constexpr target answer_of(std::uint16_t error) {
+  if (error == EOPNOTSUPP) return enotsup;
   return error == EACCES ? eacces : error == ENOSYS ? enosys : eperm;
 }
 
@@ -297,10 +346,53 @@ constexpr void check_caller(program& to, std::uint32_t which, target denied) {
   to.if_equal(0, allow, denied);
 }
 
+/// Allowed when no bit is set in an argument.
+constexpr void check_mode(program& to, std::size_t index, std::uint32_t bits, target denied) {
+  to.load_argument(index);
+  to.if_any_bit(bits, denied, allow);
+}
+
+/// A mode means something only where a file may be made.
+constexpr void check_open(program& to, std::size_t flags_index, target denied) {
+  to.load_argument(flags_index);
+  to.if_any_bit(new_file_flags, next, allow);
+  check_mode(to, flags_index + 1, set_id_bits, denied);
+}
+
+constexpr void check_ioctl(program& to, file_attributes attributes, target denied) {
+  to.load_argument(1);
+  if (attributes == file_attributes::fixed)
+    for (const std::uint32_t request : attribute_ioctls)
+      to.if_equal(request, denied, next);
+  to.if_equal(tiocsti, denied, next);
+  to.if_equal(tioclinux, denied, next);
+  to.if_equal(tiocsetd, denied, allow);
+}
+
 /// Decides about a call whose number is known.
-constexpr void add_check(program& to, check when, network_access network, target denied) {
+constexpr void add_check(program& to, check when, const filter_request& request, target denied) {
   switch (when) {
   case check::always:
+  case check::attribute:
+    break;
+  case check::creat:
+  case check::chmod:
+    check_mode(to, 1, set_id_bits, denied);
+    break;
+  case check::chmodat:
+    check_mode(to, 2, set_id_bits, denied);
+    break;
+  case check::open:
+    check_open(to, 1, denied);
+    break;
+  case check::openat:
+    check_open(to, 2, denied);
+    break;
+  case check::mknod:
+    check_mode(to, 1, set_id_bits | device_bit, denied);
+    break;
+  case check::mknodat:
+    check_mode(to, 2, set_id_bits | device_bit, denied);
     break;
   case check::new_namespace:
     to.load_argument(0);
@@ -317,10 +409,7 @@ constexpr void add_check(program& to, check when, network_access network, target
     check_caller(to, ioprio_who_process, denied);
     break;
   case check::terminal_takeover:
-    to.load_argument(1);
-    to.if_equal(tiocsti, denied, next);
-    to.if_equal(tioclinux, denied, next);
-    to.if_equal(tiocsetd, denied, allow);
+    check_ioctl(to, request.attributes, denied);
     break;
   case check::new_personality:
     to.load_argument(0);
@@ -328,12 +417,23 @@ constexpr void add_check(program& to, check when, network_access network, target
     to.if_equal(personality_query, allow, denied);
     break;
   case check::socket:
-    check_socket(to, network, denied);
+    check_socket(to, request.network, denied);
     break;
   case check::socket_pair:
-    check_socket_pair(to, network, denied);
+    check_socket_pair(to, request.network, denied);
     break;
   }
+}
+
+/// What a check comes to under a request; false: there is nothing to check.
+constexpr bool settle(check& when, const filter_request& request) {
+  const bool fixed = request.attributes == file_attributes::fixed;
+  if (when == check::attribute && !fixed) return false;
+  const bool never_allowed = when == check::attribute ||
+                             (fixed && (when == check::chmod || when == check::chmodat)) ||
+                             (when == check::socket && request.network == network_access::none);
+  if (never_allowed) when = check::always;
+  return true;
 }
 
 /// The calls with this check that the architecture has.
@@ -342,9 +442,8 @@ constexpr void for_each_call(check when, const filter_request& request, Action a
   for (const denied_call& call : denied_calls) {
     const int number =
         request.arch == filter_arch::x86_64 ? call.number.x86_64 : call.number.aarch64;
-    const bool always = call.when == check::always ||
-                        (call.when == check::socket && request.network == network_access::none);
-    if (number >= 0 && when == (always ? check::always : call.when))
+    check settled = call.when;
+    if (number >= 0 && settle(settled, request) && settled == when)
       action(static_cast<std::uint32_t>(number), answer_of(call.error));
   }
 }
@@ -361,7 +460,7 @@ constexpr void add_checked_calls(program& to, check when, const filter_request& 
   for_each_call(when, request,
                 [&](std::uint32_t number, target) { to.if_equal(number, --left, next); });
   const std::size_t last = to.size() - 1;
-  add_check(to, when, request.network, denied);
+  add_check(to, when, request, denied);
   to.land_otherwise(last);
 }
 
@@ -402,8 +501,10 @@ constexpr bool is_about_processes(check when) {
 }
 
 constexpr check checks_of_arguments[] = {
-    check::terminal_takeover, check::new_namespace,   check::socket,    check::socket_pair,
-    check::other_process,     check::others_priority, check::others_io, check::new_personality,
+    check::openat,          check::open,      check::creat,           check::mknod,
+    check::mknodat,         check::chmod,     check::chmodat,         check::terminal_takeover,
+    check::new_namespace,   check::socket,    check::socket_pair,     check::other_process,
+    check::others_priority, check::others_io, check::new_personality,
 };
 
 constexpr std::size_t build(const filter_request& request, sock_filter* out, std::size_t capacity) {
@@ -430,12 +531,15 @@ constexpr bool fits(const filter_request& request) {
   sock_filter instructions[seccomp_filter_max]{};
   return build(request, instructions, seccomp_filter_max) != 0;
 }
-static_assert(fits({filter_arch::x86_64, network_access::none}));
-static_assert(fits({filter_arch::x86_64, network_access::internet}));
-static_assert(fits({filter_arch::x86_64, network_access::all}));
-static_assert(fits({filter_arch::aarch64, network_access::none}));
-static_assert(fits({filter_arch::aarch64, network_access::internet}));
-static_assert(fits({filter_arch::aarch64, network_access::all}));
+constexpr bool fits_everywhere(network_access network) {
+  for (const filter_arch arch : {filter_arch::x86_64, filter_arch::aarch64})
+    for (const file_attributes attributes : {file_attributes::as_permitted, file_attributes::fixed})
+      if (!fits({arch, network, process_view::all, attributes})) return false;
+  return true;
+}
+static_assert(fits_everywhere(network_access::none));
+static_assert(fits_everywhere(network_access::internet));
+static_assert(fits_everywhere(network_access::all));
 static_assert(seccomp_filter_max < first_answer, "a jump over the whole program is no answer");
 
 } // namespace

@@ -7,9 +7,10 @@
 // go on; what is not on the list is the kernel's to answer, calls that do not exist yet included.
 //
 // It takes away the calls that reach past the other layers (namespaces, Landlock, dropped
-// capabilities): sockets, io_uring, other processes, mounts, kernel interfaces that widen the
-// attack surface. It does not look at paths or at anything behind a pointer, does not keep a
-// command from signalling other processes of its user, and is no confinement by itself.
+// capabilities): sockets, io_uring, other processes, mounts, device files, set-user-ID programs
+// that would wait for somebody outside, kernel interfaces that widen the attack surface. It does
+// not look at paths or at anything behind a pointer, does not keep a command from signalling other
+// processes of its user, and is no confinement by itself.
 //
 // Pure computation, thread-safe. Included by a program without the C++ library: <cstddef> only.
 
@@ -49,14 +50,24 @@ enum class process_view {
   own, ///< those of its PID namespace, all of them its own: nothing to deny
 };
 
+/// Whether mode, owner, times, flags and extended attributes of files can be changed. Which file it
+/// would be is behind a pointer or a descriptor, so that there are only these two.
+enum class file_attributes {
+  as_permitted, ///< but for the set-user-ID and set-group-ID bits, which nobody may set
+  fixed,        ///< not at all. Extended attributes are "not supported", which programs that copy
+                ///< files take for what it is; everything else is EPERM: no program is told that it
+                ///< has done what it has not
+};
+
 struct filter_request {
   filter_arch arch = filter_arch::native;
   network_access network = network_access::none;
   process_view processes = process_view::all;
+  file_attributes attributes = file_attributes::as_permitted;
 };
 
 /// Enough room for every request.
-inline constexpr std::size_t seccomp_filter_max = 160;
+inline constexpr std::size_t seccomp_filter_max = 224;
 
 /// Writes the program for prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER) or seccomp(2) to `out` and
 /// returns its number of instructions. Returns 0 when `capacity` is too small; `out` has then been

@@ -2,8 +2,8 @@
 
 // One attempt to get out, per name. Exit code 0: it worked; 1: it was denied; 2: the attempt makes
 // no sense here; 3: unknown name. Arguments: NAME OUTSIDE PARENT, where OUTSIDE is a directory that
-// belongs to somebody else (with a file "secret", a socket "socket" and another file "victim") and
-// PARENT a process outside. The working directory is the workspace.
+// belongs to somebody else (with a file "secret", a socket "socket" and another file "victim"),
+// beside it visible/file, and PARENT a process outside. The working directory is the workspace.
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
@@ -40,6 +41,11 @@ namespace {
 
 std::string outside;
 pid_t parent;
+
+/// A file beside OUTSIDE that may be read.
+std::string visible() {
+  return outside.substr(0, outside.rfind('/')) + "/visible/file";
+}
 
 bool opens(const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
@@ -163,6 +169,40 @@ bool uses_scratch() {
   return fd >= 0 && ::unlink(name.c_str()) == 0;
 }
 
+/// FS_IOC_SETFLAGS with what is there already; where the file system has no flags, an extended
+/// attribute by descriptor stands for it.
+bool changes_flags() {
+  const int fd = ::open(visible().c_str(), O_RDONLY | O_CLOEXEC);
+  if (::fsetxattr(fd, "user.y", "y", 1, 0) == 0) return true;
+  long flags = 0;
+  constexpr unsigned long get_flags = 0x80086601;
+  constexpr unsigned long set_flags = 0x40086602;
+  return ::ioctl(fd, get_flags, &flags) == 0 && ::ioctl(fd, set_flags, &flags) == 0;
+}
+
+bool has_set_id_bit(const char* name) {
+  struct stat status{};
+  return ::stat(name, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0;
+}
+
+bool becomes_set_id(void (*make)(const char*)) {
+  ::umask(0);
+  make("set-id");
+  return has_set_id_bit("set-id");
+}
+
+bool links_set_id_temporary() {
+  const int fd = ::open(".", O_TMPFILE | O_WRONLY, 04755);
+  const std::string name = "/proc/self/fd/" + std::to_string(fd);
+  return ::linkat(AT_FDCWD, name.c_str(), AT_FDCWD, "set-id", AT_SYMLINK_FOLLOW) == 0 &&
+         has_set_id_bit("set-id");
+}
+
+bool opens_set_id_in_the_new_way() {
+  const unsigned long how[3] = {O_WRONLY | O_CREAT, 04755, 0};
+  return ::syscall(437, AT_FDCWD, "set-id", how, sizeof how) >= 0 && has_set_id_bit("set-id");
+}
+
 struct attempt {
   const char* name;
   bool (*works)();
@@ -180,6 +220,11 @@ const attempt attempts[] = {
     {"E04-symlink", links_and_reads},
     {"E05-chmod", [] { return ::chmod((outside + "/victim").c_str(), 0777) == 0; }},
     {"E05-utimes", [] { return ::utimensat(AT_FDCWD, (outside + "/victim").c_str(), nullptr, 0) == 0; }},
+    {"E05-chown", [] { return ::chown((outside + "/victim").c_str(), ::geteuid(), ::getegid()) == 0; }},
+    {"E05-fchmod", [] { return ::fchmod(::open(visible().c_str(), O_RDONLY | O_CLOEXEC), 0777) == 0; }},
+    {"E05-futimens", [] { return ::futimens(::open(visible().c_str(), O_RDONLY | O_CLOEXEC), nullptr) == 0; }},
+    {"E05-flags", changes_flags},
+    {"E05-utime", [] { return ::utimes((outside + "/victim").c_str(), nullptr) == 0; }},
     {"E05-xattr", [] { return ::setxattr((outside + "/victim").c_str(), "user.x", "x", 1, 0) == 0; }},
     {"E06-stat", [] { struct stat s{}; return ::stat((outside + "/secret").c_str(), &s) == 0; }},
     {"E07-device", [] { return ::mknod("device", S_IFCHR | 0600, makedev(1, 3)) == 0 && opens("device", O_RDWR); }},
@@ -221,6 +266,20 @@ const attempt attempts[] = {
     {"E40-message-queue", [] { return ::msgget(static_cast<key_t>(parent), 0) >= 0; }},
     {"E40-semaphore", [] { return ::semget(static_cast<key_t>(parent), 1, 0) >= 0; }},
     {"E40-shared-memory", [] { return ::shmget(static_cast<key_t>(parent), 1, 0) >= 0; }},
+    {"E41-chmod", [] { return opens("made", O_WRONLY | O_CREAT) && ::chmod("made", 04755) == 0; }},
+    {"E41-chmod-group", [] { return opens("made", O_WRONLY | O_CREAT) && ::chmod("made", 02755) == 0; }},
+    {"E41-fchmod", [] { return ::fchmod(::open("made", O_WRONLY | O_CREAT, 0700), 04755) == 0; }},
+    {"E41-fchmodat", [] { return opens("made", O_WRONLY | O_CREAT) && ::syscall(SYS_fchmodat, AT_FDCWD, "made", 04755) == 0; }},
+    {"E41-fchmodat2", [] { return opens("made", O_WRONLY | O_CREAT) && ::syscall(452, AT_FDCWD, "made", 04755, 0) == 0; }},
+    {"E41-open", [] { return becomes_set_id([](const char* name) { (void)::open(name, O_WRONLY | O_CREAT, 04755); }); }},
+    {"E41-creat", [] { return becomes_set_id([](const char* name) { (void)::creat(name, 02755); }); }},
+    {"E41-temporary", links_set_id_temporary},
+    {"E41-openat2", opens_set_id_in_the_new_way},
+    {"E41-mknod", [] { return becomes_set_id([](const char* name) { (void)::mknod(name, S_IFREG | 04755, 0); }); }},
+    {"E41-mkdir", [] { return becomes_set_id([](const char* name) { (void)::mkdir(name, 06755); }); }},
+    {"E42-chmod", [] { return opens("made", O_WRONLY | O_CREAT) && ::chmod("made", 0700) == 0; }},
+    {"E42-pipe", [] { return ::mknod("pipe", S_IFIFO | 0600, 0) == 0; }},
+    {"E43-node", [] { return ::mknod("node", S_IFCHR | 0600, makedev(0, 0)) == 0; }},
     {"X-proc-net", sees_sockets},
     {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},
     {"X-new-protected", [] { ::rmdir(".perstack"); return ::mkdir(".perstack", 0700) == 0; }},

@@ -79,6 +79,25 @@ void point_to_scratch(const shared_state& shared) {
   }
 }
 
+/// Where files outside have names, Landlock keeps their content and the filter the rest.
+void filter_calls(const command_setup& setup, root_kind root) {
+  const policy& wanted = setup.wanted;
+  confine::enforcement& taken = setup.shared.taken;
+  const bool files = wanted.wants(confine::file_system);
+  const bool fixed = files && root == root_kind::shared && taken.has(step::landlock_paths);
+  const bool asked = wanted.wants(confine::privileges) || wanted.wants(confine::network);
+  if (!fixed && !asked) return;
+  confine::filter_request filter;
+  if (!wanted.wants(confine::network))
+    filter.network = root == root_kind::own || !files ? confine::network_access::all
+                                                      : confine::network_access::internet;
+  if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
+  if (fixed) filter.attributes = confine::file_attributes::fixed;
+  const int failed = apply_seccomp(filter);
+  if (asked) taken.set(step::seccomp, failed);
+  if (fixed) taken.set(step::attributes, failed);
+}
+
 void give_up_rights(const command_setup& setup) {
   const policy& wanted = setup.wanted;
   confine::enforcement& taken = setup.shared.taken;
@@ -89,15 +108,7 @@ void give_up_rights(const command_setup& setup) {
     taken.set(step::no_new_privileges, ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : EPERM);
     taken.set(step::capabilities, drop_capabilities());
   }
-  if (wanted.wants(confine::privileges) || wanted.wants(confine::network)) {
-    confine::filter_request filter;
-    if (!wanted.wants(confine::network))
-      filter.network = root == root_kind::own || !wanted.wants(confine::file_system)
-                           ? confine::network_access::all
-                           : confine::network_access::internet;
-    if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
-    taken.set(step::seccomp, apply_seccomp(filter));
-  }
+  filter_calls(setup, root);
 }
 
 /// Never less than was required.
