@@ -58,6 +58,11 @@ result<std::string> client::request(std::string_view method, std::string_view pa
   return state_->core.request(method, params, options, why);
 }
 
+std::optional<std::int64_t> client::retry_ms() const noexcept {
+  Expects(state_);
+  return state_->core.retry_ms();
+}
+
 bool client::connected() const noexcept {
   return state_ && state_->core.connected();
 }

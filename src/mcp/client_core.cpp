@@ -2,6 +2,7 @@
 #include "mcp/client_core.hpp"
 
 #include "mcp/open_request.hpp"
+#include "mcp/refusal_text.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>
@@ -159,12 +160,14 @@ void client_core::on_refused(const request_id& id, int status, std::string_view 
   json_document document;
   const auto number = document.parse(id.json());
   if (!number || !number->is(json_kind::integer)) return;
+  std::string text(why);
+  if (const std::string said = refusal_text(body); !said.empty()) text += "; it says: " + said;
   finish(*number->integer(),
          {.what = status == 0 ? answer::outcome::none : answer::outcome::http_refusal,
           .json = std::string(body.substr(0, refusal_bytes_max)),
           .code = status,
           .reason = reason,
-          .text = std::string(why)});
+          .text = std::move(text)});
 }
 
 void client_core::on_log(std::string_view line) {
@@ -412,6 +415,11 @@ result<std::string> client_core::request(std::string_view method, std::string_vi
 std::shared_ptr<const std::vector<remote_tool>> client_core::tools() const {
   const std::lock_guard lock(guard_);
   return tools_;
+}
+
+std::optional<std::int64_t> client_core::retry_ms() const noexcept {
+  const client_transport* const transport = transport_.load();
+  return transport == nullptr ? std::nullopt : transport->retry_ms();
 }
 
 bool client_core::connected() const noexcept {

@@ -60,6 +60,7 @@ public:
   [[nodiscard]] result<void> fetch_tools(const call_options& options, std::string* why);
   [[nodiscard]] std::shared_ptr<const std::vector<remote_tool>> tools() const;
   [[nodiscard]] bool connected() const noexcept;
+  [[nodiscard]] std::optional<std::int64_t> retry_ms() const noexcept;
   void close() noexcept;
 
   server_identity identity; ///< written by connect only

@@ -10,7 +10,9 @@
 #include <paddock/mcp/client.hpp>
 #include <paddock/mcp/json_rpc.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,6 +63,8 @@ public:
     while (!w.is_over())
       w.sleep();
   }
+  /// How long the server asked to wait before a connection that was lost is made again.
+  [[nodiscard]] virtual std::optional<std::int64_t> retry_ms() const noexcept { return {}; }
   /// Ends everything and waits for it; nothing is delivered afterwards. Threads in `wait` come back
   /// when their waiters are over. May be repeated.
   virtual void close() noexcept = 0;

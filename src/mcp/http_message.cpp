@@ -90,6 +90,12 @@ result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
   return server;
 }
 
+bool is_session_id(std::string_view text) {
+  constexpr std::size_t bytes_max = 1024;
+  return !text.empty() && text.size() <= bytes_max &&
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
 std::string media_type_of(const http_head& head) {
   return media_type(head.header("content-type"));
 }

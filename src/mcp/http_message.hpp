@@ -47,6 +47,8 @@ private:
 [[nodiscard]] result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
                                         const host_resolver& resolve, std::string* why);
 
+/// Whether a server may have made this up as the name of a session.
+[[nodiscard]] bool is_session_id(std::string_view text);
 /// The value of Content-Type without parameters, in lower case.
 [[nodiscard]] std::string media_type_of(const http_head& head);
 /// Where a redirect leads, if that may be followed: the same origin, and a status that keeps the

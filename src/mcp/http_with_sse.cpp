@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http_with_sse.hpp"
 
+#include "mcp/refusal_text.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -39,18 +41,24 @@ public:
       owner_.open_stream(*target, redirects_ + 1);
       return false;
     }
-    const status_report report = report_of(owner_.loop_->server(), head);
-    owner_.on_stream_gone(report.reason, report.why);
-    return false;
+    refusal_ = report_of(owner_.loop_->server(), head);
+    return true;
   }
 
   bool on_body(std::string_view piece) override {
+    if (refusal_) {
+      body_ += piece.substr(0, shown_bytes_max - body_.size());
+      if (body_.size() < shown_bytes_max) return true;
+      on_end(nullptr);
+      return false;
+    }
     const bool good = events_.feed(piece, [this](const sse_event& event) {
       if (event.name == "endpoint")
         owner_.on_endpoint(event.data);
       else if (event.name == "message" && !event.data.empty())
         owner_.sink_.on_message(event.data);
     });
+    if (const auto asked_ms = events_.retry_ms()) owner_.retry_ms_.store(*asked_ms);
     if (!good)
       owner_.on_stream_gone({error_code::too_large, 0, "sse"},
                             "the server sent an event that is larger than a message may be");
@@ -58,16 +66,24 @@ public:
   }
 
   void on_end(const http_failure* failed) override {
-    if (failed != nullptr)
+    if (refusal_) {
+      const std::string said = refusal_text(body_);
+      owner_.on_stream_gone(refusal_->reason,
+                            refusal_->why + (said.empty() ? "" : "; it says: " + said));
+    } else if (failed != nullptr)
       owner_.on_stream_gone(failed->reason, failed->why);
     else
       owner_.on_stream_gone(broken, "the server ended the stream of events");
   }
 
 private:
+  static constexpr std::size_t shown_bytes_max = std::size_t{16} * 1024;
+
   http_with_sse& owner_;
   const int redirects_;
   sse_parser events_;
+  std::optional<status_report> refusal_;
+  std::string body_;
 };
 
 /// A POST; what it brings is on the stream, so only a refusal is of interest.
@@ -201,6 +217,11 @@ void http_with_sse::submit(const http_message& m, const in_flight& counted) {
                              .body = m.json,
                              .timeout_ms = post_ms};
   loop_->exchange(request, std::make_unique<post>(*this, m, counted));
+}
+
+std::optional<std::int64_t> http_with_sse::retry_ms() const noexcept {
+  const std::int64_t asked_ms = retry_ms_.load();
+  return asked_ms < 0 ? std::nullopt : std::optional(asked_ms);
 }
 
 void http_with_sse::close() noexcept {

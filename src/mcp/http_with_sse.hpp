@@ -28,6 +28,7 @@ public:
 
   [[nodiscard]] result<void> send(const outgoing& message, std::string* why) override;
   void forget(const request_id&) noexcept override {}
+  [[nodiscard]] std::optional<std::int64_t> retry_ms() const noexcept override;
   void close() noexcept override;
 
 private:
@@ -44,6 +45,7 @@ private:
   const std::size_t message_bytes_max_;
   incoming& sink_;
   std::atomic<std::size_t> in_flight_{0};
+  std::atomic<std::int64_t> retry_ms_{-1}; ///< -1: the server has not said
 
   // Of the loop's thread.
   std::string post_target_;

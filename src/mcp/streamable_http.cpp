@@ -106,13 +106,17 @@ http_request streamable_http::get_request(std::string_view last_event_id) const 
 
 void streamable_http::submit(std::shared_ptr<job> j) {
   if (closing_) return;
-  if (holding_) return held_.push_back(std::move(j));
   const http_message& m = j->message;
   if (m.id) waiting_[m.id->json()] = {};
+  if (holding_) return held_.push_back(std::move(j));
+  if (session_is_lost_ && m.id) return renew_session(std::move(j));
+  if (m.method == "initialize") initialize_ = m.json;
   if (is_handshake_end(m)) {
     holding_ = true;
     revision_ = m.revision;
+    initialized_ = m.json;
   }
+  j->session = m.modern ? std::string() : session_;
   const http_request request{.method = "POST",
                              .target = j->target,
                              .headers = headers_for("application/json, text/event-stream", &m),
@@ -126,7 +130,7 @@ void streamable_http::submit(std::shared_ptr<job> j) {
 void streamable_http::release_held() {
   if (!std::exchange(holding_, false)) return;
   // First, so that it is not behind the requests whose notifications it may carry.
-  if (!std::exchange(listening_, true)) listen({});
+  if (!std::exchange(listening_, true)) listen({.session = listening_in_});
   for (auto& j : std::exchange(held_, {}))
     submit(std::move(j));
 }
@@ -150,16 +154,18 @@ void streamable_http::resume(std::shared_ptr<job> j, const stream_position& from
 
 /// The stream that the server speaks on by itself; it may have none.
 void streamable_http::listen(const stream_position& from) {
-  loop_->exchange(get_request(from.last_event_id),
-                  std::make_unique<exchange>(*this, exchange::role::listening, nullptr, from));
+  listening_exchange_ =
+      loop_->exchange(get_request(from.last_event_id),
+                      std::make_unique<exchange>(*this, exchange::role::listening, nullptr, from));
 }
 
 void streamable_http::listen_again(const stream_position& from, bool heard_something) {
+  if (from.session != listening_in_) return;
   listen_failures_ = heard_something ? 0 : listen_failures_ + 1;
   if (listen_failures_ > failures_max) return;
   const std::int64_t delay_ms = from.retry_ms << listen_failures_;
   loop_->after(delay_ms, [this, from] {
-    if (!closing_) listen(from);
+    if (!closing_ && from.session == listening_in_) listen(from);
   });
 }
 

@@ -5,6 +5,10 @@
 // JSON or as a stream of events. Up to 2025-11-25 there may be a session, a stream that the server
 // speaks on by itself, and streams that are taken up again after they broke off.
 //
+// A server that was restarted knows no session any more. It is asked for a new one, with the same
+// handshake, and what it had refused for the old one is sent again: that was not executed. Nothing
+// else is ever sent twice.
+//
 // Everything but the constructor, `send`, `forget` and `close` runs on the loop's thread.
 
 #include "mcp/client_transport.hpp"
@@ -35,11 +39,22 @@ public:
 
 private:
   class exchange;
+  class session_check;
+  class session_renewal;
   struct job {
     http_message message;
     in_flight counted;
     std::string target;
     int redirects = 0;
+    std::string session{};      ///< that it was sent in
+    bool is_sent_again = false; ///< because its session was refused
+  };
+  /// What the server answered instead of an answer.
+  struct refusal {
+    int status = 0;
+    std::string body;
+    error reason{};
+    std::string why;
   };
   /// A request that somebody waits for.
   struct waiting {
@@ -48,8 +63,9 @@ private:
   };
   /// Where a stream can be taken up.
   struct stream_position {
-    std::string last_event_id;
+    std::string last_event_id{};
     std::int64_t retry_ms = 1'000;
+    unsigned session = 0; ///< as in listening_in_
   };
 
   void submit(std::shared_ptr<job> j);
@@ -59,6 +75,13 @@ private:
   void listen_again(const stream_position& from, bool heard_something);
   void drop(const request_id& id);
   void end_session();
+
+  // --- a new session (streamable_http_session.cpp)
+  void on_refusal(const std::shared_ptr<job>& j, refusal r);
+  void renew_session(std::shared_ptr<job> j);
+  void send_again(std::shared_ptr<job> j);
+  void on_session_renewed(std::string_view session);
+  void on_session_not_renewed(const refusal& r);
   [[nodiscard]] http_headers headers_for(std::string_view accept,
                                          const http_message* message) const;
   [[nodiscard]] http_request get_request(std::string_view last_event_id) const;
@@ -75,11 +98,17 @@ private:
 
   // Of the loop's thread.
   std::string session_;
-  std::string revision_; ///< of the session
+  std::string revision_;         ///< of the session
+  std::string initialize_;       ///< the request that began the session
+  std::string initialized_;      ///< the notification that ended the handshake
+  bool renewing_ = false;        ///< what is sent meanwhile is held
+  bool session_is_lost_ = false; ///< and has not been renewed yet
   std::unordered_map<std::string, waiting> waiting_;
   std::deque<std::shared_ptr<job>> held_; ///< until the server knows that it is initialised
   bool holding_ = false;
   bool listening_ = false;
+  std::uint64_t listening_exchange_ = 0;
+  unsigned listening_in_ = 0; ///< counts sessions, so that what belonged to another is known
   int listen_failures_ = 0;
   bool closing_ = false;
 

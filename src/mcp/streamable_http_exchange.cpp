@@ -13,15 +13,9 @@ constexpr std::int64_t retry_ms_min = 100;
 /// After its answer a stream has nothing more to say; a server that does not end it is not waited
 /// for.
 constexpr std::int64_t after_answer_ms = 1'000;
-constexpr std::size_t session_id_bytes_max = 1024;
 constexpr int redirects_max = 3;
 constexpr error no_answer{error_code::io, 0, "http"};
 constexpr error too_large{error_code::too_large, 0, "http"};
-
-bool is_session_id(std::string_view text) {
-  return !text.empty() && text.size() <= session_id_bytes_max &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-}
 
 bool is_encoded(const http_head& head) {
   const std::string_view encoding = head.header("content-encoding");
@@ -103,7 +97,7 @@ bool streamable_http::exchange::on_body(std::string_view piece) {
   case content::refusal:
     body_ += piece.substr(0, refusal_bytes_max - body_.size());
     if (body_.size() < refusal_bytes_max) return true;
-    on_end(nullptr);
+    on_refusal();
     return false;
   case content::json:
     if (piece.size() > owner_.message_bytes_max_ - body_.size())
@@ -134,14 +128,15 @@ streamable_http::stream_position streamable_http::exchange::position() const {
   const std::int64_t retry_ms = events_.retry_ms().value_or(from_.retry_ms);
   return {.last_event_id =
               events_.last_event_id().empty() ? from_.last_event_id : events_.last_event_id(),
-          .retry_ms = std::max(retry_ms, retry_ms_min)};
+          .retry_ms = std::max(retry_ms, retry_ms_min),
+          .session = from_.session};
 }
 
 void streamable_http::exchange::on_end(const http_failure* failed) {
   if (role_ == role::session_end) return;
   if (content_ == content::events) return on_stream_end(failed);
   if (failed != nullptr) return on_failure(*failed);
-  if (content_ == content::refusal) (void)refuse(report_.reason, report_.why);
+  if (content_ == content::refusal) return on_refusal();
   if (content_ == content::json) on_json();
   release_held();
 }
@@ -150,6 +145,17 @@ void streamable_http::exchange::on_failure(const http_failure& failed) {
   if (role_ == role::listening) return owner_.listen_again(position(), false);
   if (role_ == role::resumption && status_ == 0) return owner_.resume(job_, position());
   if (expects_answer() || status_ == 0) (void)refuse(failed.reason, failed.why);
+  release_held();
+}
+
+void streamable_http::exchange::on_refusal() {
+  if (role_ == role::message)
+    owner_.on_refusal(job_, {.status = status_,
+                             .body = std::move(body_),
+                             .reason = report_.reason,
+                             .why = report_.why});
+  else
+    (void)refuse(report_.reason, report_.why);
   release_held();
 }
 

@@ -39,6 +39,7 @@ private:
   void on_event(const sse_event& event);
   void on_stream_end(const http_failure* failed);
   void on_failure(const http_failure& failed);
+  void on_refusal();
   void on_json();
   void release_held();
   [[nodiscard]] stream_position position() const;

@@ -159,3 +159,37 @@ test("server 1, stateless, answers as JSON", { timeout: 60_000 }, async (t) => {
   assert.deepEqual(server, { name: "o", revision: "2025-11-25", tools: ["echo"] });
   assert.equal(answer.result.content[0].text, "x");
 });
+
+// As the SDK's examples keep sessions; what they say to one they do not know differs between versions.
+for (const [status, say] of [[404, "Session not found"], [400, "Bad Request: No valid session ID provided"]]) {
+  test(`server 1 that forgets its sessions and answers ${status}`, { timeout: 60_000 }, async (t) => {
+    const sessions = new Map();
+    const executed = [];
+    const url = await serve(t, async (request, response) => {
+      const body = await bodyOf(request);
+      const message = body.length ? JSON.parse(body) : undefined;
+      let transport = sessions.get(request.headers["mcp-session-id"]);
+      if (!transport && message?.method === "initialize" && !request.headers["mcp-session-id"]) {
+        transport = new StreamableHTTPServerTransport({
+          sessionIdGenerator: () => `s${Math.random()}`, onsessioninitialized: (id) => sessions.set(id, transport) });
+        const server = new McpServerV1({ name: "o", version: "1" });
+        for (const name of ["echo", "forget"])
+          server.registerTool(name, { inputSchema: { text: z.string() } }, async ({ text }) => {
+            executed.push(text);
+            if (name === "forget") sessions.clear();
+            return { content: [{ type: "text", text }] };
+          });
+        await server.connect(transport);
+      }
+      if (!transport) {
+        response.writeHead(status, { "Content-Type": "application/json" });
+        return response.end(JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message: say }, id: null }));
+      }
+      await transport.handleRequest(request, response, message);
+    });
+    const lines = await converse("--kind", "streamable", "--call", "echo", '{"text":"1"}', "--call", "forget",
+      '{"text":"2"}', "--call", "echo", '{"text":"3"}', "--call", "echo", '{"text":"4"}', url);
+    assert.deepEqual(lines.slice(1).map((line) => line.result?.content[0].text), ["1", "2", "3", "4"]);
+    assert.deepEqual(executed, ["1", "2", "3", "4"]);
+  });
+}

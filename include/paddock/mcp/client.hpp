@@ -11,10 +11,17 @@
 /// reaches a shell. Requests of an older server are answered (`ping`), or refused (everything
 /// else); what one of 2026-07-28 asks for is up to `on_input`.
 ///
+/// Over Streamable HTTP a session that the server has forgotten (it was restarted) is begun anew,
+/// and what was refused for the old one is sent again: that was not executed. Nothing else is ever
+/// sent twice.
+///
 /// A stdio server runs in a session of its own with only the environment and the three standard
-/// streams it is given. `close` ends its standard input, waits, then sends SIGTERM, then SIGKILL to
-/// its process group, and reaps it. A daemon that leaves the group is out of reach, unless the
-/// server is confined.
+/// streams it is given. `close` ends its standard input, waits, then sends SIGTERM, then SIGKILL,
+/// and reaps it. Where the helper program is found, it supervises the server: everything that the
+/// server has started ends with it, and all of it ends with this process, even when that is killed
+/// (but set-user-ID programs give the server no privileges then). Without the helper a daemon that
+/// leaves the server's process group is out of reach, and so is a server that ignores the end of
+/// its input when this process is killed.
 ///
 /// Thread-safety: all members of `client` may be called from any number of threads at once; many
 /// calls may be in flight. Callbacks run on threads of the client or on those that wait for an
@@ -52,8 +59,7 @@ struct stdio_endpoint {
   std::vector<std::string> environment{};
   std::string working_directory{}; ///< empty: this process's
   /// Resource limits of the server, and what else it may touch; its workspace is the working
-  /// directory. Then the helper program supervises it, and no daemon of it outlives the connection.
-  /// None by default.
+  /// directory. The helper program is required then. None by default.
   std::optional<confinement_policy> confinement{};
   std::string helper{}; ///< as in command::helper
 };
@@ -175,6 +181,9 @@ public:
 
   /// False once the connection was lost or closed.
   [[nodiscard]] bool connected() const noexcept;
+  /// How long a server that speaks HTTP with SSE asked to wait (`retry:`) before a connection that
+  /// was lost is made again. Untrusted, as all that servers say.
+  [[nodiscard]] std::optional<std::int64_t> retry_ms() const noexcept;
   /// Ends the connection and the server's processes; waits for both. Calls in flight fail with
   /// `cancelled`. May be repeated.
   void close() noexcept;

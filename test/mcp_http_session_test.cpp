@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// What the client does when a server has forgotten its session: another one, and nothing twice.
+#include "support/http_peer.hpp"
+#include "support/http_server_fixture.hpp"
+#include "support/matchers.hpp"
+
+#include <paddock/mcp/client.hpp>
+#include <paddock/mcp/json.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace paddock::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A server of revision 2025-06-18 with one session, which it can be made to forget.
+class forgetful {
+public:
+  struct habits {
+    int status = 404;          ///< for a session that it does not know
+    std::string body = "gone"; ///< likewise
+    bool answers_as_stream = false;
+    bool has_sessions = true;
+    std::string later_revision = "2025-06-18"; ///< of every session but the first
+    int wrong_call_status = 0;                 ///< every call is refused with it, session or not
+    bool begins_no_more = false;
+  };
+  explicit forgetful(habits h) : habits_(std::move(h)) {
+    server_ = std::make_unique<http_script_server>(
+        [this](http_peer& peer, const http_received& got) { answer(peer, got); });
+  }
+  ~forgetful() { server_.reset(); }
+
+  [[nodiscard]] mcp::http_endpoint endpoint() const {
+    return {.url = server_->url(),
+            .kind = mcp::http_kind::streamable,
+            .addresses = mcp::address_policy::any};
+  }
+  void forget() {
+    const std::lock_guard lock(guard_);
+    session_.clear();
+  }
+  void forget_for_good() {
+    const std::lock_guard lock(guard_);
+    session_.clear();
+    habits_.begins_no_more = true;
+  }
+  void begin_again() {
+    const std::lock_guard lock(guard_);
+    habits_.begins_no_more = false;
+  }
+  /// How often a method was executed, not refused.
+  [[nodiscard]] int executed(const std::string& method) {
+    const std::lock_guard lock(guard_);
+    return executed_[method];
+  }
+  [[nodiscard]] int received(const std::string& method) {
+    const std::lock_guard lock(guard_);
+    return received_[method];
+  }
+  [[nodiscard]] std::vector<std::string> texts() {
+    const std::lock_guard lock(guard_);
+    return texts_;
+  }
+
+private:
+  void answer(http_peer& peer, const http_received& got) {
+    mcp::json_document document;
+    const auto root = document.parse(got.body);
+    const std::string method(root ? (*root)["method"].string().value_or("") : got.method);
+    const std::string id(root ? (*root)["id"].text() : "");
+    const std::unique_lock lock(guard_);
+    ++received_[method];
+    const bool known =
+        !habits_.has_sessions || (!session_.empty() && got.header("mcp-session-id") == session_);
+    if (method == "initialize" && !habits_.begins_no_more) {
+      if (!got.header("mcp-session-id").empty()) ++executed_["initialize within a session"];
+      session_ = "s" + std::to_string(++sessions_);
+      const std::string revision = sessions_ == 1 ? "2025-06-18" : habits_.later_revision;
+      return reply(peer, method, id,
+                   R"({"protocolVersion":")" + revision +
+                       R"(","capabilities":{"tools":{"listChanged":true}},)"
+                       R"("serverInfo":{"name":"f","version":"1"}})");
+    }
+    if (method == "GET") return (void)peer.answer(405, "text/plain", "");
+    if (!known || method == "initialize")
+      return (void)peer.answer(habits_.status, "text/plain", habits_.body);
+    if (method == "DELETE") return (void)peer.answer(200, "text/plain", "");
+    ++executed_[method];
+    if (id.empty()) return (void)peer.answer(202, "text/plain", "");
+    if (method == "tools/list")
+      return reply(peer, method, id, R"({"tools":[{"name":"t","inputSchema":{"type":"object"}}]})");
+    if (method != "tools/call") return reply(peer, method, id, "{}");
+    if (habits_.wrong_call_status != 0)
+      return (void)peer.answer(habits_.wrong_call_status, "text/plain", "wrong\x1b[2J call");
+    texts_.emplace_back((*root)["params"]["arguments"]["text"].string().value_or(""));
+    reply(peer, method, id, R"({"content":[]})");
+  }
+  void reply(http_peer& peer, const std::string& method, const std::string& id,
+             const std::string& result) const {
+    const std::string json = R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":)" + result + "}";
+    const std::string session = method == "initialize" && habits_.has_sessions
+                                    ? "Mcp-Session-Id: " + session_ + "\r\n"
+                                    : std::string();
+    if (!habits_.answers_as_stream)
+      return (void)peer.answer(200, "application/json", json, session);
+    peer.begin_events(session);
+    peer.event(json);
+    peer.end_events();
+  }
+
+  habits habits_;
+  std::mutex guard_;
+  std::string session_;
+  int sessions_ = 0;
+  std::map<std::string, int> executed_;
+  std::map<std::string, int> received_;
+  std::vector<std::string> texts_;
+  std::unique_ptr<http_script_server> server_;
+};
+
+class http_session : public testing::Test {
+protected:
+  [[nodiscard]] result<mcp::client> connect(const forgetful& to) {
+    return mcp::client::connect(to.endpoint(),
+                                {.protocol = mcp::protocol_choice::legacy,
+                                 .on_tools_changed = [this] { ++tools_changed_; }},
+                                &why_);
+  }
+  std::atomic<int> tools_changed_{0};
+  std::string why_;
+};
+
+TEST_F(http_session, is_begun_anew_and_the_refused_call_made_once) {
+  const forgetful::habits ways[] = {
+      {.status = 404},
+      {.status = 404,
+       .body = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"x"}})"},
+      {.status = 404, .answers_as_stream = true},
+      {.status = 400, .body = ""},
+      {.status = 400,
+       .body = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"x"}})"},
+  };
+  for (const auto& way : ways) {
+    const std::string name = std::to_string(way.status) + " " + way.body;
+    forgetful server(way);
+    auto c = connect(server);
+    ASSERT_THAT(c, IsOk()) << name << ": " << why_;
+    ASSERT_THAT(c->call_tool("t", R"({"text":"one"})"), IsOk()) << name;
+    server.forget();
+    EXPECT_THAT(c->call_tool("t", R"({"text":"two"})", {}, &why_), IsOk()) << name << ": " << why_;
+    EXPECT_THAT(c->call_tool("t", R"({"text":"three"})"), IsOk()) << name;
+    EXPECT_THAT(server.texts(), testing::ElementsAre("one", "two", "three")) << name;
+    EXPECT_EQ(server.received("initialize"), 2) << name;
+    EXPECT_EQ(server.executed("initialize within a session"), 0) << name;
+    EXPECT_EQ(server.executed("notifications/initialized"), 2) << name;
+    EXPECT_EQ(tools_changed_.exchange(0), 1) << name;
+    EXPECT_TRUE(c->connected());
+  }
+}
+
+/// The control: the same statuses, but not for the session.
+TEST_F(http_session, what_was_refused_for_another_reason_is_not_sent_again) {
+  const forgetful::habits ways[] = {{.wrong_call_status = 400},
+                                    {.wrong_call_status = 409},
+                                    {.wrong_call_status = 500},
+                                    {.has_sessions = false, .wrong_call_status = 404},
+                                    {.has_sessions = false, .wrong_call_status = 400}};
+  for (const auto& way : ways) {
+    const std::string status = std::to_string(way.wrong_call_status);
+    forgetful server(way);
+    auto c = connect(server);
+    ASSERT_THAT(c, IsOk()) << why_;
+    EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
+    EXPECT_THAT(why_,
+                AllOf(HasSubstr(status), HasSubstr("wrong [2J call"), Not(HasSubstr("\x1b"))));
+    EXPECT_EQ(server.received("tools/call"), 1) << status;
+    EXPECT_EQ(server.received("initialize"), 1) << status;
+  }
+}
+
+TEST_F(http_session, many_calls_share_the_new_one) {
+  forgetful server({});
+  auto c = connect(server);
+  ASSERT_THAT(c, IsOk()) << why_;
+  server.forget();
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 16; ++i)
+    callers.emplace_back([&c, i] {
+      EXPECT_THAT(c->call_tool("t", R"({"text":")" + std::to_string(i) + "\"}"), IsOk());
+    });
+  for (auto& caller : callers)
+    caller.join();
+  EXPECT_EQ(server.executed("tools/call"), 16);
+  EXPECT_EQ(server.received("initialize"), 2);
+}
+
+TEST_F(http_session, that_cannot_be_begun_says_so_and_is_tried_by_the_next_call) {
+  forgetful server({.status = 404, .body = "no such session"});
+  auto c = connect(server);
+  ASSERT_THAT(c, IsOk()) << why_;
+  server.forget_for_good();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
+    EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("no such session")));
+  }
+  server.begin_again();
+  EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsOk()) << why_;
+  EXPECT_EQ(server.executed("tools/call"), 1);
+}
+
+TEST_F(http_session, of_another_revision_is_not_used) {
+  forgetful server({.later_revision = "2025-03-26"});
+  auto c = connect(server);
+  ASSERT_THAT(c, IsOk()) << why_;
+  server.forget();
+  EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
+  EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("another revision")));
+  EXPECT_EQ(server.executed("tools/call"), 0);
+}
+
+/// Our own server, restarted at the same address.
+TEST_F(http_session, survives_the_restart_of_a_real_server) {
+  auto first = std::make_unique<served>();
+  const std::string address = first->address();
+  auto c = mcp::client::connect(mcp::http_endpoint{.url = address,
+                                                   .kind = mcp::http_kind::streamable,
+                                                   .addresses = mcp::address_policy::any},
+                                {.protocol = mcp::protocol_choice::legacy}, &why_);
+  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c->call_tool("echo", R"({"text":"a"})"), IsOk());
+  const std::size_t begin = address.find("//") + 2;
+  const std::string listen = address.substr(begin, address.find('/', begin) - begin);
+  first.reset();
+  EXPECT_THAT(c->call_tool("echo", R"({"text":"b"})"), IsError(error_code::io)); // nobody is there
+  served second({.listen = listen});
+  EXPECT_THAT(c->call_tool("echo", R"({"text":"c"})", {}, &why_), IsOk()) << why_;
+  EXPECT_EQ(second.calls.size(), 1U);
+}
+
+} // namespace
+} // namespace paddock::test
