@@ -4,6 +4,8 @@
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/command.hpp>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -82,6 +84,22 @@ std::string start_text(const std::string& program, error reason) {
   return text;
 }
 
+result<std::string> find_or_explain(const piped_start& asked, std::string* why) {
+  auto path = find_program(asked.argv.front(), variable(asked.environment, "PATH"));
+  if (!path)
+    return explain(why, path.error(),
+                   "there is no program " + asked.argv.front() + " in the PATH it is given");
+  return path;
+}
+
+/// The helper that can supervise a program which nobody asked to confine; nothing where there is
+/// none.
+std::optional<std::string> helper_for(const piped_start& asked) {
+  if (!asked.helper.empty()) return asked.helper;
+  auto found = find_command_helper();
+  return found ? std::optional(*std::move(found)) : std::nullopt;
+}
+
 } // namespace
 
 result<piped_program> piped_program::start(const piped_start& asked, std::string* why) {
@@ -93,11 +111,19 @@ result<piped_program> piped_program::start(const piped_start& asked, std::string
   PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
   piped_program program;
   program.grace_ms_ = asked.kill_grace_ms;
-  PADDOCK_CHECK(
-      asked.confinement
-          ? program.start_supervised(asked, in.second.get(), out.second.get(), err.second.get(),
-                                     why)
-          : program.start_alone(asked, in.second.get(), out.second.get(), err.second.get(), why));
+  const int streams[] = {in.second.get(), out.second.get(), err.second.get()};
+  const auto supervise = [&](const confinement_policy& confinement, const std::string& helper) {
+    return program.start_supervised(asked, confinement, helper, streams[0], streams[1], streams[2],
+                                    why);
+  };
+  if (asked.confinement) {
+    PADDOCK_CHECK(supervise(*asked.confinement, asked.helper));
+  } else if (const auto helper = helper_for(asked)) {
+    PADDOCK_CHECK(find_or_explain(asked, why)); // what is plainly wrong is said at once
+    PADDOCK_CHECK(supervise(confinement_policy::host(), *helper));
+  } else {
+    PADDOCK_CHECK(program.start_alone(asked, streams[0], streams[1], streams[2], why));
+  }
   program.input = std::move(in.first);
   program.output = std::move(out.first);
   program.errors = std::move(err.first);
@@ -106,10 +132,7 @@ result<piped_program> piped_program::start(const piped_start& asked, std::string
 
 result<void> piped_program::start_alone(const piped_start& asked, int in, int out, int err,
                                         std::string* why) {
-  const auto path = find_program(asked.argv.front(), variable(asked.environment, "PATH"));
-  if (!path)
-    return explain(why, path.error(),
-                   "there is no program " + asked.argv.front() + " in the PATH it is given");
+  PADDOCK_TRY(const std::string path, find_or_explain(asked, why));
   file_descriptor directory;
   if (!asked.working_directory.empty()) {
     auto opened = sys::openat(AT_FDCWD, asked.working_directory.c_str(), O_PATH | O_DIRECTORY);
@@ -117,19 +140,21 @@ result<void> piped_program::start_alone(const piped_start& asked, int in, int ou
       return explain(why, opened.error(), start_text("the working directory", opened.error()));
     directory = *std::move(opened);
   }
-  auto child = sys::spawn_standalone({.path = path->c_str(),
+  auto child = sys::spawn_standalone({.path = path.c_str(),
                                       .argv = pointers_to(asked.argv).data(),
                                       .envp = pointers_to(asked.environment).data(),
                                       .in = in,
                                       .out = out,
                                       .err = err,
                                       .working_directory = directory.get()});
-  if (!child) return explain(why, child.error(), start_text(*path, child.error()));
+  if (!child) return explain(why, child.error(), start_text(path, child.error()));
   alone_ = *std::move(child);
   return {};
 }
 
-result<void> piped_program::start_supervised(const piped_start& asked, int in, int out, int err,
+result<void> piped_program::start_supervised(const piped_start& asked,
+                                             const confinement_policy& confinement,
+                                             const std::string& helper, int in, int out, int err,
                                              std::string* why) {
   const char* where = asked.working_directory.empty() ? "." : asked.working_directory.c_str();
   const auto directory = sys::openat(AT_FDCWD, where, O_PATH | O_DIRECTORY);
@@ -142,9 +167,9 @@ result<void> piped_program::start_supervised(const piped_start& asked, int in, i
                                             .err = err,
                                             .working_directory = directory->get(),
                                             .workspace = directory->get(),
-                                            .confinement = *asked.confinement,
+                                            .confinement = confinement,
                                             .kill_grace_ms = asked.kill_grace_ms,
-                                            .helper = asked.helper});
+                                            .helper = helper});
   if (!started)
     return explain(why, started.error(), start_text("paddock-exec-helper", started.error()));
   supervised_.emplace(*std::move(started));

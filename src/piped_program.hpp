@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A program that runs for long, with its three streams in our hands, and that ends for certain: in
-// a session of its own, or confined and supervised.
+// A program that runs for long, with its three streams in our hands, and that ends for certain:
+// supervised by the helper, which also ends it when this process was killed, or, where there is no
+// helper and no confinement is wanted, in a session of its own.
 
 #include "supervised_program.hpp"
 #include "sys/process.hpp"
@@ -64,7 +65,9 @@ private:
   }
   [[nodiscard]] result<void> start_alone(const piped_start& asked, int in, int out, int err,
                                          std::string* why);
-  [[nodiscard]] result<void> start_supervised(const piped_start& asked, int in, int out, int err,
+  [[nodiscard]] result<void> start_supervised(const piped_start& asked,
+                                              const confinement_policy& confinement,
+                                              const std::string& helper, int in, int out, int err,
                                               std::string* why);
   void take_events();
   void signal_group(int number) const noexcept;

@@ -4,10 +4,12 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PADDOCK = os.environ["PADDOCK"]
@@ -67,14 +69,15 @@ class Experts(unittest.TestCase):
 
     def processes(self):
         """Command lines of servers that this test started."""
-        lines = []
-        for folder in pathlib.Path("/proc").iterdir():
-            try:
-                if folder.name.isdigit() and str(self.here).encode() in (folder / "cmdline").read_bytes():
-                    lines.append((folder / "cmdline").read_bytes())
-            except OSError:
-                pass
-        return lines
+        lines = [self.command_line(folder) for folder in pathlib.Path("/proc").iterdir() if folder.name.isdigit()]
+        return [line for line in lines if str(self.here).encode() in line]
+
+    @staticmethod
+    def command_line(folder):
+        try:
+            return (folder / "cmdline").read_bytes()
+        except OSError:
+            return b""
 
 
 class Servers(Experts):
@@ -141,6 +144,69 @@ class Servers(Experts):
         self.assertEqual(process.returncode, 1, errors)
         self.assertEqual(self.processes(), [])
 
+    def processes_left(self):
+        """The same, once the kernel has had time to end what was killed."""
+        until = time.monotonic() + 30
+        while (left := self.processes()) and time.monotonic() < until:
+            time.sleep(0.02)
+        return left
+
+    def kill_the_host(self, program, *server, environment=None):
+        """Kills `paddock experts call hang` while its server runs, which ignores SIGTERM and the end of its input."""
+        started = self.here / "started"
+        os.mkfifo(started)
+        config = self.servers(s=["--started", str(started), "--deaf", *server, "hang"])
+        process = subprocess.Popen([program, "experts", "call", "hang", *config], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, cwd=self.here, env={**os.environ, **(environment or {})})
+        with open(started) as file:
+            file.readline()
+        started.unlink()
+        self.assertNotEqual(self.processes(), [])
+        process.kill()
+        process.wait()
+
+    def test_servers_end_with_a_host_that_is_killed(self):
+        for server in [[], ["--child"]]:
+            self.kill_the_host(PADDOCK, *server)
+            self.assertEqual(self.processes_left(), [], server)
+
+    def test_without_the_helper_such_a_server_stays(self):
+        """The control: what the test above looks for can be there."""
+        alone = self.here / "alone/paddock"
+        alone.parent.mkdir()
+        shutil.copy(PADDOCK, alone)
+        libraries = {"LD_LIBRARY_PATH": str(pathlib.Path(PADDOCK).resolve().parents[1] / "src")}
+        report = json.loads(subprocess.run([alone, "doctor", "--json"], capture_output=True, encoding="utf-8",
+                                           env={**os.environ, **libraries}).stdout)
+        if next(f for f in report["features"] if f["name"] == "helper program")["found"]:
+            self.skipTest("a helper is installed on this system")
+        self.kill_the_host(alone, environment=libraries)
+        left = self.servers_alive()
+        self.assertEqual(len(left), 1)
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+
+    def servers_alive(self):
+        return [int(folder.name) for folder in pathlib.Path("/proc").iterdir() if folder.name.isdigit()
+                and str(self.here).encode() in self.command_line(folder)]
+
+    def test_names_of_tools_that_are_gone_are_warnings(self):
+        path = self.here / "servers.json"
+        path.write_text(json.dumps({"mcpServers": {"s": {"command": SERVER, "args": ["first", "second"],
+                                                         "pick": ["first", "secnd"]}}}))
+        done = self.run_experts("tools", "--config", str(path), "--quiet")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(done.stderr.splitlines(), ["paddock experts: warning: s: pick names secnd, which is no tool here and "
+                                                    "is ignored; did you mean second?"])
+        self.assertIn("first", done.stdout)
+
+    def test_check_tells_states(self):
+        done = self.run_experts("check", *self.servers(good=["one"]), "--quiet")
+        self.assertRegex(done.stdout, r"(?m)^  mcp +good +ready$")
+        (checked,) = json.loads(self.run_experts("check", *self.servers(good=["one"]), "--json", "-q").stdout)
+        self.assertEqual({s["skill"]: s["state"] for s in checked["skills"]},
+                         {"@perstack/base": "ready", "good": "ready"})
+
     def test_mistakes(self):
         wrong = self.here / "wrong.json"
         wrong.write_text('{"mcpServers": {"a": {"command": "x",\n"comand": 1,\n"cwd": 5}}}')
@@ -150,7 +216,7 @@ class Servers(Experts):
         self.assertIn(f"{wrong}:2: mcpServers.a.comand: is not a key", done.stderr)
         self.assertIn(f"{wrong}:3: mcpServers.a.cwd: must be a string", done.stderr)
         for arguments, word in [(["list"], "no perstack.toml"), (["list", "--config", "absent.toml"], "absent.toml"),
-                                ([], "subcommand"), (["call"], "tool is required"),
+                                ([], "say what to do"), (["call"], "tool is required"),
                                 (["list", "--expert", "x", *self.servers(s=[])], "no expert x")]:
             done = self.run_experts(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)

@@ -135,6 +135,60 @@ TEST_F(mcp_client, leaves_nothing_behind) {
   EXPECT_THAT(processes_with(cookie_), SizeIs(0));
 }
 
+// --- supervised ---------------------------------------------------------------------------------
+
+class mcp_client_supervised : public mcp_client {
+protected:
+  [[nodiscard]] result<client> connect_supervised(std::vector<std::string> argv) {
+    stdio_endpoint to = server("");
+    to.argv = std::move(argv);
+    to.working_directory = tree_.path();
+    to.helper = PADDOCK_TEST_HELPER;
+    return client::connect(to, quick(), &why_);
+  }
+  [[nodiscard]] std::vector<std::string> fault(const std::string& mode) const {
+    return server(mode).argv;
+  }
+  test::temp_tree tree_;
+};
+
+TEST_F(mcp_client_supervised, is_as_without_the_helper) {
+  auto c = connect_supervised(fault("surroundings"));
+  ASSERT_THAT(c, IsOk()) << why_;
+  const auto reply = call(*c);
+  ASSERT_THAT(reply, IsOk()) << why_;
+  EXPECT_THAT(reply->json,
+              AllOf(HasSubstr("fds:3 leader default"), HasSubstr("cwd:" + tree_.path())));
+}
+
+TEST_F(mcp_client_supervised, ends_with_everything_it_started) {
+  for (const char* mode : {"ignores_term", "has_child", "leaves_daemon"}) {
+    {
+      auto c = connect_supervised(fault(mode));
+      ASSERT_THAT(c, IsOk()) << mode << ": " << why_;
+      (void)call(*c).has_value();
+    }
+    EXPECT_TRUE(eventually([&] { return processes_with(cookie_).empty(); })) << mode;
+    EXPECT_EQ(0U, children());
+  }
+}
+
+TEST_F(mcp_client_supervised, says_how_it_ended) {
+  auto c = connect_supervised(fault("exits_within_a_line"));
+  ASSERT_THAT(c, IsOk()) << why_;
+  EXPECT_THAT(call(*c), IsError(error_code::io));
+  EXPECT_THAT(why_, HasSubstr("exited with status 7"));
+}
+
+TEST_F(mcp_client_supervised, that_cannot_be_started_says_why) {
+  tree_.file("data", "text");
+  EXPECT_THAT(connect_supervised({"no-such-program"}), IsError(error_code::not_found));
+  EXPECT_THAT(why_, HasSubstr("no-such-program"));
+  EXPECT_THAT(connect_supervised({tree_ / "absent"}), IsError(error_code::not_found));
+  EXPECT_THAT(connect_supervised({tree_ / "data"}), IsError(error_code::permission_denied));
+  EXPECT_EQ(0U, children());
+}
+
 // --- confined -----------------------------------------------------------------------------------
 
 class mcp_client_confined : public mcp_client {

@@ -50,6 +50,12 @@ std::string shown(const any_event& e) {
     std::string operator()(const event::disconnected& d) const {
       return "disconnected " + std::string(d.skill) + (d.why.empty() ? "" : " lost");
     }
+    std::string operator()(const event::reconnecting& r) const {
+      return "reconnecting " + std::string(r.skill) + " " + std::to_string(r.attempt);
+    }
+    std::string operator()(const event::warning& w) const {
+      return "warning " + std::string(w.skill) + ": " + std::string(w.text);
+    }
     std::string operator()(const event::interactive& i) const { return "asks " + i.call.tool; }
     std::string operator()(const event::delegated& d) const { return "delegates " + d.call.tool; }
   } words;
@@ -86,7 +92,12 @@ protected:
     const std::lock_guard lock(guard_);
     return events_;
   }
-  [[nodiscard]] std::unique_ptr<mcp_skill> make(const skill_entry& from) {
+  void clear_events() {
+    const std::lock_guard lock(guard_);
+    events_.clear();
+  }
+  [[nodiscard]] std::unique_ptr<mcp_skill> make(const skill_entry& from,
+                                                std::int64_t ping_timeout_ms = 60'000) {
     auto endpoint = endpoint_of(from, environment, &why);
     EXPECT_THAT(endpoint, IsOk()) << why.message;
     return std::make_unique<mcp_skill>(mcp_options{.name = from.name,
@@ -95,6 +106,7 @@ protected:
                                                    .tools = from.tools,
                                                    .start = from.start,
                                                    .timeout_ms = from.timeout_ms,
+                                                   .ping_timeout_ms = ping_timeout_ms,
                                                    .on_event = listener()});
   }
   [[nodiscard]] std::string called(manager& m, std::string_view tool,
@@ -221,22 +233,39 @@ TEST_F(mcp_skills, pick_and_omit_also_refuse_the_call) {
   EXPECT_THAT(called(*skill, "one"), HasSubstr("one 2")); // the refused ones did not reach it
 }
 
-TEST_F(mcp_skills, pick_and_omit_name_tools) {
+TEST_F(mcp_skills, names_of_tools_that_are_gone_are_warned_of_once) {
   struct {
     tool_choice choice;
-    const char* said;
-  } cases[] = {{{.pick = {"one", "absent"}, .omit = {}}, "pick names absent"},
-               {{.pick = {}, .omit = {"absent"}}, "omit names absent"},
-               {{.pick = {"one"}, .omit = {"one"}}, "leave no tool"}};
+    std::size_t left;
+    std::vector<const char*> said;
+  } cases[] = {
+      {{.pick = {"first", "furst", "away"}, .omit = {}},
+       1,
+       {"pick names furst, which is no tool here and is ignored; did you mean first?",
+        "pick names away, which is no tool here and is ignored"}},
+      {{.pick = {}, .omit = {"secondTool"}},
+       2,
+       {"omit names secondTool, which is no tool here and is ignored; did you mean second?"}},
+      {{.pick = {"first"}, .omit = {"first"}}, 0, {"pick and omit leave no tool"}},
+      {{.pick = {"gone"}, .omit = {}}, 0, {"pick names gone", "leave no tool of the server"}},
+      {{.pick = {"first"}, .omit = {"second"}}, 1, {}}, // the control
+  };
   for (auto& each : cases) {
-    skill_entry chosen = entry("s", {"one", "two"});
+    clear_events();
+    skill_entry chosen = entry("s", {"first", "second", "crash"});
+    each.choice.omit.push_back("crash"); // there, and left out
     chosen.tools = each.choice;
     const auto skill = make(chosen);
-    EXPECT_THAT(skill->init(&why), IsError(error_code::invalid_argument));
-    EXPECT_EQ(why.skill, "s");
-    EXPECT_THAT(why.message, AllOf(HasSubstr(each.said), HasSubstr("one, two")));
-    EXPECT_EQ(skill->state(), state::failed);
-    EXPECT_THAT(processes_with(cookie), IsEmpty());
+    ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+    EXPECT_EQ(skill->state(), state::ready);
+    EXPECT_THAT(*skill->tool_definitions(), SizeIs(each.left));
+    EXPECT_THAT(*skill->tool_definitions(), SizeIs(each.left));
+    std::vector<std::string> warnings = events();
+    std::erase_if(warnings, [](const auto& line) { return !line.starts_with("warning s: "); });
+    ASSERT_EQ(warnings.size(), each.said.size());
+    for (std::size_t i = 0; i < warnings.size(); ++i)
+      EXPECT_THAT(warnings[i], HasSubstr(each.said[i]));
+    EXPECT_THAT(called(*skill, "gone"), HasSubstr("not_found"));
   }
 }
 
@@ -281,6 +310,37 @@ TEST_F(mcp_skills, missing_variables_are_named) {
   EXPECT_THAT(std::get<mcp::http_endpoint>(*endpoint).headers,
               ElementsAre(testing::Pair("A", "b"), testing::Pair("Authorization", "s")));
   EXPECT_THAT(endpoint_of(remote, {}, &why), IsError(error_code::invalid_argument));
+}
+
+TEST_F(mcp_skills, variables_in_foreign_values_are_filled_in) {
+  skill_entry with = entry("s", {});
+  with.expands_variables = true;
+  auto& p = std::get<stdio_entry>(with.kind);
+  p.argv = {"x",
+            "${SECRET}/${env:SECRET}",
+            "${ABSENT:-other} ${EMPTY:-}",
+            "$HOME ${",
+            "${A+b} $${1}",
+            "${workspaceFolder}/a"};
+  p.environment = {
+      {"ONE", "${SECRET}"}, {"TWO", "${ABSENT}"}, {"THREE", "${input:key}"}, {"FOUR", "4"}};
+  std::vector<std::string> left_out;
+  const auto endpoint = endpoint_of(with, environment, &why, &left_out);
+  ASSERT_THAT(endpoint, IsOk()) << why.message;
+  const auto& made = std::get<mcp::stdio_endpoint>(*endpoint);
+  EXPECT_THAT(made.argv, ElementsAre("x", "s/s", "other ", "$HOME ${", "${A+b} $${1}", "./a"));
+  EXPECT_THAT(made.environment, AllOf(Contains("ONE=s"), Contains("FOUR=4"),
+                                      Not(Contains(testing::StartsWith("TWO="))),
+                                      Not(Contains(testing::StartsWith("THREE=")))));
+  EXPECT_THAT(left_out, ElementsAre(AllOf(HasSubstr("env.TWO"), HasSubstr("ABSENT")),
+                                    AllOf(HasSubstr("env.THREE"), HasSubstr("input:key"))));
+  p.argv.push_back("${ABSENT}");
+  EXPECT_THAT(endpoint_of(with, environment, &why), IsError(error_code::invalid_argument));
+  EXPECT_THAT(why.message, HasSubstr("needs a value for ${ABSENT}"));
+  with.expands_variables = false; // the control
+  const auto literal = endpoint_of(with, environment, &why);
+  ASSERT_THAT(literal, IsOk());
+  EXPECT_EQ(std::get<mcp::stdio_endpoint>(*literal).argv.back(), "${ABSENT}");
 }
 
 // --- lazy ---------------------------------------------------------------------------------------
@@ -347,6 +407,70 @@ TEST_F(mcp_skills, many_calls_meet_one_restart) {
   for (auto& each : threads)
     each.join();
   EXPECT_EQ(lines_of("started"), 2U);
+}
+
+// --- servers that hang --------------------------------------------------------------------------
+
+TEST_F(mcp_skills, a_server_that_hangs_is_restarted_once) {
+  const auto skill = make(entry("s", {"--started", tree / "started", "one", "hang"}), 100);
+  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  const auto hang = [&] {
+    EXPECT_THAT(skill->call_tool("hang", "{}", {.timeout_ms = 50}, &why),
+                IsError(error_code::timed_out));
+    EXPECT_THAT(why.message, HasSubstr("asked whether it still answers"));
+    EXPECT_EQ(skill->state(), state::unresponsive);
+  };
+  hang();
+  EXPECT_EQ(lines_of("started"), 1U);
+  EXPECT_THAT(called(*skill, "one"), HasSubstr("one 1")); // a new process
+  EXPECT_EQ(skill->state(), state::ready);
+  EXPECT_EQ(lines_of("started"), 2U);
+  EXPECT_THAT(processes_with(cookie), SizeIs(1));
+  hang();
+  EXPECT_THAT(called(*skill, "one"), AllOf(HasSubstr("io: "), HasSubstr("lost again")));
+  EXPECT_EQ(skill->state(), state::failed);
+  EXPECT_TRUE(test::eventually([&] { return processes_with(cookie).empty(); }));
+  EXPECT_EQ(std::ranges::count(events(), "disconnected s lost"), 2);
+}
+
+/// The control: a tool is slow, the server is not.
+TEST_F(mcp_skills, a_server_that_still_answers_is_not_restarted) {
+  const auto skill = make(entry("s", {"--started", tree / "started", "one", "slow"}));
+  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  EXPECT_THAT(skill->call_tool("slow", "{}", {.timeout_ms = 50}, &why),
+              IsError(error_code::timed_out));
+  EXPECT_EQ(skill->state(), state::unresponsive);
+  EXPECT_THAT(called(*skill, "one"), HasSubstr("one 2")); // the same process
+  EXPECT_EQ(skill->state(), state::ready);
+  EXPECT_EQ(lines_of("started"), 1U);
+}
+
+TEST_F(mcp_skills, many_uses_of_a_server_that_hangs_meet_one_restart) {
+  const auto skill = make(entry("s", {"--started", tree / "started", "one", "hang"}), 100);
+  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  EXPECT_THAT(skill->call_tool("hang", "{}", {.timeout_ms = 50}), IsError(error_code::timed_out));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      if (i % 2 == 0)
+        EXPECT_THAT(skill->call_tool("one", "{}"), IsOk());
+      else
+        EXPECT_THAT(skill->tool_definitions(), IsOk());
+    });
+  for (auto& each : threads)
+    each.join();
+  EXPECT_EQ(lines_of("started"), 2U);
+}
+
+TEST_F(mcp_skills, closing_does_not_wait_for_a_server_that_hangs) {
+  const auto skill = make(entry("s", {"hang"}), 200);
+  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  EXPECT_THAT(skill->call_tool("hang", "{}", {.timeout_ms = 50}), IsError(error_code::timed_out));
+  std::thread other([&] { (void)skill->tool_definitions().has_value(); });
+  skill->close();
+  other.join();
+  EXPECT_EQ(skill->state(), state::closed);
+  EXPECT_TRUE(test::eventually([&] { return processes_with(cookie).empty(); }));
 }
 
 // --- sets ---------------------------------------------------------------------------------------

@@ -329,7 +329,9 @@ TEST_F(toml_config, mistakes_of_the_file) {
       {"unknown key",
        "[experts.e]\n\nversoin = \"1\"\n",
        {"c.toml:3: experts.e.versoin: is not a key~version"}},
-      {"unknown at the top", "x = 1\n[experts.e]\n", {"c.toml:1: x: is not a key~mcpServers"}},
+      {"nearly known at the top",
+       "modle = 1\n[experts.e]\n",
+       {"c.toml:1: modle: is not a key~model"}},
       {"wrong types",
        "maxSteps = \"5\"\nmodel = 5\nenvPath = [\"a\",\n 5]\nexperts = []\n",
        {"c.toml:1: maxSteps: must be an integer that is not negative, not a string",
@@ -373,6 +375,12 @@ TEST_F(toml_config, mistakes_of_a_skill) {
       {"type",
        "[experts.e.skills.s]\ntype = \"stdio\"\n",
        {"c.toml:2: experts.e.skills.s.type: must be mcpStdioSkill"}},
+      {"type misspelt",
+       "[experts.e.skills.s]\ntype = \"mcpStdioSkil\"\n",
+       {"c.toml:2: experts.e.skills.s.type: must be mcpStdioSkill"}},
+      {"confinement misspelt",
+       s + "command = \"x\"\nconfinment = \"required\"\n",
+       {"c.toml:4: experts.e.skills.s.confinment: is not a key~did you mean confinement"}},
       {"no table",
        "[experts.e.skills]\ns = 1\n",
        {"c.toml:2: experts.e.skills.s: must be a table"}},
@@ -414,10 +422,6 @@ TEST_F(toml_config, mistakes_of_a_skill) {
       {"NUL",
        s + "command = \"a\\u0000b\"\n",
        {"c.toml:3: experts.e.skills.s.command: must not hold a NUL"}},
-      {"base pick",
-       s + "command = \"npx\"\npackageName = \"@perstack/base\"\npick = "
-           "[\"readFile\"]\n",
-       {"c.toml:5: experts.e.skills.s.pick: names readFile, which is no tool~readTextFile"}},
       {"base is no process",
        s + "command = \"npx\"\npackageName = \"@perstack/base\"\n"
            "limits = { processes = 1 }\n",
@@ -474,8 +478,9 @@ TEST(json_config, mistakes) {
   const mistake mistakes[] = {
       {"empty", "", {"c.json:1: not JSON"}},
       {"no comma", "{\"mcpServers\": {\n\"a\": {}\n\"b\": {}}}", {"c.json:3: not JSON"}},
-      {"comma too many", "{\"mcpServers\": {},\n}", {"c.json:2: not JSON"}},
-      {"comment", "{\n// servers\n}", {"c.json:2: not JSON"}},
+      {"two commas too many", "{\"mcpServers\": {},\n,}", {"c.json:2: not JSON"}},
+      {"mistake behind a comment", "{ // servers\n/* {\n*/ x}", {"c.json:3: not JSON"}},
+      {"comment without end", "{}\n/*", {"c.json: has neither"}},
       {"not closed", "{\"a\": [1,\n\"x\"\n", {"c.json:3: not JSON"}},
       {"line break in a string", "{\n\"a\": \"b\nc\"}", {"c.json:2: not JSON"}},
       {"closed by another", "{\"a\":\n[}", {"c.json:2: not JSON"}},
@@ -485,7 +490,7 @@ TEST(json_config, mistakes) {
       {"nothing", "{}", {"c.json: has neither"}},
       {"unknown",
        "{\"mcpServers\":\n{\"a\":\n{\"command\":\"x\",\n\"comand\":\"y\"}}}",
-       {"c.json:4: mcpServers.a.comand: is not a key~command"}},
+       {"c.json:4: mcpServers.a.comand: is not a key~did you mean command"}},
       {"line in nested values",
        "{\"mcpServers\": {\n\"a\": {\"command\": \"x\", \"args\": [\n\"[1,\\\"2\", "
        "\"{\\n\",\n-1.5e3, "
@@ -523,6 +528,167 @@ TEST(json_config, mistakes) {
   }
 }
 
+// --- what other programs write ------------------------------------------------------------------
+
+constexpr std::string_view vs_code = R"({
+  // what VS Code writes
+  "inputs": [{"id": "key", "type": "promptString", "password": true}],
+  "servers": {
+    "files": {"type": "stdio", "command": "npx", "args": ["-y", "x", "${workspaceFolder}"], "dev": {}},
+    "web": {"type": "http", "url": "https://example.com/mcp", /* tokens */
+            "headers": {"Authorization": "Bearer ${input:key}"}},
+  },
+})";
+
+TEST(foreign_config, is_taken_as_far_as_it_is_understood) {
+  const struct {
+    const char* name;
+    std::string_view text;
+    std::vector<std::string_view> skills;
+    std::vector<std::string_view> warned; ///< what each warning has
+  } cases[] = {
+      {"Claude Desktop",
+       R"({"globalShortcut": "", "mcpServers": {"a": {"command": "x", "args": ["y"], "env": {}}}})",
+       {"a"},
+       {"c.json:1: has keys that mean nothing here and are ignored: globalShortcut"}},
+      {"VS Code", vs_code, {"files", "web"}, {"inputs", "servers.files: has keys"}},
+      {"Cursor",
+       R"({"mcpServers": {"a": {"url": "http://localhost:8931/sse"}, "b": {"command": "c", "envFile": "e"}}})",
+       {"a", "b"},
+       {"mcpServers.b: has keys that mean nothing here and are ignored: envFile"}},
+      {"Gemini",
+       R"({"theme": "x", "mcpServers": {"a": {"httpUrl": "https://example.com/mcp", "trust": true,
+           "includeTools": ["one"], "excludeTools": ["two"], "timeout": 5}}})",
+       {"a"},
+       {"ignored: theme", "mcpServers.a: has keys that mean nothing here and are ignored: trust"}},
+      {"Cline",
+       R"({"mcpServers": {"a": {"command": "x", "alwaysAllow": ["t"], "autoApprove": [], "disabled": false}}})",
+       {"a"},
+       {"alwaysAllow, autoApprove"}},
+      {"Windsurf", R"({"mcpServers": {"a": {"serverUrl": "https://example.com/mcp"}}})", {"a"}, {}},
+      {"Zed",
+       R"({"context_servers": {"a": {"command": "x", "source": "custom"}}})",
+       {"a"},
+       {"source"}},
+      {"unknown transport",
+       R"({"mcpServers": {"a": {"type": "websocket", "url": "wss://example.com"}, "b": {"command": "x"}}})",
+       {"b"},
+       {"mcpServers.a: is of the type websocket, which is not known here, and is left out"}},
+      {"switched off",
+       R"({"mcpServers": {"a": {"command": "x", "enabled": false}, "b": {"command": "x", "enabled": true}}})",
+       {"b"},
+       {}},
+      {"two lists",
+       R"({"mcpServers": {"a": {"command": "x"}}, "servers": {"b": {"command": "x"}}})",
+       {"a", "b"},
+       {}},
+  };
+  for (const auto& each : cases) {
+    std::vector<config_problem> problems;
+    const auto made = json(each.text, &problems);
+    ASSERT_THAT(made, IsOk()) << each.name << ": " << all_texts(problems);
+    std::vector<std::string> names;
+    for (const skill_entry& skill : made->find("default")->skills)
+      names.push_back(skill.name);
+    EXPECT_EQ(names, (std::vector<std::string>(each.skills.begin(), each.skills.end())))
+        << each.name;
+    ASSERT_EQ(made->warnings.size(), each.warned.size()) << each.name << "\n"
+                                                         << all_texts(made->warnings);
+    for (std::size_t i = 0; i < each.warned.size(); ++i)
+      EXPECT_THAT(made->warnings[i].text(), HasSubstr(std::string(each.warned[i]))) << each.name;
+  }
+}
+
+TEST(foreign_config, names_of_tools_and_headers_are_taken) {
+  const auto made = json(R"({"mcpServers": {
+    "a": {"httpUrl": "https://example.com", "includeTools": ["one", "mcp__a__two"], "excludeTools": ["three"],
+          "http_headers": {"X": "y"}, "env_http_headers": {"Z": "ZED"}, "bearer_token_env_var": "TOKEN"},
+    "b": {"command": "x", "allowedTools": ["*"], "disabledTools": ["four"]}}})");
+  ASSERT_THAT(made, IsOk());
+  const auto& skills = made->find("default")->skills;
+  EXPECT_THAT(skills[0].tools.pick, ElementsAre("one", "two"));
+  EXPECT_THAT(skills[0].tools.omit, ElementsAre("three"));
+  const auto& web = std::get<http_entry>(skills[0].kind);
+  EXPECT_EQ(web.kind, mcp::http_kind::streamable);
+  EXPECT_THAT(web.headers, ElementsAre(Pair("X", "y"), Pair("Authorization", "Bearer ${TOKEN}")));
+  EXPECT_THAT(web.headers_from_environment, ElementsAre(Pair("Z", "ZED")));
+  EXPECT_TRUE(skills[1].tools.pick.empty());
+  EXPECT_THAT(skills[1].tools.omit, ElementsAre("four"));
+}
+
+/// A URL that names this machine says so by itself; one that only looks like it does not.
+TEST(foreign_config, servers_on_this_machine) {
+  const std::pair<std::string_view, bool> urls[] = {{"http://localhost:3000/mcp", true},
+                                                    {"http://127.0.0.1:1/sse", true},
+                                                    {"http://[::1]/mcp", true},
+                                                    {"https://localhost", true},
+                                                    {"http://localhost.example.com", false},
+                                                    {"http://localhost:x@example.com/", false},
+                                                    {"http://example.com/", false},
+                                                    {"http://192.168.1.1/", false},
+                                                    {"http://127.0.0.1.example.com/", false}};
+  for (const auto& [url, here] : urls) {
+    std::vector<config_problem> problems;
+    const auto made =
+        json(R"({"mcpServers": {"a": {"url": ")" + std::string(url) + "\"}}}", &problems);
+    EXPECT_EQ(made.has_value(), here) << url;
+    if (!made) {
+      EXPECT_THAT(all_texts(problems), HasSubstr("must begin with https://")) << url;
+    }
+  }
+}
+
+TEST_F(toml_config, codex_servers) {
+  const config c = good(R"(
+model = "gpt-5"
+model_reasoning_effort = "high"
+[projects."/srv"]
+trust_level = "trusted"
+[mcp_servers.a]
+command = "npx"
+args = ["-y", "x"]
+env_vars = ["HOME"]
+startup_timeout_sec = 10.5
+enabled_tools = ["one"]
+[mcp_servers.b]
+url = "https://example.com/mcp"
+bearer_token_env_var = "TOKEN"
+enabled = true
+)");
+  const expert* e = c.find("default");
+  ASSERT_NE(e, nullptr);
+  ASSERT_EQ(e->skills.size(), 2U);
+  EXPECT_THAT(e->skills[0].tools.pick, ElementsAre("one"));
+  EXPECT_THAT(all_texts(c.warnings), HasSubstr("startup_timeout_sec"));
+  EXPECT_THAT(all_texts(c.warnings), HasSubstr("model_reasoning_effort, projects"));
+}
+
+TEST_F(toml_config, skills_of_another_type_are_left_out) {
+  const config c = good(R"(
+[experts.e.skills.a]
+type = "browserSkill"
+anything = 1
+[experts.e.skills.b]
+type = "mcpStdioSkill"
+command = "x"
+allowedCommands = ["y"]
+)");
+  ASSERT_EQ(c.experts.at(0).skills.size(), 1U);
+  EXPECT_EQ(c.experts.at(0).skills[0].name, "b");
+  EXPECT_THAT(all_texts(c.warnings),
+              HasSubstr("c.toml:3: experts.e.skills.a: is of the type browserSkill"));
+  EXPECT_THAT(all_texts(c.warnings), HasSubstr("ignored: allowedCommands"));
+}
+
+TEST(foreign_config, warnings_are_bounded) {
+  std::string text = R"({"mcpServers": {)";
+  for (int i = 0; i < 1'000; ++i)
+    text += "\"s" + std::to_string(i) + R"(": {"command": "x", "foreign": 1},)";
+  const auto made = json(text + "}}");
+  ASSERT_THAT(made, IsOk());
+  EXPECT_EQ(made->warnings.size(), 101U);
+}
+
 TEST_F(toml_config, keys_that_nest_without_end_are_refused) {
   std::string deep = "a";
   for (int i = 0; i < 200'000; ++i)
@@ -539,7 +705,7 @@ TEST_F(toml_config, keys_that_nest_without_end_are_refused) {
 TEST_F(toml_config, problems_are_bounded) {
   std::string text;
   for (int i = 0; i < 1'000; ++i)
-    text += "k" + std::to_string(i) + " = 1\n";
+    text += "[experts.E" + std::to_string(i) + "]\n";
   std::vector<config_problem> problems;
   EXPECT_THAT(toml(text, &problems), IsError(error_code::invalid_argument));
   EXPECT_EQ(problems.size(), 101U);

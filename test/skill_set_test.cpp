@@ -487,12 +487,45 @@ TEST_F(base_skills, pick_and_omit_also_refuse_the_call) {
   EXPECT_EQ(skill.tool_definitions()->size(), 1U);
   EXPECT_THAT(skill.call_tool("todo", "{}"), IsOk());
   EXPECT_THAT(skill.call_tool("exec", "{}"), IsError(error_code::not_found));
-  o = options();
-  o.tools.pick = {"nope"};
-  base_skill wrong(std::move(o));
-  failure why;
-  EXPECT_THAT(wrong.init(&why), IsError(error_code::invalid_argument));
-  EXPECT_THAT(why.message, HasSubstr("nope"));
+}
+
+TEST_F(base_skills, names_of_tools_that_are_gone_are_warned_of) {
+  const struct {
+    tool_choice choice;
+    std::size_t left;
+    std::vector<std::string> said;
+  } cases[] = {
+      {{.pick = {"readFile", "todo"}, .omit = {}},
+       1,
+       {"pick names readFile, which is no tool here and is ignored; did you mean readPdfFile, "
+        "readTextFile or readImageFile?"}},
+      {{.pick = {}, .omit = {"testUrl"}},
+       mcp::workspace_tool_names().size(),
+       {"omit names testUrl"}},
+      {{.pick = {"nope"}, .omit = {}}, 0, {"pick names nope", "leave no tool of the Base Skill"}},
+      {{.pick = {"todo"}, .omit = {"todo"}}, 0, {"leave no tool of the Base Skill"}},
+      {{.pick = {"todo"}, .omit = {"exec"}}, 1, {}}, // the control
+  };
+  for (const auto& each : cases) {
+    base_options o = options();
+    o.tools.pick = each.choice.pick;
+    o.tools.omit = each.choice.omit;
+    std::vector<std::string> warnings;
+    o.on_event = [&](const any_event& e) {
+      if (const auto* w = std::get_if<event::warning>(&e)) warnings.emplace_back(w->text);
+    };
+    base_skill skill(std::move(o));
+    ASSERT_THAT(skill.init(), IsOk());
+    EXPECT_EQ(skill.state(), state::ready);
+    EXPECT_EQ(skill.tool_definitions()->size(), each.left);
+    ASSERT_EQ(warnings.size(), each.said.size());
+    for (std::size_t i = 0; i < warnings.size(); ++i)
+      EXPECT_THAT(warnings[i], HasSubstr(each.said[i]));
+    EXPECT_THAT(skill.call_tool("exec", "{}"),
+                each.left < 2
+                    ? testing::Matcher<const result<call_outcome>&>(IsError(error_code::not_found))
+                    : testing::_);
+  }
 }
 
 constexpr const char* sleeping =

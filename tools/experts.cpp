@@ -51,6 +51,23 @@ int run_tools(const experts_options& options) {
   return good ? success : failed;
 }
 
+/// Each skill of an expert with its state, as lines or as objects.
+void show_skills(running_expert& running, mcp::json_writer* json) {
+  const auto times = running.times();
+  for (const auto& skill : running.skills().managers()) {
+    const auto found = times.find(skill->name());
+    const skill_times t = found == times.end() ? skill_times() : found->second;
+    const std::string_view state = skill_manager::name_of(skill->state());
+    if (json == nullptr) {
+      std::printf("  %s %s %s\n", column(skill_manager::name_of(skill->type()), 12).c_str(),
+                  column(skill->name(), 24).c_str(), std::string(state).c_str());
+      continue;
+    }
+    json->begin_object().member("skill", skill->name()).member("state", state);
+    json->key("tools").unsigned_integer(t.tools).key("connectUs").integer(t.us).end_object();
+  }
+}
+
 /// One expert's line, or its object; whether all its skills work.
 bool check_one(const skill_manager::config& config, const expert& e, const experts_options& options,
                mcp::json_writer& json) {
@@ -70,22 +87,14 @@ bool check_one(const skill_manager::config& config, const expert& e, const exper
   json.begin_object().member("expert", e.name).key("ok").boolean(problem.empty());
   if (!problem.empty()) json.member("problem", problem);
   json.key("tools").unsigned_integer(tools).key("skills").begin_array();
-  const auto times = running ? running->times() : std::map<std::string, skill_times>();
-  for (const auto& [skill, t] : times)
-    json.begin_object()
-        .member("skill", skill)
-        .key("tools")
-        .unsigned_integer(t.tools)
-        .key("connectUs")
-        .integer(t.us)
-        .end_object();
-  json.end_array().end_object();
   if (!options.json)
     std::printf("%s  %s: %s\n",
                 problem.empty() ? styled("ok", style::good).c_str()
                                 : styled("failed", style::bad).c_str(),
                 fit(e.name, 255).c_str(),
                 problem.empty() ? (std::to_string(tools) + " tools").c_str() : "see above");
+  if (running) show_skills(*running, options.json ? &json : nullptr);
+  json.end_array().end_object();
   return problem.empty();
 }
 
@@ -204,7 +213,7 @@ subcommand add_experts(CLI::App& app) {
   const auto options = std::make_shared<experts_options>();
   CLI::App* parser =
       app.add_subcommand("experts", "The experts of a configuration, their skills and tools");
-  parser->require_subcommand(1);
+  parser->require_subcommand(0, 1); // none gets a better message below
   parser->footer(exit_codes_help);
   for (const verb& each : verbs) {
     CLI::App* sub = parser->add_subcommand(each.name, each.text);
@@ -218,6 +227,8 @@ subcommand add_experts(CLI::App& app) {
   return {parser, [options, parser] {
             for (const verb& each : verbs)
               if (parser->get_subcommand(each.name)->parsed()) return each.run(*options);
+            complain(experts_program,
+                     "say what to do: list, tools, call or check (see paddock experts --help)");
             return static_cast<int>(usage);
           }};
 }

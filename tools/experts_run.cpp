@@ -21,6 +21,7 @@ namespace paddock::cli {
 namespace {
 
 constexpr std::size_t line_width = 200;
+constexpr std::size_t warning_width = 4096;
 
 void progress(std::string_view skill, const std::string& text) {
   std::fprintf(stderr, "%s: %s\n", fit(skill, line_width).c_str(), fit(text, line_width).c_str());
@@ -49,7 +50,11 @@ std::optional<skill_manager::config> load_config(const experts_options& options)
   }
   std::vector<skill_manager::config_problem> problems;
   auto config = skill_manager::read_config(path, &problems);
-  if (config) return *std::move(config);
+  if (config) {
+    for (const auto& warning : config->warnings)
+      complain(experts_program, "warning: " + fit(warning.text(), warning_width));
+    return *std::move(config);
+  }
   for (const auto& problem : problems)
     complain(experts_program, fit(problem.text(), 4096));
   return std::nullopt;
@@ -173,6 +178,10 @@ void running_expert::hear(const skill_manager::any_event& e) {
     times_[std::string(c->skill)] = {.us = us, .tools = c->tools};
     if (!quiet_) progress(c->skill, described(*c, us));
   }
+  // Said once, and also to those who do not want to see progress.
+  if (const auto* w = std::get_if<skill_manager::event::warning>(&e))
+    complain(experts_program,
+             "warning: " + fit(std::string(w->skill) + ": " + std::string(w->text), warning_width));
   if (quiet_) return;
   if (const auto* s = std::get_if<skill_manager::event::starting>(&e))
     progress(s->skill, "starting " + std::string(s->target));
@@ -180,6 +189,9 @@ void running_expert::hear(const skill_manager::any_event& e) {
     progress(l->skill, "| " + std::string(l->text));
   if (const auto* d = std::get_if<skill_manager::event::disconnected>(&e); d && !d->why.empty())
     progress(d->skill, "lost: " + std::string(d->why));
+  if (const auto* r = std::get_if<skill_manager::event::reconnecting>(&e))
+    progress(r->skill, "reconnecting in " + duration(r->pause_ms * 1'000'000) + ", attempt " +
+                           std::to_string(r->attempt) + ": " + std::string(r->why));
 }
 
 } // namespace paddock::cli

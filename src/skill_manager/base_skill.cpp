@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -36,6 +37,7 @@ struct base_skill::shared {
   void tell(const any_event& e) const {
     if (options.on_event) options.on_event(e);
   }
+  [[nodiscard]] result<std::vector<mcp::tool>> chosen_tools() const;
 
   const base_options options;
   std::vector<mcp::tool> tools; // constant once `current` is ready
@@ -45,6 +47,31 @@ struct base_skill::shared {
   skill_manager::state current = skill_manager::state::idle;
   std::vector<in_process_call*> running;
 };
+
+/// What `pick` and `omit` leave; a name in them that is no tool, or no tool at all, is a warning.
+result<std::vector<mcp::tool>> base_skill::shared::chosen_tools() const {
+  const auto known = mcp::workspace_tool_names();
+  const auto warn = [&](const std::string& message) {
+    tell(event::warning{options.name, message});
+  };
+  warn_of_unknown({.pick = options.tools.pick, .omit = options.tools.omit}, known, warn);
+  const auto is_known = [&](const std::string& name) {
+    return std::ranges::find(known, name) != known.end();
+  };
+  mcp::workspace_options with = options.tools;
+  std::erase_if(with.pick, std::not_fn(is_known));
+  std::erase_if(with.omit, std::not_fn(is_known));
+  const bool picks_none = with.pick.empty() && !options.tools.pick.empty();
+  auto made = picks_none ? result<std::vector<mcp::tool>>(std::vector<mcp::tool>())
+                         : mcp::workspace_tools(options.workspace, std::move(with));
+  const bool leaves_none = !made && made.error().code == error_code::invalid_argument;
+  if (!leaves_none && !picks_none) return made;
+  std::string names;
+  for (const std::string_view name : known)
+    names.append(names.empty() ? "" : ", ").append(name);
+  warn("pick and omit leave no tool of the Base Skill; its tools are: " + names);
+  return std::vector<mcp::tool>();
+}
 
 base_skill::base_skill(base_options options)
     : shared_(std::make_unique<shared>(std::move(options))) {
@@ -69,15 +96,11 @@ result<void> base_skill::init(failure* why) {
     const std::lock_guard lock(shared_->guard);
     if (shared_->current != skill_manager::state::idle)
       return fail(why, name(), error_code::conflict, "the skill was initialised before");
-    std::string unknown;
-    auto tools = mcp::workspace_tools(shared_->options.workspace, shared_->options.tools, &unknown);
+    auto tools = shared_->chosen_tools();
     if (!tools) {
       shared_->current = skill_manager::state::failed;
-      (void)fail(why, name(), tools.error().code,
-                 unknown.empty()
-                     ? "pick and omit leave no tool"
-                     : "pick or omit names " + unknown + ", which is no tool of the Base Skill");
-      return tools.error();
+      return fail(why, name(), tools.error().code,
+                  "its tools cannot be made: " + std::string(text(tools.error().code)));
     }
     shared_->tools = *std::move(tools);
     shared_->current = skill_manager::state::ready;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/calls.hpp"
 
+#include <paddock/detail/nearest_name.hpp>
 #include <paddock/environment.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace paddock::skill_manager {
@@ -50,6 +52,16 @@ result<std::string_view> required_value(std::span<const std::string_view> inheri
   return fail(why, skill, error_code::invalid_argument,
               "requires the environment variable " + std::string(name) +
                   ", which is not set or empty");
+}
+
+void warn_of_unknown(const tool_choice& choice, std::span<const std::string_view> tools,
+                     const std::function<void(std::string text)>& warn) {
+  constexpr std::size_t shown_bytes_max = 80;
+  for (const auto& [key, list] : {std::pair{"pick", &choice.pick}, {"omit", &choice.omit}})
+    for (const std::string& name : *list)
+      if (std::ranges::find(tools, name) == tools.end())
+        warn(std::string(key) + " names " + name.substr(0, shown_bytes_max) +
+             ", which is no tool here and is ignored" + detail::did_you_mean(name, tools));
 }
 
 std::string text_content(std::string_view text) {

@@ -4,9 +4,11 @@
 // What all managers do with calls: check them, and say what is wrong.
 
 #include <paddock/mcp/json.hpp>
+#include <paddock/skill_manager/config.hpp>
 #include <paddock/skill_manager/manager.hpp>
 
 #include <atomic>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +40,10 @@ private:
 [[nodiscard]] result<std::string_view> required_value(std::span<const std::string_view> inherited,
                                                       std::string_view name, std::string_view skill,
                                                       failure* why);
+
+/// Warns of the names in `pick` and `omit` that are no tools, each once.
+void warn_of_unknown(const tool_choice& choice, std::span<const std::string_view> tools,
+                     const std::function<void(std::string text)>& warn);
 
 /// A content array with one block of text.
 [[nodiscard]] std::string text_content(std::string_view text);

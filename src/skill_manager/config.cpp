@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t name_bytes_max = 255;
 constexpr std::size_t instruction_bytes_max = std::size_t{20} * 1024;
 constexpr std::size_t description_bytes_max = std::size_t{2} * 1024;
+constexpr std::string_view server_keys[] = {"mcpServers", "servers", "context_servers",
+                                            "mcp_servers"};
 
 bool is_lower_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -42,7 +44,8 @@ void check_length(const checked_table& table, std::string_view key, std::size_t 
 
 class reader {
 public:
-  reader(std::string_view file, std::vector<config_problem>& problems) : problems_(file, problems) {
+  reader(std::string_view file, std::vector<config_problem>& problems)
+      : problems_(file, problems, made_.warnings) {
     made_.file = file;
   }
 
@@ -52,8 +55,13 @@ public:
     made_.settings = top.settings();
     for (const config_member& member : top.table("experts").members)
       read_expert(member);
-    if (top.has("mcpServers")) read_servers(top);
-    if (!top.has("experts") && !top.has("mcpServers") && problems_.empty())
+    bool has_servers = false;
+    for (const std::string_view key : server_keys)
+      if (top.has(key)) {
+        read_servers(top, key, has_servers);
+        has_servers = true;
+      }
+    if (!top.has("experts") && !has_servers && problems_.empty())
       problems_.add(0, "", "has neither experts nor mcpServers");
     check_delegates();
     return std::move(made_);
@@ -88,18 +96,20 @@ private:
     made_.experts.push_back(std::move(e));
   }
 
-  void read_servers(const checked_table& top) {
-    const std::string path = "mcpServers";
-    if (made_.find(default_expert) != nullptr)
-      top.complain(path, "makes the expert \"default\", which the file also has under experts");
-    expert e{.name = std::string(default_expert), .line = top.line_of(path)};
+  void read_servers(const checked_table& top, std::string_view key, bool goes_on) {
+    const std::string path(key);
+    if (!goes_on && made_.find(default_expert) != nullptr)
+      return top.complain(path,
+                          "makes the expert \"default\", which the file also has under experts");
+    if (!goes_on) {
+      made_.experts.push_back({.name = std::string(default_expert), .line = top.line_of(path)});
+      delegate_lines_.push_back(0);
+    }
     for (const config_member& server : top.table(path).members)
-      add_skill(e, server, path_of(path, server.key),
+      add_skill(made_.experts.back(), server, path_of(path, server.key),
                 [&](const config_member& from, const std::string& at) {
                   return read_server(from, at, problems_);
                 });
-    delegate_lines_.push_back(0);
-    made_.experts.push_back(std::move(e));
   }
 
   template <class Read>
@@ -137,8 +147,8 @@ private:
     }
   }
 
-  problem_list problems_;
   config made_;
+  problem_list problems_;                // refers to made_
   std::vector<unsigned> delegate_lines_; // of each expert
   std::vector<std::string> base_command_;
 };
@@ -183,8 +193,10 @@ result<config> parse_config(std::string_view text, config_format format, std::st
     return unusable;
   }
   config made = reader(file, found).read(*root);
+  const auto place = [](const config_problem& p) { return std::tie(p.line, p.key); };
+  std::ranges::sort(made.warnings, {}, place);
   if (found.empty()) return made;
-  std::ranges::sort(found, {}, [](const config_problem& p) { return std::tie(p.line, p.key); });
+  std::ranges::sort(found, {}, place);
   return unusable;
 }
 

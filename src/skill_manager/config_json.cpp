@@ -166,6 +166,33 @@ private:
   std::string open_; ///< brackets
 };
 
+/// The text with blanks in place of comments, and of commas behind the last of their kind, as
+/// editors allow them in their settings. Lines stay where they are.
+std::string without_comments(std::string_view text) {
+  std::string out(text);
+  std::size_t comma = std::string::npos; // with nothing but blanks behind it so far
+  for (std::size_t at = 0; at < out.size(); ++at) {
+    const char c = out[at];
+    const std::string_view two = std::string_view(out).substr(at, 2);
+    if (c == '"') {
+      for (++at; at < out.size() && out[at] != '"'; ++at)
+        if (out[at] == '\\') ++at;
+    } else if (two == "//" || two == "/*") {
+      const std::size_t stop = two == "//" ? out.find('\n', at) : out.find("*/", at + 2);
+      const std::size_t end = stop == std::string::npos ? out.size() : stop + (two == "//" ? 0 : 2);
+      for (; at < end; ++at)
+        if (out[at] != '\n') out[at] = ' ';
+      --at;
+      continue;
+    } else if ((c == '}' || c == ']') && comma != std::string::npos) {
+      out[comma] = ' ';
+    }
+    if (std::string_view(" \t\r\n").find(c) == std::string_view::npos)
+      comma = c == ',' ? at : std::string::npos;
+  }
+  return out;
+}
+
 void write(mcp::json_writer& out, const config_node& node) {
   switch (node.kind) {
   case node_kind::boolean:
@@ -215,7 +242,13 @@ std::string config_node::json() const {
 
 result<config_node> parse_json(std::string_view text, config_problem& problem) {
   mcp::json_document document;
-  const auto parsed = document.parse(text);
+  std::string plain;
+  auto parsed = document.parse(text);
+  if (!parsed) {
+    plain = without_comments(text);
+    text = plain;
+    parsed = document.parse(text);
+  }
   if (!parsed) {
     problem.line = syntax_error_finder(text).line();
     problem.message = parsed.error().operation;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/config_keys.hpp"
 
+#include <paddock/detail/nearest_name.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -125,6 +127,28 @@ bool belongs_to(const key_row& row, section where) {
   return row.where == where;
 }
 
+bool is_skill(section where) {
+  return where == section::stdio || where == section::http || where == section::interactive;
+}
+
+/// Of a key that the section does not have.
+bool is_mistake(section where, std::string_view key) {
+  if (where == section::limits || where == section::tool) return true; // nobody else's
+  return std::ranges::any_of(keys, [&](const key_row& row) {
+    if (is_skill(where) && is_skill(row.where) && row.key == key) return true; // of another type
+    return belongs_to(row, where) && detail::is_misspelling(key, row.key);
+  });
+}
+
+std::string suggestion(section where, std::string_view key) {
+  std::vector<std::string_view> known;
+  for (const key_row& row : keys)
+    if (belongs_to(row, where)) known.push_back(row.key);
+  std::string text = detail::did_you_mean(key, known);
+  if (text.ends_with('?')) text.pop_back();
+  return text;
+}
+
 std::string names_of(section where) {
   std::string names;
   for (const key_row& row : keys) {
@@ -137,11 +161,12 @@ std::string names_of(section where) {
 
 } // namespace
 
-void problem_list::add(unsigned line, std::string key, std::string message) {
-  if (into_.size() == problems_max) {
-    into_.push_back({std::string(file_), 0, "", "there are more problems"});
-  } else if (into_.size() < problems_max) {
-    into_.push_back({std::string(file_), line, std::move(key), std::move(message)});
+void problem_list::add_to(std::vector<config_problem>& to, unsigned line, std::string key,
+                          std::string message) const {
+  if (to.size() == problems_max) {
+    to.push_back({std::string(file_), 0, "", "there are more problems"});
+  } else if (to.size() < problems_max) {
+    to.push_back({std::string(file_), line, std::move(key), std::move(message)});
   }
 }
 
@@ -162,12 +187,12 @@ std::string path_of(const std::string& outer, std::string_view key) {
 checked_table::checked_table(const config_node& node, section kind, std::string path,
                              problem_list& problems)
     : node_(node), kind_(kind), path_(std::move(path)), problems_(problems) {
+  std::vector<const config_member*> unknown;
   for (const config_member& member : node.members) {
     const auto row = std::ranges::find_if(
         keys, [&](const key_row& r) { return belongs_to(r, kind) && r.key == member.key; });
     if (row == std::end(keys)) {
-      problems.add(member.line, path_of(path_, member.key),
-                   "is not a key of this table; its keys are: " + names_of(kind));
+      unknown.push_back(&member);
     } else if (find(member.key) != nullptr) {
       problems.add(member.line, path_of(path_, member.key), "is given twice");
     } else if (auto wrong = misfit_of(member.value, row->type)) {
@@ -176,6 +201,26 @@ checked_table::checked_table(const config_node& node, section kind, std::string 
       good_.push_back(&member);
     }
   }
+  take_unknown(unknown);
+}
+
+/// A key that looks like one of ours is a mistake, which must not pass unseen: it may be the one
+/// that confines a server. Others are somebody else's.
+void checked_table::take_unknown(const std::vector<const config_member*>& unknown) const {
+  std::string ignored;
+  unsigned line = 0;
+  for (const config_member* member : unknown) {
+    if (is_mistake(kind_, member->key)) {
+      problems_.add(member->line, path_of(path_, member->key),
+                    "is not a key of this table" + suggestion(kind_, member->key) +
+                        "; its keys are: " + names_of(kind_));
+      continue;
+    }
+    if (ignored.empty()) line = member->line;
+    ignored += (ignored.empty() ? "" : ", ") + path_of("", member->key);
+  }
+  if (!ignored.empty())
+    problems_.warn(line, path_, "has keys that mean nothing here and are ignored: " + ignored);
 }
 
 const config_member* checked_table::find(std::string_view key) const noexcept {
@@ -244,6 +289,10 @@ void checked_table::require(std::string_view key, std::string_view what_to_give)
 
 void checked_table::complain(std::string_view key, std::string message) const {
   problems_.add(line_of(key), path_of(path_, key), std::move(message));
+}
+
+void checked_table::warn_here(std::string message) const {
+  problems_.warn(node_.line, path_, std::move(message));
 }
 
 void checked_table::complain_here(std::string message) const {

@@ -42,6 +42,9 @@ enum class section : std::uint8_t {
 #define PADDOCK_CONFIG_KEYS(X)                                                                                                                        \
   X(file, experts, table, "the experts, by name")                                                                                                     \
   X(file, mcpServers, table, "servers as many programs list them; they become the skills of the expert `default`")                                    \
+  X(file, servers, table, "the same, as VS Code names it")                                                                                            \
+  X(file, context_servers, table, "the same, as Zed names it")                                                                                        \
+  X(file, mcp_servers, table, "the same, as Codex names it")                                                                                          \
   X(file, perstackBaseSkillCommand, strings, "a program to use as the Base Skill instead of the one in this process")                                 \
   X(file_setting, model, string, "for the application")                                                                                               \
   X(file_setting, provider, table, "for the application")                                                                                             \
@@ -117,6 +120,19 @@ enum class section : std::uint8_t {
   X(server, cwd, string, "the server's working directory")                                                                                            \
   X(server, url, string, "an https URL, instead of `command`")                                                                                        \
   X(server, headers, string_table, "sent with every request")                                                                                         \
+  X(server, httpUrl, string, "the same for Streamable HTTP, as Gemini names it")                                                                      \
+  X(server, serverUrl, string, "the same, as Windsurf names it")                                                                                      \
+  X(server, http_headers, string_table, "the headers, as Codex names them")                                                                           \
+  X(server, env_http_headers, string_table, "headersFromEnv, as Codex names it")                                                                      \
+  X(server, bearer_token_env_var, string, "the variable with a bearer token, as Codex names it")                                                      \
+  X(server, env_vars, strings, "variables to pass if they are set, as Codex names them")                                                              \
+  X(server, enabled, boolean, "false: leave this server out")                                                                                         \
+  X(server, enabled_tools, strings, "pick, as Codex names it")                                                                                        \
+  X(server, disabled_tools, strings, "omit, as Codex names it")                                                                                       \
+  X(server, includeTools, strings, "pick, as Gemini names it")                                                                                        \
+  X(server, excludeTools, strings, "omit, as Gemini names it")                                                                                        \
+  X(server, allowedTools, strings, "pick, as others name it")                                                                                         \
+  X(server, disabledTools, strings, "omit, as others name it")                                                                                        \
   X(server, disabled, boolean, "leave this server out")                                                                                               \
   X(server, description, string, "for people")                                                                                                        \
   X(server, pick, strings, "as in a skill; so are the next")                                                                                          \
@@ -138,14 +154,25 @@ enum class section : std::uint8_t {
 /// Problems, with the place they are at. Names the file in each.
 class problem_list {
 public:
-  problem_list(std::string_view file, std::vector<config_problem>& into)
-      : file_(file), into_(into) {}
-  void add(unsigned line, std::string key, std::string message);
+  problem_list(std::string_view file, std::vector<config_problem>& into,
+               std::vector<config_problem>& warnings)
+      : file_(file), into_(into), warnings_(warnings) {}
+  void add(unsigned line, std::string key, std::string message) {
+    add_to(into_, line, std::move(key), std::move(message));
+  }
+  /// What has no effect.
+  void warn(unsigned line, std::string key, std::string message) {
+    add_to(warnings_, line, std::move(key), std::move(message));
+  }
   [[nodiscard]] bool empty() const noexcept { return into_.empty(); }
 
 private:
+  void add_to(std::vector<config_problem>& to, unsigned line, std::string key,
+              std::string message) const;
+
   std::string_view file_;
   std::vector<config_problem>& into_;
+  std::vector<config_problem>& warnings_;
 };
 
 /// "outer.key", the key in quotes where TOML would need them.
@@ -175,11 +202,13 @@ public:
   /// Complains about a string that is missing or empty, unless it was already reported.
   void require(std::string_view key, std::string_view what_to_give) const;
   void complain(std::string_view key, std::string message) const;
+  void warn_here(std::string message) const;
   /// About the table itself.
   void complain_here(std::string message) const;
 
 private:
   [[nodiscard]] const config_member* find(std::string_view key) const noexcept;
+  void take_unknown(const std::vector<const config_member*>& unknown) const;
 
   const config_node& node_;
   section kind_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/config_skill.hpp"
 
+#include <paddock/detail/nearest_name.hpp>
 #include <paddock/environment.hpp>
 #include <paddock/mcp/json.hpp>
-#include <paddock/mcp/workspace_tools.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -133,12 +133,12 @@ std::vector<std::string> argv_of(const std::string& command, std::vector<std::st
   return arguments;
 }
 
-http_entry endpoint_of(const checked_table& table, std::string_view key) {
+http_entry endpoint_of(const checked_table& table, std::string_view key, bool is_here = false) {
   http_entry made;
   made.url = table.string(key);
   made.headers = table.string_table("headers");
   made.headers_from_environment = table.string_table("headersFromEnv");
-  if (table.boolean("allowPrivateAddresses")) made.addresses = mcp::address_policy::any;
+  if (is_here || table.boolean("allowPrivateAddresses")) made.addresses = mcp::address_policy::any;
   const bool any = made.addresses == mcp::address_policy::any;
   table.require(key, "the server's URL");
   if (!made.url.empty() && !made.url.starts_with("https://") &&
@@ -167,20 +167,7 @@ std::string base_package(const checked_table& table) {
   return is_base ? package : std::string();
 }
 
-void check_base_choice(const checked_table& table, std::string_view key) {
-  const auto known = mcp::workspace_tool_names();
-  std::string names;
-  for (const std::string_view name : known)
-    names.append(names.empty() ? "" : ", ").append(name);
-  for (const std::string& name : table.strings(key))
-    if (std::ranges::find(known, name) == known.end())
-      table.complain(key, "names " + path_of("", name) +
-                              ", which is no tool of the Base Skill; its tools are: " + names);
-}
-
 void read_base(const checked_table& table, skill_entry& made) {
-  check_base_choice(table, "pick");
-  check_base_choice(table, "omit");
   for (const std::string_view key : {"env", "cwd", "protocol", "timeout", "connectTimeout",
                                      "limits", "confinement", "network", "readPaths", "writePaths"})
     if (table.has(key))
@@ -263,8 +250,19 @@ std::optional<skill_entry> read_skill(const config_member& from, const std::stri
       {"interactiveSkill", section::interactive}};
   const auto* found = std::ranges::find(types, word, &std::pair<std::string_view, section>::first);
   if (found == std::end(types)) {
-    problems.add(type != nullptr ? type->line : from.line, path + ".type",
-                 "must be mcpStdioSkill, mcpSseSkill or interactiveSkill");
+    const unsigned line = type != nullptr ? type->line : from.line;
+    std::vector<std::string_view> words;
+    for (const auto& each : types)
+      words.push_back(each.first);
+    const bool foreign = type != nullptr && type->kind == node_kind::string && !word.empty() &&
+                         detail::nearest_names(word, words).empty();
+    if (foreign)
+      problems.warn(line, path,
+                    "is of the type " + path_of("", word) +
+                        ", which is not known here, and is left out; known are mcpStdioSkill, "
+                        "mcpSseSkill and interactiveSkill");
+    else
+      problems.add(line, path + ".type", "must be mcpStdioSkill, mcpSseSkill or interactiveSkill");
     return std::nullopt;
   }
   const checked_table table(from.value, found->second, path, problems);
@@ -281,34 +279,107 @@ std::optional<skill_entry> read_skill(const config_member& from, const std::stri
   return made;
 }
 
+namespace {
+
+constexpr choice<mcp::http_kind> server_kinds[] = {{"http", mcp::http_kind::automatic},
+                                                   {"streamable-http", mcp::http_kind::streamable},
+                                                   {"streamable_http", mcp::http_kind::streamable},
+                                                   {"streamableHttp", mcp::http_kind::streamable},
+                                                   {"sse", mcp::http_kind::sse}};
+constexpr std::string_view url_keys[] = {"url", "httpUrl", "serverUrl"};
+
+/// What other programs call `pick` and `omit`. "*" means all; some put the server's name before the
+/// tool's.
+void add_choice(const checked_table& table, std::string_view key, const std::string& server,
+                std::vector<std::string>& to) {
+  const std::string prefix = "mcp__" + server + "__";
+  std::vector<std::string> names = table.strings(key);
+  if (std::ranges::find(names, "*") != names.end()) return;
+  for (std::string& name : names)
+    to.push_back(name.starts_with(prefix) ? name.substr(prefix.size()) : std::move(name));
+}
+
+/// Such a URL says by itself that a server on this machine is meant.
+bool names_this_machine(std::string_view url) {
+  for (const std::string_view host : {"localhost", "127.0.0.1", "[::1]"})
+    for (const std::string_view scheme : {"http://", "https://"}) {
+      if (!url.starts_with(scheme)) continue;
+      const std::string_view rest = url.substr(scheme.size());
+      if (!rest.starts_with(host)) continue;
+      const std::string_view end = rest.substr(host.size());
+      if (end.empty() || end.front() == ':' || end.front() == '/') {
+        // "localhost:x@elsewhere" is elsewhere.
+        return rest.substr(0, rest.find('/')).find('@') == std::string_view::npos;
+      }
+    }
+  return false;
+}
+
+http_entry remote_server(const checked_table& table, std::string_view key) {
+  http_entry entry = endpoint_of(table, key, names_this_machine(table.string(key)));
+  entry.kind = key == "httpUrl" ? mcp::http_kind::streamable
+                                : choose<mcp::http_kind>(table, "type", server_kinds);
+  for (auto& header : table.string_table("http_headers"))
+    entry.headers.push_back(std::move(header));
+  for (auto& header : table.string_table("env_http_headers"))
+    entry.headers_from_environment.push_back(std::move(header));
+  if (table.has("bearer_token_env_var"))
+    entry.headers.emplace_back("Authorization",
+                               "Bearer ${" + table.string("bearer_token_env_var") + "}");
+  for (const std::string_view other : {"args", "env", "cwd", "requiredEnv", "limits", "confinement",
+                                       "network", "readPaths", "writePaths"})
+    if (table.has(other)) table.complain(other, "means nothing for a server with a url");
+  return entry;
+}
+
+stdio_entry local_server(const checked_table& table, problem_list& problems) {
+  for (const std::string_view key : {"headers", "headersFromEnv", "allowPrivateAddresses"})
+    if (table.has(key)) table.complain(key, "means nothing for a server with a command");
+  stdio_entry entry = program_of(table, problems);
+  for (const std::string& name : table.strings("env_vars"))
+    if (detail::environment::is_variable_name(name))
+      entry.environment.emplace_back(name, "${" + name + "}");
+  entry.argv = argv_of(table.string("command"), table.strings("args"));
+  return entry;
+}
+
+} // namespace
+
 std::optional<skill_entry> read_server(const config_member& from, const std::string& path,
                                        problem_list& problems) {
   const checked_table table(from.value, section::server, path, problems);
   skill_entry made = common_of(from, table);
-  const bool remote = from.value.find("url") != nullptr;
-  constexpr choice<mcp::http_kind> kinds[] = {{"http", mcp::http_kind::automatic},
-                                              {"streamable-http", mcp::http_kind::streamable},
-                                              {"sse", mcp::http_kind::sse}};
+  made.expands_variables = true;
+  for (const std::string_view key : {"enabled_tools", "includeTools", "allowedTools"})
+    add_choice(table, key, made.name, made.tools.pick);
+  for (const std::string_view key : {"disabled_tools", "excludeTools", "disabledTools"})
+    add_choice(table, key, made.name, made.tools.omit);
+
   const bool local = from.value.find("command") != nullptr;
+  const auto* url = std::ranges::find_if(
+      url_keys, [&](std::string_view key) { return from.value.find(key) != nullptr; });
+  const bool remote = url != std::end(url_keys);
+  const std::string type = table.string("type");
+  const bool known = type.empty() || type == "stdio" ||
+                     std::ranges::find(server_kinds, type, &choice<mcp::http_kind>::word) !=
+                         std::end(server_kinds);
+  if (!known) {
+    table.warn_here("is of the type " + path_of("", type) +
+                    ", which is not known here, and is left out; known are stdio, http, "
+                    "streamable-http and sse");
+    return std::nullopt;
+  }
   if (remote == local) table.complain_here("needs either command or url");
   if (remote) {
-    http_entry entry = endpoint_of(table, "url");
-    entry.kind = choose<mcp::http_kind>(table, "type", kinds);
-    for (const std::string_view key : {"args", "env", "cwd", "requiredEnv", "limits", "confinement",
-                                       "network", "readPaths", "writePaths"})
-      if (table.has(key)) table.complain(key, "means nothing for a server with a url");
-    made.kind = std::move(entry);
+    made.kind = remote_server(table, *url);
   } else {
-    if (table.has("type") && table.string("type") != "stdio")
+    if (!type.empty() && type != "stdio")
       table.complain("type", "must be stdio for a server with a command");
-    for (const std::string_view key : {"headers", "headersFromEnv", "allowPrivateAddresses"})
-      if (table.has(key)) table.complain(key, "means nothing for a server with a command");
-    stdio_entry entry = program_of(table, problems);
     if (local) table.require("command", "the program to run");
-    entry.argv = argv_of(table.string("command"), table.strings("args"));
-    made.kind = std::move(entry);
+    made.kind = local_server(table, problems);
   }
-  if (table.boolean("disabled")) return std::nullopt;
+  const bool off = table.boolean("disabled") || (table.has("enabled") && !table.boolean("enabled"));
+  if (off) return std::nullopt;
   return made;
 }
 

@@ -58,7 +58,10 @@ private:
           interactive_options{.name = entry.name, .tools = asked->tools, .on_event = on_event_}));
       return {};
     }
-    PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment, why_));
+    std::vector<std::string> left_out;
+    PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment, why_, &left_out));
+    for (const std::string& text : left_out)
+      if (on_event_) on_event_(event::warning{entry.name, text});
     if (auto* program = std::get_if<mcp::stdio_endpoint>(&endpoint))
       program->helper = options_.base.exec_helper;
     mcp_options o{.name = entry.name,

@@ -38,8 +38,9 @@ std::string names_of(const std::vector<mcp::remote_tool>& tools) {
 } // namespace
 
 result<std::shared_ptr<mcp_skill::connection>>
-mcp_skill::connection::open(const mcp_options& options, const cancellation& stop, failure* why) {
-  const auto made = std::make_shared<connection>(options);
+mcp_skill::connection::open(const mcp_options& options, const hooks& on, const cancellation& stop,
+                            failure* why) {
+  const auto made = std::make_shared<connection>(options, on);
   const std::string target = target_of(options.endpoint);
   made->tell(event::starting{options.name, target});
   mcp::client_options with = options.client;
@@ -64,15 +65,10 @@ mcp_skill::connection::open(const mcp_options& options, const cancellation& stop
 result<void> mcp_skill::connection::select(failure* why) {
   const auto tools = client_->tools();
   const tool_choice& choice = options_.tools;
-  const auto is_known = [&](const std::string& name) {
-    return std::ranges::find(*tools, name, &mcp::remote_tool::name) != tools->end();
-  };
-  for (const auto& [key, list] : {std::pair{"pick", &choice.pick}, {"omit", &choice.omit}})
-    for (const std::string& name : *list)
-      if (!is_known(name))
-        return fail(why, options_.name, error_code::invalid_argument,
-                    std::string(key) + " names " + name + ", which is no tool of the server; " +
-                        names_of(*tools));
+  std::vector<std::string_view> known;
+  for (const mcp::remote_tool& tool : *tools)
+    known.push_back(tool.name);
+  warn_of_unknown(choice, known, hooks_.warn);
   auto chosen = std::make_shared<std::vector<tool_definition>>();
   for (const mcp::remote_tool& tool : *tools) {
     if (holds(choice.omit, tool.name)) continue;
@@ -87,8 +83,7 @@ result<void> mcp_skill::connection::select(failure* why) {
                        .type = skill_type::mcp});
   }
   if (chosen->empty() && !tools->empty())
-    return fail(why, options_.name, error_code::invalid_argument,
-                "pick and omit leave no tool; " + names_of(*tools));
+    hooks_.warn("pick and omit leave no tool of the server; " + names_of(*tools));
   const std::lock_guard lock(guard_);
   definitions_ = std::move(chosen);
   return {};
@@ -117,6 +112,17 @@ bool mcp_skill::connection::connected() const {
   return client_->connected();
 }
 
+bool mcp_skill::connection::answers_ping(const cancellation& stop) {
+  // The current revision has no ping; asking what the server is costs as little.
+  const bool modern = client_->server().revision == "2026-07-28";
+  const mcp::call_options within{.timeout_ms = options_.ping_timeout_ms,
+                                 .timeout_ms_max = options_.ping_timeout_ms,
+                                 .cancel = &stop};
+  const auto answered = client_->request(modern ? "server/discover" : "ping", "{}", within);
+  left_unanswered = !answered && answered.error().code == error_code::timed_out;
+  return !left_unanswered && client_->connected();
+}
+
 std::string mcp_skill::connection::why_lost() const {
   const std::lock_guard lock(events_guard_);
   return lost_.value_or("");
@@ -132,10 +138,13 @@ void mcp_skill::connection::announce() {
 }
 
 void mcp_skill::connection::on_lost(std::string_view why) {
-  const std::lock_guard lock(events_guard_);
-  lost_ = why.empty() ? "the connection was lost" : std::string(why);
-  if (!announced_ || std::exchange(ended_, true)) return;
-  tell(event::disconnected{options_.name, *lost_});
+  {
+    const std::lock_guard lock(events_guard_);
+    lost_ = why.empty() ? "the connection was lost" : std::string(why);
+    if (!announced_ || std::exchange(ended_, true)) return;
+    tell(event::disconnected{options_.name, *lost_});
+  }
+  hooks_.lost();
 }
 
 void mcp_skill::connection::close() noexcept {

@@ -7,6 +7,7 @@
 #include <paddock/skill_manager/mcp_skill.hpp>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,12 +20,16 @@ using definition_list = std::shared_ptr<const std::vector<tool_definition>>;
 
 struct mcp_skill::connection {
 public:
-  /// Connects and selects the tools. Errors: those of client::connect; invalid_argument (`pick` or
-  /// `omit` does not fit the tools).
+  /// What the skill does about what happens here.
+  struct hooks {
+    std::function<void()> lost;
+    std::function<void(std::string text)> warn;
+  };
+  /// Connects and selects the tools. Errors: those of client::connect.
   [[nodiscard]] static result<std::shared_ptr<connection>>
-  open(const mcp_options& options, const cancellation& stop, failure* why);
+  open(const mcp_options& options, const hooks& on, const cancellation& stop, failure* why);
 
-  explicit connection(const mcp_options& o) : options_(o) {}
+  connection(const mcp_options& o, const hooks& on) : options_(o), hooks_(on) {}
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection() { close(); }
@@ -35,9 +40,16 @@ public:
   /// As last fetched.
   [[nodiscard]] definition_list known() const;
   [[nodiscard]] bool connected() const;
+  /// Whether the server answers a ping, in whatever way.
+  [[nodiscard]] bool answers_ping(const cancellation& stop);
+  /// Counts as lost from here on.
+  void give_up(std::string_view why) { on_lost(why); }
   /// Why the server was lost; empty when it is not known.
   [[nodiscard]] std::string why_lost() const;
   void close() noexcept;
+
+  std::atomic<unsigned> calls_in_flight{0};
+  std::atomic<bool> left_unanswered{false}; ///< a call, and nothing has been answered since
 
 private:
   [[nodiscard]] result<void> select(failure* why);
@@ -48,6 +60,7 @@ private:
   }
 
   const mcp_options& options_; // of the skill, which lives longer
+  const hooks& hooks_;         // likewise
   std::atomic<bool> stale_{false};
 
   mutable std::mutex guard_;

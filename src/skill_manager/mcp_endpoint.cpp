@@ -14,39 +14,114 @@ namespace {
 
 namespace variables = detail::environment;
 
+/// What "${…}" in a value stands for.
+class expansion {
+public:
+  expansion(const skill_entry& entry, std::span<const std::string_view> inherited)
+      : entry_(entry), inherited_(inherited) {}
+
+  /// Errors: invalid_argument, when something in it stands for nothing; missing() then names it.
+  result<std::string> operator()(const std::string& value) {
+    if (!entry_.expands_variables) return value;
+    std::string out;
+    for (std::size_t at = 0; at < value.size();) {
+      const std::size_t begin = value.find("${", at);
+      const std::size_t end = begin == std::string::npos ? begin : value.find('}', begin);
+      out += value.substr(at, end == std::string::npos ? end : begin - at);
+      if (end == std::string::npos) break;
+      PADDOCK_CHECK(add(std::string_view(value).substr(begin + 2, end - begin - 2), out));
+      at = end + 1;
+    }
+    return out;
+  }
+  [[nodiscard]] const std::string& missing() const noexcept { return missing_; }
+
+private:
+  result<void> add(std::string_view name, std::string& out) {
+    if (name.starts_with("env:")) name.remove_prefix(4);
+    const std::size_t colon = name.find(":-");
+    const std::string_view variable = name.substr(0, colon);
+    if (variable == "workspaceFolder") {
+      out += '.';
+      return {};
+    }
+    if (!variables::is_variable_name(variable) && !variable.starts_with("input:")) {
+      out.append("${").append(name).append("}"); // somebody else's, such as a shell's
+      return {};
+    }
+    failure ignored;
+    const auto value = required_value(inherited_, variable, entry_.name, &ignored);
+    if (value) {
+      out += *value;
+    } else if (colon != std::string_view::npos) {
+      out += name.substr(colon + 2);
+    } else {
+      missing_ = variable.substr(0, 255);
+      return value.error();
+    }
+    return {};
+  }
+
+  const skill_entry& entry_;
+  const std::span<const std::string_view> inherited_;
+  std::string missing_;
+};
+
 /// Exactly what the documentation promises. The operator's own words are not second-guessed: a
 /// variable that is required or given reaches the server even where commands of an agent may not
 /// have it.
 result<std::vector<std::string>> environment_of(const stdio_entry& entry, std::string_view skill,
                                                 std::span<const std::string_view> inherited,
-                                                failure* why) {
+                                                expansion& expand, failure* why,
+                                                std::vector<std::string>* left_out) {
   PADDOCK_TRY(auto all, build_environment({.inherited = inherited, .pass = {}, .extra = {}}));
   for (const std::string& name : entry.required_environment) {
     PADDOCK_TRY(const auto value, required_value(inherited, name, skill, why));
     variables::put_variable(all, name, name + "=" + std::string(value));
   }
-  for (const auto& [name, value] : entry.environment)
-    variables::put_variable(all, name, name + "=" + value);
+  for (const auto& [name, value] : entry.environment) {
+    const auto expanded = expand(value);
+    if (expanded)
+      variables::put_variable(all, name, name + "=" + *expanded);
+    else if (left_out != nullptr)
+      left_out->push_back("env." + name + " is left out: the environment variable " +
+                          expand.missing() + ", which it stands for, is not set or empty");
+  }
   return all;
 }
 
 } // namespace
 
 result<mcp::endpoint> endpoint_of(const skill_entry& entry,
-                                  std::span<const std::string_view> inherited, failure* why) {
+                                  std::span<const std::string_view> inherited, failure* why,
+                                  std::vector<std::string>* left_out) {
+  expansion expand(entry, inherited);
+  const auto expanded = [&](const std::string& value) -> result<std::string> {
+    auto text = expand(value);
+    if (text) return text;
+    return fail(why, entry.name, error_code::invalid_argument,
+                "needs a value for ${" + expand.missing() +
+                    "}: set that environment variable, or write the value into the configuration");
+  };
   if (const auto* program = std::get_if<stdio_entry>(&entry.kind)) {
-    PADDOCK_TRY(auto environment, environment_of(*program, entry.name, inherited, why));
-    return mcp::endpoint(mcp::stdio_endpoint{.argv = program->argv,
-                                             .environment = std::move(environment),
-                                             .working_directory = program->working_directory,
-                                             .confinement = program->confinement});
+    mcp::stdio_endpoint made{.confinement = program->confinement};
+    PADDOCK_TRY(made.environment,
+                environment_of(*program, entry.name, inherited, expand, why, left_out));
+    PADDOCK_TRY(made.working_directory, expanded(program->working_directory));
+    for (const std::string& argument : program->argv) {
+      PADDOCK_TRY(std::string word, expanded(argument));
+      made.argv.push_back(std::move(word));
+    }
+    return mcp::endpoint(std::move(made));
   }
   const auto* remote = std::get_if<http_entry>(&entry.kind);
   Expects(remote != nullptr);
-  mcp::http_endpoint made{.url = remote->url,
-                          .headers = remote->headers,
-                          .kind = remote->kind,
-                          .addresses = remote->addresses};
+  mcp::http_endpoint made{.kind = remote->kind, .addresses = remote->addresses};
+  PADDOCK_TRY(made.url, expanded(remote->url));
+  for (const auto& [header, value] : remote->headers) {
+    PADDOCK_TRY(std::string text, expanded(value));
+    made.headers.emplace_back(header, std::move(text));
+  }
   for (const auto& [header, variable] : remote->headers_from_environment) {
     PADDOCK_TRY(const auto value, required_value(inherited, variable, entry.name, why));
     made.headers.emplace_back(header, value);

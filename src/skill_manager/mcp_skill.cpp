@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/calls.hpp"
-#include "skill_manager/mcp_connection.hpp"
+#include "skill_manager/mcp_skill_state.hpp"
+#include "sys/syscall.hpp"
 
 #include <paddock/mcp/json.hpp>
-#include <paddock/skill_manager/mcp_skill.hpp>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 namespace paddock::skill_manager {
 namespace {
-
-constexpr unsigned restarts_max = 1;
 
 /// The blocks of a result; one of text where it has none.
 std::string content_of(mcp::json_view whole, std::string_view tool) {
@@ -30,35 +26,11 @@ bool offers(const std::vector<tool_definition>& all, std::string_view tool) {
 
 } // namespace
 
-struct mcp_skill::shared {
-  explicit shared(mcp_options o) : options(std::move(o)) {}
-
-  [[nodiscard]] result<std::shared_ptr<connection>> use(failure* why);
-  [[nodiscard]] result<std::shared_ptr<connection>> start(std::unique_lock<std::mutex>& lock,
-                                                          failure* why);
-  [[nodiscard]] bool may_offer(std::string_view tool) const;
-  [[nodiscard]] error remember(error e, failure reason, failure* why);
-  void explain_loss(const connection& lost, std::string_view text, failure* why);
-
-  const mcp_options options;
-  const cancellation stop;
-
-  mutable std::mutex guard;
-  std::condition_variable changed;
-  skill_manager::state current = skill_manager::state::idle;
-  bool initialised = false;
-  bool closing = false;
-  unsigned restarts = 0;
-  std::shared_ptr<connection> link; // while ready
-  error failed_with{};              // while failed
-  failure failed_because;
-};
-
 /// The connection, started where it is not there yet or was lost. One thread starts it, the others
 /// wait.
 result<std::shared_ptr<mcp_skill::connection>> mcp_skill::shared::use(failure* why) {
   std::unique_lock lock(guard);
-  changed.wait(lock, [&] { return current != skill_manager::state::starting; });
+  changed.wait(lock, [&] { return !busy; });
   if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
   if (!initialised)
     return fail(why, options.name, error_code::conflict, "the skill is not initialised");
@@ -66,32 +38,67 @@ result<std::shared_ptr<mcp_skill::connection>> mcp_skill::shared::use(failure* w
     if (why != nullptr) *why = failed_because;
     return failed_with;
   }
-  if (current == skill_manager::state::ready) {
-    if (link->connected()) return link;
-    if (restarts == restarts_max)
-      return remember({error_code::io, 0, "skill_manager"},
-                      {options.name, "the server was lost again after it had been restarted: " +
-                                         link->why_lost()},
-                      why);
+  if (current == skill_manager::state::idle) return start(lock, why);
+  if (current == skill_manager::state::ready && link->connected())
+    return link->left_unanswered && link->calls_in_flight == 0 ? check(lock, why) : link;
+  if (!is_remote()) return replace_lost(lock, why);
+  if (current == skill_manager::state::ready) begin_reconnecting();
+  return fail(why, options.name, error_code::io,
+              "the server was lost (" + lost_because + "); " + when_again());
+}
+
+result<std::shared_ptr<mcp_skill::connection>>
+mcp_skill::shared::replace_lost(std::unique_lock<std::mutex>& lock, failure* why) {
+  if (restarts < restarts_max) {
     ++restarts;
+    return start(lock, why);
   }
-  return start(lock, why);
+  const auto old = std::exchange(link, nullptr);
+  const error failed = remember({error_code::io, 0, "skill_manager"},
+                                {options.name, "the server was lost again after it had been "
+                                               "restarted: " +
+                                                   old->why_lost()},
+                                why);
+  lock.unlock(); // `old` ends what is left of it
+  return failed;
+}
+
+/// Of a program that left a call unanswered. While it does not say that it lives, nobody else is
+/// sent to it.
+result<std::shared_ptr<mcp_skill::connection>>
+mcp_skill::shared::check(std::unique_lock<std::mutex>& lock, failure* why) {
+  const std::shared_ptr<connection> suspect = link;
+  busy = true;
+  lock.unlock();
+  const bool alive = suspect->answers_ping(stop);
+  if (!alive && suspect->connected())
+    suspect->give_up("it left a call unanswered until its deadline, and then a ping");
+  lock.lock();
+  busy = false;
+  changed.notify_all();
+  if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
+  if (alive) return suspect;
+  return replace_lost(lock, why);
 }
 
 result<std::shared_ptr<mcp_skill::connection>>
 mcp_skill::shared::start(std::unique_lock<std::mutex>& lock, failure* why) {
   current = skill_manager::state::starting;
+  busy = true;
   std::shared_ptr<connection> old = std::exchange(link, nullptr);
   lock.unlock();
   old.reset(); // what is left of the lost one
   failure reason;
-  auto opened = connection::open(options, stop, &reason);
+  auto opened = connection::open(options, hooks, stop, &reason);
   lock.lock();
+  busy = false;
   changed.notify_all();
   if (!opened) return remember(opened.error(), std::move(reason), why);
   current = skill_manager::state::ready;
   link = *opened; // close, which waits for this, ends it
+  connected_at_ms = sys::monotonic_ms();
   if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
+  if (is_remote() && !link->connected()) begin_reconnecting(); // nobody was there to hear of it
   return *std::move(opened);
 }
 
@@ -102,6 +109,23 @@ error mcp_skill::shared::remember(error e, failure reason, failure* why) {
   if (why != nullptr) *why = failed_because;
   return e;
 }
+
+skill_manager::state mcp_skill::shared::visible_state() const {
+  using skill_manager::state;
+  if (current != state::ready) return current;
+  if (link->connected()) return link->left_unanswered ? state::unresponsive : state::ready;
+  return is_remote() || restarts < restarts_max ? state::reconnecting : state::failed;
+}
+
+void mcp_skill::shared::warn(const std::string& text) {
+  {
+    const std::lock_guard lock(guard);
+    if (!warned.insert(text).second) return;
+  }
+  tell(event::warning{options.name, text});
+}
+
+// --- calls --------------------------------------------------------------------------------------
 
 /// Whether `pick` and `omit` let the tool through, whatever the server has.
 bool mcp_skill::shared::may_offer(std::string_view tool) const {
@@ -114,9 +138,20 @@ void mcp_skill::shared::explain_loss(const connection& lost, std::string_view te
   std::string message(text);
   if (message.empty()) message = lost.why_lost();
   const std::lock_guard lock(guard);
-  message += restarts < restarts_max ? "; the server is restarted for the next call"
-                                     : "; the server is not restarted again";
+  if (is_remote())
+    message += "; the call may have been carried out; " + when_again();
+  else
+    message += restarts < restarts_max ? "; the server is restarted for the next call"
+                                       : "; the server is not restarted again";
   (void)fail(why, options.name, error_code::io, std::move(message));
+}
+
+void mcp_skill::shared::explain_timeout(connection& late, std::string text, failure* why) {
+  if (!is_remote()) {
+    late.left_unanswered = true;
+    text += "; before the next call the server is asked whether it still answers";
+  }
+  (void)fail(why, options.name, error_code::timed_out, std::move(text));
 }
 
 mcp_skill::mcp_skill(mcp_options options) : shared_(std::make_unique<shared>(std::move(options))) {}
@@ -131,9 +166,7 @@ const std::string& mcp_skill::name() const noexcept {
 
 skill_manager::state mcp_skill::state() const noexcept {
   const std::lock_guard lock(shared_->guard);
-  const bool lost = shared_->current == skill_manager::state::ready &&
-                    shared_->restarts == restarts_max && !shared_->link->connected();
-  return lost ? skill_manager::state::failed : shared_->current;
+  return shared_->visible_state();
 }
 
 result<void> mcp_skill::init(failure* why) {
@@ -152,20 +185,34 @@ void mcp_skill::close() noexcept {
   std::unique_lock lock(shared_->guard);
   shared_->closing = true;
   shared_->stop.request();
-  shared_->changed.wait(lock, [&] { return shared_->current != skill_manager::state::starting; });
+  shared_->changed.notify_all();
+  shared_->changed.wait(lock, [&] { return !shared_->busy; });
   if (shared_->current == skill_manager::state::closed) return;
-  shared_->current = skill_manager::state::starting; // a second close waits for this one
+  shared_->busy = true; // a second close waits for this one
   const auto link = std::exchange(shared_->link, nullptr);
+  shared_->current = skill_manager::state::starting; // nothing is ready without a link
+  std::thread reconnector = std::move(shared_->reconnector);
   lock.unlock();
+  if (reconnector.joinable()) reconnector.join();
   if (link) link->close();
   lock.lock();
   shared_->current = skill_manager::state::closed;
+  shared_->busy = false;
   shared_->changed.notify_all();
 }
 
 result<std::vector<tool_definition>> mcp_skill::tool_definitions(failure* why) {
-  PADDOCK_TRY(const auto link, shared_->use(why));
-  PADDOCK_TRY(const auto definitions, link->definitions(why));
+  const auto link = shared_->use(why);
+  if (!link) {
+    // An agent's tools do not come and go with a connection that will be there again.
+    const std::lock_guard lock(shared_->guard);
+    const bool comes_back = shared_->current == skill_manager::state::reconnecting;
+    if (comes_back && shared_->offered) return *shared_->offered;
+    return link.error();
+  }
+  PADDOCK_TRY(const auto definitions, (*link)->definitions(why));
+  const std::lock_guard lock(shared_->guard);
+  shared_->offered = definitions;
   return *definitions;
 }
 
@@ -185,11 +232,16 @@ result<call_outcome> mcp_skill::call_tool(std::string_view tool, std::string_vie
     with.timeout_ms_max = std::max(with.timeout_ms_max, with.timeout_ms);
   }
   std::string text;
+  ++link->calls_in_flight;
   const auto reply = link->client().call_tool(tool, arguments, with, &text);
+  --link->calls_in_flight;
+  if (reply) link->left_unanswered = false;
   if (!reply) {
     if (text.empty()) text = paddock::text(reply.error().code);
     if (reply.error().code == error_code::io && !link->connected())
       shared_->explain_loss(*link, text, why);
+    else if (reply.error().code == error_code::timed_out)
+      shared_->explain_timeout(*link, std::move(text), why);
     else
       (void)fail(why, name(), reply.error().code, std::move(text));
     return reply.error();

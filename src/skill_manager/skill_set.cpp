@@ -257,6 +257,10 @@ std::string_view name_of(state s) noexcept {
     return "failed";
   case state::closed:
     return "closed";
+  case state::unresponsive:
+    return "unresponsive";
+  case state::reconnecting:
+    return "reconnecting";
   }
   return "";
 }

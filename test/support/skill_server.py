@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import sys
 import time
 
@@ -19,7 +20,17 @@ options.add_argument("--fail", action="store_true", help="end at once")
 options.add_argument("--silent", action="store_true", help="never answer")
 options.add_argument("--cookie")
 options.add_argument("tools", nargs="*")
+options.add_argument("--deaf", action="store_true", help="go on after SIGTERM and after the end of the input")
+options.add_argument("--child", action="store_true", help="have a child in a session of its own, as deaf as this")
 given = options.parse_args()
+
+if given.deaf or given.child:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+if given.child and os.fork() == 0:
+    os.setsid()
+    while True:
+        time.sleep(3600)
 
 print("a line for the log", file=sys.stderr, flush=True)
 if given.started:
@@ -51,6 +62,8 @@ def call(name, arguments):
         os._exit(9)
     if name == "hang":
         time.sleep(3600)
+    if name == "slow":
+        return None  # the answer never comes, but the server goes on
     if name == "environment":
         return text(json.dumps(dict(os.environ)))
     if name == "empty":
@@ -78,7 +91,12 @@ for line in sys.stdin:
                             for name in given.tools]}
     elif method == "tools/call":
         result = call(params["name"], params.get("arguments", {}))
+        if result is None:
+            continue
     else:
         send({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
         continue
     send({"id": request["id"], "result": result})
+
+while given.deaf:
+    time.sleep(3600)

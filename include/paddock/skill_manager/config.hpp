@@ -2,11 +2,14 @@
 #pragma once
 
 /// Which experts there are, which skills each of them has, and how those are started. Read from
-/// TOML (`[experts."x".skills."y"]`) or from the JSON that many programs keep their servers in
-/// (`mcpServers`, which becomes the one expert "default").
+/// TOML (`[experts."x".skills."y"]`) or from what many programs keep their servers in:
+/// `mcpServers`, `servers`, `context_servers` (JSON, with comments if there are) or `mcp_servers`
+/// (TOML), which becomes the one expert "default".
 ///
-/// Reading is strict. An unknown key, a wrong type, a name that leads nowhere or a value out of its
-/// range is a problem with file, line and key, and all problems are told at once. Nothing is
+/// Reading is strict. A misspelt key, a wrong type, a name that leads nowhere or a value out of its
+/// range is a problem with file, line and key, and all problems are told at once. What other
+/// programs put into their files is none: keys that are like no known one are ignored, skills and
+/// servers of a type that is not known here are left out, and both are told as warnings. Nothing is
 /// started and no address is looked up by reading.
 ///
 /// An entry whose package is `@perstack/base`, without a version, configures the Base Skill, which
@@ -91,6 +94,9 @@ struct skill_entry {
   std::optional<std::int64_t> timeout_ms; ///< of one call, without progress
   std::optional<std::int64_t> connect_timeout_ms;
   std::vector<std::string> allowed_domains; ///< for whoever confines the network
+  /// "${NAME}" and "${NAME:-other}" in command line, environment, URL and headers stand for
+  /// variables of this process's environment. Of servers as other programs list them.
+  bool expands_variables = false;
   std::variant<base_entry, stdio_entry, http_entry, interactive_entry> kind;
 };
 
@@ -114,15 +120,6 @@ struct expert {
   std::vector<setting> settings;
 };
 
-struct config {
-  std::string file; ///< as it was given
-  std::vector<expert> experts;
-  std::vector<setting> settings;
-
-  /// The expert of that name; null when there is none.
-  [[nodiscard]] const expert* find(std::string_view name) const noexcept;
-};
-
 struct config_problem {
   std::string file;
   unsigned line = 0; ///< 0: of the file as a whole
@@ -131,6 +128,16 @@ struct config_problem {
 
   /// "FILE:LINE: KEY: MESSAGE".
   [[nodiscard]] std::string text() const;
+};
+
+struct config {
+  std::string file; ///< as it was given
+  std::vector<expert> experts;
+  std::vector<setting> settings;
+  std::vector<config_problem> warnings; ///< what has no effect
+
+  /// The expert of that name; null when there is none.
+  [[nodiscard]] const expert* find(std::string_view name) const noexcept;
 };
 
 enum class config_format : std::uint8_t { toml, json };

@@ -29,7 +29,15 @@ enum class skill_type : std::uint8_t { base, mcp, interactive, delegate };
 /// In the order in which they are started.
 inline constexpr skill_type skill_types[] = {skill_type::base, skill_type::mcp,
                                              skill_type::interactive, skill_type::delegate};
-enum class state : std::uint8_t { idle, starting, ready, failed, closed };
+enum class state : std::uint8_t {
+  idle,
+  starting,
+  ready,
+  failed,
+  closed,
+  unresponsive, ///< a call was not answered in time; checked, and started anew, by the next use
+  reconnecting, ///< the server was lost, and will be started or reached again
+};
 
 struct tool_definition {
   std::string skill;
@@ -80,6 +88,18 @@ struct disconnected {
   std::string_view skill;
   std::string_view why; ///< empty: it was closed
 };
+/// The server was lost and is tried again after a pause.
+struct reconnecting {
+  std::string_view skill;
+  std::string_view why;
+  unsigned attempt = 1; ///< since it was lost
+  std::int64_t pause_ms = 0;
+};
+/// Something in the configuration has no effect; told once.
+struct warning {
+  std::string_view skill;
+  std::string_view text;
+};
 struct interactive {
   const interactive_call& call;
 };
@@ -87,8 +107,9 @@ struct delegated {
   const delegate_call& call;
 };
 } // namespace event
-using any_event = std::variant<event::starting, event::connected, event::log_line,
-                               event::disconnected, event::interactive, event::delegated>;
+using any_event =
+    std::variant<event::starting, event::connected, event::log_line, event::disconnected,
+                 event::reconnecting, event::warning, event::interactive, event::delegated>;
 using observer = std::function<void(const any_event&)>;
 
 /// What went wrong, for people: `skill` may be empty.

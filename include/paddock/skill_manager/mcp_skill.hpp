@@ -3,13 +3,19 @@
 
 /// The tools of an MCP server, local or remote.
 ///
-/// `pick` and `omit` decide what is offered and what can be called; a name in them that the server
-/// does not have is an error, because it is a mistake that would otherwise stay unseen. A lazy
+/// `pick` and `omit` decide what is offered and what can be called. A name in them that the server
+/// does not have (any more), and that no tool is left, are warnings, told once as events. A lazy
 /// skill is checked by init and connected when its tools are first asked for or called; whoever
 /// comes meanwhile waits for the same attempt.
 ///
-/// When the server is lost, the calls in flight fail. The next use starts it again, once; when it
-/// is lost a second time the skill has failed. Nothing is ever called twice.
+/// When the server is lost, the calls in flight fail. A program is started again by the next use,
+/// once; when it is lost a second time the skill has failed. A program that left a call unanswered
+/// until its deadline is `unresponsive`: the next use sends it a ping, and one that does not answer
+/// that either counts as lost and is ended (not while another call is in flight; that one may be
+/// what keeps it busy). A remote server whose stream of events was lost is `reconnecting`: it is
+/// tried again after growing pauses, until it is back, refuses for good (credentials, policy) or
+/// the skill is closed; calls fail meanwhile, with `io`, and the list of tools is the last one.
+/// Nothing is ever called twice.
 ///
 /// Thread-safety: as every manager.
 
@@ -27,6 +33,14 @@
 
 namespace paddock::skill_manager {
 
+/// How long a server that was lost is left alone before it is tried again: twice as long each time,
+/// somewhere between half of that and all of it, and not shorter than the server asks (5 minutes at
+/// most).
+struct reconnect_pauses {
+  std::int64_t first_ms = 500;
+  std::int64_t max_ms = 30'000;
+};
+
 struct mcp_options {
   std::string name{};
   mcp::endpoint endpoint{};
@@ -35,16 +49,20 @@ struct mcp_options {
   startup start = startup::eager;
   /// In place of the caller's; the caller's timeout_ms_max is raised to it.
   std::optional<std::int64_t> timeout_ms{};
+  std::int64_t ping_timeout_ms = 5'000; ///< of a server that left a call unanswered
+  reconnect_pauses reconnect{};
   observer on_event{};
 };
 
 /// Where the entry leads. `inherited` is this process's environment, "NAME=value". A server gets
 /// the usual minimum of it, what the entry requires, and what the entry gives, in this order; later
 /// ones replace. Errors: invalid_argument, naming a variable that is required and not set, or
-/// empty. Precondition: the entry is of a server.
+/// empty. A variable whose value in `env` stands for one that is not set is left out; `left_out`,
+/// if given, receives a sentence for each. Precondition: the entry is of a server.
 [[nodiscard]] result<mcp::endpoint> endpoint_of(const skill_entry& entry,
                                                 std::span<const std::string_view> inherited,
-                                                failure* why = nullptr);
+                                                failure* why = nullptr,
+                                                std::vector<std::string>* left_out = nullptr);
 
 /// The tools of an MCP server, which is started or reached when it is needed.
 class mcp_skill final : public manager {

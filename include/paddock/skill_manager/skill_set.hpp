@@ -81,7 +81,7 @@ private:
 
 /// "base", "mcp", "interactive", "delegate".
 [[nodiscard]] std::string_view name_of(skill_type type) noexcept;
-/// "idle", "starting", "ready", "failed", "closed".
+/// "idle", "starting", "ready", "failed", "closed", "unresponsive", "reconnecting".
 [[nodiscard]] std::string_view name_of(state s) noexcept;
 
 } // namespace paddock::skill_manager
