@@ -301,7 +301,54 @@ class Both(Cli):
 
     def test_no_subcommand_or_a_wrong_one(self):
         self.fails(run(PADDOCK), 2, "call, tools, exec, skills, experts, demo or doctor")
-        self.fails(run(PADDOCK, "bogus"), 2, "bogus")
+        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, tools, exec")
+        self.fails(run(PADDOCK, "exce", "--", "ls"), 2, "no command exce; did you mean exec?")
+        self.fails(run(PADDOCK, "skills", "lst"), 2, "paddock skills has no command lst; did you mean list?")
+        self.fails(run(PADDOCK, "experts"), 2, "say what to do: list, tools, call or check")
+
+    def test_words_of_help(self):
+        for words in [["exec"], ["skills"], ["skills", "show"], []]:
+            self.assertEqual(run(PADDOCK, "help", *words).stdout, run(PADDOCK, *words, "--help").stdout, words)
+
+    def test_what_is_meant(self):
+        """What people write who come from elsewhere, or whose fingers slip: each gets the sentence that helps."""
+        for command, *words in [
+            ([SERVER, "/srv/project"], "one argument too many: /srv/project", "--workspace /srv/project"),
+            ([SERVER, "--worksapce", "/srv"], "no option --worksapce; did you mean --workspace?"),
+            ([SERVER, "--workspace=/srv", "/other"], "one argument too many: /other"),
+            ([SERVER, "--readonly"], "did you mean --read-only?"),
+            ([SERVER, "--alow-network"], "did you mean --allow-network?"),
+            ([SERVER, "--frobnicate"], "there is no option --frobnicate (see paddock-mcp --help)"),
+            ([SERVER, "--exec", "best_effort"], "best_effort is not one of:", "did you mean best-effort?"),
+            ([SERVER, "--workspace"], "--workspace"),
+            ([SERVER, "--max-read-bytes", "1k"], "--max-read-bytes: 1k is not a whole number"),
+            ([SERVER, "--max-read-bytes", "-1"], "-1 is negative"),
+            ([SERVER, "--max-read-bytes", "9" * 30], "is too large; 9223372036854775807 is the most"),
+            ([SERVER, "--pick", "readFile"], "no tool readFile", "readTextFile"),
+            ([PADDOCK, "-w", "/tmp", "call", "todo"], "no option -w; it belongs behind the command: paddock call -w"),
+            ([PADDOCK, "exec"], "command is required: paddock exec [options] -- CMD..."),
+            ([PADDOCK, "exec", "ls", "-la"], "is -la for the command or for paddock exec? Put -- before the command: "
+                                             "paddock exec [options] -- ls -la"),
+            ([PADDOCK, "exec", "-w", "/tmp", "ls", "--json"], "paddock exec [options] -- ls --json"),
+            ([PADDOCK, "exec", "--tiemout", "5", "--", "ls"], "did you mean --timeout?"),
+            ([PADDOCK, "call"], "tool is required: paddock call TOOL [JSON] (see paddock call --help)"),
+            ([PADDOCK, "skills", "add", "x"], "--name is required", "paddock skills add --name"),
+            ([PADDOCK, "call", "readTextFile", "--agr", "path=x"], "did you mean --arg?"),
+            ([PADDOCK, "call", "readTextFile", "path=x"], "--arg path=x"),
+        ]:
+            self.fails(run(*command), 2, *words)
+        self.assertLess(len(run(SERVER, "--" + "x" * 100_000).stderr), 400)
+        self.assertNotIn("\x1b", run(SERVER, "--\x1b[2J").stderr)
+
+    def test_times_are_for_people(self):
+        for given in ["0", "-1", "nan", "inf", "1e300", "1e-9", "abc", "", "0x10", "2592001"]:
+            done = run(PADDOCK, "exec", "--timeout", given, "--", "true")
+            self.fails(done, 2, "--timeout", "between 1 ms and 30 days", "write seconds")
+            self.assertLess(len(done.stderr), 200)
+        for given in ["0.001", "60", "1e3", "2592000"]:
+            self.assertIn(run(PADDOCK, "exec", "--host", "--timeout", given, "--", "true").returncode, (0, 124), given)
+        for given in ["-1", "1k", "1.5", "9" * 30]:
+            self.fails(run(PADDOCK, "exec", "--memory", given, "--", "true"), 2, "--memory")
 
 
 class Server(Cli):

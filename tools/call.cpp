@@ -5,6 +5,7 @@
 #include "call_arguments.hpp"
 #include "mcp_request.hpp"
 #include "subcommands.hpp"
+#include "terminal.hpp"
 
 #include <cstdio>
 #include <iostream>
@@ -16,6 +17,7 @@ namespace paddock::cli {
 namespace {
 
 constexpr std::string_view program = "paddock call";
+constexpr std::size_t shown_characters_max = 200;
 
 struct call_options {
   workspace_cli workspace;
@@ -37,7 +39,11 @@ std::optional<std::string> arguments_of(const call_options& options, const mcp::
   mcp::json_document document;
   const auto parsed = document.parse(given);
   if (!parsed) {
-    complain(program, std::string("the arguments are not JSON: ") + parsed.error().operation);
+    std::string text = std::string("the arguments are not JSON: ") + parsed.error().operation;
+    const auto equals = given.find('=');
+    if (equals != std::string::npos && given.find_first_of("{[\"") > equals)
+      text += "; write one argument as --arg " + fit(given, shown_characters_max);
+    complain(program, text);
     return std::nullopt;
   }
   if (!parsed->is(mcp::json_kind::object)) {

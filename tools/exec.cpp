@@ -2,6 +2,7 @@
 
 // paddock exec: one command, confined to a workspace, for people.
 
+#include "mistakes.hpp"
 #include "subcommands.hpp"
 
 #include <paddock/command.hpp>
@@ -26,6 +27,10 @@ constexpr int exit_not_started = 125;
 constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 constexpr int exit_signal_base = 128;
+
+constexpr std::uint64_t timeout_s_max = 30 * 86'400;
+constexpr auto memory_bytes_max =
+    static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 struct exec_options {
   std::string workspace = ".";
@@ -151,9 +156,10 @@ subcommand add_exec(CLI::App& app) {
       ->type_name("PATH");
   parser->add_option("--timeout", options->timeout_s, "Deadline (default: none)")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds(timeout_s_max));
   parser->add_option("--memory", options->memory_bytes, "Memory of each process")
-      ->type_name("BYTES");
+      ->type_name("BYTES")
+      ->check(whole_number(memory_bytes_max));
   parser->add_flag("--best-effort", options->best_effort, "Run also where a layer is missing");
   parser->add_flag("--host", options->host, "No confinement");
   parser->add_flag("--json", options->json, "Print one JSON object when it has ended");

@@ -6,8 +6,18 @@
 
 #include <paddock/version.hpp>
 
+#include <array>
+#include <string_view>
+
 int main(int argc, char** argv) {
   using namespace paddock;
+  // `paddock help exec` is `paddock exec --help`.
+  std::array<char, 7> help{"--help"};
+  if (argc >= 2 && std::string_view(argv[1]) == "help") {
+    for (int i = 1; i + 1 < argc; ++i)
+      argv[i] = argv[i + 1];
+    argv[argc - 1] = help.data();
+  }
   const std::string program(cli::paddock_program);
   CLI::App app("Sandboxed workspace tools for AI agents, for people to try and to examine.",
                program);

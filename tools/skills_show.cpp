@@ -2,6 +2,7 @@
 
 // paddock skills list, show, files and prompt: what looks and changes nothing.
 
+#include "mistakes.hpp"
 #include "skills_cli.hpp"
 #include "terminal.hpp"
 
@@ -226,10 +227,10 @@ subcommand add_skills_prompt(CLI::App& skills) {
   const std::map<std::string, prompt_format> formats = {{"seed", prompt_format::seed},
                                                         {"xml", prompt_format::xml}};
   parser->add_option("--format", options->how.format, "seed (default) or xml")
-      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->transform(word_of(formats))
       ->type_name("FORMAT");
   parser->add_option("--budget", options->how.bytes_max, "Bytes at most (default 16000)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
       ->type_name("BYTES");
   return {parser, [options] { return run_prompt(*options, options->how); }};
 }

@@ -2,6 +2,7 @@
 
 // paddock skills ui: the page for people, where the program was built with an HTTP server.
 
+#include "mistakes.hpp"
 #include "skills_cli.hpp"
 
 #ifdef PADDOCK_HAVE_PAGE
@@ -41,7 +42,8 @@ subcommand add_skills_ui(CLI::App& skills) {
                    "The directory with .agents/skills (default: the current directory)")
       ->type_name("DIR");
   parser->add_option("--port", options->port, "The port to listen on (default 0: any that is free)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number(65'535));
   return {parser, [options] { return run_ui(*options); }};
 }
 

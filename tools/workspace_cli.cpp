@@ -2,7 +2,10 @@
 #include "workspace_cli.hpp"
 
 #include "command_line.hpp"
+#include "mistakes.hpp"
+#include "terminal.hpp"
 
+#include <paddock/detail/nearest_name.hpp>
 #include <paddock/mcp/skills.hpp>
 #include <paddock/version.hpp>
 
@@ -10,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
@@ -27,13 +31,21 @@ template <class Enum>
 void add_choice(CLI::App& app, const std::string& name, Enum& target,
                 const std::map<std::string, Enum>& choices, const std::string& text) {
   app.add_option(name, target, text)
-      ->transform(CLI::CheckedTransformer(choices, CLI::ignore_case).description(""))
+      ->transform(word_of(choices))
       ->type_name(CLI::detail::generate_map(choices, true));
 }
 
-/// The option parser reads "-1" as the largest number there is.
-std::string not_negative(const std::string& number) {
-  return number.starts_with('-') ? number + " is negative" : std::string();
+constexpr std::size_t shown_characters_max = 200;
+/// As much as any file or message can have.
+constexpr auto number_max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+
+std::string no_such_tool(std::string_view name, const std::vector<std::string_view>& known) {
+  std::string text = "there is no tool " + fit(name, shown_characters_max);
+  const std::string near = detail::did_you_mean(name, known);
+  text += near.empty() ? "; the tools are:" : near + " The tools are:";
+  for (const std::string_view each : known)
+    text.append(" ").append(each);
+  return text;
 }
 
 std::string default_text(const limit_description& limit) {
@@ -78,7 +90,7 @@ void add_skills_options(CLI::App& app, skills_options_cli& target) {
   app.add_option("--skills-prompt-budget", target.prompt.bytes_max,
                  "Bytes of the instructions that list skills (default 16000)")
       ->needs("--skills")
-      ->check(not_negative, "")
+      ->check(whole_number(number_max))
       ->type_name("N");
 }
 
@@ -172,7 +184,7 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   for (const auto& limit : limit_table)
     app.add_option(std::string(limit.option), target.tools.limits.*limit.field, default_text(limit))
         ->type_name("N")
-        ->check(not_negative, "")
+        ->check(whole_number(number_max))
         ->group("Limits");
 }
 
@@ -187,12 +199,21 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     return success;
   }
   try {
+    // What the parser would take for an option of ours may be one of a command behind it.
+    const auto wrong = mistake_in(app, argc, argv);
+    if (wrong && wrong->is_misread) throw CLI::ExtrasError({wrong->text});
     app.parse(argc, argv);
   } catch (const CLI::Success& done) { // --help, --version
     app.exit(done);
     return success;
-  } catch (const CLI::ParseError& mistake) {
-    complain(app.get_name(), std::string(mistake.what()) + " (see --help)");
+  } catch (const CLI::ParseError& problem) {
+    const std::string path = path_in(app, argc, argv);
+    std::string text = problem.what();
+    if (const auto wrong = mistake_in(app, argc, argv))
+      text = wrong->text;
+    else if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr)
+      text += ": " + usage_of(app, path);
+    complain(path, text + " (see " + path + " --help)");
     return usage;
   }
   return std::nullopt;
@@ -213,11 +234,8 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));
   auto tools = mcp::workspace_tools(workspace, std::move(chosen), &unknown);
   if (!tools) {
-    std::string names;
-    for (const auto name : mcp::workspace_tool_names())
-      names.append(" ").append(name);
     complain(program, unknown.empty() ? "the options leave no tool"
-                                      : "there is no tool " + unknown + "; the tools are:" + names);
+                                      : no_such_tool(unknown, mcp::workspace_tool_names()));
     return std::nullopt;
   }
   options.name = "paddock";
@@ -237,10 +255,10 @@ const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
                            std::string_view name) {
   for (const auto& tool : server.tools())
     if (tool.name == name) return &tool;
-  std::string message = "there is no tool " + std::string(name) + "; the tools are:";
+  std::vector<std::string_view> names;
   for (const auto& tool : server.tools())
-    message += " " + tool.name;
-  complain(program, message);
+    names.push_back(tool.name);
+  complain(program, no_such_tool(name, names));
   return nullptr;
 }
 

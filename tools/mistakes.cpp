@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "mistakes.hpp"
+
+#include "terminal.hpp"
+
+#include <paddock/detail/nearest_name.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::size_t shown_characters_max = 200;
+
+std::string shown(std::string_view word) {
+  return fit(word, shown_characters_max);
+}
+
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const auto& name : option.get_lnames())
+    names.push_back("--" + name);
+  for (const auto& name : option.get_snames())
+    names.push_back("-" + name);
+  return names;
+}
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+const CLI::App* command_named(const CLI::App& app, std::string_view name) {
+  for (const CLI::App* command : commands_of(app))
+    if (command->get_name() == name) return command;
+  return nullptr;
+}
+
+bool is_option(std::string_view word) {
+  return word.size() > 1 && word.front() == '-';
+}
+
+/// "--name" of "--name=value", "-n" of "-nvalue".
+std::string option_name(const std::string& word) {
+  return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+}
+
+/// Whether the value of `option` is the next word.
+bool takes_next_word(const CLI::Option& option, const std::string& word) {
+  return option.get_items_expected_max() > 0 && word.size() == option_name(word).size();
+}
+
+/// How many arguments a command takes.
+int arguments_max(const CLI::App& app) {
+  int count = 0;
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_positional()) count += option->get_items_expected_max();
+  return count;
+}
+
+/// The command of another program, such as `paddock exec` takes.
+const CLI::Option* foreign_command(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_positional() && option->get_items_expected_max() > 1 &&
+        option->get_type_name() == "CMD")
+      return option;
+  return nullptr;
+}
+
+/// One walk along the words as the parser takes them.
+class walk {
+public:
+  walk(const CLI::App& app, int argc, char** argv)
+      : at_(&app), path_(app.get_name()), words_(argv + std::min(argc, 1), argv + argc) {}
+
+  std::optional<mistake> run() {
+    for (i_ = 0; i_ < words_.size(); ++i_) {
+      const std::string& word = words_[i_];
+      if (word == "--") return std::nullopt;
+      auto found = is_option(word) ? option(word) : argument(word);
+      if (found) return found;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] const CLI::App& command() const { return *at_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+  std::optional<mistake> option(const std::string& word) {
+    const std::string name = option_name(word);
+    if (arguments_ > 0 && foreign_command(*at_) != nullptr)
+      return mistake{separator_is_missing(word), true};
+    const CLI::Option* known = at_->get_option_no_throw(name);
+    if (known == nullptr) return mistake{"there is no option " + shown(name) + meant(name)};
+    if (takes_next_word(*known, word)) ++i_;
+    return std::nullopt;
+  }
+
+  std::optional<mistake> argument(const std::string& word) {
+    if (const CLI::App* next = command_named(*at_, word)) {
+      at_ = next;
+      path_ += " " + word;
+      return std::nullopt;
+    }
+    const bool has_commands = !commands_of(*at_).empty();
+    if (has_commands) return mistake{no_command(word)};
+    if (++arguments_ <= arguments_max(*at_)) return std::nullopt;
+    std::string text = "there is one argument too many: " + shown(word);
+    if (const auto* workspace = at_->get_option_no_throw("--workspace");
+        workspace != nullptr && arguments_max(*at_) == 0 && workspace->empty())
+      text += "; to work in that directory, write --workspace " + shown(word);
+    return mistake{std::move(text)};
+  }
+
+  std::string separator_is_missing(const std::string& word) const {
+    std::string text = "is " + shown(word) + " for the command or for " + path_ +
+                       "? Put -- before the command: " + path_ + " [options] --";
+    std::size_t first = i_;
+    while (first > 0 && first > i_ - static_cast<std::size_t>(arguments_))
+      --first;
+    for (std::size_t i = first; i < words_.size(); ++i)
+      text += " " + words_[i];
+    return shown(text);
+  }
+
+  /// Where an option of that name, or of nearly that name, exists.
+  [[nodiscard]] std::string meant(const std::string& name) const {
+    for (const CLI::App* command : commands_of(*at_))
+      if (command->get_option_no_throw(name) != nullptr)
+        return "; it belongs behind the command: " + path_ + " " + command->get_name() + " " + name;
+    if (!name.starts_with("--")) return {}; // every letter is like every other
+    std::vector<std::string> here;
+    for (const CLI::Option* each : at_->get_options())
+      std::ranges::copy(names_of(*each), std::back_inserter(here));
+    return detail::did_you_mean(name, here);
+  }
+
+  [[nodiscard]] std::string no_command(const std::string& word) const {
+    std::vector<std::string> names;
+    std::string list;
+    for (const CLI::App* command : commands_of(*at_)) {
+      names.push_back(command->get_name());
+      list += (list.empty() ? "" : ", ") + names.back();
+    }
+    const std::string near = detail::did_you_mean(word, names);
+    return path_ + " has no command " + shown(word) + (near.empty() ? "; it has: " + list : near);
+  }
+
+  const CLI::App* at_;
+  std::string path_;
+  std::vector<std::string> words_;
+  std::size_t i_ = 0;
+  int arguments_ = 0;
+};
+
+} // namespace
+
+std::optional<mistake> mistake_in(const CLI::App& app, int argc, char** argv) {
+  return walk(app, argc, argv).run();
+}
+
+std::string path_in(const CLI::App& app, int argc, char** argv) {
+  walk words(app, argc, argv);
+  (void)words.run().has_value();
+  return words.path();
+}
+
+std::string usage_of(const CLI::App& app, const std::string& path) {
+  const CLI::App* at = &app;
+  for (std::size_t begin = path.find(' '); begin != std::string::npos && at != nullptr;) {
+    const std::size_t end = path.find(' ', begin + 1);
+    at = command_named(*at, std::string_view(path).substr(begin + 1, end - begin - 1));
+    begin = end;
+  }
+  std::string usage = path;
+  if (at == nullptr) return usage;
+  if (!commands_of(*at).empty()) usage += " COMMAND";
+  const bool foreign = foreign_command(*at) != nullptr;
+  if (foreign) usage += " [options] --";
+  for (const CLI::Option* option : at->get_options())
+    if (!option->get_positional() && option->get_required())
+      usage += " " + names_of(*option).front() + " " + option->get_type_name();
+  for (const CLI::Option* option : at->get_options()) {
+    if (!option->get_positional()) continue;
+    std::string name = option->get_type_name();
+    name = name.substr(0, name.find(':'));
+    if (option->get_items_expected_max() > 1) name += "...";
+    usage += option->get_required() ? " " + name : " [" + name + "]";
+  }
+  return usage;
+}
+
+CLI::Validator whole_number(std::uint64_t max) {
+  return CLI::Validator(
+      [max](std::string& given) -> std::string {
+        std::uint64_t number = 0;
+        const char* const end = given.data() + given.size();
+        const auto [stop, status] = std::from_chars(given.data(), end, number);
+        if (given.empty() || stop != end || status == std::errc::invalid_argument)
+          return (given.starts_with('-') ? shown(given) + " is negative"
+                                         : shown(given) + " is not a whole number") +
+                 "; write digits only, for example 65536";
+        if (status != std::errc() || number > max)
+          return shown(given) + " is too large; " + std::to_string(max) + " is the most";
+        return {};
+      },
+      "");
+}
+
+CLI::Validator seconds(std::uint64_t max_s) {
+  return CLI::Validator(
+      [max_s](std::string& given) -> std::string {
+        double number = 0;
+        const char* const end = given.data() + given.size();
+        const auto [stop, status] = std::from_chars(given.data(), end, number);
+        const bool is_number = !given.empty() && stop == end && status == std::errc();
+        if (is_number && number >= 0.001 && number <= static_cast<double>(max_s)) return {};
+        return shown(given) + " is not a time between 1 ms and " + std::to_string(max_s / 86'400) +
+               " days; write seconds, for example 0.5 or 60";
+      },
+      "");
+}
+
+std::string none_of(const std::string& name, const std::map<std::string, int>& words) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const auto& [word, value] : words) {
+    names.push_back(word);
+    list += (list.empty() ? "" : ", ") + word;
+  }
+  return shown(name) + " is not one of: " + list + detail::did_you_mean(name, names);
+}
+
+} // namespace paddock::cli
