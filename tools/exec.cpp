@@ -138,9 +138,9 @@ subcommand add_exec(CLI::App& app) {
   const auto options = std::make_shared<exec_options>();
   CLI::App* parser = app.add_subcommand(
       "exec", "Run one command confined to a workspace: paddock exec [options] -- CMD ARGS...");
-  parser->footer("Exit codes: the command's own; 124 deadline, 125 not started (a required layer "
-                 "is missing, unusable options), "
-                 "126 not executable, 127 no such program, 128+N killed by signal N.");
+  parser->footer("Exit codes: the command's own; 2 unusable command line, 124 deadline, 125 not "
+                 "started (a required layer is missing, unusable workspace), 126 not executable, "
+                 "127 no such program, 128+N killed by signal N.");
   parser
       ->add_option("-w,--workspace", options->workspace,
                    "The directory it may change (default: the current directory)")
