@@ -123,9 +123,6 @@ void examine(const root& root, const opened& directory, std::string_view name,
   if (target) set(entry, target->status);
 }
 
-/// Leftovers of killed writers that one listing removes at most.
-constexpr std::size_t removed_at_once_max = 64;
-
 /// Below this, another thread costs more than it saves.
 constexpr std::size_t entries_worth_a_thread = 16'384;
 
@@ -137,13 +134,9 @@ result<directory_listing> list_directory(const root& root, std::string_view path
   directory_listing listing;
   listing.path = directory.path;
   const bool at_root = directory.path.empty();
-  std::vector<component> temporaries;
   const auto add = [&](std::string_view name, unsigned char type) {
     if (at_root && root.is_protected(name)) return true;
-    if (type == DT_REG && is_unused_name(name, temporary_prefix)) {
-      if (temporaries.size() < removed_at_once_max) temporaries.push_back(*component::from(name));
-      return true;
-    }
+    if (is_passing(directory.fd.get(), name)) return true;
     listing.entries.push_back({.name_offset = static_cast<std::uint32_t>(listing.names.size()),
                                .name_size = static_cast<std::uint16_t>(name.size()),
                                .kind = kind_of(type)});
@@ -154,9 +147,6 @@ result<directory_listing> list_directory(const root& root, std::string_view path
     if (at_root) PADDOCK_CHECK(root.check_alive());
     return read.error();
   }
-  if (options.abandoned == leftovers::remove)
-    for (const auto& name : temporaries)
-      remove_abandoned_file(directory.fd.get(), name);
   listing.total = listing.entries.size();
   const auto examine_all = [&] {
     const unsigned threads =

@@ -1,21 +1,46 @@
 // SPDX-License-Identifier: MIT
 #include "leftover.hpp"
 
-#include "directory_stream.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paddock {
 namespace {
 
 constexpr std::size_t random_bytes = 16;
-constexpr std::int64_t young_ns = 10'000'000'000;
+constexpr std::size_t remembered_max = 32; // each holds a descriptor
+
+struct names {
+  std::mutex mutex;
+  std::vector<std::string> used; // as many as there are operations at work
+};
+
+names& names_of_process() {
+  static names all;
+  return all;
+}
+
+struct memory {
+  std::mutex mutex;
+  struct record {
+    file_status directory;
+    own_entry entry;
+  };
+  std::vector<record> records;
+};
+
+memory& memory_of_process() {
+  static memory all;
+  return all;
+}
 
 } // namespace
 
@@ -31,45 +56,61 @@ result<component> unused_name(std::string_view prefix) {
   return component::from(name);
 }
 
-bool is_unused_name(std::string_view name, std::string_view prefix) {
-  if (!name.starts_with(prefix)) return false;
-  name.remove_prefix(prefix.size());
-  return name.size() == 2 * random_bytes && std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+name_in_use::name_in_use(const component& name) : name_(name) {
+  auto& all = names_of_process();
+  const std::lock_guard lock(all.mutex);
+  all.used.emplace_back(name.view());
 }
 
-result<file_descriptor> claim(int directory, const component& name, int flags) {
-  PADDOCK_TRY(auto fd, sys::openat(directory, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK));
-  // A failed lock says nothing about the process behind it.
-  if (const auto locked = sys::try_flock(fd.get()); !locked)
-    return error{error_code::conflict, locked.error().os_errno, "flock"};
-  PADDOCK_TRY(const auto held, sys::status_at(fd.get(), ""));
-  const auto named = sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW);
-  if (!named || !named->same_object(held)) return error{error_code::conflict, 0, "claim"};
-  return fd;
+name_in_use::~name_in_use() {
+  auto& all = names_of_process();
+  const std::lock_guard lock(all.mutex);
+  const auto mine = std::find(all.used.begin(), all.used.end(), name_.view());
+  std::swap(*mine, all.used.back());
+  all.used.pop_back();
 }
 
-void remove_abandoned_file(int directory, const component& name) {
-  const auto status = sys::entry_status_at(directory, name.c_str());
-  if (!status || status->kind != entry_kind::file) return;
-  if (status->modified_ns > sys::file_clock_ns() - young_ns) return;
-  if (const auto mine = claim(directory, name, O_RDONLY | O_NOCTTY))
-    (void)sys::unlinkat(directory, name.c_str(), 0).has_value();
+bool is_passing(int directory, std::string_view name) {
+  if (!name.starts_with(temporary_prefix)) return false;
+  {
+    auto& all = names_of_process();
+    const std::lock_guard lock(all.mutex);
+    if (std::find(all.used.begin(), all.used.end(), name) != all.used.end()) return true;
+  }
+  const auto there = sys::entry_status_at(directory, name.data());
+  return !there && there.error().code == error_code::not_found;
 }
 
-void remove_abandoned_files(int directory) {
-  // On a description of its own: reading the entries moves its position.
-  const auto own = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
-  if (!own) return;
-  std::vector<component> found;
-  const auto read = for_each_entry(own->get(), [&](std::string_view name, unsigned char) {
-    if (is_unused_name(name, temporary_prefix)) found.push_back(*component::from(name));
-    return true;
+result<bool> is_there(int directory, const own_entry& entry) {
+  PADDOCK_TRY(const auto made, sys::status_at(entry.made.get(), ""));
+  const auto named = sys::status_at(directory, entry.name.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (!named && named.error().code != error_code::not_found) return named.error();
+  return named && named->same_object(made);
+}
+
+void remember(int directory, own_entry entry) {
+  const auto home = sys::status_at(directory, "");
+  if (!home) return;
+  auto& all = memory_of_process();
+  const std::lock_guard lock(all.mutex);
+  if (all.records.size() == remembered_max) all.records.erase(all.records.begin());
+  all.records.push_back({.directory = *home, .entry = std::move(entry)});
+}
+
+std::vector<own_entry> take_remembered(int directory) {
+  std::vector<own_entry> found;
+  auto& all = memory_of_process();
+  const std::lock_guard lock(all.mutex);
+  if (all.records.empty()) return found;
+  const auto home = sys::status_at(directory, "");
+  if (!home) return found;
+  std::erase_if(all.records, [&](memory::record& one) {
+    if (!one.directory.same_object(*home)) return false;
+    const auto there = is_there(directory, one.entry);
+    if (there && *there) found.push_back(std::move(one.entry));
+    return there.has_value();
   });
-  if (!read) return;
-  for (const auto& name : found)
-    remove_abandoned_file(own->get(), name);
+  return found;
 }
 
 } // namespace paddock

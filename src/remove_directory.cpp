@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "directory_stream.hpp"
-#include "leftover.hpp"
 #include "remove_tree.hpp"
 #include "replace.hpp"
 #include "sys/syscall.hpp"
@@ -158,21 +157,6 @@ result<std::uint64_t> remove_tree(const place& top, const remove_options& option
   return tree_remover(top, options).run();
 }
 
-namespace {
-
-/// A directory that looks empty in a listing counts as empty.
-result<void> remove_empty(const place& where) {
-  const int parent = where.parent.get();
-  auto gone = sys::unlinkat(parent, where.name.c_str(), AT_REMOVEDIR);
-  if (gone || gone.error().code != error_code::not_empty) return gone;
-  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-  if (const auto inside = sys::openat(parent, where.name.c_str(), flags))
-    remove_abandoned_files(inside->get());
-  return sys::unlinkat(parent, where.name.c_str(), AT_REMOVEDIR);
-}
-
-} // namespace
-
 result<removed> remove_directory(const root& root, std::string_view path, remove_options options) {
   PADDOCK_TRY(place where, root.locate(path, final_link::keep));
   if (!where.existing) return refuse(error_code::not_found, ENOENT);
@@ -180,7 +164,7 @@ result<removed> remove_directory(const root& root, std::string_view path, remove
     return refuse(error_code::not_a_directory, ENOTDIR);
   PADDOCK_CHECK(check_writable(where));
   if (options.recursive == recursion::no) {
-    PADDOCK_CHECK(remove_empty(where));
+    PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), AT_REMOVEDIR));
     return removed{std::move(where.path), 1};
   }
   PADDOCK_TRY(const auto entries, remove_tree(where, options));

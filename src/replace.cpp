@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "replace.hpp"
 
+#include "attributes.hpp"
 #include "durable.hpp"
 #include "leftover.hpp"
 #include "sys/syscall.hpp"
-
-#include <gsl/util>
 
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -13,28 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paddock {
 namespace {
-
-struct temporary {
-  file_descriptor fd;
-  component name;
-};
-
-/// A new file takes the umask's mode; one that will replace another stays private until it has the
-/// other's mode.
-result<temporary> create_temporary(const place& where) {
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY;
-  PADDOCK_TRY(component name, unused_name(temporary_prefix));
-  PADDOCK_TRY(auto fd,
-              sys::openat(where.parent.get(), name.c_str(), flags, where.existing ? 0600 : 0666));
-  // Where the file system has no locks, nobody removes it as abandoned either.
-  (void)sys::try_flock(fd.get()).has_value();
-  return temporary{std::move(fd), name};
-}
 
 result<void> write_parts(int fd, std::span<const std::string_view> parts) {
   std::vector<iovec> rest;
@@ -55,16 +39,89 @@ result<void> write_parts(int fd, std::span<const std::string_view> parts) {
   return {};
 }
 
-} // namespace
+/// The file that will take the place. Where the file system allows it, it has no name until it is
+/// complete, so that a killed process leaves nothing of it.
+class replacement {
+public:
+  explicit replacement(const place& where) : where_(where) {}
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement() { drop(); }
 
-result<void> take_over_attributes(int fd, const file_status& old) {
-  PADDOCK_TRY(const auto now, sys::status_at(fd, ""));
-  if (now.uid != old.uid || now.gid != old.gid) {
-    if (!sys::fchown(fd, old.uid, old.gid) && now.gid != old.gid)
-      (void)sys::fchown(fd, now.uid, old.gid).has_value();
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] bool is_nameless() const noexcept { return !name_ && !placed_; }
+
+  result<void> make() {
+    auto fd = sys::openat(parent(), ".", O_WRONLY | O_TMPFILE | O_NOCTTY, mode());
+    if (!fd) return make_named();
+    fd_ = *std::move(fd);
+    return {};
   }
-  return sys::fchmod(fd, old.mode & 0777U);
+
+  result<void> make_named() {
+    PADDOCK_CHECK(choose_name());
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY;
+    auto fd = sys::openat(parent(), name_->c_str(), flags, mode());
+    if (!fd) forget_name();
+    PADDOCK_TRY(fd_, std::move(fd));
+    return {};
+  }
+
+  result<void> put_in_place() {
+    if (is_nameless() && !where_.existing) {
+      const auto linked = sys::link_nameless(fd_.get(), parent(), where_.name.c_str());
+      if (linked) placed_ = true;
+      if (linked || linked.error().code != error_code::already_exists) return linked;
+      // Somebody has made the entry meanwhile: it is replaced like any other.
+    }
+    if (!name_) {
+      PADDOCK_CHECK(choose_name());
+      auto linked = sys::link_nameless(fd_.get(), parent(), name_->c_str());
+      if (!linked) forget_name();
+      PADDOCK_CHECK(std::move(linked));
+    }
+    PADDOCK_CHECK(sys::renameat2(parent(), name_->c_str(), parent(), where_.name.c_str(), 0));
+    placed_ = true;
+    return {};
+  }
+
+private:
+  [[nodiscard]] int parent() const noexcept { return where_.parent.get(); }
+  /// What replaces another file stays private until it has the other's mode.
+  [[nodiscard]] unsigned mode() const noexcept { return where_.existing ? 0600 : 0666; }
+
+  result<void> choose_name() {
+    PADDOCK_TRY(const component name, unused_name(temporary_prefix));
+    name_ = name;
+    in_use_.emplace(name);
+    return {};
+  }
+  void forget_name() {
+    in_use_.reset();
+    name_.reset();
+  }
+  void drop() {
+    if (placed_ || !name_) return;
+    if (!sys::unlinkat(parent(), name_->c_str(), 0))
+      remember(parent(), {.name = *name_, .made = std::move(fd_)});
+  }
+
+  const place& where_;
+  file_descriptor fd_;
+  std::optional<component> name_;
+  std::optional<name_in_use> in_use_; // ends after the name has gone
+  bool placed_ = false;
+};
+
+/// Content and attributes.
+result<void> fill(int fd, const place& where, std::span<const std::string_view> parts,
+                  paddock::durability durability) {
+  PADDOCK_CHECK(write_parts(fd, parts));
+  if (where.existing) PADDOCK_CHECK(take_over_attributes(fd, where));
+  return sync_file(fd, durability);
 }
+
+} // namespace
 
 bool same_content(const file_status& a, const file_status& b) {
   return a.same_object(b) && a.size == b.size && a.modified_ns == b.modified_ns &&
@@ -95,21 +152,27 @@ result<void> write_all(int fd, std::string_view bytes) {
 result<void> replace_content(const place& where, std::span<const std::string_view> parts,
                              paddock::durability durability, const file_status* expected) {
   const int parent = where.parent.get();
-  PADDOCK_TRY(const temporary fresh, create_temporary(where));
-  bool renamed = false;
-  const auto clean_up = gsl::finally([&] {
-    if (!renamed) (void)sys::unlinkat(parent, fresh.name.c_str(), 0).has_value();
-  });
-  PADDOCK_CHECK(write_parts(fresh.fd.get(), parts));
-  if (where.existing) PADDOCK_CHECK(take_over_attributes(fresh.fd.get(), *where.existing));
-  PADDOCK_CHECK(sync_file(fresh.fd.get(), durability));
+  for (auto& own : take_remembered(parent))
+    if (!sys::unlinkat(parent, own.name.c_str(), 0)) remember(parent, std::move(own));
+  replacement fresh(where);
+  PADDOCK_CHECK(fresh.make());
+  PADDOCK_CHECK(fill(fresh.fd(), where, parts, durability));
   PADDOCK_TRY(const file_descriptor directory, open_for_sync(parent, durability));
-  if (expected != nullptr) {
-    const auto now = sys::status_at(parent, where.name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (!now || !same_content(*now, *expected)) return error{error_code::conflict, 0, "replace"};
+  const auto put_in_place = [&]() -> result<void> {
+    if (expected != nullptr) {
+      const auto now = sys::status_at(parent, where.name.c_str(), AT_SYMLINK_NOFOLLOW);
+      if (!now || !same_content(*now, *expected)) return error{error_code::conflict, 0, "replace"};
+    }
+    return fresh.put_in_place();
+  };
+  auto placed = put_in_place();
+  if (!placed && placed.error().code != error_code::conflict && fresh.is_nameless()) {
+    // Without /proc, and on some file systems, it cannot be given a name.
+    PADDOCK_CHECK(fresh.make_named());
+    PADDOCK_CHECK(fill(fresh.fd(), where, parts, durability));
+    placed = put_in_place();
   }
-  PADDOCK_CHECK(sys::renameat2(parent, fresh.name.c_str(), parent, where.name.c_str(), 0));
-  renamed = true;
+  PADDOCK_CHECK(std::move(placed));
   return sync_directory(directory);
 }
 

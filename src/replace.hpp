@@ -23,17 +23,13 @@ namespace paddock {
 [[nodiscard]] result<void> check_writable(const place& where);
 
 /// Writes `parts` one after the other as the whole content of the place. With `expected`, the entry
-/// must still be that very object with that content when the rename happens. Errors: conflict,
-/// no_space, permission_denied, read_only, io. After an error the old content is whole and no
-/// temporary file is left.
+/// must still be that very object with that content when the rename happens. What replaces a file
+/// takes over its attributes (attributes.hpp). Errors: conflict, no_space, permission_denied,
+/// read_only, io. After an error the old content is whole and no temporary file is left.
 [[nodiscard]] result<void> replace_content(const place& where,
                                            std::span<const std::string_view> parts,
                                            paddock::durability durability,
                                            const file_status* expected = nullptr);
-
-/// Gives a new file the mode of an old one without set-user-ID and set-group-ID, and its owner as
-/// far as this process may give files away.
-[[nodiscard]] result<void> take_over_attributes(int fd, const file_status& old);
 
 /// Whether two looks saw the same object with the same content.
 [[nodiscard]] bool same_content(const file_status& a, const file_status& b);

@@ -71,24 +71,6 @@ result<file_descriptor> write_new_file(int directory, std::string_view bytes, un
   return fd;
 }
 
-/// Replaces a SKILL.md by one rename out of a hidden directory, unless it has changed meanwhile.
-result<void> swap_file(int user, const place& where, const file_status& expected,
-                       std::string_view bytes, durability wanted) {
-  PADDOCK_TRY(const auto stage, staging::create(user));
-  PADDOCK_TRY(const auto fresh, write_new_file(stage.fd(), bytes, 0600));
-  PADDOCK_CHECK(take_over_attributes(fresh.get(), expected));
-  PADDOCK_CHECK(sync_file(fresh.get(), wanted));
-  PADDOCK_TRY(const auto home, open_for_sync(where.parent.get(), wanted));
-  const auto now = sys::status_at(where.parent.get(), where.name.c_str(), AT_SYMLINK_NOFOLLOW);
-  if (!now || !same_content(*now, expected)) return error{error_code::conflict, 0, "edit"};
-  const std::string name(skill_file_name);
-  auto done = sys::renameat2(stage.fd(), name.c_str(), where.parent.get(), where.name.c_str(), 0);
-  if (!done && done.error().os_errno == EXDEV) // the skill is a link to another file system
-    return replace_content(where, std::array{bytes}, wanted, &expected);
-  PADDOCK_CHECK(std::move(done));
-  return sync_directory(home);
-}
-
 } // namespace
 
 result<skill> skill_store::add(std::string_view id, std::string_view name,
@@ -139,7 +121,8 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   PADDOCK_TRY(auto where, base.locate(old.path, final_link::keep));
   where.existing = old.status;
   PADDOCK_CHECK(check_writable(where));
-  PADDOCK_CHECK(swap_file(user.get(), where, old.status, text, state_->options.durability));
+  PADDOCK_CHECK(replace_content(where, std::array{std::string_view(text)},
+                                state_->options.durability, &old.status));
   return describe_changed(base, state_->options, checked);
 }
 

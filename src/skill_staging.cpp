@@ -39,22 +39,13 @@ result<void> remove_any(int directory, const component& name) {
   return {};
 }
 
-void remove_leftover(int directory, const component& name) {
-  const auto mine = claim(directory, name, O_RDONLY | O_DIRECTORY);
-  // What cannot be opened as a directory is none that somebody builds in.
-  if (!mine && mine.error().code == error_code::conflict) return;
-  (void)remove_any(directory, name).has_value();
-}
-
-void remove_leftovers(int directory) {
-  std::vector<component> found;
-  const auto read = for_each_entry(directory, [&](std::string_view name, unsigned char) {
-    if (is_unused_name(name, staging_prefix)) found.push_back(*component::from(name));
-    return true;
-  });
-  if (!read) return;
-  for (const auto& name : found)
-    remove_leftover(directory, name);
+/// Removes what this process has put there, and nothing else that may have the name by now.
+result<void> remove_own(int directory, own_entry entry) {
+  const auto there = is_there(directory, entry);
+  if (there && !*there) return {};
+  auto gone = there ? remove_any(directory, entry.name) : result<void>(there.error());
+  if (!gone) remember(directory, std::move(entry));
+  return gone;
 }
 
 unsigned depth_of(std::string_view resolved) {
@@ -78,9 +69,8 @@ result<file_descriptor> open_for_change(const root& base, const skill_store_opti
     found = base.open_beneath(path, access::directory);
   }
   if (!found) return found.error();
-  // On a description of its own: reading the entries moves its position.
-  if (auto own = sys::openat(found->fd.get(), ".", O_RDONLY | O_DIRECTORY))
-    remove_leftovers(own->get());
+  for (auto& own : take_remembered(found->fd.get()))
+    (void)remove_own(found->fd.get(), std::move(own)).has_value();
   return std::move(found->fd);
 }
 
@@ -96,32 +86,23 @@ result<change_lock> change_lock::acquire(int directory) {
 }
 
 result<staging> staging::create(int user) {
-  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
-    PADDOCK_TRY(const auto name, unused_name(staging_prefix));
-    PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
-    auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!fd && fd.error().code == error_code::not_found) continue;
-    if (!fd) {
-      (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
-      return fd.error();
-    }
-    // Before the lock it may be taken for a leftover, and be gone.
-    const auto locked = sys::try_flock(fd->get());
-    if (!locked && locked.error().os_errno == EAGAIN) continue;
-    staging made(user, name, *std::move(fd));
-    PADDOCK_TRY(const auto held, sys::status_at(made.fd(), ""));
-    const auto named = sys::status_at(user, name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (named && named->same_object(held)) return made;
+  PADDOCK_TRY(const auto name, unused_name(staging_prefix));
+  PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
+  auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  auto hidden = fd ? sys::openat(fd->get(), ".", O_PATH | O_DIRECTORY) : fd.error();
+  if (!hidden) {
+    (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
+    return hidden.error();
   }
-  return error{error_code::conflict, 0, "staging"};
+  return staging(user, name, *std::move(fd), *std::move(hidden));
 }
 
 staging::staging(staging&& other) noexcept
-    : user_(other.user_), name_(other.name_), fd_(std::move(other.fd_)),
+    : user_(other.user_), fd_(std::move(other.fd_)), hidden_(std::move(other.hidden_)),
       armed_(std::exchange(other.armed_, false)) {}
 
 staging::~staging() {
-  if (armed_) (void)remove_any(user_, name_).has_value();
+  if (armed_) (void)remove_own(user_, std::move(hidden_)).has_value();
 }
 
 result<staging::outcome> staging::publish(const component& id, overwrite existing,
@@ -132,10 +113,10 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
     const auto now = sys::status_at(user_, id.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!now && now.error().code != error_code::not_found) return now.error();
     if (!now) {
-      auto done = sys::renameat2(user_, name_.c_str(), user_, id.c_str(), RENAME_NOREPLACE);
+      auto done = sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), RENAME_NOREPLACE);
       // A directory never takes the place of anything but an empty directory.
       if (!done && done.error().os_errno == EINVAL)
-        done = sys::renameat2(user_, name_.c_str(), user_, id.c_str(), 0);
+        done = sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), 0);
       if (!done && done.error().code == error_code::already_exists) continue;
       if (!done) return done.error();
       armed_ = false;
@@ -145,11 +126,16 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
     if (existing == overwrite::refuse) return error{error_code::already_exists, EEXIST, "id"};
     PADDOCK_TRY(auto parent, sys::openat(user_, ".", O_PATH | O_DIRECTORY));
     PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = *now}));
-    const auto done = sys::renameat2(user_, name_.c_str(), user_, id.c_str(), RENAME_EXCHANGE);
+    auto old = sys::openat(user_, id.c_str(), O_PATH | O_NOFOLLOW);
+    if (!old && old.error().code == error_code::not_found) continue;
+    if (!old) return old.error();
+    const auto done =
+        sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), RENAME_EXCHANGE);
     if (!done && done.error().code == error_code::not_found) continue;
     if (!done && is_unsupported(done.error()))
       return error{error_code::unsupported, done.error().os_errno, "RENAME_EXCHANGE"};
     if (!done) return done.error();
+    hidden_.made = *std::move(old);
     // The old one is removed soon; it must not be found in its place without its files.
     if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user_));
     return outcome::replaced; // what stands at the hidden name now is the old one
@@ -159,9 +145,11 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
 
 result<void> take_away(int user, const component& id, durability wanted) {
   PADDOCK_TRY(const auto hidden, unused_name(staging_prefix));
+  file_descriptor old;
   {
     PADDOCK_TRY(const auto lock, change_lock::acquire(user));
-    PADDOCK_TRY(const auto now, sys::status_at(user, id.c_str(), AT_SYMLINK_NOFOLLOW));
+    PADDOCK_TRY(old, sys::openat(user, id.c_str(), O_PATH | O_NOFOLLOW));
+    PADDOCK_TRY(const auto now, sys::status_at(old.get(), ""));
     PADDOCK_TRY(auto parent, sys::openat(user, ".", O_PATH | O_DIRECTORY));
     PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = now}));
     const auto moved = sys::renameat2(user, id.c_str(), user, hidden.c_str(), 0);
@@ -170,7 +158,7 @@ result<void> take_away(int user, const component& id, durability wanted) {
     if (!moved) return moved.error();
     if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user)); // before its files go
   }
-  return remove_any(user, hidden);
+  return remove_own(user, {.name = hidden, .made = std::move(old)});
 }
 
 } // namespace paddock

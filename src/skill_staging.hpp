@@ -3,7 +3,10 @@
 
 // How a change of the user's skills becomes visible in one step. What is new is built in a hidden
 // directory beside the skills and renamed into its place; what it replaces takes the hidden name
-// and is removed. A hidden directory that nobody holds a lock on is removed by the next change.
+// and is removed. What cannot be removed is tried again by this process's next change. What a
+// killed process leaves stays: its name says nothing that anybody else could not have written.
+
+#include "leftover.hpp"
 
 #include <paddock/file.hpp>
 #include <paddock/result.hpp>
@@ -19,8 +22,8 @@ namespace paddock {
 /// Names of hidden directories are this prefix and 32 hexadecimal digits.
 inline constexpr std::string_view staging_prefix = ".staging-";
 
-/// Opens the user's directory for a change, making it first if it is missing, and removes what
-/// killed processes have left in it.
+/// Opens the user's directory for a change, making it first if it is missing, and tries again to
+/// remove what earlier changes of this process could not.
 [[nodiscard]] result<file_descriptor> open_for_change(const root& base,
                                                       const skill_store_options& options);
 
@@ -41,7 +44,7 @@ public:
   [[nodiscard]] static result<staging> create(int user);
   staging(staging&& other) noexcept;
   staging& operator=(staging&&) = delete;
-  ~staging(); ///< removes what stands at the hidden name
+  ~staging(); ///< removes what this has put at the hidden name
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
@@ -52,17 +55,18 @@ public:
   [[nodiscard]] result<outcome> publish(const component& id, overwrite existing, durability wanted);
 
 private:
-  staging(int user, component name, file_descriptor fd) noexcept
-      : user_(user), name_(name), fd_(std::move(fd)) {}
+  staging(int user, const component& name, file_descriptor fd, file_descriptor hidden) noexcept
+      : user_(user), fd_(std::move(fd)), hidden_{.name = name, .made = std::move(hidden)} {}
 
   int user_ = -1;
-  component name_;
   file_descriptor fd_;
+  own_entry hidden_; ///< what stands at the hidden name: the new directory, later what it replaced
   bool armed_ = true;
 };
 
 /// Moves `id` to a hidden name and removes it from there. When the removal fails, `id` is gone and
-/// the next change tries again to remove the rest. Errors: not_found, read_only, those of removing.
+/// this process's next change tries again to remove the rest. Errors: not_found, read_only, those
+/// of removing.
 [[nodiscard]] result<void> take_away(int user, const component& id, durability wanted);
 
 } // namespace paddock

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 // A process is killed at every boundary of a system call, before it and after it, of every
-// operation that changes something. Afterwards each file is old or new and never torn, and what is
-// left over can be told by its name and is removed by the next operations.
+// operation that changes something. Afterwards each file is old or new and never torn; what is left
+// over is an ordinary entry, which the next operations list and keep.
 //
 // A tracer stops the child at the boundaries, so every one of them is met, each exactly once, and
 // nothing depends on time.
@@ -14,15 +14,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
+#include <string_view>
 
 #if defined(__has_feature)
 #define PADDOCK_TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
@@ -39,7 +42,7 @@ using test::operation;
 using test::picture;
 using test::trait;
 using test::workbench;
-using testing::IsEmpty;
+using namespace std::string_view_literals;
 
 enum class ending : unsigned char { finished, killed, untraceable };
 
@@ -93,7 +96,7 @@ ending run_until(const workbench& w, const operation& op, std::size_t boundary,
   if (child == 0) {
     if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(77);
     ::raise(SIGSTOP);
-    const test::injection only_without_waiting_for_disks({});
+    const test::injection only_without_waiting_for_disks({.files = w.files});
     ::_exit(op.run(w).error ? 1 : 0);
   }
   int status = 0;
@@ -112,6 +115,11 @@ ending run_until(const workbench& w, const operation& op, std::size_t boundary,
   EXPECT_EQ(child, ::waitpid(child, &status, 0));
   EXPECT_TRUE(WIFSIGNALED(status));
   return ending::killed;
+}
+
+bool replaces_a_file(const operation& op) {
+  const std::string_view name = op.name;
+  return name.starts_with("write_") || name.starts_with("edit") || name.starts_with("skill_edit");
 }
 
 struct states {
@@ -177,6 +185,7 @@ protected:
       if (!left) continue;
       ++t.leftovers;
       w.sweep();
+      if (after_a_kill) after_a_kill();
       now = picture_of(w.t, "ws");
       if (!test::take_leftovers(now).empty()) ++t.kept;
     }
@@ -185,6 +194,7 @@ protected:
 
   workbench w{GetParam()};
   std::string last_torn;
+  std::function<void()> after_a_kill;
 };
 INSTANTIATE_TEST_SUITE_P(every, crash_test, testing::Values(resolver::automatic, resolver::walker),
                          [](const auto& suite) {
@@ -198,7 +208,10 @@ TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
     const tally t = kill_everywhere(op);
     EXPECT_GT(t.kills, 10U) << op.name;
     EXPECT_EQ(t.torn, 0U) << last_torn;
-    EXPECT_EQ(t.kept, 0U) << op.name;
+    EXPECT_EQ(t.kept, t.leftovers) << op.name << ": something was removed for its name";
+    if (w.files == test::nameless_files::known && replaces_a_file(op)) {
+      EXPECT_LE(t.leftovers, 2U) << op.name << ": only between getting a name and the rename";
+    }
     kills += t.kills;
     leftovers += t.leftovers;
   }
@@ -235,23 +248,17 @@ TEST_P(crash_test, control_a_writer_in_place_is_torn) {
   EXPECT_GT(kill_everywhere(in_place).torn, 0U);
 }
 
-TEST_P(crash_test, control_what_no_operation_knows_is_never_removed) {
-  // A name that only resembles ours, and one of ours that is in use.
-  const operation foreign{
-      "foreign", [](const workbench& bench) {
-        for (const char* name : {".paddock-tmp-", ".paddock-tmp-backup"})
-          ::close(::openat(bench.root->descriptor(), name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-        return test::outcome{};
-      }};
-  ASSERT_FALSE(foreign.run(w).error);
-  const std::string held = ".paddock-tmp-" + std::string(32, '0');
-  w.t.file("ws/" + held, "being written");
-  const file_descriptor fd(::open((w.t / ("ws/" + held)).c_str(), O_RDONLY | O_CLOEXEC));
-  ASSERT_EQ(0, ::flock(fd.get(), LOCK_EX | LOCK_NB));
-  w.sweep();
-  EXPECT_TRUE(w.t.exists("ws/.paddock-tmp-"));
-  EXPECT_TRUE(w.t.exists("ws/.paddock-tmp-backup"));
-  EXPECT_TRUE(w.t.exists("ws/" + held));
+TEST_P(crash_test, control_what_is_removed_for_its_name_is_seen) {
+  // What the library did once: a listing that removes what looks like a leftover.
+  const operation& op = *std::ranges::find_if(
+      test::changing_operations(), [](const operation& o) { return o.name == "skill_add"sv; });
+  after_a_kill = [&] {
+    for (const auto& entry : std::filesystem::directory_iterator(w.t / "ws/.agents/skills"))
+      if (test::is_leftover(entry.path().string())) std::filesystem::remove_all(entry.path());
+  };
+  const tally t = kill_everywhere(op);
+  EXPECT_GT(t.leftovers, 0U);
+  EXPECT_LT(t.kept, t.leftovers);
 }
 
 } // namespace

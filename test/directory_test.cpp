@@ -16,10 +16,12 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <string_view>
@@ -246,45 +248,60 @@ TEST_P(directory_test, reserved_entries_are_hidden_at_the_top_only) {
   EXPECT_THAT(names("d"), ElementsAre(".perstack"));
 }
 
-TEST_P(directory_test, temporary_files_are_hidden_and_abandoned_ones_removed) {
+/// Everything that an agent can give a file so that it looks like a temporary one of ours.
+TEST_P(directory_test, nothing_is_hidden_or_removed_for_its_name) {
   t.directory("ws/e");
   const std::string prefix = ".paddock-tmp-";
-  const std::string abandoned = prefix + std::string(32, 'a');
-  const std::string held = prefix + std::string(32, 'b');
-  const std::string young = prefix + std::string(32, 'c');
-  const std::vector<std::string> foreign = {prefix, prefix + std::string(31, 'a'),
-                                            prefix + std::string(32, 'A'),
-                                            prefix + std::string(32, 'd')};
-  for (const auto& name : {abandoned, held, young})
-    t.file("ws/e/" + name, "part");
-  for (std::size_t n = 0; n < 3; ++n)
-    t.file("ws/e/" + foreign[n], "somebody's");
-  t.directory("ws/e/" + foreign[3]); // no file, so not ours
+  const std::string old = prefix + std::string(32, 'a');
+  const std::string locked = prefix + std::string(32, 'b');
+  const std::string marked = prefix + std::string(32, 'c');
+  const std::string renamed = prefix + std::string(32, 'd');
+  const std::string young = prefix + std::string(32, 'e');
+  for (const auto& name : {old, locked, marked, young})
+    t.file("ws/e/" + name, "dear");
+  // What the library itself has made, attributes and all, under the name of a temporary file.
+  ASSERT_THAT(write_file(r, "e/own", "dear"), IsOk());
+  ASSERT_EQ(0, ::rename((t / "ws/e/own").c_str(), (t / ("ws/e/" + renamed)).c_str()));
   const timespec past[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0},
                             {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
-  for (const auto& name : {abandoned, held, foreign[0], foreign[1], foreign[2], foreign[3]})
+  for (const auto& name : {old, locked, marked, renamed})
     ASSERT_EQ(0, ::utimensat(AT_FDCWD, (t / ("ws/e/" + name)).c_str(), past, 0)) << name;
-  const file_descriptor writer(::open((t / ("ws/e/" + held)).c_str(), O_RDONLY | O_CLOEXEC));
+  (void)::setxattr((t / ("ws/e/" + marked)).c_str(), "user.paddock", "1", 1, 0);
+  const file_descriptor writer(::open((t / ("ws/e/" + locked)).c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(0, ::flock(writer.get(), LOCK_EX));
 
-  EXPECT_THAT(names("e", {.abandoned = leftovers::keep}),
-              testing::UnorderedElementsAreArray(foreign));
-  EXPECT_TRUE(t.exists("ws/e/" + abandoned));
-  EXPECT_THAT(names("e"), testing::UnorderedElementsAreArray(foreign));
-  EXPECT_FALSE(t.exists("ws/e/" + abandoned));
-  EXPECT_TRUE(t.exists("ws/e/" + held));
-  EXPECT_TRUE(t.exists("ws/e/" + young));
+  const std::vector all = {old, locked, marked, renamed, young};
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THAT(names("e"), testing::ElementsAreArray(all));
+    EXPECT_EQ(list_directory(r, "e")->total, all.size());
+    ASSERT_THAT(write_file(r, "e/own", "new"), IsOk()); // what a writer does here is its own affair
+    ASSERT_THAT(remove_file(r, "e/own"), IsOk());
+    EXPECT_THAT(remove_directory(r, "e"), IsError(not_empty));
+  }
+  for (const auto& name : all)
+    EXPECT_EQ(t.content("ws/e/" + name), "dear") << name;
 }
 
-TEST_P(directory_test, a_directory_with_only_abandoned_files_is_empty) {
+/// The control to it: a listing does meet temporary files, and leaves them out, while they are in
+/// use by this process.
+TEST_P(directory_test, a_listing_shows_no_temporary_file_of_a_write_under_way) {
   t.directory("ws/e");
-  const std::string name = "ws/e/.paddock-tmp-" + std::string(32, '0');
-  t.file(name, "part");
-  EXPECT_THAT(remove_directory(r, "e"), IsError(not_empty)); // it may be in use
-  const timespec past[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0},
-                            {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
-  ASSERT_EQ(0, ::utimensat(AT_FDCWD, (t / name).c_str(), past, 0));
-  EXPECT_THAT(remove_directory(r, "e"), IsOk());
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (int n = 0; !done; ++n)
+      EXPECT_THAT(write_file(r, "e/f", std::to_string(n)), IsOk());
+  });
+  while (!t.exists("ws/e/f"))
+    std::this_thread::yield();
+  bool met = false;
+  for (int round = 0; round < 2'000 || (!met && round < 200'000); ++round) {
+    ASSERT_THAT(names("e"), ElementsAre("f"));
+    for (const auto& entry : std::filesystem::directory_iterator(t / "ws/e"))
+      met = met || entry.path().filename() != "f";
+  }
+  done = true;
+  writer.join();
+  EXPECT_TRUE(met) << "there was never anything to leave out";
 }
 
 TEST_P(directory_test, what_cannot_be_listed) {

@@ -61,7 +61,9 @@ attempt try_once(const workbench& w, const operation& op, const fault& f) {
   attempt done;
   done.descriptors_before = test::open_descriptors();
   {
-    injection bad_day(f);
+    fault on_this_disk = f;
+    on_this_disk.files = w.files;
+    injection bad_day(on_this_disk);
     done.said = op.run(w);
     bad_day.end();
     done.failed = injection::failed();
@@ -104,8 +106,12 @@ void check_error(const attempt& a, const fault& f, std::vector<std::string>& com
 std::vector<std::string> complaints_of(const operation& op, const reference& r, const fault& f,
                                        attempt a) {
   std::vector<std::string> complaints;
-  if (a.descriptors_now != a.descriptors_before) complaints.emplace_back("a descriptor leaked");
   const picture leftovers = test::take_leftovers(a.now);
+  // What could not be removed is held open until the next change tries again.
+  const std::size_t held_max = leftovers.empty() ? 0 : 1;
+  const bool leaked = a.descriptors_now.size() > a.descriptors_before.size() + held_max;
+  if (leaked || (held_max == 0 && a.descriptors_now != a.descriptors_before))
+    complaints.emplace_back("a descriptor leaked");
   const bool once = f.lasting == lasting::once;
   // What is taken away has lost its name when the removal fails; the next change removes the rest.
   const bool hidden_may_stay = !once || is_one_of(op.name, {"skill_remove", "skill_overwrite",
@@ -172,8 +178,10 @@ protected:
         if (picture now = a.now; !test::take_leftovers(now).empty()) {
           w.sweep();
           now = picture_of(w.t, "ws");
-          EXPECT_THAT(test::take_leftovers(now), IsEmpty()) << what;
-          ++swept;
+          const bool gone = test::take_leftovers(now).empty();
+          // When nothing works, not even what was left can be found out.
+          EXPECT_TRUE(gone || how == lasting::ever) << what;
+          (gone ? swept : kept) += 1;
         }
       }
     }
@@ -182,6 +190,7 @@ protected:
   workbench w{GetParam()};
   std::size_t faults = 0;
   std::size_t swept = 0; ///< how often something was left and the next operation removed it
+  std::size_t kept = 0;  ///< how often it did not know of it
 
 private:
   bool dirty_ = true;
@@ -194,6 +203,8 @@ INSTANTIATE_TEST_SUITE_P(every, fault_test, testing::Values(resolver::automatic,
 TEST_P(fault_test, one_call_of_a_change_fails) {
   for (const auto& op : test::changing_operations())
     every_call_fails(op, lasting::once);
+  EXPECT_GT(swept, 20U);
+  EXPECT_EQ(kept, 0U);
   EXPECT_GT(faults, 1'500U);
   std::cout << "faults injected: " << faults << '\n';
 }
@@ -201,7 +212,7 @@ TEST_P(fault_test, one_call_of_a_change_fails) {
 TEST_P(fault_test, all_calls_of_a_change_fail_from_one_on) {
   for (const auto& op : test::changing_operations())
     every_call_fails(op, lasting::ever);
-  EXPECT_GT(swept, 100U);
+  EXPECT_GT(kept, 50U);
   EXPECT_GT(faults, 1'500U);
   std::cout << "faults injected: " << faults << '\n';
 }
@@ -407,8 +418,9 @@ TEST_P(fault_test, control_a_writer_that_forgets_its_temporary_file_is_caught) {
 }
 
 TEST_P(fault_test, control_a_cleanup_that_fails_leaves_something) {
-  // The write fails, and so does everything after it.
-  const auto& op = test::changing_operations().front();
+  // The rename fails, and so does everything after it.
+  const auto& op = test::changing_operations()[1];
+  ASSERT_STREQ("write_old", op.name);
   const reference r = refer(op);
   std::size_t left = 0;
   for (std::size_t at = 1; at <= r.calls; ++at) {

@@ -184,7 +184,7 @@ private:
     ASSERT_EQ(0, ::stat((w.t / "ws").c_str(), &s));
     std::vector<test::change> changes;
     {
-      const test::injection without_waiting_for_disks({.bytes_max = bytes_max});
+      const test::injection without_waiting_for_disks({.bytes_max = bytes_max, .files = w.files});
       test::recording recorder(s.st_dev);
       const outcome said = op.run(w, how);
       EXPECT_FALSE(said.error) << op.name;

@@ -525,11 +525,14 @@ TEST_F(skill_import_test, killed_at_any_moment_it_leaves_the_old_skill_or_the_ne
     const auto version = version_of(skill_path("v"));
     EXPECT_NE(version, "") << "a mixture in round " << round;
     seen.insert(version);
-    leftovers += hidden().empty() ? 0 : 1;
+    const auto left = hidden();
+    leftovers += left.empty() ? 0 : 1;
     const auto store = open_store();
     EXPECT_THAT(store.find("v"), IsOk());
     EXPECT_THAT(store.edit("other", {.description = std::to_string(round)}), IsOk());
-    EXPECT_THAT(hidden(), IsEmpty()) << "after the next change, round " << round;
+    EXPECT_EQ(hidden(), left) << "they might be anybody's, round " << round;
+    for (const auto& name : left)
+      std::filesystem::remove_all(skill_path(name));
   }
   EXPECT_GT(leftovers, 0) << "no kill came in the middle, so nothing was tested";
   EXPECT_EQ(seen.size(), 2U);

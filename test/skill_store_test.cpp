@@ -495,31 +495,27 @@ TEST_F(skill_store_test, removes_user_skills_whole_and_system_skills_never) {
   EXPECT_EQ(canary.describe_outside(), outside);
 }
 
-TEST_F(skill_store_test, cleans_what_nobody_holds_and_nothing_else) {
+TEST_F(skill_store_test, removes_nothing_for_its_name) {
   put_user("s");
-  const std::string dead = ".staging-00000000000000000000000000000001";
-  const std::string alive = ".staging-00000000000000000000000000000002";
+  const std::string tree = ".staging-00000000000000000000000000000001";
+  const std::string empty = ".staging-00000000000000000000000000000002";
   const std::string link = ".staging-00000000000000000000000000000003";
-  t.directory("ws/.agents/skills/" + dead + "/a/b");
-  t.file("ws/.agents/skills/" + dead + "/a/b/c", "c");
-  t.directory("ws/.agents/skills/" + alive);
+  t.directory("ws/.agents/skills/" + tree + "/a/b");
+  t.file("ws/.agents/skills/" + tree + "/a/b/c", "dear");
+  t.directory("ws/.agents/skills/" + empty);
   t.link("ws/.agents/skills/" + link, canary.out());
-  t.directory("ws/.agents/skills/.staging-notes");
   t.directory("ws/.agents/skills/.git");
   const auto outside = canary.describe_outside();
-  const int held = ::open(skill_path(alive).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  ASSERT_EQ(0, ::flock(held, LOCK_EX | LOCK_NB));
 
   const auto store = open_store();
   (void)list_of(store);
-  EXPECT_TRUE(t.exists("ws/.agents/skills/" + dead)) << "looking changes nothing";
   EXPECT_THAT(store.add("new", "n", "d"), IsOk());
+  EXPECT_THAT(store.edit("s", {.description = "other"}), IsOk());
+  EXPECT_THAT(store.remove("new"), IsOk());
   auto left = hidden();
   std::sort(left.begin(), left.end());
-  EXPECT_THAT(left, ElementsAre(".git", alive, ".staging-notes"));
-  ::close(held);
-  EXPECT_THAT(store.remove("new"), IsOk());
-  EXPECT_FALSE(t.exists("ws/.agents/skills/" + alive));
+  EXPECT_THAT(left, ElementsAre(".git", tree, empty, link));
+  EXPECT_EQ("dear", t.content("ws/.agents/skills/" + tree + "/a/b/c"));
   EXPECT_EQ(canary.describe_outside(), outside);
 }
 

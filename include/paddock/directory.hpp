@@ -41,20 +41,16 @@ struct directory_listing {
   }
 };
 
-/// What becomes of the temporary files of killed writers; a listing hides them either way.
-enum class leftovers : std::uint8_t { remove, keep };
-
 struct list_options {
   std::uint64_t offset = 0;
   std::uint64_t entries_max = limits{}.list_entries_max;
-  leftovers abandoned = leftovers::remove;
   unsigned threads_max = 2; ///< for very large directories; 1: the calling thread only
 };
 
 /// The immediate children, sorted by name in UTF-16 code unit order (what JavaScript clients
 /// expect), from `offset`. Protected entries are left out, and so are the temporary files of writes
-/// that are under way; those of killed writers are removed on this occasion, unless they are to be
-/// kept. Errors: not_found, not_a_directory, permission_denied.
+/// that this process has under way; nothing is left out or removed for its name. Errors: not_found,
+/// not_a_directory, permission_denied.
 [[nodiscard]] result<directory_listing> list_directory(const root& root, std::string_view path,
                                                        list_options options = {});
 

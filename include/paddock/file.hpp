@@ -5,15 +5,17 @@
 /// remove.
 ///
 /// Replacing writes a temporary file in the same directory and renames it over the old one, so a
-/// reader, a full disk or a crash sees the old content or the new content and never a mixture; the
-/// mode (without set-user-ID and set-group-ID) and, where permitted, the owner are kept, extended
-/// attributes are not. Writing goes through a symbolic link to its target; moving and removing act
-/// on the link itself. Calls of this process that change the same file wait for each other, so none
-/// is lost; a change by another process is detected before the rename and the operation starts
-/// again from the new content. What a killed process leaves is a file named `.paddock-tmp-` and 32
-/// hexadecimal digits; listings hide it, and the first listing of its directory that finds it
-/// unlocked and older than ten seconds removes it. A failed operation also removes the parent
-/// directories that it has made.
+/// reader, a full disk or a crash sees the old content or the new content and never a mixture. The
+/// mode (without set-user-ID and set-group-ID), the POSIX access control list, the extended
+/// attributes of the `user.` namespace and, where permitted, the owner and group are kept; a list
+/// that cannot be kept is an error. Writing goes through a symbolic link to its target; moving and
+/// removing act on the link itself. Calls of this process that change the same file wait for each
+/// other, so none is lost; a change by another process is detected before the rename and the
+/// operation starts again from the new content. The temporary file has no name until it is complete
+/// where the file system allows that; elsewhere, or between getting a name and the rename, a killed
+/// process leaves a file named `.paddock-tmp-` and 32 hexadecimal digits. That is an ordinary file,
+/// listed and kept, because anybody can make one of that name. A failed operation also removes the
+/// parent directories that it has made.
 ///
 /// Not guaranteed: durability after power loss unless `durability` asks for it; what is removed may
 /// come back then.

@@ -2,6 +2,7 @@
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <linux/openat2.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -11,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <span>
+#include <string>
 
 namespace paddock::sys {
 namespace {
@@ -59,6 +63,43 @@ entry_kind kind_of(unsigned mode) {
 #define STATX_MNT_ID 0x00001000U
 #endif
 
+/// Leads to what a descriptor has open.
+std::array<char, 32> path_of(int fd) {
+  std::array<char, 32> path;
+  std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", fd);
+  return path;
+}
+
+/// What a call of the xattr family fills a buffer with. Such calls want a path of a file that this
+/// user may not be able to open; without /proc the file is opened all the same.
+template <class ByPath, class ByDescriptor>
+result<std::string> attribute_of(int dirfd, const char* name, ByPath by_path,
+                                 ByDescriptor by_descriptor, const char* operation) {
+  std::string path = path_of(dirfd).data();
+  path.append("/").append(name);
+  file_descriptor opened;
+  std::string bytes(256, '\0'); // most need less
+  for (;;) {
+    const auto fill = [&](std::span<char> out) {
+      return retried(
+          [&] { return opened ? by_descriptor(opened.get(), out) : by_path(path.c_str(), out); });
+    };
+    const auto n = fill(bytes);
+    if (n >= 0) {
+      bytes.resize(static_cast<std::size_t>(n));
+      return bytes;
+    }
+    if (errno == ENOENT && !opened) {
+      auto fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+      if (!fd) return fd.error();
+      opened = *std::move(fd);
+      continue;
+    }
+    if (errno != ERANGE || bytes.size() > XATTR_SIZE_MAX) return failure(errno, operation);
+    bytes.resize(XATTR_SIZE_MAX + 1);
+  }
+}
+
 } // namespace
 
 result<file_descriptor> openat2(int dirfd, const char* path, std::uint64_t flags,
@@ -83,8 +124,7 @@ result<file_descriptor> openat(int dirfd, const char* path, int flags, unsigned 
 }
 
 result<file_descriptor> reopen(int fd, int flags) {
-  std::array<char, 32> path;
-  std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", fd);
+  const auto path = path_of(fd);
   return descriptor(retried([&] { return ::open(path.data(), flags | O_CLOEXEC); }), "reopen");
 }
 
@@ -237,6 +277,11 @@ result<void> linkat(int from_dirfd, const char* from, int to_dirfd, const char* 
   return none(retried([&] { return ::linkat(from_dirfd, from, to_dirfd, to, flags); }), "linkat");
 }
 
+result<void> link_nameless(int fd, int dirfd, const char* name) {
+  const auto path = path_of(fd);
+  return linkat(AT_FDCWD, path.data(), dirfd, name, AT_SYMLINK_FOLLOW);
+}
+
 result<void> fchmod(int fd, unsigned mode) {
   return none(retried([&] { return ::fchmod(fd, mode); }), "fchmod");
 }
@@ -287,6 +332,36 @@ std::int64_t file_clock_ns() noexcept {
 void pause_ms(int milliseconds) noexcept {
   const timespec time{.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1'000'000L};
   (void)::nanosleep(&time, nullptr);
+}
+
+result<std::string> attribute_names_at(int dirfd, const char* name) {
+  return attribute_of(
+      dirfd, name,
+      [](const char* path, auto out) { return ::llistxattr(path, out.data(), out.size()); },
+      [](int fd, auto out) { return ::flistxattr(fd, out.data(), out.size()); }, "listxattr");
+}
+
+result<std::string> attribute_at(int dirfd, const char* name, const char* attribute) {
+  return attribute_of(
+      dirfd, name,
+      [=](const char* path, auto out) {
+        return ::lgetxattr(path, attribute, out.data(), out.size());
+      },
+      [=](int fd, auto out) { return ::fgetxattr(fd, attribute, out.data(), out.size()); },
+      "getxattr");
+}
+
+result<std::size_t> attribute_size(int fd, const char* attribute) {
+  return count(retried([&] { return ::fgetxattr(fd, attribute, nullptr, 0); }), "getxattr");
+}
+
+result<void> set_attribute(int fd, const char* attribute, std::string_view value) {
+  return none(retried([&] { return ::fsetxattr(fd, attribute, value.data(), value.size(), 0); }),
+              "setxattr");
+}
+
+result<void> remove_attribute(int fd, const char* attribute) {
+  return none(retried([&] { return ::fremovexattr(fd, attribute); }), "removexattr");
 }
 
 memory memory_usage() noexcept {

@@ -74,12 +74,24 @@ result<void> unlinkat(int dirfd, const char* name, int flags);
 result<void> renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to,
                        unsigned flags);
 result<void> linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags);
+/// Gives a name to what O_TMPFILE has made. Errors: also not_found, without /proc.
+result<void> link_nameless(int fd, int dirfd, const char* name);
 result<void> fchmod(int fd, unsigned mode);
 result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid);
 /// An exclusive lock on the object behind `fd`, until the descriptor is closed. Never waits: EAGAIN
 /// while another open description has it.
 result<void> try_flock(int fd);
 result<void> getrandom(std::span<char> buffer);
+
+// --- extended attributes
+// --------------------------------------------------------------------------
+/// Their names, each ended by a NUL; links not followed.
+result<std::string> attribute_names_at(int dirfd, const char* name);
+/// The value of one; links not followed.
+result<std::string> attribute_at(int dirfd, const char* name, const char* attribute);
+result<std::size_t> attribute_size(int fd, const char* attribute);
+result<void> set_attribute(int fd, const char* attribute, std::string_view value);
+result<void> remove_attribute(int fd, const char* attribute);
 
 // --- this process -------------------------------------------------------------------------------
 [[nodiscard]] unsigned effective_uid() noexcept;

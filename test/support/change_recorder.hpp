@@ -14,6 +14,7 @@ namespace paddock::test {
 
 struct change {
   enum class kind : unsigned char {
+    nameless, ///< `object`, without a name
     create,   ///< `object` as `name` in `directory`
     remove,   ///< `name` from `directory`
     rename,   ///< `name` in `directory` to `other_name` in `other_directory`

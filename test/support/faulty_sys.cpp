@@ -65,6 +65,10 @@ std::size_t shortened(std::size_t bytes) {
   return now.armed && now.what.bytes_max != 0 ? std::min(bytes, now.what.bytes_max) : bytes;
 }
 
+bool is_nameless(int flags) {
+  return (flags & O_TMPFILE) == O_TMPFILE;
+}
+
 const char* name_of_call(long number) {
   switch (number) {
   case SYS_openat2:
@@ -191,7 +195,9 @@ void take_down_rename(bool made, const long (&a)[6]) {
 
 } // namespace paddock::test
 
+using paddock::test::is_nameless;
 using paddock::test::name_of_call;
+using paddock::test::nameless_files;
 using paddock::test::note_flags;
 using paddock::test::now;
 using paddock::test::passes;
@@ -248,6 +254,17 @@ PADDOCK_WRAP(int, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode),
              }))
 PADDOCK_WRAP(int, fchown, "fchown", (int fd, uid_t uid, gid_t gid), (fd, uid, gid))
 PADDOCK_WRAP(int, flock, "flock", (int fd, int operation), (fd, operation))
+PADDOCK_WRAP(ssize_t, llistxattr, "llistxattr", (const char* path, char* out, size_t size),
+             (path, out, size))
+PADDOCK_WRAP(ssize_t, lgetxattr, "lgetxattr",
+             (const char* path, const char* name, void* out, size_t size), (path, name, out, size))
+PADDOCK_WRAP(ssize_t, flistxattr, "flistxattr", (int fd, char* out, size_t size), (fd, out, size))
+PADDOCK_WRAP(ssize_t, fgetxattr, "fgetxattr", (int fd, const char* name, void* out, size_t size),
+             (fd, name, out, size))
+PADDOCK_WRAP(int, fsetxattr, "fsetxattr",
+             (int fd, const char* name, const void* in, size_t size, int flags),
+             (fd, name, in, size, flags))
+PADDOCK_WRAP(int, fremovexattr, "fremovexattr", (int fd, const char* name), (fd, name))
 
 ssize_t __real_writev(int fd, const iovec* parts, int count);
 ssize_t __wrap_writev(int fd, const iovec* parts, int count);
@@ -292,11 +309,19 @@ int __wrap_openat64(int dirfd, const char* path, int flags, ...);
 int __wrap_openat64(int dirfd, const char* path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
-  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  const mode_t mode = (flags & O_CREAT) != 0 || is_nameless(flags) ? va_arg(rest, mode_t) : 0;
   va_end(rest);
   note_flags(static_cast<unsigned>(flags));
+  if (is_nameless(flags) && now.what.files == nameless_files::unknown) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
   const int fd = passes("openat") ? __real_openat64(dirfd, path, flags, mode) : -1;
   take_down_entry(fd >= 0 && (flags & O_EXCL) != 0, kind_of_change::create, dirfd, path);
+  take_down(fd >= 0 && is_nameless(flags), [&](const auto& r, auto& c) {
+    c.what = kind_of_change::nameless;
+    c.object = r.number_of(fd, "", &c.mode);
+  });
   take_down_content(fd >= 0 && (flags & O_TRUNC) != 0, kind_of_change::truncate, fd, 0);
   return fd;
 }

@@ -18,6 +18,9 @@ namespace paddock::test {
 
 enum class lasting : unsigned char { once, ever };
 
+/// Whether the file system knows O_TMPFILE. Asking one that does not is no fault and not counted.
+enum class nameless_files : unsigned char { known, unknown };
+
 struct fault {
   std::size_t at = 0; ///< the call that fails, from 1; 0: none
   int os_errno = 0;
@@ -28,6 +31,7 @@ struct fault {
   /// Called before each call with its number: what somebody else does at just this moment. System
   /// calls in it do not count. For tests with one thread.
   std::function<void(std::size_t)> before = nullptr;
+  nameless_files files = nameless_files::known;
 };
 
 /// For wrappers: whether the call of this name may happen; otherwise errno says why not.

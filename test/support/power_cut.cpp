@@ -63,11 +63,12 @@ void disk::take_down(std::vector<change> changes, renames how) {
   // disk.
   objects now = first_;
   for (auto& c : changes) {
-    if (c.what == change::kind::create) {
+    if (c.what == change::kind::create || c.what == change::kind::nameless) {
       id_of_[c.object] = ++last_id_;
       first_[last_id_].mode = c.mode;
       now[last_id_].mode = c.mode;
     }
+    if (c.what == change::kind::nameless) continue; // nothing that could be found
     c.object = id(c.object);
     c.directory = id(c.directory);
     c.other_directory = id(c.other_directory);
@@ -141,6 +142,7 @@ void disk::apply(const change& c, unsigned fate, objects& to) {
   case change::kind::mode:
     to[c.object].mode = (to[c.object].mode & ~07777U) | (c.mode & 07777U);
     break;
+  case change::kind::nameless:
   case change::kind::sync:
   case change::kind::sync_data:
     break;

@@ -48,9 +48,7 @@ tool_result list_directory(workspace_state& state, call& c) {
   const std::uint64_t entries_max = state.options.limits.list_entries_max;
   const list_options options{
       .offset = count_argument(c, "offset", 0),
-      .entries_max = std::min(count_argument(c, "limit", entries_max), entries_max),
-      .abandoned = state.options.access == workspace_access::read_only ? leftovers::keep
-                                                                       : leftovers::remove};
+      .entries_max = std::min(count_argument(c, "limit", entries_max), entries_max)};
   const auto listing = paddock::list_directory(*state.root, path, options);
   if (!listing) return failure(listing.error(), path);
   const std::size_t json_max = result_bytes_max(c);
