@@ -24,7 +24,8 @@ struct directory_end {
 enum class end_state : std::uint8_t {
   found,
   missing,   ///< no archive, or cut off
-  ambiguous, ///< bytes after the end, several ends, or one that points outside
+  ambiguous, ///< bytes after the end, several ends, or ends of which readers would believe
+             ///< different things; or the directory does not lie just before its end
   multi_disk,
 };
 
@@ -36,13 +37,27 @@ struct raw_entry {
   std::string_view name;
   /// A Unicode path field, here or in the local header, gives another name.
   bool contradicted = false;
-  bool encrypted = false;
+  std::uint16_t flags = 0;
   std::uint16_t method = 0;
+  std::uint32_t checksum = 0;
+  std::uint64_t packed = 0;
+  std::uint64_t size = 0;
+  std::uint64_t offset = 0; ///< of the local header
+
+  [[nodiscard]] bool is_encrypted() const noexcept { return (flags & 1U) != 0; }
+  /// Checksum and sizes follow the data, and the local header may not know them.
+  [[nodiscard]] bool has_descriptor() const noexcept { return (flags & 8U) != 0; }
 };
 
 /// All entries, in the directory's order. Empty: the directory is not what its end says.
 [[nodiscard]] std::optional<std::vector<raw_entry>> read_entries(std::string_view archive,
                                                                  const directory_end& end);
+
+/// Whether the entries fill the archive from its first byte to the directory, each with a local
+/// header that says the same as the directory. Then every reader finds the same entries, whether it
+/// begins at the end, at the beginning, or corrects offsets for what stands in front.
+[[nodiscard]] bool is_without_gaps(std::string_view archive, const directory_end& end,
+                                   const std::vector<raw_entry>& entries);
 
 /// Whether the archive begins as one does.
 [[nodiscard]] bool begins_like_an_archive(std::string_view archive);

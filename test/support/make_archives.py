@@ -10,6 +10,7 @@ to arrive on disk. `unzip -t` has to accept it as well, where it is installed. A
 of some alphabets, the code point and what Unicode folds it to.
 """
 import io
+import os
 import pathlib
 import random
 import shutil
@@ -17,6 +18,8 @@ import stat
 import struct
 import subprocess
 import sys
+import tarfile
+import tempfile
 import unicodedata
 import zipfile
 import zlib
@@ -32,7 +35,7 @@ class Entry:
 
     def __init__(self, name, data=b"", *, method=DEFLATED, mode=stat.S_IFREG | 0o644, flags=UTF8_NAME, system=3,
                  size=None, crc=None, packed=None, packed_size=None, local_name=None, extra=b"", local_extra=b"",
-                 local_offset=None, dos=0):
+                 local_offset=None, dos=0, local_says=None, after=b""):
         self.name = name if isinstance(name, bytes) else name.encode()
         self.local_name = self.name if local_name is None else local_name
         self.method, self.flags, self.system, self.mode, self.dos = method, flags, system, mode, dos
@@ -44,11 +47,13 @@ class Entry:
         self.size = len(data) if size is None else size
         self.crc = zlib.crc32(data) if crc is None else crc
         self.extra, self.local_extra, self.local_offset = extra, local_extra, local_offset
+        self.local_says = (self.crc, self.packed_size, self.size) if local_says is None else local_says
+        self.after = after
 
     def local(self):
-        return struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 20, self.flags, self.method, 0, 0x5821, self.crc,
-                           self.packed_size, self.size, len(self.local_name), len(self.local_extra)) \
-            + self.local_name + self.local_extra + self.packed
+        return struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 20, self.flags, self.method, 0, 0x5821, *self.local_says,
+                           len(self.local_name), len(self.local_extra)) \
+            + self.local_name + self.local_extra + self.packed + self.after
 
     def central(self, offset):
         return struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", self.system << 8 | 20, 20, self.flags, self.method, 0,
@@ -66,6 +71,39 @@ def archive(*entries, count=None, comment=b"", disk=0):
     number = len(entries) if count is None else count
     end = struct.pack("<4sHHHHIIH", b"PK\5\6", disk, disk, number, number, len(directory), len(body), len(comment))
     return body + directory + end + comment
+
+
+def streamed(name, data, *, marked=True, wide=False, knows=(False, False, False), lie=(0, 0, 0), after=b"", **how):
+    """An entry with a data descriptor; `knows` says which of checksum and sizes the local header has all the same."""
+    plain = Entry(name, data, **how)
+    truth = (plain.crc, plain.packed_size, plain.size)
+    descriptor = struct.pack("<IQQ" if wide else "<III", *(t + l for t, l in zip(truth, lie)))
+    return Entry(name, data, flags=UTF8_NAME | 8, local_says=tuple(t if k else 0 for t, k in zip(truth, knows)),
+                 after=(b"PK\7\x08" if marked else b"") + descriptor + after, **how)
+
+
+def ended(*entries, gap=b"", prefix=b"", count=None, directory_gap=b"", large=False, plain=None, **lie):
+    """An archive whose end records are made by hand. `large`: with a record and a locator for large archives; `lie`
+    is added to fields of these; `plain` replaces entries, size and offset in the old record."""
+    body, directory = prefix, b""
+    for entry in entries:
+        directory += entry.central(len(body))
+        body += entry.local()
+    directory += directory_gap
+    number = len(entries) if count is None else count
+    start = len(body)
+    out = body + directory + gap
+    values = {"record": 44, "disk": 0, "directory_disk": 0, "here": number, "entries": number, "size": len(directory),
+              "offset": start, "locator_disk": 0, "at": len(out), "disks": 1}
+    for field, by in lie.items():
+        values[field] += by
+    v = values
+    if large:
+        out += struct.pack("<4sQHHIIQQQQ", b"PK\6\6", v["record"], 45, 45, v["disk"], v["directory_disk"], v["here"],
+                           v["entries"], v["size"], v["offset"])
+        out += struct.pack("<4sIQI", b"PK\6\7", v["locator_disk"], v["at"], v["disks"])
+    entries_, size, offset = plain or (number, len(directory), start)
+    return out + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, entries_, entries_, size, offset, 0)
 
 
 def skill(*more, **how):
@@ -113,6 +151,18 @@ def by_zipfile(*files, top="", mode=None, streamed=False, zip64=False):
     return out.bytes if streamed else out.getvalue()
 
 
+def by_zip(*options):
+    """What Info-ZIP makes, to a file or (with "-") to a pipe."""
+    with tempfile.TemporaryDirectory() as place:
+        for name, data in (("SKILL.md", SKILL), ("x", b"x" * 5000)):
+            (pathlib.Path(place) / name).write_bytes(data)
+        to_pipe = "-" in options
+        flags = [o for o in options if o != "-"]
+        done = subprocess.run(["zip", "-q", *flags, "-" if to_pipe else "made.zip", "SKILL.md", "x"], cwd=place,
+                              stdout=subprocess.PIPE, check=True)
+        return done.stdout if to_pipe else (pathlib.Path(place) / "made.zip").read_bytes()
+
+
 def overlapping():
     """Many central entries that share one local header."""
     bomb = Entry("a", b"\0" * 500_000)
@@ -158,6 +208,20 @@ def accepted():
     yield "near-names.zip", "near-names", skill("e", "é", "a.txt", "a-txt", "ss", "ß")
     yield "My skill (1).zip", "My skill (1)", skill()
     yield "..hidden..zip", "hidden", skill()
+    main_file, other = Entry("SKILL.md", SKILL), Entry("x", b"x" * 50)
+    for name, marked, wide in (("marked", True, False), ("bare", False, False), ("marked-wide", True, True),
+                               ("bare-wide", False, True)):
+        yield f"descriptor-{name}.zip", f"descriptor-{name}", archive(
+            main_file, streamed("x", b"x" * 50, marked=marked, wide=wide))
+    # As `zip -fd` has it: the size is known before the data is packed.
+    yield "descriptor-size-known.zip", "descriptor-size-known", archive(
+        streamed("SKILL.md", SKILL, knows=(False, False, True)), streamed("x", b"x" * 50, knows=(True, True, True)))
+    yield "large.zip", "large", ended(main_file, other, large=True)
+    yield "large-only.zip", "large-only", ended(
+        main_file, other, large=True, plain=(0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF))
+    if shutil.which("zip"):
+        yield "zip-fd.zip", "zip-fd", by_zip("-fd")
+        yield "zip-piped.zip", "zip-piped", by_zip("-", "-fz-")
 
 
 def refused_whole():
@@ -181,6 +245,54 @@ def refused_whole():
     yield "entries-2001.zip", "too-many-entries", skill(*(f"d/{i}" for i in range(2000)))
     yield "count-65534.zip", "too-many-entries", skill(count=65534)
     yield "overlapping.zip", "inconsistent", overlapping()
+
+
+def refused_readings():
+    """What readers begin at different ends of, or correct in different ways."""
+    main_file, other, evil = Entry("SKILL.md", SKILL), Entry("x", b"x" * 50), Entry("evil", b"evil")
+    first = archive(evil)
+    yield "prefix-corrected.zip", ended(main_file, prefix=b"#!/bin/sh\n")
+    yield "glued-corrected.zip", ended(main_file, prefix=first)
+    yield "glued-in-comment.zip", archive(evil, comment=archive(main_file))
+    hidden = archive(evil, comment=b"?" * len(archive(main_file)))
+    yield "glued-in-comment-corrected.zip", (hidden[:-len(archive(main_file))]
+                                             + ended(main_file, prefix=hidden[:-len(archive(main_file))])[
+                                                 len(hidden) - len(archive(main_file)):])
+    yield "two-ends.zip", skill() + archive()
+    yield "end-in-comment-cut.zip", skill(comment=b"PK\5\6" + b"\0" * 30)
+    yield "end-mark-in-comment.zip", skill(comment=b"see PK\5\6")
+    yield "gap-before-end.zip", ended(main_file, other, gap=b"gap")
+    yield "entry-before-end.zip", ended(main_file, other, gap=evil.central(0))
+    yield "gap-in-directory.zip", ended(main_file, other, directory_gap=b"gap!")
+    yield "entry-not-counted.zip", ended(main_file, other, count=1)
+    yield "gap-between-entries.zip", archive(Entry("SKILL.md", SKILL, after=b"gap"), other)
+    yield "entry-not-listed.zip", archive(Entry("SKILL.md", SKILL, after=evil.local()), other)
+    for field, by in (("record", 4), ("here", 1), ("entries", 1), ("size", 1), ("offset", 1), ("offset", -1), ("at", 1)):
+        yield f"large-{field}-{by}.zip", ended(main_file, other, large=True, **{field: by})
+        yield f"large-only-{field}-{by}.zip", ended(
+            main_file, other, large=True, plain=(0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF), **{field: by})
+    two = ended(main_file, prefix=evil.local() + evil.central(0))
+    start = len(evil.local())
+    yield "large-other-directory.zip", ended(
+        main_file, large=True, prefix=two[:start + len(evil.central(0))], plain=(1, len(evil.central(0)), start))
+    yield "large-less-entries.zip", ended(main_file, evil, large=True, plain=(1, len(main_file.central(0)), len(
+        main_file.local() + evil.local())))
+    yield "descriptor-missing.zip", archive(main_file, Entry(
+        "x", b"x" * 50, flags=UTF8_NAME | 8, local_says=(0, 0, 0)))
+    for field, lie in (("checksum", (1, 0, 0)), ("packed", (0, 1, 0)), ("size", (0, 0, 1))):
+        for marked in (True, False):
+            yield f"descriptor-{field}-{marked}.zip", archive(main_file, streamed("x", b"x" * 50, lie=lie, marked=marked))
+    yield "descriptor-and-more.zip", archive(main_file, streamed("x", b"x" * 50, after=b"more"))
+    yield "descriptor-local-lie.zip", archive(main_file, Entry(
+        "x", b"x" * 50, flags=UTF8_NAME | 8, local_says=(0, 0, 51), after=streamed("x", b"x" * 50).after))
+    yield "flags-differ.zip", archive(main_file, streamed("x", b"x" * 50)).replace(
+        b"PK\1\2\x14\x03\x14\0\x08", b"PK\1\2\x14\x03\x14\0\0", 1)
+
+
+def refused_disks():
+    main_file = Entry("SKILL.md", SKILL)
+    for field in ("disk", "directory_disk", "locator_disk", "disks"):
+        yield f"large-{field}.zip", "multi-disk", ended(main_file, large=True, **{field: 1})
 
 
 def refused_names():
@@ -280,7 +392,52 @@ def check_accepted(path):
         done = subprocess.run(["unzip", "-tqq", path], capture_output=True, check=False)
         if done.returncode != 0:
             raise SystemExit(f"{path}: unzip -t says {done.stdout!r} {done.stderr!r}")
+    # bsdtar composes names; what a skill may be called has one spelling in either form.
+    readings = {judge: read(path) and sorted((unicodedata.normalize("NFC", n), c) for n, c in read(path))
+                for judge, read in JUDGES.items() if shutil.which(judge)}
+    if any(reading != readings["python3"] for reading in readings.values()):
+        raise SystemExit(f"{path}: the judges read different things: {readings}")
     return "".join(sorted(rows, key=lambda row: row.split(" ", 3)[3].encode()))
+
+
+def read_by_zipfile(path):
+    """Names and contents, or nothing where a judge refuses or complains."""
+    try:
+        with zipfile.ZipFile(path) as made:
+            return sorted((i.filename, zlib.crc32(made.read(i))) for i in made.infolist() if not i.is_dir())
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, OSError, zlib.error):
+        return None
+
+
+def read_by_unzip(path):
+    with tempfile.TemporaryDirectory() as place:
+        done = subprocess.run(["unzip", "-qq", "-o", path, "-d", place], capture_output=True, check=False,
+                              stdin=subprocess.DEVNULL, env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]})
+        if done.returncode > 1:  # 1: warnings, and it goes on
+            return None
+        top = pathlib.Path(place)
+        return sorted((str(f.relative_to(top)), zlib.crc32(f.read_bytes())) for f in top.rglob("*") if f.is_file())
+
+
+def read_by_bsdtar(path):
+    done = subprocess.run(["bsdtar", "-cf", "-", "--format=pax", f"@{path}"], capture_output=True, check=False,
+                          env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]})
+    if done.returncode != 0:
+        return None
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as made:
+        return sorted((f.name, zlib.crc32(made.extractfile(f).read())) for f in made if f.isfile())
+
+
+JUDGES = {"python3": read_by_zipfile, "unzip": read_by_unzip, "bsdtar": read_by_bsdtar}
+
+
+def check_readings(directory, names):
+    """The control: of what is refused for it, the judges do read some differently."""
+    judges = {judge: read for judge, read in JUDGES.items() if shutil.which(judge)}
+    apart = [name for name in names if len({str(read(directory / name)) for read in judges.values()}) > 1]
+    if len(judges) == len(JUDGES) and len(apart) < 10:
+        raise SystemExit(f"the judges agree about nearly everything that is refused: only {apart} differ")
+    (directory / "readings.txt").write_text("".join(f"{name}\n" for name in apart))
 
 
 def folding():
@@ -302,10 +459,16 @@ def main(directory, table):
         (directory / name).write_bytes(content)
         (directory / (name + ".tree")).write_text(check_accepted(directory / name))
         rows.append(f"{name}\tok\t{skill_id}\n")
-    for cases in (refused_whole(), refused_names(), refused_content(), refused_layout()):
+    for cases in (refused_whole(), refused_disks(), refused_names(), refused_content(), refused_layout()):
         for name, refusal, content in cases:
             (directory / name).write_bytes(content)
             rows.append(f"{name}\t{refusal}\t\n")
+    apart = []
+    for name, content in refused_readings():
+        (directory / name).write_bytes(content)
+        rows.append(f"{name}\tinconsistent\t\n")
+        apart.append(name)
+    check_readings(directory, apart)
     names = [row.split("\t")[0] for row in rows]
     assert len(set(names)) == len(names)
     (directory / "folding.tsv").write_text("".join(folding()))
