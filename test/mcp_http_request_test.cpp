@@ -133,6 +133,9 @@ const stream_case stream_cases[] = {
     {"DEL in a value", get("A: \x7f\r\n"), {"400"}},
     {"NUL in the first line", std::string("GET /\0 HTTP/1.1\r\n\r\n", 19), {"400"}},
     // The first line.
+    {"target that is none", "GET x HTTP/1.1\r\n\r\n", {"400"}},
+    {"target of another scheme", "GET ftp://a/ HTTP/1.1\r\n\r\n", {"400"}},
+    {"target with an authority only", "CONNECT a:1 HTTP/1.1\r\n\r\n", {"400"}},
     {"two blanks", "GET  / HTTP/1.1\r\n\r\n", {"400"}},
     {"blank in the target", "GET /a b HTTP/1.1\r\n\r\n", {"400"}},
     {"tab instead of a blank", "GET\t/\tHTTP/1.1\r\n\r\n", {"400"}},

@@ -16,6 +16,13 @@ bool is_visible(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
+/// The forms that servers get to see (RFC 9112, section 3.2).
+bool has_form_of_target(std::string_view target) {
+  return target.starts_with('/') || target == "*" ||
+         ascii_lower(target.substr(0, 7)) == "http://" ||
+         ascii_lower(target.substr(0, 8)) == "https://";
+}
+
 } // namespace
 
 void http_request_reader::restart() {
@@ -117,6 +124,7 @@ http_request_reader::step http_request_reader::on_request_line() {
   if (!is_token(method) || method.size() > method_bytes_max)
     return fail(400, "the method is not one");
   if (!is_visible(target)) return fail(400, "the target has blanks or other than visible ASCII");
+  if (!has_form_of_target(target)) return fail(400, "the target is not a path, an address or *");
   if (target.size() > target_bytes_max) return fail(414, "the target is too long");
   if (version != "HTTP/1.1" && version != "HTTP/1.0") {
     const bool of_http = version.size() == 8 && version.starts_with("HTTP/") && version[6] == '.' &&
