@@ -7,8 +7,8 @@
 
 namespace paddock {
 
-/// Makes `out` run `f`; false when the system has no thread left. The one place that meets an
-/// exception of the standard library, because std::thread has no other way to say so.
+/// Makes `out` run `f`; false when the system has no thread left. This meets an exception of the
+/// standard library, because std::thread has no other way to say so.
 template <class F> [[nodiscard]] bool start_thread(std::thread& out, F&& f) {
   try {
     out = std::thread(std::forward<F>(f));

@@ -10,6 +10,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
+#include <new>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -163,6 +168,265 @@ TEST_F(McpExtension, ObserversSeeMethods) {
   (void)observed.handle_line(modern("talk/empty"));
   (void)observed.handle_line(modern("talk/fail"));
   EXPECT_THAT(seen, ElementsAre("talk/empty ok", "talk/fail failed"));
+}
+
+// --- handlers that do what they should not -----------------------------------------------------
+
+/// A tool and a method with one handler each.
+server with(server_options options, const std::function<tool_result()>& run,
+            std::string method = "x/run", json_origin origin = json_origin::unknown) {
+  return {std::move(options),
+          {{.name = "run", .origin = origin, .handler = [run](call&) { return run(); }},
+           {.name = "well", .handler = [](call&) { return tool_result{.json = "{}"}; }}},
+          {{.methods = {{.name = std::move(method),
+                         .handler = [run](call&) { return method_result{.json = run().json}; },
+                         .origin = origin}}}}};
+}
+
+const std::string modern_run = modern("tools/call", R"(,"name":"run")");
+const std::string legacy_run = legacy("tools/call", R"({"name":"run"})");
+
+TEST_F(McpExtension, AHandlerThatThrowsFailsItsCallAndNothingElse) {
+  const struct {
+    const char* name;
+    std::function<tool_result()> run;
+    const char* trouble;
+  } cases[] = {
+      {"an exception", []() -> tool_result { throw std::runtime_error("secret"); }, "secret"},
+      {"no memory", []() -> tool_result { throw std::bad_alloc(); }, "bad_alloc"},
+      {"a number", []() -> tool_result { throw 7; }, "no std::exception"},
+  };
+  for (const auto& c : cases)
+    for (const char* method : {"x/run", "resources/read", "prompts/get"}) {
+      std::vector<std::string> heard;
+      options_.observer = [&](const call_record& r) {
+        if (r.outcome == call_outcome::failed) heard.emplace_back(r.trouble);
+      };
+      server s = with(options_, c.run, method);
+      for (const std::string& line : {modern_run, legacy_run, modern(method), legacy(method)})
+        EXPECT_THAT(s.handle_line(line),
+                    ElementsAre(testing::AllOf(HasSubstr("-32603"), HasSubstr("Internal error"),
+                                               HasSubstr(R"("id":1)"), Not(HasSubstr("secret")))))
+            << c.name << ": " << line;
+      EXPECT_THAT(heard, testing::SizeIs(4));
+      EXPECT_THAT(heard, testing::Each(HasSubstr(c.trouble))) << c.name;
+      EXPECT_THAT(s.handle_line(modern("tools/call", R"(,"name":"well")")),
+                  ElementsAre(HasSubstr(R"("structuredContent":{})")))
+          << "the control";
+    }
+}
+
+TEST_F(McpExtension, WhatOtherFunctionsThrowIsLost) {
+  options_.observer = [](const call_record&) { throw std::runtime_error("observer"); };
+  options_.current_instructions = []() -> std::string { throw std::runtime_error("instructions"); };
+  options_.instructions = "Be kind.";
+  server s = with(options_, [] { return tool_result{.json = "{}"}; });
+  EXPECT_THAT(s.handle_line(modern_run), ElementsAre(HasSubstr(R"("structuredContent":{})")));
+  EXPECT_THAT(s.handle_line(modern("server/discover")),
+              ElementsAre(HasSubstr(R"("instructions":"Be kind.")")));
+  EXPECT_THAT(s.handle_line(initialize("2025-11-25")),
+              ElementsAre(HasSubstr(R"("instructions":"Be kind.")")));
+}
+
+TEST_F(McpExtension, ResultsThatAreNoJsonStayHere) {
+  const char* cases[] = {"{",
+                         "[]",
+                         "7",
+                         "null",
+                         "\"x\"",
+                         "{} {}",
+                         "{}}",
+                         "{\"a\":1,}",
+                         "{'a':1}",
+                         "{\"a\":nan}",
+                         "{\"a\":\"\n\"}",
+                         "{\"a\":\"\x80\"}",
+                         "\xEF\xBB\xBF{}",
+                         "{}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}"};
+  std::string trouble;
+  options_.observer = [&](const call_record& r) { trouble = r.trouble; };
+  for (const char* json : cases) {
+    server s = with(options_, [&] { return tool_result{.json = json}; });
+    for (const std::string& line : {modern_run, legacy_run, modern("x/run"), legacy("x/run")}) {
+      EXPECT_THAT(s.handle_line(line), ElementsAre(HasSubstr("-32603"))) << json << ": " << line;
+      EXPECT_THAT(trouble, HasSubstr("the result is ")) << json;
+    }
+    // The control: a handler that vouches for its results is believed.
+    server believed =
+        with(options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
+    EXPECT_THAT(believed.handle_line(legacy_run), ElementsAre(Not(HasSubstr("-32603")))) << json;
+  }
+  for (const char* content : {"{}", "[", "[{]", "\xEF\xBB\xBF[]", "[]]"}) {
+    server s = with(options_, [&] { return tool_result{.json = "{}", .content = content}; });
+    EXPECT_THAT(s.handle_line(modern_run), ElementsAre(HasSubstr("-32603"))) << content;
+  }
+  for (const char* json :
+       {"{}", " {\n\"a\":\"\\ud800\",\"b\":1e999,\"c\":123456789012345678901}\r\n"}) {
+    server s = with(options_, [&] { return tool_result{.json = json, .content = " [\n]"}; });
+    EXPECT_THAT(s.handle_line(modern_run),
+                ElementsAre(testing::AllOf(Not(HasSubstr("error")), Not(HasSubstr("\n")))))
+        << json;
+  }
+}
+
+TEST_F(McpExtension, ContentAloneIsAResult) {
+  for (const bool failed : {false, true}) {
+    server s = with(options_, [&] { return tool_result{.failed = failed, .content = "[]"}; });
+    EXPECT_THAT(s.handle_line(legacy_run),
+                ElementsAre(result(R"({"content":[],"isError":)" +
+                                   std::string(failed ? "true" : "false") + "}")));
+  }
+}
+
+TEST_F(McpExtension, MembersThatTheServerAddsAreNotSaidTwice) {
+  for (const char* json : {R"({"_meta":{}})", R"({"resultType":"complete"})", R"({"ttlMs":1})",
+                           R"({"cacheScope":"public"})"}) {
+    server s = with(options_, [&] { return tool_result{.json = json}; });
+    EXPECT_THAT(s.handle_line(modern("x/run")), ElementsAre(HasSubstr("-32603"))) << json;
+    EXPECT_THAT(s.handle_line(legacy("x/run")), ElementsAre(result(json)));
+  }
+}
+
+TEST_F(McpExtension, DataOfErrorsIsJson) {
+  for (const char* data : {"{", "x", "7 7", "\xEF\xBB\xBF{}"}) {
+    extension e{.methods = {{.name = "e/fail", .handler = [&](call&) {
+                               return method_result::failure(rpc_error::invalid_params, "no", data);
+                             }}}};
+    server failing(options_, {}, {e});
+    EXPECT_THAT(failing.handle_line(modern("e/fail")), ElementsAre(HasSubstr("-32603"))) << data;
+  }
+}
+
+// --- parts that fit together, or not -----------------------------------------------------------
+
+TEST(McpServerParts, ThatDoNotFitAreRefusedWithASentence) {
+  const auto tool_of = [](std::string name) {
+    return tool{.name = std::move(name), .handler = [](call&) { return tool_result{"{}"}; }};
+  };
+  const auto method_of = [](std::string name, method_era era = method_era::every) {
+    return extension_method{
+        .name = std::move(name), .handler = [](call&) { return method_result{"{}"}; }, .era = era};
+  };
+  const auto schema = [&](std::string input, std::string output) {
+    tool t = tool_of("a");
+    t.input_schema = std::move(input);
+    t.output_schema = std::move(output);
+    return t;
+  };
+  const auto settings = [](std::string name, std::string json) {
+    return extension{.name = std::move(name), .settings = std::move(json)};
+  };
+  const struct {
+    std::vector<tool> tools;
+    std::vector<extension> extensions;
+    const char* why; ///< empty: they fit
+  } cases[] = {
+      {{tool_of("a"), tool_of("b")}, {{.methods = {method_of("a"), method_of("b")}}}, ""},
+      {{tool_of("a"), tool_of("b"), tool_of("a")}, {}, "two tools are called a"},
+      {{{.name = "a"}}, {}, "the tool a has no handler"},
+      {{tool_of("")}, {}, "a tool has no name"},
+      {{schema("{", "")}, {}, "the tool a has an input_schema that is not JSON"},
+      {{schema("[]", "")}, {}, "the tool a has an input_schema that is not an object"},
+      {{schema("", "{}x")}, {}, "the tool a has an output_schema that is not JSON"},
+      {{schema("{}", "{}")}, {}, ""},
+      {{}, {{.methods = {method_of("a"), method_of("a")}}}, "two methods are called a"},
+      {{},
+       {{.methods = {method_of("a")}}, {.methods = {method_of("a")}}},
+       "two methods are called a"},
+      {{},
+       {{.methods = {method_of("a", method_era::legacy), method_of("a", method_era::modern)}}},
+       "two methods are called a"},
+      {{}, {{.methods = {{.name = "a"}}}}, "the method a has no handler"},
+      {{}, {{.methods = {method_of("")}}}, "a method has no name"},
+      {{}, {{.methods = {method_of("tools/call")}}}, "the server's own"},
+      {{}, {{.methods = {method_of("server/discover")}}}, "the server's own"},
+      {{}, {settings("x", "7")}, "the settings of the extension x are not an object"},
+      {{}, {settings("x", R"({"a":1})"), settings("x", R"({"a":2})")}, "contradict"},
+      {{}, {settings("x", R"({"a":{"b":1}})"), settings("x", R"({"a":[]})")}, "contradict"},
+      {{}, {settings("x", R"({"a":{"b":1}})"), settings("x", R"({"a":{"c":2,"b":1}})")}, ""},
+      {{}, {{.capabilities = {""}}}, "capability"},
+      {{}, {{.capabilities = {"extensions"}}}, "capability"},
+  };
+  for (const auto& c : cases) {
+    std::string why;
+    const auto made = server::make({.name = "t"}, c.tools, c.extensions, &why);
+    if (*c.why == '\0') {
+      EXPECT_THAT(made, test::IsOk()) << why;
+      continue;
+    }
+    EXPECT_THAT(why, HasSubstr(c.why));
+    ASSERT_FALSE(made) << c.why;
+    EXPECT_EQ(error_code::invalid_argument, made.error().code);
+  }
+}
+
+TEST(McpServerParts, ThatAdvertiseTheSameAreAdvertisedOnce) {
+  const extension parts[] = {
+      {.name = "x", .settings = R"({"a":{"b":1},"list":[1]})", .capabilities = {"resources"}},
+      {.name = "y", .capabilities = {"prompts", "resources", "tools", "logging"}},
+      {.name = "x", .settings = R"({"a":{"c":{"d":true}},"list":[1],"e":null})"},
+  };
+  server s({.name = "t", .logging = client_logging::offered}, {},
+           {std::begin(parts), std::end(parts)});
+  const std::string capabilities =
+      R"("capabilities":{"tools":{},"logging":{},"resources":{},"prompts":{},"extensions":{)"
+      R"("x":{"a":{"b":1,"c":{"d":true}},"list":[1],"e":null},"y":{}}})";
+  EXPECT_THAT(s.handle_line(modern("server/discover")), ElementsAre(HasSubstr(capabilities)));
+  EXPECT_THAT(s.handle_line(initialize("2025-11-25")), ElementsAre(HasSubstr(capabilities)));
+}
+
+TEST(McpServerParts, SchemasWithLineBreaksDoNotTearTheLine) {
+  server s({.name = "t"},
+           {{.name = "a",
+             .output_schema = "{\n\"type\": \"object\"\r\n}",
+             .input_schema = "{\n\"type\":\n\"object\"}",
+             .handler = [](call&) { return tool_result{"{}"}; }}},
+           {{.name = "x", .settings = "{\n\"a\": 1}"}});
+  for (const std::string_view method : {"tools/list", "server/discover"})
+    EXPECT_THAT(s.handle_line(modern(method)), ElementsAre(Not(HasSubstr("\n")))) << method;
+}
+
+// --- results that may be kept ------------------------------------------------------------------
+
+TEST(McpCaching, ResultsThatAreCacheableSaySo) {
+  const struct {
+    const char* method;
+    std::optional<std::int64_t> stated_ms;
+    const char* hints; ///< in 2026-07-28
+  } cases[] = {
+      {"prompts/list", {}, R"("ttlMs":0,"cacheScope":"private")"},
+      {"resources/list", {}, R"("ttlMs":0,"cacheScope":"private")"},
+      {"resources/templates/list", {}, R"("ttlMs":0,"cacheScope":"private")"},
+      {"resources/read", {}, R"("ttlMs":0,"cacheScope":"private")"},
+      {"resources/read", 5000, R"("ttlMs":5000,"cacheScope":"private")"},
+      {"resources/read", -5, R"("ttlMs":0,"cacheScope":"private")"},
+      {"prompts/get", {}, ""},
+      {"completion/complete", {}, ""},
+      {"x/y", {}, ""},
+      {"x/y", 7, R"("ttlMs":7,"cacheScope":"private")"},
+  };
+  for (const auto& c : cases) {
+    server s({.name = "t"}, {},
+             {{.methods = {{.name = c.method, .time_to_live_ms = c.stated_ms, .handler = [](call&) {
+                              return method_result{.json = "{}"};
+                            }}}}});
+    const auto hints = *c.hints == '\0' ? Not(HasSubstr("ttlMs"))
+                                        : testing::Matcher<std::string>(HasSubstr(c.hints));
+    EXPECT_THAT(s.handle_line(modern(c.method)), ElementsAre(hints)) << c.method;
+    EXPECT_THAT(s.handle_line(legacy(c.method)), ElementsAre(Not(HasSubstr("ttlMs")))) << c.method;
+    if (*c.hints != '\0') {
+      EXPECT_THAT(s.handle_line(modern(c.method, R"(,"inputResponses":{})")),
+                  ElementsAre(HasSubstr(R"("ttlMs":0)")))
+          << "what depends on answers is not kept";
+    }
+  }
+  server s({.name = "t"}, {{.name = "a", .handler = [](call&) { return tool_result{"{}"}; }}});
+  for (const std::string_view method : {"tools/list", "server/discover"})
+    EXPECT_THAT(s.handle_line(modern(method)),
+                ElementsAre(HasSubstr(R"("ttlMs":3600000,"cacheScope":"public")")))
+        << method;
+  EXPECT_THAT(s.handle_line(modern("tools/call", R"(,"name":"a")")),
+              ElementsAre(Not(HasSubstr("ttlMs"))));
 }
 
 TEST_F(McpExtension, CurrentInstructionsAreAskedForEachTime) {

@@ -126,6 +126,10 @@ std::vector<tool> tools() {
            .description = "Greets.",
            .parameters = {{.name = "x", .presence = presence::optional}},
            .handler = greet},
+          {.name = "free",
+           .description = "Takes anything.",
+           .input_schema = R"({"type":"object"})",
+           .handler = greet},
           {.name = "other", .description = "Greets, too.", .handler = greet}};
 }
 
@@ -184,6 +188,47 @@ TEST_F(McpInputRounds, StatesAreForTheSameCall) {
               HasSubstr(R"("Ada")"));
   server elsewhere({.name = "t"}, tools(), {prompts()});
   EXPECT_THAT(elsewhere.handle_line(answers(given, ada)), ElementsAre(HasSubstr("-32602")));
+}
+
+TEST_F(McpInputRounds, StatesDoNotDependOnHowTheCallIsWritten) {
+  const std::string first =
+      R"("name":"free","arguments":{"a":{"x":1,"y":[1,{"p":2,"q":3}]},"b":"ä"})";
+  const std::string given = state(first);
+  const char* same[] = {
+      R"("name":"free","arguments":{"b":"ä","a":{"y":[1,{"q":3,"p":2}],"x":1}})",
+      R"("arguments":{"a":{"x":1,"y":[1,{"p":2,"q":3}]},"b":"ä"},"name":"free")",
+      R"( "name" : "free" , "arguments":{ "b":"\u00e4", "a":{"x":1.0,"y":[1e0,{"p":2,"q":3}]}})",
+      R"("name":"free","arguments":{"b":"","a":{"x":1,"y":[1,{"p":2,"q":3}]},"b":"ä"})",
+  };
+  for (const char* call : same)
+    EXPECT_THAT(answer(answers(given, ada, call)), HasSubstr(R"("Ada")")) << call;
+  const char* others[] = {
+      R"("name":"free","arguments":{"a":{"x":1,"y":[{"p":2,"q":3},1]},"b":"ä"})",
+      R"("name":"free","arguments":{"a":{"x":"1","y":[1,{"p":2,"q":3}]},"b":"ä"})",
+      R"("name":"free","arguments":{"a":{"x":1,"y":[1,{"p":2,"q":3}],"b":"ä"}})",
+      R"("name":"free","arguments":{"a":{"x":1.5,"y":[1,{"p":2,"q":3}]},"b":"ä"})",
+      R"("name":"free","arguments":{"a":{"x":1,"y":[1,{"p":2,"q":3}]}})",
+  };
+  for (const char* call : others)
+    EXPECT_THAT(answer(answers(given, ada, call)), HasSubstr("-32602")) << call;
+}
+
+TEST_F(McpInputRounds, RequestsThatAreNoneFailTheirCallOnly) {
+  for (const char* requests : {"{", "[]", "7", R"({"a":{}})", R"({"a":{"method":"tools/call"}})",
+                               R"({"a":{"method":"roots/list"}} )"
+                               "x"}) {
+    server asking({.name = "t"}, {{.name = "ask", .handler = [&](call&) {
+                                     return tool_result{.needed = input_needed{requests, {}}};
+                                   }}});
+    EXPECT_THAT(asking.handle_line(request("tools/call", R"("name":"ask")")),
+                ElementsAre(HasSubstr("-32603")))
+        << requests;
+  }
+  server wrong({.name = "t"}, {},
+               {{.methods = {{.name = "x/ask", .handler = [](call&) -> method_result {
+                                return {.needed = input_needed{std::string(name_wanted), {}}};
+                              }}}}});
+  EXPECT_THAT(wrong.handle_line(request("x/ask", "\"a\":1")), ElementsAre(HasSubstr("-32603")));
 }
 
 TEST_F(McpInputRounds, ServersWithTheSameKeyTakeTurns) {

@@ -207,8 +207,11 @@ TEST_F(McpSkills, PagesCoverEverySkillOnce) {
     EXPECT_EQ(seen, expected) << method;
     EXPECT_GT(pages, 1) << method;
   }
-  for (const char* bad : {R"(,"cursor":"x")", R"(,"cursor":1)", R"(,"cursor":null)"})
+  for (const char* bad : {R"(,"cursor":"x")", R"(,"cursor":1)", R"(,"cursor":[])"})
     EXPECT_EQ(ask("skills/list", bad)["error"]["code"].integer(), -32602) << bad;
+  for (const char* method : {"skills/list", "resources/list"})
+    EXPECT_EQ(ask(method)["result"].text(), ask(method, R"(,"cursor":null)")["result"].text())
+        << "null is as good as nothing";
   EXPECT_EQ(ask("skills/list", R"(,"cursor":"after:zzz")")["result"]["skills"].size(), 0U);
 }
 

@@ -57,6 +57,7 @@ void audit_log::write(const mcp::call_record& record) {
   out.key("id").raw(record.id.empty() ? "null" : record.id);
   out.member("outcome", name_of(record.outcome));
   if (!record.error.empty()) out.member("error", record.error);
+  if (!record.trouble.empty()) out.member("trouble", bounded(record.trouble));
   out.key("durationUs").unsigned_integer(record.duration_us);
   out.key("bytesOut").unsigned_integer(record.bytes_out);
   out.member("protocol", record.revision);

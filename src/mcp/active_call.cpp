@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/active_call.hpp"
 
+#include "mcp/guarded.hpp"
+#include "mcp/handler_json.hpp"
 #include "mcp/input_round.hpp"
-
-#include <gsl/assert>
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 namespace paddock::mcp {
-namespace {
-
-/// Whitespace between tokens may contain line breaks, which would tear the line apart; inside
-/// strings JSON has none.
-std::string_view one_line(std::string_view json, std::string& copy) {
-  // Two searches, because find_first_of looks at every byte by itself.
-  if (json.find('\n') == std::string_view::npos && json.find('\r') == std::string_view::npos)
-    return json;
-  copy = json;
-  std::ranges::replace_if(copy, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return copy;
-}
-
-} // namespace
-
 active_call::active_call(channel& c, const server::core& core, call_request request)
     : channel_(c), core_(core), request_(std::move(request)) {
   arguments_ = request_.arguments;
@@ -38,7 +23,7 @@ void active_call::on_cancel(std::function<void()> f) {
 
 void active_call::cancel(canceller who) {
   if (who == canceller::client) silenced_.store(true, std::memory_order_release);
-  if (!cancelled_.exchange(true) && on_cancel_) on_cancel_();
+  if (!cancelled_.exchange(true) && on_cancel_) guarded(on_cancel_);
 }
 
 void active_call::progress(double progress, std::string_view message) {
@@ -74,12 +59,23 @@ void active_call::log(log_level level, std::string_view message) {
 
 namespace {
 
+/// Members that the modern revision adds to results by itself.
+constexpr std::string_view added_members[] = {"resultType", "_meta", "ttlMs", "cacheScope"};
+
 tool_result error_object(rpc_error code, std::string_view message, std::string_view data = {}) {
   json_writer out;
   out.begin_object().key("code").integer(static_cast<int>(code)).member("message", message);
   if (!data.empty()) out.key("data").raw(data);
   out.end_object();
   return {.json = out.take(), .failed = true};
+}
+
+/// Of an error's data: any JSON value.
+std::string problem_of_data(std::string_view json) {
+  json_document document;
+  const auto parsed = document.parse(json);
+  if (json.starts_with('\xEF')) return "the data begins with a byte order mark";
+  return parsed ? std::string() : std::string("the data is ") + parsed.error().operation;
 }
 
 std::int64_t now_s() {
@@ -105,8 +101,47 @@ tool_result active_call::run(std::uint64_t token) {
     return refuse(rpc_error::invalid_params,
                   "Invalid params: inputResponses must be an object, and requestState what this "
                   "server gave for the same call within the last hour; call again without them");
-  tool_result r = request_.method != nullptr ? run_method() : run_handler();
-  return r.needed ? ask(*r.needed) : r;
+  auto r =
+      guarded([&] { return request_.method != nullptr ? run_method() : run_handler(); }, trouble_);
+  if (!r) {
+    on_cancel({}); // it may refer to what is gone
+    return broken("did not finish");
+  }
+  if (shape_ == shape::error) return *std::move(r);
+  if (r->needed) return ask(*r->needed);
+  trouble_ = problem_of_result(*r);
+  return trouble_.empty() ? *std::move(r) : broken("gave no proper result");
+}
+
+/// The handler has an error of its own. What it is stays here: it may tell what clients must not
+/// know.
+tool_result active_call::broken(std::string_view what) {
+  return refuse(rpc_error::internal_error,
+                "Internal error: " + name() + " " + std::string(what) +
+                    "; that is a fault of the server, so do without it, or report it to the "
+                    "server's operator");
+}
+
+/// Why the result can't go to a client; empty if it can. What does not fit into a message is not
+/// looked at, as it is not sent.
+std::string active_call::problem_of_result(const tool_result& r) const {
+  const bool is_method = request_.method != nullptr;
+  if (r.json.size() + r.content.size() > message_bytes_max()) return {};
+  if ((is_method ? request_.method->origin : request_.tool->origin) == json_origin::writer)
+    return {};
+  if (!r.json.empty() || is_method) // a tool may have content only
+    if (const std::string problem = problem_of_json(r.json, json_kind::object); !problem.empty())
+      return "the result " + problem;
+  if (!r.content.empty())
+    if (const std::string problem = problem_of_json(r.content, json_kind::array); !problem.empty())
+      return "the content " + problem;
+  if (!is_method || request_.revision != revision::r2026_07_28) return {};
+  json_document document;
+  const auto parsed = document.parse(r.json);
+  for (const std::string_view added : added_members)
+    if (parsed && (*parsed)[added].exists())
+      return "the result has \"" + std::string(added) + "\", which the server adds itself";
+  return {};
 }
 
 tool_result active_call::run_handler() {
@@ -117,7 +152,13 @@ tool_result active_call::run_handler() {
 
 tool_result active_call::run_method() {
   method_result r = request_.method->handler(*this);
-  if (r.error) return refuse(*r.error, r.message, r.data);
+  if (r.error && !r.data.empty()) {
+    std::string copy;
+    trouble_ = problem_of_data(r.data);
+    return trouble_.empty() ? refuse(*r.error, r.message, one_line(r.data, copy))
+                            : broken("gave no proper error");
+  }
+  if (r.error) return refuse(*r.error, r.message);
   return {.json = std::move(r.json), .needed = std::move(r.needed)};
 }
 
@@ -142,7 +183,14 @@ tool_result active_call::ask(const input_needed& needed) {
     return request_.method != nullptr
                ? refuse(rpc_error::invalid_request, nobody_to_ask)
                : tool_result::failure(error_code::unsupported, nobody_to_ask);
-  Expects(request_.method == nullptr || may_need_input(name()));
+  if (request_.method != nullptr && !may_need_input(name())) {
+    trouble_ = "this method may not need input";
+    return broken("asked for input");
+  }
+  if (!needed.requests.empty() && !are_requests(needed.requests)) {
+    trouble_ = "the requests are not as input_needed demands";
+    return broken("asked for input");
+  }
   if (const std::string missing =
           undeclared_capabilities(needed.requests, request_.client_capabilities);
       !missing.empty())
@@ -150,7 +198,8 @@ tool_result active_call::ask(const input_needed& needed) {
                   "This needs capabilities that the client did not declare", missing);
   json_writer out;
   out.begin_object();
-  if (!needed.requests.empty()) out.key("inputRequests").raw(needed.requests);
+  std::string copy;
+  if (!needed.requests.empty()) out.key("inputRequests").raw(one_line(needed.requests, copy));
   if (!needed.state.empty())
     out.member("requestState",
                seal_state(core_.options.state_key, purpose_of(name(), request_.params),
@@ -204,6 +253,17 @@ std::string with_modern_members(std::string_view json, std::string_view type,
 
 } // namespace
 
+/// How long the client may keep a method's result. Some results have to say it in any case, and
+/// what depends on answers is not kept.
+std::optional<std::int64_t> active_call::time_to_live_ms() const {
+  const std::optional<std::int64_t> stated = request_.method->time_to_live_ms;
+  const bool depends_on_answers =
+      request_.params["inputResponses"].exists() || request_.params["requestState"].exists();
+  if (stated) return depends_on_answers ? 0 : std::max<std::int64_t>(*stated, 0);
+  if (is_cacheable(name())) return 0;
+  return std::nullopt;
+}
+
 void active_call::write(json_writer& out, const tool_result& r, shape s) const {
   if (s == shape::result && request_.method == nullptr)
     return write_tool_result(out, request_, r, core_.modern_meta);
@@ -214,8 +274,7 @@ void active_call::write(json_writer& out, const tool_result& r, shape s) const {
   if (s == shape::input_required)
     out.raw(with_modern_members(json, "input_required", {}, core_.modern_meta));
   else if (s == shape::result && request_.revision == revision::r2026_07_28)
-    out.raw(
-        with_modern_members(json, "complete", request_.method->time_to_live_ms, core_.modern_meta));
+    out.raw(with_modern_members(json, "complete", time_to_live_ms(), core_.modern_meta));
   else
     out.raw(json);
   out.end_object();

@@ -83,6 +83,8 @@ public:
   call_outcome write_response(json_writer& out, const tool_result& r, std::size_t room) const;
   /// The error of JSON-RPC that the response is, if it is one that a transport has to know of.
   [[nodiscard]] std::optional<rpc_error> refusal() const noexcept { return refusal_; }
+  /// What is wrong with the handler, for logs; empty if nothing.
+  [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
 
   enum class canceller : std::uint8_t { client, end_of_connection };
   /// Tells the handler. After `client` nothing more may be sent for this call. The caller holds
@@ -97,6 +99,9 @@ private:
 
   [[nodiscard]] tool_result refuse(rpc_error code, std::string_view message,
                                    std::string_view data = {});
+  [[nodiscard]] tool_result broken(std::string_view what);
+  [[nodiscard]] std::string problem_of_result(const tool_result& r) const;
+  [[nodiscard]] std::optional<std::int64_t> time_to_live_ms() const;
   [[nodiscard]] tool_result run_handler();
   [[nodiscard]] tool_result run_method();
   [[nodiscard]] bool take_answers();
@@ -110,6 +115,7 @@ private:
   std::uint64_t token_ = 0;
   shape shape_ = shape::result;
   std::optional<rpc_error> refusal_;
+  std::string trouble_;
   std::function<void()> on_cancel_;
   std::atomic<bool> silenced_{false};
   std::mutex progress_guard_;

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <charconv>
+#include <map>
 #include <utility>
 
 namespace paddock::mcp {
@@ -43,6 +44,37 @@ std::string signature(std::string_view key, std::string_view date, std::string_v
   return hmac_sha256_hex(key, std::string(date).append(sha256_hex(purpose)).append(state));
 }
 
+void write_canonical(json_writer& out, json_view value);
+
+/// The members that `wanted` wants, by name, each once: clients may order and repeat them as they
+/// like.
+template <class Wanted>
+void write_members(json_writer& out, json_view object, const Wanted& wanted) {
+  std::map<std::string_view, json_view> members;
+  object.for_each_member([&](std::string_view name, json_view value) {
+    if (wanted(name)) members.insert_or_assign(name, value);
+  });
+  out.begin_object();
+  for (const auto& [name, value] : members)
+    write_canonical(out.key(name), value);
+  out.end_object();
+}
+
+/// Text that is the same for values that mean the same. Recursion is bounded by json_depth_max.
+void write_canonical(json_writer& out, json_view value) {
+  if (value.is(json_kind::object)) {
+    write_members(out, value, [](std::string_view) { return true; });
+  } else if (value.is(json_kind::array)) {
+    out.begin_array();
+    value.for_each_element([&](json_view element) { write_canonical(out, element); });
+    out.end_array();
+  } else if (const auto whole = value.integer()) {
+    out.integer(*whole); // 1.0 is 1
+  } else {
+    out.raw(value.text());
+  }
+}
+
 std::string_view capability_of(std::string_view method) {
   constexpr std::pair<std::string_view, std::string_view> table[] = {
       {"elicitation/create", "elicitation"},
@@ -58,6 +90,17 @@ std::string_view capability_of(std::string_view method) {
 
 bool may_need_input(std::string_view method) noexcept {
   return method == "prompts/get" || method == "resources/read";
+}
+
+bool are_requests(std::string_view requests) {
+  json_document document;
+  const auto parsed = document.parse(requests);
+  if (!parsed || !parsed->is(json_kind::object)) return false;
+  bool all = true;
+  parsed->for_each_member([&](std::string_view, json_view request) {
+    all = all && !capability_of(request["method"].string().value_or("")).empty();
+  });
+  return all;
 }
 
 std::string undeclared_capabilities(std::string_view requests, json_view declared) {
@@ -84,9 +127,8 @@ std::string undeclared_capabilities(std::string_view requests, json_view declare
 std::string purpose_of(std::string_view name, json_view params) {
   json_writer out;
   out.begin_array().string(name);
-  params.for_each_member([&](std::string_view member, json_view value) {
-    if (member == "_meta" || member == "inputResponses" || member == "requestState") return;
-    out.string(member).raw(value.text());
+  write_members(out, params, [](std::string_view member) {
+    return member != "_meta" && member != "inputResponses" && member != "requestState";
   });
   return out.end_array().take();
 }

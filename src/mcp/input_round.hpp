@@ -17,11 +17,16 @@ namespace paddock::mcp {
 /// Which of the protocol's own methods besides tools may need input.
 [[nodiscard]] bool may_need_input(std::string_view method) noexcept;
 
+/// Whether this is as input_needed demands it: an object of requests with known methods.
+[[nodiscard]] bool are_requests(std::string_view requests);
+
 /// What the client would have to declare for `requests` (input_needed) and did not:
-/// {"requiredCapabilities": …}, or empty. Precondition: `requests` is as input_needed demands.
+/// {"requiredCapabilities": …}, or empty. Precondition: `requests` is empty, or
+/// are_requests.
 [[nodiscard]] std::string undeclared_capabilities(std::string_view requests, json_view declared);
 
-/// What tells this call from others: its name and its params, but for what rounds add.
+/// What tells this call from others: its name and its params, but for what rounds add; the same
+/// whatever the order of members.
 [[nodiscard]] std::string purpose_of(std::string_view name, json_view params);
 
 inline constexpr std::int64_t state_lifetime_s = 3600;

@@ -7,11 +7,12 @@ std::optional<request_id> request_id::from(json_view value) {
   request_id id;
   if (const auto text = value.string()) {
     if (text->size() > id_bytes_max) return std::nullopt;
-  } else if (!value.is(json_kind::integer)) {
-    return std::nullopt;
+    id.json_ = value.text();
+    return id;
   }
-  id.json_ = value.text();
-  return id;
+  const auto number = value.integer();
+  if (!number) return std::nullopt;
+  return request_id(*number);
 }
 
 message classify(json_view value) {
@@ -29,7 +30,10 @@ message classify(json_view value) {
   if (value["jsonrpc"].string() != "2.0") return invalid("\"jsonrpc\" must be \"2.0\"");
   if (!method.string()) return invalid("\"method\" must be a string");
   m.method = *method.string();
-  m.params = value["params"];
+  if (const json_view params = value["params"]; params.is(json_kind::object))
+    m.params = params;
+  else if (params.exists() && !params.is(json_kind::null))
+    m.params_problem = "params must be an object";
   const json_view id = value["id"];
   if (!id.exists()) {
     m.kind = message_kind::notification;

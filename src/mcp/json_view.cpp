@@ -184,6 +184,8 @@ json_document::~json_document() = default;
 
 namespace {
 
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// Words of our own, because the parser's differ between its versions.
 const char* what_is_wrong(simdjson::error_code code) {
   if (code == simdjson::UTF8_ERROR) return "not UTF-8";
@@ -200,6 +202,10 @@ result<json_view> json_document::parse(std::string_view text) {
 
 result<json_view> json_document::parse_padded(std::string_view text) {
   root_ = {};
+  // Here, because versions of the parser differ in this.
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (text.starts_with(byte_order_mark))
+    return error{error_code::invalid_argument, 0, what_is_wrong(simdjson::TAPE_ERROR)};
   if (!parser_) parser_ = std::make_unique<parser>();
   dom::parser& dom = parser_->dom;
   if (text.size() + 1 > dom.capacity() && dom.allocate(std::max<std::size_t>(text.size() + 1, 1024),

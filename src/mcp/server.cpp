@@ -3,6 +3,8 @@
 
 #include <paddock/mcp/server.hpp>
 
+#include <gsl/assert>
+
 #include <utility>
 
 namespace paddock::mcp {
@@ -19,9 +21,27 @@ struct server::in_process final : channel {
   session talk;
 };
 
+namespace {
+
+std::shared_ptr<const server::core> core_of(server_options options, std::vector<tool> tools,
+                                            std::vector<extension> extensions) {
+  Expects(problem_of_parts(tools, extensions).empty());
+  return std::make_shared<const server::core>(std::move(options), std::move(tools),
+                                              std::move(extensions));
+}
+
+} // namespace
+
+result<server> server::make(server_options options, std::vector<tool> tools,
+                            std::vector<extension> extensions, std::string* why) {
+  std::string problem = problem_of_parts(tools, extensions);
+  if (problem.empty()) return server(std::move(options), std::move(tools), std::move(extensions));
+  if (why != nullptr) *why = std::move(problem);
+  return error{error_code::invalid_argument, 0, "server"};
+}
+
 server::server(server_options options, std::vector<tool> tools, std::vector<extension> extensions)
-    : core_(std::make_shared<const core>(std::move(options), std::move(tools),
-                                         std::move(extensions))),
+    : core_(core_of(std::move(options), std::move(tools), std::move(extensions))),
       in_process_(std::make_unique<in_process>(core_)) {}
 server::server(server&&) noexcept = default;
 server& server::operator=(server&&) noexcept = default;

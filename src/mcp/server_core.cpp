@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/server_core.hpp"
 
+#include "mcp/guarded.hpp"
+#include "mcp/handler_json.hpp"
 #include "sys/syscall.hpp"
-
-#include <gsl/assert>
 
 #include <algorithm>
 #include <utility>
@@ -51,9 +51,10 @@ void write_tool(json_writer& out, const tool& t, revision r) {
   out.begin_object().member("name", t.name);
   if (r >= revision::r2025_06_18 && !t.title.empty()) out.member("title", t.title);
   out.member("description", t.description);
-  out.key("inputSchema").raw(input_schema_of(t));
+  std::string copy;
+  out.key("inputSchema").raw(one_line(input_schema_of(t), copy));
   if (r >= revision::r2025_06_18 && !t.output_schema.empty())
-    out.key("outputSchema").raw(t.output_schema);
+    out.key("outputSchema").raw(one_line(t.output_schema, copy));
   if (r >= revision::r2025_03_26) write_annotations(out.key("annotations"), t.annotations);
   out.end_object();
 }
@@ -88,16 +89,13 @@ std::string list_result(std::string_view tools, revision r, std::string_view mod
 /// Capabilities by extension came in 2025-11-25.
 std::string capabilities(const server::core& core, revision r) {
   json_writer out;
-  out.begin_object().key("tools").raw("{}");
-  if (core.options.logging == client_logging::offered) out.key("logging").raw("{}");
-  for (const extension& e : core.extensions)
-    for (const std::string& name : e.capabilities)
-      out.key(name).raw("{}");
-  const auto has_name = [](const extension& e) { return !e.name.empty(); };
-  if (std::ranges::any_of(core.extensions, has_name) && r >= revision::r2025_11_25) {
+  out.begin_object();
+  for (const std::string& name : core.advertised.capabilities)
+    out.key(name).raw("{}");
+  if (!core.advertised.extensions.empty() && r >= revision::r2025_11_25) {
     out.key("extensions").begin_object();
-    for (const extension& e : core.extensions)
-      if (has_name(e)) out.key(e.name).raw(e.settings);
+    for (const auto& [name, settings] : core.advertised.extensions)
+      out.key(name).raw(settings);
     out.end_object();
   }
   out.end_object();
@@ -107,8 +105,10 @@ std::string capabilities(const server::core& core, revision r) {
 void write_instructions(json_writer& out, const server_options& o) {
   std::string text = o.instructions;
   if (o.current_instructions)
-    if (const std::string more = o.current_instructions(); !more.empty())
-      text.append(text.empty() ? "" : "\n\n").append(more);
+    guarded([&] {
+      if (const std::string more = o.current_instructions(); !more.empty())
+        text.append(text.empty() ? "" : "\n\n").append(more);
+    });
   if (!text.empty()) out.member("instructions", text);
 }
 
@@ -148,6 +148,13 @@ std::optional<log_level> log_level_of(std::string_view name) noexcept {
   return static_cast<log_level>(found - log_level_names.begin());
 }
 
+bool is_cacheable(std::string_view method) noexcept {
+  constexpr std::string_view methods[] = {
+      "server/discover",          "tools/list",    "prompts/list", "resources/list",
+      "resources/templates/list", "resources/read"};
+  return std::ranges::find(methods, method) != std::end(methods);
+}
+
 bool speaks_modern(const message& m) {
   return m.params["_meta"][meta_protocol_version].exists() || m.method == "server/discover" ||
          m.method == "subscriptions/listen";
@@ -155,20 +162,16 @@ bool speaks_modern(const message& m) {
 
 server::core::core(server_options o, std::vector<tool> t, std::vector<extension> e)
     : options(std::move(o)), tools(std::move(t)), extensions(std::move(e)),
-      server_info(implementation(options)), modern_meta(meta_with_server_info(server_info)),
+      advertised(advertised_by(options, extensions)), server_info(implementation(options)),
+      modern_meta(meta_with_server_info(server_info)),
       tools_array(tool_array(tools, revision::r2026_07_28)) {
   for (const tool& each : tools) {
-    Expects(each.handler != nullptr);
-    const bool is_new = by_name.emplace(each.name, &each).second;
-    Expects(is_new);
+    by_name.emplace(each.name, &each);
     if (auto found = headers_in(each); !found.empty()) headers.emplace(each.name, std::move(found));
   }
   for (const extension& each : extensions)
-    for (const extension_method& method : each.methods) {
-      Expects(method.handler != nullptr);
-      const bool is_new = methods.emplace(method.name, &method).second;
-      Expects(is_new);
-    }
+    for (const extension_method& method : each.methods)
+      methods.emplace(method.name, &method);
   if (options.state_key.empty()) {
     options.state_key.resize(state_key_bytes);
     if (!sys::getrandom(options.state_key)) options.state_key.clear(); // then no state is taken

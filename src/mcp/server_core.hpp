@@ -5,6 +5,7 @@
 // once.
 
 #include "mcp/parameter_headers.hpp"
+#include "mcp/server_parts.hpp"
 
 #include <paddock/mcp/server.hpp>
 
@@ -50,7 +51,11 @@ inline constexpr std::string_view meta_subscription_id = "io.modelcontextprotoco
 /// exists only there.
 [[nodiscard]] bool speaks_modern(const message& m);
 
+/// Whether the modern revision wants results of this method to say how long they may be kept.
+[[nodiscard]] bool is_cacheable(std::string_view method) noexcept;
+
 struct server::core {
+  /// Precondition: nothing is wrong with them (server_parts.hpp).
   core(server_options o, std::vector<tool> t, std::vector<extension> e);
 
   [[nodiscard]] const tool* find(std::string_view name) const;
@@ -65,6 +70,7 @@ struct server::core {
   server_options options;
   std::vector<tool> tools;
   std::vector<extension> extensions;
+  advertisement advertised;
   std::unordered_map<std::string_view, const tool*> by_name;
   std::unordered_map<std::string_view, const extension_method*> methods;
   std::unordered_map<std::string_view, std::vector<parameter_header>>

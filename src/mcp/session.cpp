@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/session.hpp"
 
+#include "mcp/guarded.hpp"
+#include "mcp/json_members.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -75,6 +78,9 @@ void session::dispatch(work& w, const message& m) {
   if (is_open(*m.id))
     return refuse(w, {}, rpc_error::invalid_request,
                   "Invalid request: an open request already has the id " + m.id->json());
+  if (!m.params_problem.empty())
+    return refuse(w, m.id, rpc_error::invalid_params,
+                  "Invalid params: " + std::string(m.params_problem));
   const json_view meta = m.params["_meta"];
   if (w.modern || speaks_modern(m))
     dispatch_modern(w, m, meta);
@@ -145,7 +151,7 @@ void session::set_log_level(work& w, const message& m) {
 }
 
 void session::list_tools(work& w, const message& m, revision r) {
-  if (m.params["cursor"].exists())
+  if (given(m.params, "cursor").exists())
     return reply_error(w, m.id, rpc_error::invalid_params,
                        "Invalid params: unknown cursor; all tools are on the first page");
   reply_result(w, m, core_->list_results[static_cast<std::size_t>(r)]);
@@ -159,10 +165,8 @@ void session::call_tool(work& w, const message& m, json_view meta, revision r) {
   if (request.tool == nullptr)
     return reply_error(w, m.id, rpc_error::invalid_params,
                        "Unknown tool: " + std::string(name->substr(0, 128)));
-  const json_view arguments = m.params["arguments"];
-  if (arguments.is(json_kind::object))
-    request.arguments = arguments;
-  else if (arguments.exists() && !arguments.is(json_kind::null))
+  request.arguments = given(m.params, "arguments");
+  if (request.arguments.exists() && !request.arguments.is(json_kind::object))
     return reply_error(w, m.id, rpc_error::invalid_params,
                        "Invalid params: arguments must be an object");
   start(w, m, std::move(request), meta);
@@ -173,9 +177,6 @@ void session::call_method(work& w, const message& m, json_view meta, revision r)
   call_request request{.id = *m.id, .method = core_->find_method(m.method, r), .revision = r};
   if (request.method == nullptr)
     return refuse(w, m.id, rpc_error::method_not_found, "Method not found");
-  if (m.params.exists() && !m.params.is(json_kind::object))
-    return reply_error(w, m.id, rpc_error::invalid_params,
-                       "Invalid params: params must be an object");
   request.arguments = m.params;
   start(w, m, std::move(request), meta);
 }
@@ -281,16 +282,19 @@ void session::observe(const active_call& c, const tool_result& r, call_outcome o
   else if (outcome == call_outcome::failed)
     if (const auto parsed = document.parse(r.json))
       error = (*parsed)["error"].string().value_or("");
-  core_->options.observer({.tool = c.name(),
-                           .id = q.id.json(),
-                           .outcome = outcome,
-                           .error = error,
-                           .duration_us = duration_us,
-                           .bytes_out = outcome == call_outcome::cancelled ? 0 : bytes,
-                           .revision = name_of(q.revision),
-                           .client_name = q.client_name,
-                           .client_version = q.client_version,
-                           .traceparent = q.traceparent});
+  guarded([&] {
+    core_->options.observer({.tool = c.name(),
+                             .id = q.id.json(),
+                             .outcome = outcome,
+                             .error = error,
+                             .trouble = c.trouble(),
+                             .duration_us = duration_us,
+                             .bytes_out = outcome == call_outcome::cancelled ? 0 : bytes,
+                             .revision = name_of(q.revision),
+                             .client_name = q.client_name,
+                             .client_version = q.client_version,
+                             .traceparent = q.traceparent});
+  });
 }
 
 bool session::is_open(const request_id& id) const {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/guarded.hpp"
 #include "skill_manager/calls.hpp"
 #include "skill_manager/in_process_call.hpp"
 
@@ -158,10 +159,19 @@ result<call_outcome> base_skill::call_tool(std::string_view tool, std::string_vi
   if (call.cancelled())
     return fail(why, name(), error_code::cancelled, "the call was cancelled before it began");
   const std::string problems = mcp::problems_of(*found, given.view());
-  const mcp::tool_result r =
-      problems.empty() ? found->handler(call)
-                       : mcp::tool_result::failure(error_code::invalid_argument, problems);
+  std::string thrown;
+  auto done = mcp::guarded(
+      [&] {
+        return problems.empty() ? found->handler(call)
+                                : mcp::tool_result::failure(error_code::invalid_argument, problems);
+      },
+      thrown);
+  if (!done) call.on_cancel({}); // it may refer to what is gone
   call.finish();
+  if (!done)
+    return fail(why, name(), error_code::io,
+                "the tool " + found->name + " did not finish: " + thrown);
+  const mcp::tool_result r = *std::move(done);
   // A tool that succeeded all the same has done its work.
   if (r.failed && call.timed_out())
     return fail(why, name(), error_code::timed_out, "the call took longer than it may");

@@ -9,7 +9,8 @@
 /// result of a revision has. What the methods mean is the extension's business.
 ///
 /// Thread-safety: an extension is immutable once registered; its handlers may be called from
-/// several threads at once and must not throw.
+/// several threads at once. One that throws, or whose result is no JSON, fails its call with an
+/// internal error.
 
 #include <paddock/mcp/json_rpc.hpp>
 #include <paddock/mcp/tool.hpp>
@@ -48,18 +49,22 @@ enum class method_era : std::uint8_t {
 
 struct extension_method {
   std::string name{}; ///< "skills/list"
-  /// For results that clients may keep: how long, by themselves only. Nothing: not to be kept.
+  /// For results that clients may keep: how long, by themselves only. Nothing: not to be kept,
+  /// which the results that 2026-07-28 calls cacheable (prompts/list, resources/list,
+  /// resources/templates/list, resources/read) say as 0.
   std::optional<std::int64_t> time_to_live_ms{};
   /// `call::arguments` are the request's params: an object, or missing.
   std::function<method_result(call&)> handler{};
   method_era era = method_era::every;
+  json_origin origin = json_origin::unknown; ///< of results
 };
 
 struct extension {
   /// "io.modelcontextprotocol/skills"; empty for methods of the protocol itself (prompts, …), which
   /// are advertised by `capabilities` alone.
   std::string name{};
-  std::string settings = "{}";             ///< a JSON object
+  /// A JSON object. Those of two extensions of one name are put together, member by member.
+  std::string settings = "{}";
   std::vector<std::string> capabilities{}; ///< advertised with it, such as "resources"
   std::vector<extension_method> methods{};
 };

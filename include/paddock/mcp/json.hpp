@@ -106,7 +106,7 @@ public:
 
   /// Parses the whole of `text`, which need not live on. Views of an earlier text become invalid.
   /// A lone surrogate escape ("\ud800") reads as U+FFFD, an integer beyond 64 bits as a double, a
-  /// number beyond double as the largest double.
+  /// number beyond double as the largest double. One byte order mark at the beginning is skipped.
   /// Errors: invalid_argument; `operation` says what is wrong (not JSON, not UTF-8, too deep, …).
   [[nodiscard]] result<json_view> parse(std::string_view text);
   /// The same without a copy. Precondition: `json_padding` bytes behind `text` are readable.

@@ -33,14 +33,15 @@ enum class rpc_error : int {
 inline constexpr std::size_t id_bytes_max = 1024;
 
 /// The id of a request (or a progress token): a string or an integer, kept as JSON text, so that 1
-/// and "1" differ.
+/// and "1" differ, and 1 and 1.0 do not.
 class request_id {
 public:
   request_id() = default;
   explicit request_id(std::int64_t number) : json_(std::to_string(number)) {}
-  /// Nothing when `value` is neither a string nor a 64-bit integer, or longer than `id_bytes_max`.
+  /// Nothing when `value` is neither a string nor a whole number of 64 bits (7, 7.0, 7e0), or
+  /// longer than `id_bytes_max`.
   [[nodiscard]] static std::optional<request_id> from(json_view value);
-  /// As the client wrote it: a number, or a string with its quotes.
+  /// What the client wrote: a number, without fraction or exponent, or a string with its quotes.
   [[nodiscard]] const std::string& json() const noexcept { return json_; }
 
   friend bool operator==(const request_id& a, const request_id& b) noexcept {
@@ -55,10 +56,11 @@ enum class message_kind : std::uint8_t { request, notification, response, invali
 
 struct message {
   message_kind kind = message_kind::invalid;
-  std::optional<request_id> id; ///< of a request
-  std::string_view method;      ///< of a request or notification; valid as long as the document
-  json_view params;             ///< as sent: missing, or any value
-  std::string_view problem;     ///< of an invalid message: a sentence for people
+  std::optional<request_id> id;    ///< of a request
+  std::string_view method;         ///< of a request or notification; valid as long as the document
+  json_view params;                ///< an object; missing when there is none, or null
+  std::string_view problem;        ///< of an invalid message: a sentence for people
+  std::string_view params_problem; ///< of a request with an id, when its params are no object
 };
 
 /// Tells what `value` is. A response (result or error without a method) is not looked at further.

@@ -16,6 +16,7 @@
 #include <paddock/limits.hpp>
 #include <paddock/mcp/extension.hpp>
 #include <paddock/mcp/tool.hpp>
+#include <paddock/result.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -45,6 +46,9 @@ struct call_record {
   std::string_view id;   ///< as JSON text
   call_outcome outcome = call_outcome::succeeded;
   std::string_view error; ///< the `error` member of a failure, else empty
+  /// What is wrong with a handler that threw, or gave no JSON; else empty. For logs: clients do not
+  /// get to see it.
+  std::string_view trouble;
   std::uint64_t duration_us = 0;
   std::uint64_t bytes_out = 0; ///< length of the response line
   std::string_view revision;   ///< the protocol revision this call was answered in
@@ -73,14 +77,21 @@ struct server_options {
   std::string state_key{};
   paddock::limits limits{}; ///< message_in_bytes_max and message_out_bytes_max are used
   /// Called after each call, on the thread that ran it; may be called from several threads at
-  /// once.
+  /// once. What it throws is lost.
   std::function<void(const call_record&)> observer{};
 };
 
 /// The tools and what is said of them; any number of connections may be served by one.
 class server {
 public:
-  /// Precondition: every tool and every method has a handler and a name that no other has.
+  /// Errors: invalid_argument, when the parts do not fit together: a tool or a method without
+  /// handler, two of one name, a method that is the server's own, a schema or settings that are no
+  /// JSON object, two extensions of one name that contradict each other. `why` gets a sentence for
+  /// people.
+  [[nodiscard]] static result<server> make(server_options options, std::vector<tool> tools,
+                                           std::vector<extension> extensions = {},
+                                           std::string* why = nullptr);
+  /// The same for parts that are known to fit. Precondition: `make` has nothing against them.
   server(server_options options, std::vector<tool> tools, std::vector<extension> extensions = {});
   server(server&&) noexcept;
   server& operator=(server&&) noexcept;

@@ -7,7 +7,8 @@
 /// The parameter table is the one source for the input schema that clients see, for the check of
 /// arguments before the handler runs, and for documentation. A handler therefore only sees
 /// arguments that fit the table: required ones exist, types and bounds hold, there are no others.
-/// Handlers must not throw.
+/// Handlers should not throw: one that does fails its call with an internal error, as does one
+/// whose result is no JSON. What it threw is told to the server's observer, not to the client.
 ///
 /// Thread-safety: a tool is immutable once registered; its handler may be called from several
 /// threads at once.
@@ -141,6 +142,12 @@ protected:
 
 using handler = std::function<tool_result(call&)>;
 
+/// Who made the JSON of results.
+enum class json_origin : std::uint8_t {
+  unknown, ///< whoever wrote the handler, in any way: it is checked before it is sent
+  writer,  ///< `json_writer` and what it was right to hand to `raw`: it is sent unseen
+};
+
 struct tool;
 /// What is wrong with `arguments` (an object, or missing) for `t`: every problem and its remedy in
 /// one text; empty when nothing is.
@@ -161,6 +168,8 @@ struct tool {
   std::string input_schema{};
   std::string example{}; ///< arguments of a typical call for people to see, as JSON; may be empty
   paddock::mcp::annotations annotations{};
+  json_origin origin = json_origin::unknown; ///< of results; the check costs about as much as
+                                             ///< writing the response
   paddock::mcp::handler handler{};
 };
 

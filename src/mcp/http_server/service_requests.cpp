@@ -135,7 +135,8 @@ void http_server::service::pass_on(conn& c, const std::shared_ptr<exchange>& e,
   if (m.kind != message_kind::notification &&
       calls_open_ >= std::size_t{options_.calls_running_max} + options_.calls_waiting_max)
     return refuse(c, 503, m, "too many calls are under way; try again in a moment");
-  const bool wants_events = e->accepts_events && m.params["_meta"]["progressToken"].exists();
+  const bool wants_events =
+      e->accepts_events && request_id::from(m.params["_meta"]["progressToken"]).has_value();
   c.answering = e;
   auto calls = e->talk->accept(std::move(w));
   e->listening = e->talk->is_listening();

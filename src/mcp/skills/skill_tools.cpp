@@ -46,6 +46,7 @@ tool read_file_tool(std::shared_ptr<const root> root, allowed_file_options optio
   made.example = R"({"path":".agents/skills/notes/SKILL.md"})";
   made.too_large_hint = "the file is too large to be read whole";
   made.annotations = {.read_only = true, .destructive = false, .idempotent = true};
+  made.origin = json_origin::writer;
   made.handler = [root = std::move(root), options = std::move(options)](call& c) {
     return read_file_call(*root, options, c);
   };

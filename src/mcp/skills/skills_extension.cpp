@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/base64.hpp"
+#include "mcp/json_members.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_files.hpp"
 #include "mcp/skills/skill_uri.hpp"
@@ -58,12 +59,12 @@ std::optional<target> find_target(const skill_store& store, std::string_view uri
 /// A page of skills, from the cursor on: `write` adds one to the array, or nothing.
 template <class Write>
 method_result page(const skill_store& store, call& c, std::string_view member, Write write) {
-  const json_view cursor = c.arguments()["cursor"];
+  const json_view cursor = given(c.arguments(), "cursor");
   std::string after;
   if (cursor.exists()) {
-    const auto given = cursor.string();
-    if (!given || !given->starts_with(cursor_prefix)) return invalid("Invalid cursor");
-    after = decode_name(given->substr(cursor_prefix.size()));
+    const auto text = cursor.string();
+    if (!text || !text->starts_with(cursor_prefix)) return invalid("Invalid cursor");
+    after = decode_name(text->substr(cursor_prefix.size()));
   }
   const auto list = store.list();
   if (!list) return unreadable(list.error());
@@ -154,7 +155,7 @@ std::string_view child_name(std::string_view path, std::string_view directory) {
 method_result read_directory(const skill_store& store, call& c) {
   const auto uri = c.arguments()["uri"].string();
   if (!uri) return invalid("Invalid params: uri must be a string");
-  if (c.arguments()["cursor"].exists()) return invalid("Invalid cursor");
+  if (given(c.arguments(), "cursor").exists()) return invalid("Invalid cursor");
   const auto found = find_target(store, *uri);
   const auto files = found ? store.files(found->which.id) : error{error_code::not_found, 0, "uri"};
   if (!files) return invalid("Unknown directory: " + quoted(*uri));
@@ -187,10 +188,14 @@ method_result list_templates(const skill_store&, call&) {
 extension_method make_method(std::string name, const store_pointer& store,
                              method_result (*run)(const skill_store&, call&)) {
   // Nothing is kept by clients, because what is on disk may change at any time.
-  return {.name = std::move(name), .time_to_live_ms = 0, .handler = [store, run](call& c) {
-            c.may_block();
-            return run(*store, c);
-          }};
+  return {.name = std::move(name),
+          .time_to_live_ms = 0,
+          .handler =
+              [store, run](call& c) {
+                c.may_block();
+                return run(*store, c);
+              },
+          .origin = json_origin::writer};
 }
 
 } // namespace

@@ -45,6 +45,7 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
   made.example = row.example;
   made.too_large_hint = row.too_large_hint;
   made.annotations = row.annotations;
+  made.origin = json_origin::writer;
   made.handler = [state, function = row.function](call& c) { return function(*state, c); };
   return made;
 }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// JSON text that the library's user gave: it goes to clients as it is, so it has to be JSON, and on
+// one line.
+
+#include <paddock/mcp/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace paddock::mcp {
+
+/// What is wrong with `json` as one value of this kind, as the end of a sentence; empty if nothing.
+[[nodiscard]] std::string problem_of_json(std::string_view json, json_kind kind);
+
+/// Whitespace between tokens may contain line breaks, which would tear a line apart; inside strings
+/// JSON has none. `json` itself, or `copy` without them.
+[[nodiscard]] std::string_view one_line(std::string_view json, std::string& copy);
+
+} // namespace paddock::mcp
