@@ -2,6 +2,7 @@
 #include "supervised_program.hpp"
 
 #include "confinement_policy.hpp"
+#include "held_helper.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
@@ -69,8 +70,7 @@ error supervised_program::start_error(const sys::exec_message& failed) {
 }
 
 result<supervised_program> supervised_program::start(const supervised_start& asked) {
-  PADDOCK_TRY(const std::string path,
-              asked.helper.empty() ? find_command_helper() : result<std::string>(asked.helper));
+  PADDOCK_TRY(const auto program, hold_helper(asked.helper));
   PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
   PADDOCK_TRY(const auto directory, sys::duplicate(asked.working_directory));
   PADDOCK_TRY(const auto workspace, sys::duplicate(asked.workspace));
@@ -93,8 +93,12 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   for (char* argument : pointers_to(asked.argv))
     argv.push_back(argument);
 
-  auto helper =
-      sys::spawn(path.c_str(), argv.data(), pointers_to(asked.environment).data(), inherited);
+  const std::vector<char*> environment = pointers_to(asked.environment);
+  auto helper = sys::spawn(program->program(), argv.data(), environment.data(), inherited);
+  if (!helper && helper.error().os_errno == EACCES && program->form() == helper_form::sealed) {
+    program->sealed_runs = false; // a policy of this system keeps memory from being run
+    helper = sys::spawn(program->program(), argv.data(), environment.data(), inherited);
+  }
   if (!helper) {
     const error failed = helper.error();
     const bool exhausted =

@@ -428,6 +428,7 @@ int spawn_rounds() {
 }
 
 TEST_F(Command, LeavesNoDescriptorsAndNoZombies) {
+  ASSERT_THAT(load_command_helper(PADDOCK_TEST_HELPER), IsOk());
   const auto before = test::open_descriptors();
   const auto good = make({"true"});
   const auto bad = make({"no-such-program"});

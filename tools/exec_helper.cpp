@@ -309,6 +309,7 @@ void set_up_process(const options& given) {
   const bool ready = open_null() && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                      ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 && ::prctl(PR_SET_DUMPABLE, 0) == 0;
   if (!ready) fail(given.channel, exec_stage::helper, errno);
+  ::prctl(PR_SET_NAME, "paddock-exec-helper"); // run by a descriptor it has none
   ::setsid();
 }
 

@@ -66,7 +66,7 @@ struct command {
   capture out = capture::keep;
   capture err = capture::keep;
 
-  /// The helper program; empty: what find_command_helper returns.
+  /// The helper program; empty: what find_command_helper returns. See load_command_helper.
   std::string helper{};
   /// Called with each piece of output as it arrives, on the thread that runs the command, before
   /// anything is dropped. It must not throw; while it works the command may have to wait for room
@@ -180,5 +180,23 @@ private:
 /// ../libexec/paddock next to its directory, or where it was installed. Errors: unsupported, with
 /// the operation "helper".
 [[nodiscard]] result<std::string> find_command_helper();
+
+/// How a process holds a helper program that it has loaded.
+enum class helper_form : std::uint8_t {
+  sealed, ///< a copy in memory, which nobody can change
+  opened, ///< the file, open: another one in its place changes nothing, but a write into it does.
+          ///< Where memory may not be run (vm.memfd_noexec) or the file not be read
+};
+
+struct loaded_helper {
+  std::string path;
+  helper_form form = helper_form::sealed;
+};
+
+/// Loads a helper program, as the first command that names it would; empty: what
+/// find_command_helper returns. From then on until the end of this process what lies at its path
+/// makes no difference. A server calls it before it serves anybody. Errors: unsupported (not there,
+/// not a program), with the operation "helper"; too_many.
+[[nodiscard]] result<loaded_helper> load_command_helper(const std::string& helper = {});
 
 } // namespace paddock

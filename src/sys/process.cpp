@@ -17,6 +17,7 @@
 #include <array>
 #include <cerrno>
 #include <limits>
+#include <memory>
 #include <utility>
 
 // The child of `spawn` runs in this process's memory while its thread waits; sanitizers must not
@@ -53,7 +54,7 @@ constexpr std::size_t kernel_signal_set_bytes = 8;
 constexpr std::size_t child_stack_bytes = 32UL * 1024;
 
 struct start_request {
-  const char* path;
+  int program;
   char* const* argv;
   char* const* envp;
   const int* inherited;
@@ -66,7 +67,7 @@ PADDOCK_NOT_INSTRUMENTED int start_in_child(void* argument) {
   auto* request = static_cast<start_request*>(argument);
   for (std::size_t i = 0; i < request->inherited_count; ++i)
     ::syscall(SYS_fcntl, request->inherited[i], F_SETFD, 0);
-  ::syscall(SYS_execve, request->path, request->argv, request->envp);
+  ::syscall(SYS_execveat, request->program, "", request->argv, request->envp, AT_EMPTY_PATH);
   request->os_errno = errno;
   ::syscall(SYS_exit_group, 127);
   return 127;
@@ -141,9 +142,9 @@ result<child_process> clone_and_run(int (*start)(void*), void* request) {
 
 } // namespace
 
-result<child_process> spawn(const char* path, char* const* argv, char* const* envp,
+result<child_process> spawn(int program, char* const* argv, char* const* envp,
                             std::span<const int> inherited) {
-  start_request request{path, argv, envp, inherited.data(), inherited.size(), 0};
+  start_request request{program, argv, envp, inherited.data(), inherited.size(), 0};
   PADDOCK_TRY(child_process child, clone_and_run(start_in_child, &request));
   if (request.os_errno == 0) return child;
   wait(child);
@@ -202,6 +203,37 @@ result<file_descriptor> sealed_memory(std::string_view bytes) {
   }
   constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (::fcntl(memory.get(), F_ADD_SEALS, seals) < 0) return failure(errno, "fcntl");
+  return memory;
+}
+
+result<file_descriptor> sealed_program(int file) {
+  constexpr unsigned may_be_run = 0x10; // MFD_EXEC, since Linux 6.3
+  constexpr int never_otherwise = 0x20; // F_SEAL_EXEC, since Linux 6.3
+  constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  constexpr const char* name = "paddock-exec-helper";
+  file_descriptor memory(::memfd_create(name, flags | may_be_run));
+  const bool old = !memory && errno == EINVAL;
+  if (old) memory = file_descriptor(::memfd_create(name, flags));
+  if (!memory) return failure(errno, "memfd_create");
+  if (memory.get() <= STDERR_FILENO) {
+    PADDOCK_TRY(memory, duplicate(memory.get()));
+  }
+  constexpr std::size_t block_bytes = 64UL * 1024;
+  constexpr std::uint64_t program_bytes_max = 1UL << 30;
+  const auto block = std::make_unique_for_overwrite<char[]>(block_bytes);
+  for (std::uint64_t at = 0;;) {
+    PADDOCK_TRY(const std::size_t size, pread(file, {block.get(), block_bytes}, at));
+    if (size == 0) break;
+    at += size;
+    if (at > program_bytes_max) return failure(EFBIG, "memfd_create");
+    for (std::string_view left(block.get(), size); !left.empty();) {
+      PADDOCK_TRY(const std::size_t written, write(memory.get(), left));
+      left.remove_prefix(written);
+    }
+  }
+  const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (::fcntl(memory.get(), F_ADD_SEALS, seals | (old ? 0 : never_otherwise)) < 0)
+    return failure(errno, "fcntl");
   return memory;
 }
 

@@ -17,11 +17,12 @@ struct child_process {
   file_descriptor handle; ///< a pidfd
 };
 
-/// Starts a program without copying this process: the child borrows its memory until execve (clone
-/// with CLONE_VM and CLONE_VFORK), so the size of this process does not matter. All signals are
-/// blocked in the new program. `inherited` descriptors, all above 2, lose close-on-exec in the
-/// child; others keep what they have. `argv` and `envp` end with a null pointer.
-result<child_process> spawn(const char* path, char* const* argv, char* const* envp,
+/// Starts a program, by a descriptor of its file, without copying this process: the child borrows
+/// its memory until execve (clone with CLONE_VM and CLONE_VFORK), so the size of this process does
+/// not matter. All signals are blocked in the new program. `inherited` descriptors, all above 2,
+/// lose close-on-exec in the child; others keep what they have. `argv` and `envp` end with a null
+/// pointer.
+result<child_process> spawn(int program, char* const* argv, char* const* envp,
                             std::span<const int> inherited);
 
 /// A program on its own: it leads a session and a process group, has the three streams as 0, 1 and
@@ -53,6 +54,10 @@ result<void> kill_group(int group, int signal);
 
 /// Memory with these bytes that nobody can change any more; its descriptor is above 2.
 result<file_descriptor> sealed_memory(std::string_view bytes);
+
+/// A copy of a file, to be run by its descriptor, that nobody can change any more. Errors:
+/// too_large (no program is that long); permission_denied where memory may not be run.
+result<file_descriptor> sealed_program(int file);
 
 /// A page of System V shared memory that any process of this user can find by its key; gone with
 /// this object.

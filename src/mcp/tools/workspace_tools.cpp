@@ -2,6 +2,7 @@
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/command.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
 #include <algorithm>
@@ -76,6 +77,9 @@ result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
     if (unknown != nullptr) unknown->clear();
     return error{error_code::invalid_argument, 0, "tool selection"};
   }
+  // Before anybody can write where it lies. Without one, each call of exec says so.
+  if (std::ranges::any_of(tools, [](const tool& made) { return made.name == "exec"; }))
+    (void)load_command_helper(state->options.exec_helper).has_value();
   return tools;
 }
 

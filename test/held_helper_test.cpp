@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+
+// The helper program is what it was when it was loaded: nobody who may write where it lies can put
+// another one in its place.
+
+#include "support/command_fixture.hpp"
+#include "support/descriptors.hpp"
+#include "support/line_counts.hpp"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace paddock::test {
+namespace {
+
+class HeldHelper : public command_fixture {
+protected:
+  /// A copy of the helper that nothing has loaded yet.
+  [[nodiscard]] std::string copy(const char* name) const {
+    std::filesystem::copy_file(PADDOCK_TEST_HELPER, tree_ / name);
+    return tree_ / name;
+  }
+  [[nodiscard]] std::string said(const std::string& helper) const {
+    auto asked = make({"echo", "done"});
+    asked.helper = helper;
+    const auto r = run(asked);
+    return r ? r->out.text() : std::string(wire_name(r.error().code));
+  }
+  /// What `body` writes in a process of its own; nothing when it could not begin.
+  [[nodiscard]] static std::string in_process(const std::function<std::string()>& body) {
+    int written[2];
+    EXPECT_EQ(0, ::pipe2(written, O_CLOEXEC));
+    const pid_t host = ::fork();
+    if (host == 0) {
+      const std::string text = body();
+      (void)!::write(written[1], text.data(), text.size());
+      keep_line_counts();
+      ::_exit(0);
+    }
+    ::close(written[1]);
+    char text[256];
+    const ssize_t size = ::read(written[0], text, sizeof text);
+    ::close(written[0]);
+    EXPECT_EQ(host, ::waitpid(host, nullptr, 0));
+    return {text, size > 0 ? static_cast<std::size_t>(size) : 0};
+  }
+};
+
+/// Ways in which somebody who may write there puts another program in its place.
+void write_into(const std::string& path) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << "#!/bin/sh\nexit 0\n";
+}
+void replace(const std::string& path) {
+  write_into(path + ".new");
+  std::filesystem::permissions(path + ".new", std::filesystem::perms::all);
+  std::filesystem::rename(path + ".new", path);
+}
+void remove(const std::string& path) {
+  std::filesystem::remove(path);
+}
+void move_its_directory(const std::string& path) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  std::filesystem::rename(directory, directory + ".old");
+  std::filesystem::create_directory(directory);
+  std::filesystem::copy_file("/bin/true", path);
+}
+
+constexpr struct {
+  const char* name;
+  void (*attack)(const std::string& path);
+} attacks[] = {{"written-into", write_into},
+               {"replaced", replace},
+               {"removed", remove},
+               {"moved", move_its_directory}};
+
+TEST_F(HeldHelper, StaysWhatItWasWhenItWasLoaded) {
+  for (const auto& each : attacks) {
+    for (const bool used : {false, true}) {
+      SCOPED_TRACE(std::string(each.name) + (used ? " after a command" : " before any command"));
+      const std::string name = std::string(each.name) + (used ? "-used" : "");
+      tree_.directory(name);
+      const std::string path = copy((name + "/helper").c_str());
+      const auto loaded = load_command_helper(path);
+      ASSERT_THAT(loaded, IsOk());
+      EXPECT_EQ(loaded->path, path);
+      EXPECT_EQ(loaded->form, helper_form::sealed);
+      if (used) {
+        EXPECT_EQ(said(path), "done\n");
+      }
+      each.attack(path);
+      EXPECT_EQ(said(path), "done\n");
+    }
+    // The control: where nobody has loaded it, what lies there is taken.
+    tree_.directory(std::string(each.name) + "-control");
+    const std::string path = copy((std::string(each.name) + "-control/helper").c_str());
+    each.attack(path);
+    EXPECT_EQ(said(path), "unsupported");
+  }
+}
+
+TEST_F(HeldHelper, IsRunByItsDescriptorWhereMemoryMayNotBeRun) {
+  if (::geteuid() != 0) GTEST_SKIP() << "not root";
+  const std::string path = copy("helper");
+  const std::string told = in_process([&]() -> std::string {
+    // The setting belongs to a PID namespace.
+    if (::unshare(CLONE_NEWPID) != 0) return "skipped";
+    return in_process([&]() -> std::string {
+      std::ofstream setting("/proc/sys/vm/memfd_noexec");
+      setting << "2\n";
+      setting.close();
+      if (!setting) return "skipped";
+      const auto loaded = load_command_helper(path);
+      if (!loaded) return "not loaded";
+      std::string text = loaded->form == helper_form::opened ? "opened " : "sealed ";
+      replace(path);
+      return text + said(path);
+    });
+  });
+  if (told == "skipped") GTEST_SKIP() << "this kernel has no vm.memfd_noexec";
+  EXPECT_EQ(told, "opened done\n");
+}
+
+TEST_F(HeldHelper, IsLookedForAgainWhileItIsMissing) {
+  const std::string path = tree_ / "late";
+  ASSERT_THAT(load_command_helper(path), IsError(error_code::unsupported));
+  EXPECT_EQ(said(path), "unsupported");
+  EXPECT_EQ(copy("late"), path);
+  EXPECT_EQ(said(path), "done\n");
+  for (const std::string& none :
+       {tree_.path(), std::string("/dev/null"), std::string("/etc/passwd")}) {
+    const auto loaded = load_command_helper(none);
+    ASSERT_THAT(loaded, IsError(error_code::unsupported)) << none;
+    EXPECT_STREQ(loaded.error().operation, "helper");
+  }
+}
+
+TEST_F(HeldHelper, IsLoadedOnceHoweverManyAsk) {
+  const std::string path = copy("helper");
+  const auto before = open_descriptors();
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] { good += load_command_helper(path).has_value() ? 1 : 0; });
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(good, 8);
+  EXPECT_EQ(open_descriptors().size(), before.size() + 2); // the file and its copy
+}
+
+TEST_F(HeldHelper, MayBeOneThatCannotBeRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const std::string path = copy("helper");
+  ASSERT_EQ(0, ::chmod(path.c_str(), 0111));
+  const auto loaded = load_command_helper(path);
+  ASSERT_THAT(loaded, IsOk());
+  EXPECT_EQ(loaded->form, helper_form::opened);
+  EXPECT_EQ(said(path), "done\n");
+}
+
+} // namespace
+} // namespace paddock::test
