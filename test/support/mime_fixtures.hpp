@@ -259,10 +259,75 @@ inline std::vector<fixture> document_fixtures() {
   };
 }
 
+/// An Office document whose list of parts says which kind it is.
+inline std::string office_kind(std::string_view main_part) {
+  const std::string list =
+      "<Types><Override PartName=\"/x\" ContentType=\"" + std::string(main_part) + "\"/></Types>";
+  return zip_entry("[Content_Types].xml", list) + zip_entry("word/document.xml", "<d/>");
+}
+
+inline std::string tagged(std::string_view behind) {
+  using namespace std::string_literals;
+  return "ID3\x04\0\0\0\0\0\x05tag.."s.append(behind);
+}
+
+inline std::vector<fixture> office_fixtures() {
+  constexpr auto word = "application/vnd.openxmlformats-officedocument.wordprocessingml.";
+  constexpr auto slides = "application/vnd.openxmlformats-officedocument.presentationml.";
+  return {
+      {"docx by its parts", office_kind(word + std::string("document.main+xml")),
+       "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+      {"dotx", office_kind(word + std::string("template.main+xml")),
+       "application/vnd.openxmlformats-officedocument.wordprocessingml.template"},
+      {"docm", office_kind("application/vnd.ms-word.document.macroEnabled.main+xml"),
+       "application/vnd.ms-word.document.macroEnabled.12"},
+      {"xlsm", office_kind("application/vnd.ms-excel.sheet.macroEnabled.main+xml"),
+       "application/vnd.ms-excel.sheet.macroEnabled.12"},
+      {"ppsx", office_kind(slides + std::string("slideshow.main+xml")),
+       "application/vnd.openxmlformats-officedocument.presentationml.slideshow"},
+      {"potm", office_kind("application/vnd.ms-powerpoint.template.macroEnabled.main+xml"),
+       "application/vnd.ms-powerpoint.template.macroEnabled.12"},
+      {"vsdx", office_kind("application/vnd.ms-visio.drawing.main+xml"), "application/vnd.visio"},
+      {"ott", declared_zip("application/vnd.oasis.opendocument.text-template"),
+       "application/vnd.oasis.opendocument.text-template"},
+      {"otp", declared_zip("application/vnd.oasis.opendocument.presentation-template"),
+       "application/vnd.oasis.opendocument.presentation-template"},
+  };
+}
+
+inline std::vector<fixture> further_fixtures() {
+  using namespace std::string_literals;
+  return {
+      {"mov, film first", "\0\x01\x7F\x42moov\0\0\0\x6Cmvhd"s, "video/quicktime"},
+      {"mov, data first", "\0\x0B\x2A\0mdat\x78\xF9"s, "video/quicktime"},
+      {"mov, much data first", "\x12\x0B\x2A\0mdat\x78\xF9"s, "video/quicktime"},
+      {"mov, padded", "\0\0\0\x08wide\0\0\x10\0mdat"s, "video/quicktime"},
+      {"flac behind a tag", tagged("fLaC\0\0\0\x22"s), "audio/flac"},
+      {"aac behind a tag", tagged(mpeg_frames("\xFF\xF1\x50\x80\x02\x1F\xFC", 16)), "audio/aac"},
+      {"mp3 behind a tag", tagged(mpeg_frames("\xFF\xFB\x90\x64", 417)), "audio/mpeg"},
+      {"postscript of few words", "%!PS\n/x 1 def\n", "application/postscript"},
+      {"flash", "FWS\x08\x3C\x55\0\0"s, "application/x-shockwave-flash"},
+      {"flash, packed", "CWS\x0A\x3C\x55\0\0"s, "application/x-shockwave-flash"},
+      {"blend", "BLENDER-v278REND\0"s, "application/x-blender"},
+      {"dicom", zeros(128) + "DICM\x02\0", "application/dicom"},
+      {"crx", "Cr24\x02\0\0\0\xA2\0\0\0"s, "application/x-chrome-extension"},
+      {"asar", "\x04\0\0\0\x3C\0\0\0\x38\0\0\0\x31\0\0\0{\"files\":{}}"s, "application/x-asar"},
+      {"lnk", "L\0\0\0\x01\x14\x02\0\0\0\0\0\xC0"s, "application/x-ms-shortcut"},
+      {"dwg", "AC1021\0\0"s, "image/vnd.dwg"},
+      {"f4a", iso_media("F4A "), "audio/mp4"},
+      {"realmedia", ".RMF\0\0\0\x12"s, "application/vnd.rn-realmedia"},
+      {"mxf", "\x06\x0E\x2B\x34\x02\x05\x01\x01\x0D"s, "application/mxf"},
+      {"voc", "Creative Voice File\x1A\x1A\0"s, "audio/x-voc"},
+      {"fbx", "Kaydara FBX Binary  \0\x1A"s, "application/x-fbx"},
+      {"raf", "FUJIFILMCCD-RAW 0201\0"s, "image/x-fuji-raf"},
+      {"jpeg 2000 codestream", "\xFF\x4F\xFF\x51\0\x2F"s, "image/x-jp2-codestream"},
+  };
+}
+
 inline std::vector<fixture> binary_fixtures() {
   std::vector<fixture> all = image_fixtures();
-  for (const auto& more :
-       {media_fixtures(), archive_fixtures(), program_fixtures(), document_fixtures()})
+  for (const auto& more : {media_fixtures(), archive_fixtures(), program_fixtures(),
+                           document_fixtures(), office_fixtures(), further_fixtures()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

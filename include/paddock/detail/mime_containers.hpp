@@ -132,12 +132,6 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
   return has_at(prefix, at + 3, "matroska") ? "video/matroska" : "";
 }
 
-/// ID3v2: version 2 to 4, a revision that is not FF, a size of four 7-bit bytes.
-[[nodiscard]] constexpr std::string_view id3_tag(std::string_view prefix) noexcept {
-  if (prefix.size() < 10 || prefix[3] < 2 || prefix[3] > 4 || prefix[4] == '\xFF') return {};
-  return (big_endian_32(prefix, 6) & 0x8080'8080U) == 0 ? "audio/mpeg" : "";
-}
-
 /// Length in bytes of the MPEG audio frame (layer II or III) whose header stands at `at`; 0 when
 /// there is none.
 [[nodiscard]] constexpr std::size_t mpeg_frame_size(std::string_view bytes,
@@ -207,6 +201,10 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
       {"dash", "video/mp4"},
       {"MSNV", "video/mp4"},
       {"f4v", "video/mp4"},
+      {"F4V", "video/mp4"},
+      {"F4P", "video/mp4"},
+      {"F4A", "audio/mp4"},
+      {"F4B", "audio/mp4"},
   };
   if (!has_at(prefix, 4, "ftyp")) return {};
   const std::string_view box = prefix.substr(0, big_endian_32(prefix, 0));
@@ -223,69 +221,71 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
   return generic;
 }
 
-/// One local file header of a zip archive (APPNOTE 4.3.7).
-struct zip_entry {
-  std::string_view name; ///< may be cut off by the end of the prefix
-  std::string_view data; ///< as far as it is there; empty when its size stands only after it
-  std::size_t end = 0;   ///< where the next header may begin
-};
-
-[[nodiscard]] constexpr zip_entry zip_entry_at(std::string_view prefix, std::size_t at) noexcept {
-  constexpr std::size_t header_size = 30;
-  const std::size_t name_at = at + header_size;
-  if (name_at > prefix.size()) return {.name = {}, .data = {}, .end = prefix.size()};
-  const std::string_view header = prefix.substr(at);
-  const std::size_t name_size = little_endian_16(header, 26);
-  const std::size_t data_at = name_at + name_size + little_endian_16(header, 28);
-  const std::size_t data_size = little_endian_32(header, 18);
-  const std::string_view data =
-      data_at < prefix.size() ? prefix.substr(data_at, data_size) : std::string_view();
-  return {.name = prefix.substr(name_at, name_size), .data = data, .end = data_at + data_size};
+/// ID3v2: version 2 to 4, a revision that is not FF, a size of four 7-bit bytes. What follows the
+/// tag decides, where it is still within the prefix.
+[[nodiscard]] constexpr std::string_view id3_tag(std::string_view prefix) noexcept {
+  if (prefix.size() < 10 || prefix[3] < 2 || prefix[3] > 4 || prefix[4] == '\xFF') return {};
+  if ((big_endian_32(prefix, 6) & 0x8080'8080U) != 0) return {};
+  const bool footer = (byte_at(prefix, 5) & 0x10U) != 0;
+  const std::size_t behind =
+      (footer ? 20U : 10U) + (byte_at(prefix, 6) << 21 | byte_at(prefix, 7) << 14 |
+                              byte_at(prefix, 8) << 7 | byte_at(prefix, 9));
+  if (has_at(prefix, behind, "fLaC")) return "audio/flac";
+  return adts_frame_size(prefix, behind) > 0 ? "audio/aac" : "audio/mpeg";
 }
 
-/// The content of an entry called "mimetype", which OpenDocument and EPUB put first and
-/// uncompressed.
-[[nodiscard]] constexpr std::string_view zip_declared_type(std::string_view data) noexcept {
-  constexpr std::string_view known[] = {
-      "application/epub+zip",
-      "application/vnd.oasis.opendocument.graphics",
-      "application/vnd.oasis.opendocument.presentation",
-      "application/vnd.oasis.opendocument.spreadsheet",
-      "application/vnd.oasis.opendocument.text",
-  };
-  for (const std::string_view type : known)
-    if (data == type) return type;
-  return "application/zip";
+/// A QuickTime file of before "ftyp": its first box is the film, or its data.
+[[nodiscard]] constexpr std::string_view old_quicktime(std::string_view prefix) noexcept {
+  const std::uint32_t size = big_endian_32(prefix, 0);
+  const bool film =
+      has_at(prefix, 4, "moov") && (has_at(prefix, 12, "mvhd") || has_at(prefix, 12, "cmov"));
+  const bool data = has_at(prefix, 4, "mdat") && (size == 0 || size == 1 || size >= 8);
+  const bool padded =
+      (has_at(prefix, 4, "wide") || has_at(prefix, 4, "free") || has_at(prefix, 4, "skip")) &&
+      size >= 8 &&
+      (has_at(prefix, size + std::size_t{4}, "mdat") ||
+       has_at(prefix, size + std::size_t{4}, "moov"));
+  return film || data || padded ? "video/quicktime" : "";
 }
 
-/// A zip archive is what the names of its first entries say.
-[[nodiscard]] constexpr std::string_view zip(std::string_view prefix) noexcept {
-  struct row {
-    std::string_view name; // its beginning
-    std::string_view type;
+/// "%!PS", then the end of the line or a version.
+[[nodiscard]] constexpr std::string_view post_script(std::string_view prefix) noexcept {
+  constexpr std::string_view next = "\n\r- ";
+  return prefix.size() == 4 || next.find(prefix[4]) != std::string_view::npos
+             ? "application/postscript"
+             : "";
+}
+
+/// Flash: the version, then the size of what is unpacked.
+[[nodiscard]] constexpr std::string_view flash(std::string_view prefix) noexcept {
+  const bool plausible =
+      prefix.size() >= 8 && prefix[3] > 0 && prefix[3] < 64 && little_endian_32(prefix, 4) > 8;
+  return plausible ? "application/x-shockwave-flash" : "";
+}
+
+/// Blender: the size of its pointers, its byte order, its version.
+[[nodiscard]] constexpr std::string_view blender(std::string_view prefix) noexcept {
+  const bool plausible = (has_at(prefix, 7, "-") || has_at(prefix, 7, "_")) &&
+                         (has_at(prefix, 8, "v") || has_at(prefix, 8, "V"));
+  return plausible ? "application/x-blender" : "";
+}
+
+[[nodiscard]] constexpr std::string_view chrome_extension(std::string_view prefix) noexcept {
+  const auto version = little_endian_32(prefix, 4);
+  return version == 2 || version == 3 ? "application/x-chrome-extension" : "";
+}
+
+/// An archive of Electron: sizes, then its list of files as JSON.
+[[nodiscard]] constexpr std::string_view electron_archive(std::string_view prefix) noexcept {
+  return has_at(prefix, 16, "{\"files\"") ? "application/x-asar" : "";
+}
+
+/// AutoCAD: "AC10", two digits, a zero.
+[[nodiscard]] constexpr std::string_view auto_cad(std::string_view prefix) noexcept {
+  const auto digit = [&](std::size_t at) {
+    return byte_at(prefix, at) >= '0' && byte_at(prefix, at) <= '9';
   };
-  constexpr row rows[] = {
-      {"META-INF/MANIFEST.MF", "application/java-archive"},
-      {"AndroidManifest.xml", "application/vnd.android.package-archive"},
-      {"classes.dex", "application/vnd.android.package-archive"},
-      {"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-      {"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
-      {"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
-      {"3D/", "model/3mf"},
-  };
-  constexpr std::string_view magic("PK\x03\x04", 4);
-  bool office = false; // those directory names mean something only beside [Content_Types].xml
-  for (std::size_t at = 0; at < prefix.size();) {
-    const zip_entry entry = zip_entry_at(prefix, at);
-    if (at == 0 && entry.name == "mimetype") return zip_declared_type(entry.data);
-    if (entry.name == "[Content_Types].xml" || entry.name == "_rels/.rels") office = true;
-    for (const row& known : rows)
-      if (entry.name.starts_with(known.name) && (office || !known.name.ends_with('/')))
-        return known.type;
-    // Written as a stream, an entry has its size only behind it: look for the next header instead.
-    at = prefix.find(magic, entry.end);
-  }
-  return "application/zip";
+  return prefix.size() > 6 && digit(4) && digit(5) && prefix[6] == '\0' ? "image/vnd.dwg" : "";
 }
 
 } // namespace paddock::mime::detail

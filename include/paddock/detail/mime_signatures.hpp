@@ -11,6 +11,7 @@
 
 #include <paddock/detail/mime_containers.hpp>
 #include <paddock/detail/mime_text.hpp>
+#include <paddock/detail/mime_zip.hpp>
 
 #include <array>
 #include <cstddef>
@@ -41,39 +42,64 @@ inline constexpr signature signatures[] = {
   {{"\0\x01\0\0", 4},                             "font/ttf", true_type},
   {{"\0asm", 4},                                  "application/wasm"},
   {{"\0", 1},                                     "", iso_media},
+  {{"\x04\0\0\0", 4},                             "application/x-asar", electron_archive},
   {{"\x04\x22\x4D\x18", 4},                       "application/x-lz4"},
+  {{"\x06\x0E\x2B\x34\x02\x05\x01\x01", 8},       "application/mxf"},
   {{"\x1A\x45\xDF\xA3", 4},                       "", matroska},
   {{"\x1F\x8B\x08", 3},                           "application/gzip"},
   {{"\x1F\x9D", 2},                               "application/x-compress"},
+  {"!BDN",                                        "application/vnd.ms-outlook-pst", nullptr, if_text::reject},
   {"!<arch>\n",                                   "application/x-archive", unix_archive},
   {"#!AMR",                                       "audio/AMR", amr},
   {"%!PS-Adobe-",                                 "application/postscript"},
   {"%PDF-",                                       "application/pdf"},
+  {"%!PS",                                        "application/postscript", post_script},
   {{"(\xB5\x2F\xFD", 4},                          "application/zstd"},
+  {{".RMF\0", 5},                                 "application/vnd.rn-realmedia"},
   {".snd",                                        "audio/basic", nullptr, if_text::reject},
   {{"0&\xB2\x75\x8E\x66\xCF\x11", 8},             "video/x-ms-asf"},
   {{"7z\xBC\xAF\x27\x1C", 6},                     "application/x-7z-compressed"},
   {{"8BPS\0\x01", 6},                             "image/vnd.adobe.photoshop"},
   {{"8BPS\0\x02", 6},                             "image/vnd.adobe.photoshop"},
+  {"AC10",                                        "image/vnd.dwg", auto_cad},
   {"AT&TFORM",                                    "image/vnd.djvu", nullptr, if_text::reject},
   {"ARROW1",                                      "application/vnd.apache.arrow.file", nullptr, if_text::reject},
+  {{"BPG\xFB", 4},                                "image/bpg"},
+  {"BLENDER",                                     "application/x-blender", blender, if_text::reject},
   {"BM",                                          "image/bmp", bitmap},
   {"BZh",                                         "application/x-bzip2", bzip2},
   {{"BC\xC0\xDE", 4},                             "application/x-llvm-bitcode"},
+  {"Creative Voice File\x1A",                     "audio/x-voc"},
+  {"Cr24",                                        "application/x-chrome-extension", chrome_extension},
+  {"CWS",                                         "application/x-shockwave-flash", flash, if_text::reject},
+  {"DSD ",                                        "audio/x-dsf", nullptr, if_text::reject},
   {"DDS ",                                        "image/vnd.ms-dds", nullptr, if_text::reject},
+  {"Extended Module: ",                           "audio/x-xm", nullptr, if_text::reject},
+  {"FUJIFILMCCD-RAW ",                            "image/x-fuji-raf", nullptr, if_text::reject},
+  {"FWS",                                         "application/x-shockwave-flash", flash, if_text::reject},
   {{"FLV\x01", 4},                                "video/x-flv"},
   {"FORM",                                        "", iff},
   {"GIF87a",                                      "image/gif"},
   {"GIF89a",                                      "image/gif"},
+  {{"IIRO\x08\0", 6},                             "image/x-olympus-orf"},
+  {{"IIU\0", 4},                                  "image/x-panasonic-rw2"},
+  {{"II\xBC\x01", 4},                             "image/vnd.ms-photo"},
+  {"IMPM",                                        "audio/x-it", nullptr, if_text::reject},
   {"ID3",                                         "", id3_tag},
   {{"II*\0", 4},                                  "image/tiff"},
   {{"II+\0", 4},                                  "image/tiff"},
+  {{"Kaydara FBX Binary  \0", 21},                "application/x-fbx"},
+  {{"L\0\0\0\x01\x14\x02\0", 8},                  "application/x-ms-shortcut"},
   {{"LZIP\x01", 5},                               "application/lzip"},
   {{"MM\0*", 4},                                  "image/tiff"},
   {{"MM\0+", 4},                                  "image/tiff"},
   {{"MSCF\0\0\0\0", 8},                           "application/vnd.ms-cab-compressed"},
   {{"MThd\0\0\0\x06", 8},                         "audio/midi"},
   {"MZ",                                          "application/vnd.microsoft.portable-executable", portable_executable},
+  {"MAC ",                                        "audio/x-ape", nullptr, if_text::reject},
+  {{"MP+\x07", 4},                                "audio/x-musepack"},
+  {"MPCK",                                        "audio/x-musepack", nullptr, if_text::reject},
+  {"NES\x1A",                                     "application/x-nes-rom"},
   {{"OTTO\0", 5},                                 "font/otf"},
   {{"Obj\x01", 4},                                "application/vnd.apache.avro"},
   {{"OggS\0", 5},                                 "application/ogg", ogg},
@@ -85,6 +111,7 @@ inline constexpr signature signatures[] = {
   {{"Rar!\x1A\x07\0", 7},                         "application/vnd.rar"},
   {{"Rar!\x1A\x07\x01\0", 8},                     "application/vnd.rar"},
   {{"SQLite format 3\0", 16},                     "application/vnd.sqlite3"},
+  {"ZWS",                                         "application/x-shockwave-flash", flash, if_text::reject},
   {{"caff\0\x01", 6},                             "audio/x-caf"},
   {{"dex\n0", 5},                                 "application/vnd.android.dex", nullptr, if_text::reject},
   {{"fLaC\0\0\0\x22", 8},                         "audio/flac"},
@@ -93,8 +120,10 @@ inline constexpr signature signatures[] = {
   {"gimp xcf ",                                   "image/x-xcf", nullptr, if_text::reject},
   {"icns",                                        "image/x-icns", nullptr, if_text::reject},
   {"qoif",                                        "image/qoi", nullptr, if_text::reject},
+  {"regf",                                        "application/x-ms-registry-hive", nullptr, if_text::reject},
   {{"ttcf\0", 5},                                 "font/collection"},
   {{"v/1\x01", 4},                                "image/x-exr"},
+  {"wvpk",                                        "audio/x-wavpack", nullptr, if_text::reject},
   {{"wOF2\0\x01\0\0", 8},                         "font/woff2"},
   {"wOF2OTTO",                                    "font/woff2"},
   {{"wOF2ttcf", 8},                               "font/woff2"},
@@ -116,6 +145,7 @@ inline constexpr signature signatures[] = {
   {{"\xFD" "7zXZ\0", 6},                          "application/x-xz"},
   {{"\xFE\xED\xFA\xCE", 4},                       "application/x-mach-binary"},
   {{"\xFE\xED\xFA\xCF", 4},                       "application/x-mach-binary"},
+  {{"\xFF\x4F\xFF\x51", 4},                       "image/x-jp2-codestream"},
   {{"\xFF\x0A", 2},                               "image/jxl", nullptr, if_text::reject},
   {{"\xFF\xD8\xFF", 3},                           "image/jpeg"},
   {{"\xFF", 1},                                   "", mpeg_audio_frames},
@@ -126,7 +156,7 @@ inline constexpr std::string_view refined_types[] = {
   "application/epub+zip", "audio/aiff",  "audio/mp4",    "audio/ogg",       "audio/wav",
   "font/collection",      "image/avif",  "image/heic",   "image/heif",      "image/webp",
   "video/matroska",       "video/mp4",   "video/ogg",    "video/webm",      "video/x-msvideo",
-  "application/java-vm",
+  "application/java-vm",  "application/dicom", "audio/aac",  "video/quicktime",
 };
 
 /// A content of the first type is not at odds with a name that promises the second: the container is the same.
@@ -135,6 +165,7 @@ struct carrier {
   std::string_view promised;
 };
 inline constexpr carrier carriers[] = {
+  {"application/gzip",          "application/x-blender"},
   {"application/gzip",          "application/x-rds"},
   {"application/java-archive",  "application/vnd.android.package-archive"},
   {"application/ogg",           "audio/ogg"},
@@ -159,16 +190,39 @@ inline constexpr carrier carriers[] = {
   {"application/zip",           "application/vnd.apple.pages"},
   {"application/zip",           "application/vnd.comicbook+zip"},
   {"application/zip",           "application/vnd.google-earth.kmz"},
+  {"application/zip",           "application/vnd.ms-excel.addin.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-excel.sheet.binary.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-excel.sheet.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-excel.template.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-powerpoint.addin.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-powerpoint.presentation.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-powerpoint.slideshow.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-powerpoint.template.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-word.document.macroEnabled.12"},
+  {"application/zip",           "application/vnd.ms-word.template.macroEnabled.12"},
   {"application/zip",           "application/vnd.oasis.opendocument.graphics"},
+  {"application/zip",           "application/vnd.oasis.opendocument.graphics-template"},
   {"application/zip",           "application/vnd.oasis.opendocument.presentation"},
+  {"application/zip",           "application/vnd.oasis.opendocument.presentation-template"},
   {"application/zip",           "application/vnd.oasis.opendocument.spreadsheet"},
+  {"application/zip",           "application/vnd.oasis.opendocument.spreadsheet-template"},
   {"application/zip",           "application/vnd.oasis.opendocument.text"},
+  {"application/zip",           "application/vnd.oasis.opendocument.text-master"},
+  {"application/zip",           "application/vnd.oasis.opendocument.text-template"},
   {"application/zip",           "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+  {"application/zip",           "application/vnd.openxmlformats-officedocument.presentationml.slideshow"},
+  {"application/zip",           "application/vnd.openxmlformats-officedocument.presentationml.template"},
   {"application/zip",           "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+  {"application/zip",           "application/vnd.openxmlformats-officedocument.spreadsheetml.template"},
   {"application/zip",           "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+  {"application/zip",           "application/vnd.openxmlformats-officedocument.wordprocessingml.template"},
+  {"application/zip",           "application/vnd.visio"},
   {"application/zip",           "application/x-npz"},
   {"application/zip",           "application/x-xpinstall"},
   {"application/zip",           "model/3mf"},
+  {"application/zstd",          "application/x-blender"},
+  {"audio/mpeg",                "audio/aac"},
+  {"audio/mpeg",                "audio/flac"},
   {"audio/ogg",                 "application/ogg"},
   {"audio/ogg",                 "video/ogg"},
   {"font/otf",                  "font/ttf"},
@@ -225,7 +279,11 @@ static_assert([] {
     const std::string_view type = row.refine != nullptr ? row.refine(prefix) : row.type;
     if (!type.empty()) return type;
   }
-  constexpr std::size_t tar_magic_at = 257; // POSIX ustar header
+  constexpr std::size_t tar_magic_at = 257;   // POSIX ustar header
+  constexpr std::size_t dicom_magic_at = 128; // behind a preamble that may hold anything
+  if (has_at(prefix, dicom_magic_at, "DICM")) return "application/dicom";
+  if (encoding == text_encoding::none)
+    if (const auto type = old_quicktime(prefix); !type.empty()) return type;
   if (prefix.size() > tar_magic_at && prefix.substr(tar_magic_at).starts_with("ustar"))
     return "application/x-tar";
   return {};
