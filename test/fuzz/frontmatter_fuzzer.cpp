@@ -3,6 +3,8 @@
 // A whole SKILL.md. What the scanner proves libyaml must read the same, every answer must be
 // consistent with itself, and replaced fields must read back.
 
+#include "support/slow_text.hpp"
+
 #include <paddock/frontmatter_yaml.hpp>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -48,6 +51,19 @@ void require_agreement(std::string_view block) {
   }
 }
 
+/// The texts are those of the full parser with their white space collapsed, byte for byte.
+void require_texts(std::string_view block, const fm::fields& read) {
+  const bool by_yaml = read.from == fm::origin::fast || read.from == fm::origin::full;
+  if (!by_yaml || fm::libyaml() == nullptr) return;
+  const fm::document whole = fm::libyaml()(block, 2);
+  for (const auto& [key, text] : {std::pair<std::string_view, std::string_view>{"name", read.name},
+                                  {"description", read.description}}) {
+    const auto entry = std::find_if(whole.entries.begin(), whole.entries.end(),
+                                    [key = key](const fm::entry& e) { return e.key == key; });
+    require(entry != whole.entries.end() && paddock::slow::collapsed(entry->value) == text);
+  }
+}
+
 void require_read_back(std::string_view file, const fm::fields& before) {
   const std::string replaced = fm::replace_fields(file, "new-name", "new: text", fm::libyaml());
   if (!before.loaded()) return;
@@ -70,8 +86,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(!strict.loaded() || (strict.name == read.name && strict.from == read.from));
 
   const fm::detail::found_block found = fm::detail::find_block(file, true);
-  if (found.state == fm::detail::fence_state::found)
+  if (found.state == fm::detail::fence_state::found) {
     require_agreement(file.substr(found.begin, found.size));
+    require_texts(file.substr(found.begin, found.size), read);
+  }
   if (!fm::needs_more(file) && size < fm::bytes_max) {
     const fm::fields prefix = fm::parse(file, fm::extent::prefix, {.full = fm::libyaml()});
     require(prefix.from == read.from && prefix.description == read.description);
