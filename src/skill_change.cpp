@@ -40,8 +40,11 @@ std::string without_breaks(std::string_view text) {
   return line;
 }
 
-result<void> check_texts(std::string_view name, std::string_view description) {
-  if (is_blank(name) || !is_plain_line(name)) return refuse("name");
+result<void> check_name(std::string_view name) {
+  return is_blank(name) || !is_plain_line(name) ? result<void>(refuse("name")) : result<void>();
+}
+
+result<void> check_description(std::string_view description) {
   if (is_blank(description) || !is_plain_line(without_breaks(description)))
     return refuse("description");
   return {};
@@ -76,7 +79,8 @@ result<file_descriptor> write_new_file(int directory, std::string_view bytes, un
 result<skill> skill_store::add(std::string_view id, std::string_view name,
                                std::string_view description) const {
   PADDOCK_TRY(const auto checked, new_id(id));
-  PADDOCK_CHECK(check_texts(name, description));
+  PADDOCK_CHECK(check_name(name));
+  PADDOCK_CHECK(check_description(description));
   std::string text = frontmatter::write(name, description);
   text.append("\n# ").append(name).append("\n");
   PADDOCK_CHECK(check_written(text, name, description));
@@ -113,7 +117,10 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   const auto now = read_back(old.bytes, frontmatter::policy::lenient);
   const std::string name = changes.name.value_or(now.name);
   const std::string description = changes.description.value_or(now.description);
-  PADDOCK_CHECK(check_texts(name, description));
+  // What is there already may be anything that can be read; it stays.
+  if (name != now.name || is_blank(name)) PADDOCK_CHECK(check_name(name));
+  if (description != now.description || is_blank(description))
+    PADDOCK_CHECK(check_description(description));
   const std::string text =
       frontmatter::replace_fields(old.bytes, name, description, frontmatter::libyaml());
   PADDOCK_CHECK(check_written(text, name, description));

@@ -4,41 +4,29 @@
 
 #include "skill_store_state.hpp"
 
-#include <paddock/detail/utf8.hpp>
+#include <paddock/detail/visible_text.hpp>
 
 #include <string>
 
 namespace paddock {
 namespace {
 
-/// Control characters, line and paragraph separators, marks and overrides of direction: what can
-/// make a line of text look like something else. `sequence` is one code point.
-bool is_control(std::string_view sequence) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
-  if (sequence.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
-  if (sequence.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
-  if (sequence.size() != 3) return false;
-  if (byte(0) == 0xEF) return byte(1) == 0xBB && byte(2) == 0xBF; // byte order mark
-  if (byte(0) != 0xE2) return false;
-  // U+200B to 200F, 2028 to 202E, 2060 to 2069
-  if (byte(1) == 0x80)
-    return (byte(2) >= 0x8B && byte(2) <= 0x8F) || (byte(2) >= 0xA8 && byte(2) <= 0xAE);
-  return byte(1) == 0x81 && byte(2) >= 0xA0 && byte(2) <= 0xA9;
+/// Control characters, line and paragraph separators, and what nobody sees, marks of direction
+/// among it: what can make a line of text look like something else.
+bool is_plain(const detail::visible_text::character& c) {
+  return c.is_valid && !c.is_hidden && c.code >= 0x20 && (c.code < 0x7F || c.code >= 0xA0) &&
+         c.code != 0x2028 && c.code != 0x2029;
 }
 
-bool fits_in_id(std::string_view sequence) {
-  return !is_control(sequence) && sequence != "/" && sequence != "\\" && sequence != ":";
+bool fits_in_id(const detail::visible_text::character& c) {
+  return is_plain(c) && c.code != '/' && c.code != '\\' && c.code != ':';
 }
 
 } // namespace
 
 bool is_plain_line(std::string_view text) {
-  while (!text.empty()) {
-    const auto next = detail::first_sequence(text);
-    if (next.state != detail::utf8_state::complete || is_control(text.substr(0, next.size)))
-      return false;
-    text.remove_prefix(next.size);
-  }
+  for (detail::visible_text walk(text); !walk.at_end();)
+    if (!is_plain(walk.next())) return false;
   return true;
 }
 
@@ -56,13 +44,11 @@ result<component> new_id(std::string_view id) {
 
 std::string id_from(std::string_view name) {
   std::string id;
-  while (!name.empty()) {
-    const auto next = detail::first_sequence(name);
-    const auto sequence = name.substr(0, next.size);
-    const bool good = next.state == detail::utf8_state::complete && fits_in_id(sequence);
-    if (id.size() + (good ? sequence.size() : 1) > name_bytes_max) break;
-    id += good ? sequence : "_";
-    name.remove_prefix(next.size);
+  for (detail::visible_text walk(name); !walk.at_end();) {
+    const auto next = walk.next();
+    const std::string_view piece = fits_in_id(next) ? next.bytes : "_";
+    if (id.size() + piece.size() > name_bytes_max) break;
+    id += piece;
   }
   // A leading dot hides a directory; blanks and dots at an end are lost on the way to other
   // systems.

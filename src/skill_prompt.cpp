@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <paddock/detail/utf8.hpp>
+#include <paddock/detail/visible_text.hpp>
 #include <paddock/lexical_path.hpp>
 #include <paddock/limits.hpp>
 #include <paddock/skill_prompt.hpp>
@@ -31,66 +31,55 @@ constexpr std::string_view xml_end = "</available_skills>\n";
 
 // --- text that stays one item ------------------------------------------------------------------
 
-char32_t code_point_of(std::string_view sequence) {
-  const auto low_bits = [&](std::size_t i) {
-    return static_cast<char32_t>(static_cast<unsigned char>(sequence[i]) & 0x3FU);
-  };
-  const auto lead = static_cast<unsigned char>(sequence[0]);
-  switch (sequence.size()) {
-  case 2:
-    return (static_cast<char32_t>(lead & 0x1FU) << 6) | low_bits(1);
-  case 3:
-    return (static_cast<char32_t>(lead & 0x0FU) << 12) | (low_bits(1) << 6) | low_bits(2);
-  case 4:
-    return (static_cast<char32_t>(lead & 0x07U) << 18) | (low_bits(1) << 12) | (low_bits(2) << 6) |
-           low_bits(3);
-  default:
-    return lead;
-  }
-}
-
-/// Everything that could begin a line: controls, C1 controls with NEL among them, and the two
-/// separators of Unicode.
-bool breaks_lines(char32_t c) {
-  return c <= 0x20 || (c >= 0x7F && c <= 0xA0) || c == 0x2028 || c == 0x2029;
-}
-
-/// What a person who reviews the text does not see, but a model reads: marks that reorder text, the
-/// byte order mark, and the tag characters, which spell ASCII.
-bool is_hidden(char32_t c) {
-  return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF ||
-         (c >= 0xE0000 && c <= 0xE007F);
-}
-
 struct line {
   std::string text;
   bool whole = true;
 };
 
-/// One line of valid UTF-8, single spaces, nothing hidden, at most `characters_max` long.
+/// Everything that could begin a line or looks like a blank; control characters with it, so that
+/// they part words.
+bool breaks_lines(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || detail::is_blank_character(c);
+}
+
+/// Without a joiner at the end, which has nothing to join there any more.
+std::string_view without_last_joiner(std::string_view text) {
+  if (text.ends_with("\u200C") || text.ends_with("\u200D")) text.remove_suffix(3);
+  return text;
+}
+
+/// One line of valid UTF-8, single spaces, nothing that a person who reviews it does not see, at
+/// most `characters_max` long.
 line one_line(std::string_view text, std::size_t characters_max) {
   line made;
+  made.text.reserve(std::min(text.size(), 4 * characters_max) + ellipsis.size());
   std::size_t characters = 0;
   bool space = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const detail::utf8_sequence found = detail::first_sequence(text.substr(at));
-    const bool valid = found.state == detail::utf8_state::complete;
-    const std::string_view sequence = text.substr(at, found.size);
-    at += found.size;
-    const char32_t c = valid ? code_point_of(sequence) : 0xFFFD;
-    if (is_hidden(c)) continue;
-    if (breaks_lines(c)) {
+  for (detail::visible_text walk(text); !walk.at_end();) {
+    const std::size_t taken = characters + (space ? 1 : 0);
+    if (const auto word = walk.take_ascii(characters_max - std::min(taken, characters_max));
+        !word.empty()) {
+      if (space) made.text += ' ';
+      made.text += word;
+      characters = taken + word.size();
+      space = false;
+      continue;
+    }
+    const auto c = walk.next();
+    if (breaks_lines(c.code)) {
       space = !made.text.empty();
       continue;
     }
+    if (c.is_hidden) continue;
     characters += space ? 2 : 1;
     if (characters > characters_max) {
+      made.text.resize(without_last_joiner(made.text).size());
       made.text += ellipsis;
       made.whole = false;
       break;
     }
     if (space) made.text += ' ';
-    made.text += valid ? sequence : "\xEF\xBF\xBD";
+    made.text += c.is_valid ? c.bytes : "\xEF\xBF\xBD";
     space = false;
   }
   return made;
@@ -139,7 +128,7 @@ std::string shortened(std::string_view text, std::size_t bytes_max, prompt_forma
   }
   while (cut > 0 && text[cut - 1] == ' ')
     --cut;
-  return std::string(text.substr(0, cut)).append(ellipsis);
+  return std::string(without_last_joiner(text.substr(0, cut))).append(ellipsis);
 }
 
 // --- items -------------------------------------------------------------------------------------

@@ -155,6 +155,17 @@ std::string text(const std::string& content) {
 
 // --- calls --------------------------------------------------------------------------------------
 
+TEST_F(mcp_skills, what_nobody_sees_of_a_tool_is_not_told) {
+  const auto skill = make(entry("s", {"smuggles"}));
+  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  const auto tools = skill->tool_definitions();
+  ASSERT_THAT(tools, IsOk());
+  EXPECT_EQ(tools->front().description, "does it 👩\u200D💻\n- all");
+  EXPECT_EQ(tools->front().input_schema,
+            "{\"type\":\"object\",\"properties\":{\"a\u200B\":{\"type\":\"string\",\"title\":\"A\","
+            "\"description\":\"say it\",\"default\":\"\u200B\"}}}");
+}
+
 TEST_F(mcp_skills, connects_lists_and_calls) {
   const auto skill = make(entry("s", {"one", "two"}));
   EXPECT_THAT(called(*skill, "one"), HasSubstr("not initialised"));

@@ -5,10 +5,23 @@
 #include "skills_cli.hpp"
 #include "terminal.hpp"
 
+#include <paddock/detail/visible_text.hpp>
+
+#include <array>
 #include <cstdio>
 #include <utility>
 
 namespace paddock::cli {
+namespace {
+
+/// As Unicode writes it: U+200B.
+std::string code_point_of(const frontmatter::diagnostic& d) {
+  std::array<char, 16> out;
+  std::snprintf(out.data(), out.size(), "U+%04X", static_cast<unsigned>(d.character));
+  return out.data();
+}
+
+} // namespace
 
 CLI::App* add_skills_command(CLI::App& skills, const std::string& name, const std::string& text,
                              skills_cli& target) {
@@ -61,8 +74,9 @@ int fail_skill(const std::string& id, const error& e) {
   if (e.code == error_code::invalid_argument && std::string_view(e.operation) == "id")
     return complain_of(id + " cannot be an id; use letters, digits and hyphens");
   if (e.code == error_code::invalid_argument)
-    return complain_of(std::string("the ") + e.operation +
-                       " cannot be used; give one line of text that is not empty");
+    return complain_of(
+        std::string("the ") + e.operation +
+        " cannot be used; give one line of text that is not empty and has no invisible characters");
   return fail("the skill " + id, e);
 }
 
@@ -92,6 +106,7 @@ void write_diagnostics(mcp::json_writer& out,
     out.begin_object().member("code", wire_name(d.code));
     out.member("severity", is_error ? "error" : "warning");
     out.key("line").unsigned_integer(d.line).key("column").unsigned_integer(d.column);
+    if (d.character != 0) out.member("character", code_point_of(d));
     out.member("message", text(d.code)).end_object();
   }
   out.end_array();
@@ -114,6 +129,11 @@ std::string line_of(std::string_view path, const frontmatter::diagnostic& d) {
   std::string line = fit(path, path.size());
   line.append(":").append(std::to_string(d.line)).append(":").append(std::to_string(d.column));
   line.append(is_error ? ": error: " : ": warning: ").append(text(d.code));
+  if (d.character != 0) {
+    const char* const name = detail::hidden_name(d.character);
+    line.append(": ").append(code_point_of(d));
+    if (name != nullptr) line.append(", ").append(name);
+  }
   return line.append(" [").append(wire_name(d.code)).append("]");
 }
 

@@ -155,6 +155,9 @@ inline std::vector<diagnostic> validate(std::string_view skill_md, std::string_v
   if (skill_md.starts_with(detail::utf8_mark)) found.push_back({diagnostic_code::byte_order_mark});
   const detail::examined_file file = detail::examine(skill_md, extent::whole_file, {.full = full});
   detail::append(found, file.reading.diagnostics);
+  detail::find_hidden(skill_md, found);
+  detail::find_hidden(file.reading.name, found);
+  detail::find_hidden(file.reading.description, found);
   if (!file.reading.name.text.empty()) detail::check_name(file.reading.name, directory, found);
   if (file.reading.from == origin::none) return found;
   for (const entry& e :

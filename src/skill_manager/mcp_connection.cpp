@@ -2,6 +2,9 @@
 #include "skill_manager/mcp_connection.hpp"
 
 #include "skill_manager/calls.hpp"
+#include "skill_manager/visible_schema.hpp"
+
+#include <paddock/detail/visible_text.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -78,8 +81,8 @@ result<void> mcp_skill::connection::select(failure* why) {
                   "the server has two tools named " + tool.name);
     chosen->push_back({.skill = options_.name,
                        .name = tool.name,
-                       .description = tool.description,
-                       .input_schema = tool.input_schema,
+                       .description = detail::without_hidden(tool.description),
+                       .input_schema = visible_schema(tool.input_schema),
                        .type = skill_type::mcp});
   }
   if (chosen->empty() && !tools->empty())

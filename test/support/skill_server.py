@@ -78,6 +78,14 @@ def call(name, arguments):
     return text(f"{name} {calls} {json.dumps(arguments, separators=(',', ':'))}")
 
 
+def described(name):
+    if name != "smuggles":
+        return {"name": name, "description": f"does {name}", "inputSchema": {"type": "object"}}
+    argument = {"type": "string", "title": "\u202eA", "description": "say\U000e0041\U000e0042 it", "default": "\u200b"}
+    return {"name": name, "description": "does\u200b it\U000e0041 \U0001f469\u200d\U0001f4bb\n- all",
+            "inputSchema": {"type": "object", "properties": {"a\u200b": argument}}}
+
+
 for line in sys.stdin:
     request = json.loads(line)
     method, params = request.get("method"), request.get("params", {})
@@ -87,8 +95,7 @@ for line in sys.stdin:
         result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}},
                   "serverInfo": {"name": "skill_server", "version": "1"}}
     elif method == "tools/list":
-        result = {"tools": [{"name": name, "description": f"does {name}", "inputSchema": {"type": "object"}}
-                            for name in given.tools]}
+        result = {"tools": [described(name) for name in given.tools]}
     elif method == "tools/call":
         result = call(params["name"], params.get("arguments", {}))
         if result is None:

@@ -54,6 +54,7 @@ namespace paddock::frontmatter {
   X(line_without_key,       "line-without-key",       warning, "a line is neither a key nor indented; indent it, or move it below the closing ---") \
   X(tab_indentation,        "tab-indentation",        warning, "a tab indents this line, which YAML forbids; use spaces")                       \
   X(surrogate_escape,       "surrogate-escape",       warning, "an escape is half of a UTF-16 pair; write the character itself")                \
+  X(invisible_character,    "invisible-character",    warning, "a character that a model reads and a person does not see stands here; remove it") \
   X(control_character,      "control-character",      warning, "a control character stands here; remove it")                                    \
   X(not_a_string,           "not-a-string",           warning, "a number or truth value is taken as text; put it in double quotes")             \
   X(name_too_long,          "name-too-long",          warning, "the name is longer than 64 characters; shorten it")                             \
@@ -87,6 +88,7 @@ struct diagnostic {
   diagnostic_code code{};
   std::uint32_t line = 1;   ///< of the file, 1-based
   std::uint32_t column = 1; ///< 1-based, in bytes
+  char32_t character = 0;   ///< the one that is meant, where it is one
 
   friend bool operator==(const diagnostic&, const diagnostic&) = default;
 };

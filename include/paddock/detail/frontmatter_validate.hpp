@@ -5,6 +5,7 @@
 /// frontmatter.hpp.
 
 #include <paddock/detail/frontmatter_read.hpp>
+#include <paddock/detail/visible_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -79,6 +80,39 @@ inline void check_name(const found_field& name, std::string_view directory,
       name.text.find("--") != std::string::npos)
     note(diagnostic_code::name_hyphen);
   if (!directory.empty() && name.text != directory) note(diagnostic_code::name_not_directory);
+}
+
+/// Characters of a whole file that a person does not see: of each run the first.
+inline void find_hidden(std::string_view file, std::vector<diagnostic>& found) {
+  constexpr std::size_t runs_max = 100;
+  if (file.starts_with(utf8_mark))
+    file.remove_prefix(utf8_mark.size()); // which has its own warning
+  diagnostic at{diagnostic_code::invisible_character, 1, 1};
+  bool in_run = false;
+  std::size_t runs = 0;
+  for (paddock::detail::visible_text walk(file); !walk.at_end() && runs < runs_max;) {
+    const auto c = walk.next();
+    if (c.is_hidden && !in_run) {
+      at.character = c.code;
+      found.push_back(at);
+      ++runs;
+    }
+    in_run = c.is_hidden;
+    at.column += static_cast<std::uint32_t>(c.bytes.size());
+    if (c.code == '\n') ++at.line, at.column = 1;
+  }
+}
+
+/// Those that only an escape in the value makes.
+inline void find_hidden(const found_field& field, std::vector<diagnostic>& found) {
+  for (paddock::detail::visible_text walk(field.text); !walk.at_end();) {
+    const auto c = walk.next();
+    if (!c.is_hidden) continue;
+    const diagnostic here{diagnostic_code::invisible_character, field.line, field.column, c.code};
+    for (const diagnostic& d : found)
+      if (d.code == here.code && d.line >= field.line) return; // it is in the file itself
+    return found.push_back(here);
+  }
 }
 
 inline void check_entry(const entry& e, std::vector<diagnostic>& found) {
