@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "directory_stream.hpp"
 #include "resolve.hpp"
 #include "skill_index.hpp"
 
+#include <paddock/detail/ascii.hpp>
 #include <paddock/frontmatter_yaml.hpp>
 
 #include <fcntl.h>
@@ -114,6 +116,20 @@ bool is_directory(const skill_directory& in, const std::string& id) {
   return !target || target->status.kind == entry_kind::directory;
 }
 
+/// Whether the directory has a SKILL.md but for its case, which some other systems do not tell.
+bool has_other_case(const skill_directory& in, const std::string& id) {
+  constexpr std::size_t looked_at_max = 1'000;
+  const auto directory = in.base->open_beneath(in.prefix + id, access::directory);
+  if (!directory) return false;
+  bool found = false;
+  std::size_t seen = 0;
+  const auto look = [&](std::string_view name, unsigned char) {
+    found = detail::equal_ignoring_ascii_case(name, skill_file_name);
+    return !found && ++seen < looked_at_max;
+  };
+  return for_each_entry(directory->fd.get(), look) && found;
+}
+
 } // namespace
 
 result<std::optional<skill_directory>>
@@ -169,6 +185,8 @@ std::optional<examined_skill> examine_skill(const skill_directory& in, std::stri
   if (file.error().code != error_code::not_found) {
     bad.why = not_a_skill::unreadable;
     bad.reason = file.error();
+  } else if (has_other_case(in, bad.id)) {
+    bad.why = not_a_skill::wrong_case;
   }
   return examined_skill{std::move(bad), std::nullopt};
 }

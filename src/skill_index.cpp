@@ -20,7 +20,7 @@ constexpr std::size_t share = 64;
 constexpr std::size_t directories_per_thread = 256;
 
 auto everything_in(const frontmatter::diagnostic& d) {
-  return std::tie(d.code, d.line, d.column);
+  return std::tie(d.code, d.line, d.column, d.character);
 }
 bool same(const std::vector<frontmatter::diagnostic>& a,
           const std::vector<frontmatter::diagnostic>& b) {
@@ -61,7 +61,7 @@ struct skill_index::survey {
   std::optional<skill_directory> directory;
   std::string names;                 ///< each followed by a NUL
   std::vector<candidate> candidates; ///< by id, bytewise
-  bool complete = true;              ///< false: there are more than entries_max
+  std::vector<std::string> left_out; ///< ids beyond entries_max
 
   [[nodiscard]] std::string_view id(const candidate& c) const {
     return std::string_view(names).substr(c.name_offset, c.name_size);
@@ -75,8 +75,6 @@ result<skill_index::survey> skill_index::look(skill_source source) const {
   const auto add = [&](std::string_view name, unsigned char type) {
     const bool possible = type == DT_DIR || type == DT_LNK || type == DT_UNKNOWN;
     if (name.starts_with('.') || !possible) return true;
-    found.complete = found.candidates.size() < options_.entries_max;
-    if (!found.complete) return false;
     found.candidates.push_back({.name_offset = static_cast<std::uint32_t>(found.names.size()),
                                 .name_size = static_cast<std::uint16_t>(name.size()),
                                 .link = type != DT_DIR});
@@ -86,6 +84,9 @@ result<skill_index::survey> skill_index::look(skill_source source) const {
   PADDOCK_CHECK(for_each_entry(found.directory->fd.get(), add));
   std::sort(found.candidates.begin(), found.candidates.end(),
             [&](const auto& a, const auto& b) { return found.id(a) < found.id(b); });
+  for (std::size_t i = options_.entries_max; i < found.candidates.size(); ++i)
+    found.left_out.emplace_back(found.id(found.candidates[i]));
+  found.candidates.resize(found.candidates.size() - found.left_out.size());
 
   const half& before = halves_[static_cast<std::size_t>(source)]; // NOLINT: two of them
   auto next = before.entries.begin();
@@ -135,7 +136,7 @@ void skill_index::examine(survey& found) const {
 }
 
 bool skill_index::nothing_changed(const survey& found, const half& before) const {
-  return found.candidates.size() == before.entries.size() && found.complete == before.complete &&
+  return found.candidates.size() == before.entries.size() && found.left_out == before.left_out &&
          std::none_of(found.candidates.begin(), found.candidates.end(),
                       [](const auto& c) { return c.fresh || c.ignored; });
 }
@@ -194,15 +195,14 @@ std::shared_ptr<const skill_list> skill_index::merge(survey& system, survey& use
 
   for (survey* found : {&system, &user}) {
     half& kept = found == &system ? of_system : of_user;
-    kept.complete = found->complete;
     list->not_loaded.insert(list->not_loaded.end(), kept.unloaded.begin(), kept.unloaded.end());
-    if (!found->complete) {
-      const auto& in = *found->directory;
-      list->not_loaded.push_back({.source = in.source,
-                                  .path = in.prefix.substr(0, in.prefix.size() - 1),
-                                  .why = not_a_skill::unreadable,
+    for (const std::string& id : found->left_out)
+      list->not_loaded.push_back({.id = id,
+                                  .source = found->directory->source,
+                                  .path = found->directory->prefix + id,
+                                  .why = not_a_skill::left_out,
                                   .reason = error{error_code::too_many, 0, "entries_max"}});
-    }
+    kept.left_out = std::move(found->left_out);
     kept.names = std::move(found->names);
   }
   std::sort(list->not_loaded.begin(), list->not_loaded.end(),

@@ -88,7 +88,7 @@ private:
     std::string names;
     std::vector<known> entries; ///< by id, bytewise
     std::vector<unloaded_directory> unloaded;
-    bool complete = true;
+    std::vector<std::string> left_out; ///< ids beyond entries_max
 
     [[nodiscard]] std::string_view id(const known& k) const {
       return std::string_view(names).substr(k.name_offset, k.name_size);

@@ -585,6 +585,30 @@ class Skills(Cli):
         self.assertEqual(done.returncode, 1)
         self.assertIn("error: no such file or directory [not_found]", done.stdout)
 
+    def test_a_file_in_the_wrong_case_is_named(self):
+        self.put(".agents/skills/lower/skill.md", "---\nname: lower\ndescription: d\n---\n")
+        listed = self.listed()["notLoaded"][0]
+        self.assertEqual((listed["reason"], "rename it to SKILL.md" in listed["message"]), ("wrong_case", True))
+        for done in [self.skills("validate"), run(PADDOCK, "skills", "validate", str(self.path(".agents/skills/lower")))]:
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("error: the file is named skill.md; rename it to SKILL.md [wrong_case]\n", done.stdout)
+        done = json.loads(self.skills("validate", "--json").stdout)
+        self.assertEqual((done["files"][0]["found"], done["errors"]), ("skill.md", 1))
+        os.rename(self.path(".agents/skills/lower/skill.md"), self.path(".agents/skills/lower/SKILL.md"))
+        self.assertEqual(self.skills("validate").returncode, 0)
+
+    def test_validate_names_what_nobody_sees(self):
+        self.put(".agents/skills/a/SKILL.md", "---\nname: a\ndescription: b\u200bc\n---\n\U000e0041 \U0001f469\u200d\U0001f4bb\n")
+        done = self.skills("validate")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("a/SKILL.md:3:15: warning: a character that a model reads and a person does not see stands here; "
+                      "remove it: U+200B, a zero width space [invisible-character]\n", done.stdout)
+        self.assertIn("a/SKILL.md:5:1: warning:", done.stdout)
+        self.assertIn("2 warnings", done.stdout)
+        found = json.loads(self.skills("validate", "--json").stdout)["files"][0]["diagnostics"]
+        self.assertEqual([each["character"] for each in found], ["U+200B", "U+E0041"])
+        self.assertIn("**a**: a — bc\n", self.skills("prompt").stdout)
+
     def test_import_and_overwrite(self):
         self.put("source/demo/SKILL.md", "---\nname: demo\ndescription: One.\n---\n")
         self.put("source/demo/scripts/run.py", "print(1)\n")

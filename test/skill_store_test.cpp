@@ -144,9 +144,35 @@ TEST_F(skill_store_test, says_of_each_directory_why_it_is_no_skill) {
                                  row{"folder", unreadable, is_a_directory},
                                  row{"leaves", unreadable, absolute_symlink},
                                  row{"leaves-too", unreadable, absolute_symlink},
-                                 row{"lower", no_skill_file, std::nullopt},
+                                 row{"lower", wrong_case, std::nullopt},
                                  row{"plain", invalid_frontmatter, std::nullopt}));
   EXPECT_FALSE(list->not_loaded[7].diagnostics.empty());
+}
+
+TEST_F(skill_store_test, directories_beyond_the_bound_are_named_each) {
+  for (const char* id : {"e", "b", "d", "a", "c"})
+    put_user(id);
+  const auto store = open_store({.entries_max = 3});
+  const auto left_out = [&] {
+    std::vector<std::string> ids;
+    for (const auto& one : list_of(store)->not_loaded) {
+      EXPECT_EQ(one.why, not_a_skill::left_out);
+      EXPECT_EQ(one.path, ".agents/skills/" + one.id);
+      EXPECT_EQ(one.reason->code, too_many);
+      ids.push_back(one.id);
+    }
+    return ids;
+  };
+  EXPECT_THAT(described(*list_of(store)),
+              ElementsAre("a: For tests.", "b: For tests.", "c: For tests."));
+  EXPECT_THAT(left_out(), ElementsAre("d", "e"));
+  const auto before = list_of(store);
+  EXPECT_EQ(list_of(store), before); // nothing has changed
+  put_user("f");
+  EXPECT_THAT(left_out(), ElementsAre("d", "e", "f"));
+  ASSERT_THAT(store.remove("a"), IsOk());
+  EXPECT_THAT(left_out(), ElementsAre("e", "f"));
+  EXPECT_THAT(store.find("f"), IsOk()); // by its id it is found all the same
 }
 
 TEST_F(skill_store_test, links_beneath_the_root_are_followed_for_user_skills_only) {
@@ -262,9 +288,9 @@ TEST_F(skill_store_test, bounds_what_it_looks_at_and_says_so) {
     put_user("s" + std::to_string(i));
   const auto list = list_of(open_store({.entries_max = 10}));
   EXPECT_EQ(list->skills.size(), 10U);
-  ASSERT_EQ(list->not_loaded.size(), 1U);
+  ASSERT_EQ(list->not_loaded.size(), 2U);
   EXPECT_EQ(list->not_loaded[0].reason->code, too_many);
-  EXPECT_EQ(list->not_loaded[0].path, ".agents/skills");
+  EXPECT_EQ(list->not_loaded[0].path, ".agents/skills/s8");
   EXPECT_THAT(list_of(open_store({.entries_max = 12}))->not_loaded, IsEmpty());
 }
 
@@ -444,6 +470,21 @@ TEST_F(skill_store_test, an_edit_changes_two_fields_and_nothing_else) {
   ASSERT_THAT(store.edit("s", {.name = "renamed"}), IsOk());
   EXPECT_THAT(described(*list_of(store)), ElementsAre("s: new: with colon"));
   EXPECT_THAT(hidden(), IsEmpty());
+}
+
+TEST_F(skill_store_test, an_edit_leaves_what_is_there_whatever_it_is) {
+  const std::string rest =
+      "description: \u200B\u202Eمی\u200Cخواهم \\u0007 👩\u200D💻 查询行情 ok\n---\n";
+  put(user, "s", "---\nname: s\n" + rest);
+  const auto store = open_store();
+  ASSERT_THAT(store.edit("s", {.name = "t"}), IsOk());
+  EXPECT_EQ(t.content("ws/.agents/skills/s/SKILL.md"), "---\nname: t\n" + rest);
+  // As a new text, what nobody sees is refused, and what spells is not.
+  EXPECT_THAT(store.edit("s", {.description = "a\u200Bb"}), IsError(invalid_argument));
+  EXPECT_THAT(store.edit("s", {.description = "a\U000E0041b"}), IsError(invalid_argument));
+  const auto edited = store.edit("s", {.description = "می\u200Cخواهم 👩\u200D💻 ❤\uFE0F"});
+  ASSERT_THAT(edited, IsOk());
+  EXPECT_EQ(edited->description, "می\u200Cخواهم 👩\u200D💻 ❤\uFE0F");
 }
 
 TEST_F(skill_store_test, an_edit_that_is_refused_changes_nothing) {

@@ -5,6 +5,7 @@
 #include "skills_cli.hpp"
 #include "terminal.hpp"
 
+#include <paddock/detail/ascii.hpp>
 #include <paddock/file.hpp>
 #include <paddock/frontmatter_yaml.hpp>
 #include <paddock/lexical_path.hpp>
@@ -28,6 +29,7 @@ struct verdict {
   std::string path;
   std::vector<frontmatter::diagnostic> diagnostics;
   std::optional<error> unreadable;
+  std::string other_name; ///< of the file, which is SKILL.md but for its case
 
   [[nodiscard]] std::size_t errors() const {
     const auto bad = std::ranges::count_if(
@@ -35,6 +37,18 @@ struct verdict {
     return static_cast<std::size_t>(bad) + (unreadable ? 1 : 0);
   }
 };
+
+/// The name of the file that is there instead of SKILL.md and differs in case only; empty when
+/// there is none.
+std::string in_other_case(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator at(directory, ignored), end; !ignored && at != end;
+       at.increment(ignored))
+    if (const std::string name = at->path().filename();
+        detail::equal_ignoring_ascii_case(name, skill_file))
+      return name;
+  return {};
+}
 
 verdict judge(const root& from, std::string_view path, std::string shown,
               std::string_view directory) {
@@ -44,6 +58,8 @@ verdict judge(const root& from, std::string_view path, std::string shown,
     v.diagnostics = frontmatter::validate(file->bytes, directory, frontmatter::libyaml());
   else
     v.unreadable = file.error();
+  if (!file && file.error().code == error_code::not_found && file_name(path) == skill_file)
+    v.other_name = in_other_case(std::filesystem::path(from.path()) / parent(path));
   return v;
 }
 
@@ -74,7 +90,11 @@ std::vector<verdict> judge_all(const skill_store& store, const skill_list& list)
 
 void print_text(const std::vector<verdict>& verdicts, std::size_t errors, std::size_t warnings) {
   for (const verdict& v : verdicts) {
-    if (v.unreadable)
+    if (!v.other_name.empty())
+      std::printf("%s:1:1: error: the file is named %s; rename it to %s [%s]\n",
+                  fit(v.path, v.path.size()).c_str(), v.other_name.c_str(), skill_file.data(),
+                  wire_name(not_a_skill::wrong_case).data());
+    else if (v.unreadable)
       std::printf("%s:1:1: error: %s [%s]\n", fit(v.path, v.path.size()).c_str(),
                   text(v.unreadable->code).data(), wire_name(v.unreadable->code).data());
     for (const auto& d : v.diagnostics)
@@ -92,7 +112,10 @@ void print_json(const std::vector<verdict>& verdicts, std::size_t errors, std::s
   out.begin_object().key("files").begin_array();
   for (const verdict& v : verdicts) {
     out.begin_object().member("path", encode_name(v.path));
-    if (v.unreadable) out.member("unreadable", wire_name(v.unreadable->code));
+    if (!v.other_name.empty())
+      out.member("unreadable", wire_name(not_a_skill::wrong_case)).member("found", v.other_name);
+    else if (v.unreadable)
+      out.member("unreadable", wire_name(v.unreadable->code));
     write_diagnostics(out.key("diagnostics"), v.diagnostics);
     out.end_object();
   }

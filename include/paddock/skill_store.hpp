@@ -38,9 +38,12 @@ namespace paddock {
 // X(enumerator, wire name, what is the matter)
 #define PADDOCK_NOT_A_SKILL(X)                                                                     \
   X(no_skill_file, "no_skill_file", "there is no SKILL.md")                                        \
+  X(wrong_case, "wrong_case", "the name of its file is not all capitals; rename it to SKILL.md")   \
   X(invalid_frontmatter, "invalid_frontmatter", "the frontmatter of SKILL.md is not valid")        \
   X(unreadable, "unreadable", "SKILL.md cannot be read")                                           \
-  X(shadowed, "shadowed", "a system skill has the same id")
+  X(shadowed, "shadowed", "a system skill has the same id")                                        \
+  X(left_out, "left_out",                                                                          \
+    "it was not looked at, because there are too many directories; remove some")
 
 /// Why a directory is not a skill. The diagnostics say where the frontmatter is not valid, `reason`
 /// why a file cannot be read: a FIFO, a link that leaves the root, no permission.
@@ -73,8 +76,10 @@ struct skill_store_options {
   std::string system_directory = ".agents/sys.skills"; ///< relative to the root
   std::string user_directory = ".agents/skills";
   frontmatter::policy policy = frontmatter::policy::lenient;
-  unsigned threads_max = 2;           ///< for scanning large stores; at least 1
-  std::uint32_t entries_max = 20'000; ///< directories looked at in each of the two
+  unsigned threads_max = 2; ///< for scanning large stores; at least 1
+  /// Directories looked at in each of the two, those with the first ids; each other one is told as
+  /// left out.
+  std::uint32_t entries_max = 20'000;
   /// What a power cut leaves of a change: with `data` the skill is whole, old or new; with `full` a
   /// change that was reported is there.
   paddock::durability durability = paddock::durability::none;
