@@ -334,13 +334,24 @@ class Both(Cli):
             ([PADDOCK, "call"], "tool is required: paddock call TOOL [JSON] (see paddock call --help)"),
             ([PADDOCK, "skills", "add", "x"], "--name is required", "paddock skills add --name"),
             ([PADDOCK, "call", "readTextFile", "--agr", "path=x"], "did you mean --arg?"),
-            ([PADDOCK, "call", "readTextFile", "path=x"], "--arg path=x"),
+            ([PADDOCK, "call", "readTextFile", "path=x"], "not JSON; write one argument as --arg path=x"),
+            ([PADDOCK, "call", "readTextFile", "notes 1.md"], "write one argument as --arg 'path=notes 1.md'"),
+            ([PADDOCK, "call", "readTextFile", "--arg", "path"], "write --arg path=VALUE"),
+            ([PADDOCK, "call", "readTextFile", "--arg", "pth=x"], "did you mean path?"),
+            ([PADDOCK, "experts", "check", "servers.json"], "--config servers.json"),
+            ([PADDOCK, "doctor", "frobnicate"], "one argument too many: frobnicate (see paddock doctor --help)"),
+            ([PADDOCK, "help", "exce"], "no command exce; did you mean exec?"),
+            ([SERVER, "--http"], "--http needs a value: ADDRESS"),
+            ([SERVER, "--print-config", "vscod"], "vscod is not one of:", "did you mean vscode?"),
         ]:
             self.fails(run(*command), 2, *words)
         self.assertLess(len(run(SERVER, "--" + "x" * 100_000).stderr), 400)
         self.assertNotIn("\x1b", run(SERVER, "--\x1b[2J").stderr)
 
     def test_times_are_for_people(self):
+        done = run(PADDOCK, "exec", "-w", "/nonexistent", "--", "true")
+        self.fails(done, 125, "/nonexistent cannot be used: no such file or directory")
+        self.fails(run(PADDOCK, "exec", "--host", "--", "nosuch"), 127, "there is no program nosuch in PATH")
         for given in ["0", "-1", "nan", "inf", "1e300", "1e-9", "abc", "", "0x10", "2592001"]:
             done = run(PADDOCK, "exec", "--timeout", given, "--", "true")
             self.fails(done, 2, "--timeout", "between 1 ms and 30 days", "write seconds")

@@ -6,6 +6,7 @@
 #include "mcp_request.hpp"
 #include "subcommands.hpp"
 #include "terminal.hpp"
+#include "text_forms.hpp"
 
 #include <cstdio>
 #include <iostream>
@@ -26,6 +27,22 @@ struct call_options {
   std::vector<std::string> pairs; ///< key=value
 };
 
+/// What may have been meant: one argument, perhaps without its name.
+std::string in_pairs(const std::string& given, const mcp::tool& tool) {
+  if (given.empty() || given.find_first_of("{[\"") != std::string::npos) return {};
+  std::string pair = given;
+  if (given.find('=') == std::string::npos) {
+    mcp::json_document schema;
+    const auto parsed = schema.parse(mcp::input_schema_of(tool));
+    const auto first = parsed ? (*parsed)["required"].text() : std::string_view();
+    const std::size_t begin = first.find('"');
+    const std::size_t end = begin == first.npos ? begin : first.find('"', begin + 1);
+    if (end == first.npos) return {};
+    pair = std::string(first.substr(begin + 1, end - begin - 1)) + "=" + given;
+  }
+  return "; write one argument as --arg " + shell_word(fit(pair, shown_characters_max));
+}
+
 /// The arguments as one line of JSON; complains and returns nothing when they cannot be used.
 std::optional<std::string> arguments_of(const call_options& options, const mcp::tool& tool) {
   if (!options.pairs.empty()) {
@@ -39,11 +56,10 @@ std::optional<std::string> arguments_of(const call_options& options, const mcp::
   mcp::json_document document;
   const auto parsed = document.parse(given);
   if (!parsed) {
-    std::string text = std::string("the arguments are not JSON: ") + parsed.error().operation;
-    const auto equals = given.find('=');
-    if (equals != std::string::npos && given.find_first_of("{[\"") > equals)
-      text += "; write one argument as --arg " + fit(given, shown_characters_max);
-    complain(program, text);
+    std::string text = "the arguments are not JSON";
+    if (const std::string_view how = parsed.error().operation; how != text.substr(18))
+      text.append(": ").append(how);
+    complain(program, text + in_pairs(given, tool));
     return std::nullopt;
   }
   if (!parsed->is(mcp::json_kind::object)) {

@@ -3,6 +3,8 @@
 
 #include "text_forms.hpp"
 
+#include <paddock/detail/nearest_name.hpp>
+
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -27,6 +29,13 @@ bool is_of(const value_kind& kind, mcp::json_view value) {
   if (kind.json == mcp::json_kind::integer) return value.integer().has_value();
   if (kind.json == mcp::json_kind::number) return value.number().has_value();
   return value.is(kind.json);
+}
+
+std::string nearest_key(mcp::json_view properties, std::string_view key) {
+  std::vector<std::string> keys;
+  properties.for_each_member(
+      [&](std::string_view each, mcp::json_view) { keys.emplace_back(each); });
+  return detail::did_you_mean(key, keys);
 }
 
 std::string known_keys(mcp::json_view properties) {
@@ -69,10 +78,11 @@ std::optional<std::string> arguments_from_pairs(const mcp::tool& tool,
     const auto equals = text.find('=');
     const std::string_view key = text.substr(0, equals);
     if (equals == std::string_view::npos || key.empty())
-      problem = "--arg takes key=value, not " + pair;
+      problem = "--arg takes key=value, not " + pair +
+                (properties[text].exists() ? "; write --arg " + pair + "=VALUE" : "");
     else if (!properties[key].exists())
       problem = "--arg " + std::string(key) + ": " + tool.name + " has no such parameter (" +
-                known_keys(properties) + ")";
+                known_keys(properties) + ")" + nearest_key(properties, key);
     else if (std::ranges::find(seen, key) != seen.end())
       problem = "--arg " + std::string(key) + " is given twice";
     if (!problem.empty()) return std::nullopt;

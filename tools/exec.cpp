@@ -56,6 +56,10 @@ int exit_code_of(const error& e) {
 }
 
 std::string why_not_started(const error& e, const command& run, const confinement_report& report) {
+  const std::string& program_name = run.argv.front();
+  if (e.code == error_code::not_found && std::string_view(e.operation) == "execve" &&
+      program_name.find('/') == std::string::npos)
+    return "there is no program " + program_name + " in PATH";
   if (e.code != error_code::confinement_unavailable)
     return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
   std::string message = "this system cannot confine the command:";
@@ -87,7 +91,9 @@ std::optional<command_outcome> run_it(const exec_options& options, command& run,
   auto environment = build_environment({.inherited = inherited, .pass = {}, .extra = {}});
   const auto workspace = root::open(options.workspace);
   if (!environment || !workspace) {
-    complain(program, "the workspace " + options.workspace + " cannot be used");
+    const error_code reason = workspace ? environment.error().code : workspace.error().code;
+    complain(program, "the workspace " + options.workspace +
+                          " cannot be used: " + std::string(text(reason)));
     code = exit_not_started;
     return std::nullopt;
   }

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <filesystem>
+#include <initializer_list>
+#include <system_error>
 #include <vector>
 
 namespace paddock::cli {
@@ -60,6 +62,15 @@ int arguments_max(const CLI::App& app) {
   return count;
 }
 
+bool is_given_as(std::string_view word, std::initializer_list<std::string_view> endings) {
+  return std::ranges::any_of(endings, [&](std::string_view end) { return word.ends_with(end); });
+}
+
+bool names_a_directory(const std::string& word) {
+  std::error_code ignored;
+  return word.find('/') != std::string::npos || std::filesystem::is_directory(word, ignored);
+}
+
 /// The command of another program, such as `paddock exec` takes.
 const CLI::Option* foreign_command(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
@@ -105,11 +116,12 @@ private:
       return std::nullopt;
     }
     const bool has_commands = !commands_of(*at_).empty();
-    if (has_commands) return mistake{no_command(word)};
+    if (has_commands) return mistake{.text = no_command(word), .is_command = true};
     if (++arguments_ <= arguments_max(*at_)) return std::nullopt;
     std::string text = "there is one argument too many: " + shown(word);
-    if (const auto* workspace = at_->get_option_no_throw("--workspace");
-        workspace != nullptr && arguments_max(*at_) == 0 && workspace->empty())
+    if (is_given_as(word, {".toml", ".json"}) && at_->get_option_no_throw("--config") != nullptr)
+      text += "; to read that configuration, write --config " + shown(word);
+    else if (names_a_directory(word) && at_->get_option_no_throw("--workspace") != nullptr)
       text += "; to work in that directory, write --workspace " + shown(word);
     return mistake{std::move(text)};
   }
@@ -205,6 +217,17 @@ CLI::Validator whole_number(std::uint64_t max) {
         if (status != std::errc() || number > max)
           return shown(given) + " is too large; " + std::to_string(max) + " is the most";
         return {};
+      },
+      "");
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  std::map<std::string, int> known;
+  for (const std::string& word : words)
+    known.emplace(word, 0);
+  return CLI::Validator(
+      [known](std::string& given) {
+        return known.contains(given) ? std::string() : none_of(given, known);
       },
       "");
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddock::cli {
 
@@ -19,6 +20,7 @@ namespace paddock::cli {
 struct mistake {
   std::string text;
   bool is_misread = false; ///< the parser would take it for something else and go on
+  bool is_command = false; ///< the command is what does not exist
 };
 [[nodiscard]] std::optional<mistake> mistake_in(const CLI::App& app, int argc, char** argv);
 /// The program and the commands that the line names, "paddock skills show".
@@ -33,6 +35,8 @@ struct mistake {
 /// Seconds, with a fraction if wanted, between a millisecond and `max_s`.
 [[nodiscard]] CLI::Validator seconds(std::uint64_t max_s);
 
+/// One of these words, as it is.
+[[nodiscard]] CLI::Validator one_of(const std::vector<std::string>& words);
 /// "NAME is not one of: A, B; did you mean A?"
 [[nodiscard]] std::string none_of(const std::string& name, const std::map<std::string, int>& words);
 

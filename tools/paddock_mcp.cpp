@@ -5,6 +5,7 @@
 #include "audit_log.hpp"
 #include "host_config.hpp"
 #include "http_cli.hpp"
+#include "mistakes.hpp"
 #include "self_test.hpp"
 #include "workspace_cli.hpp"
 
@@ -48,7 +49,7 @@ void add_modes(CLI::App& app, modes& target) {
   const auto hosts = paddock::cli::host_names();
   app.add_option("--print-config", target.host,
                  "Print what makes a host start this server with these options, and exit")
-      ->check(CLI::IsMember(hosts).description(""))
+      ->check(paddock::cli::one_of(hosts))
       ->type_name(CLI::detail::join(hosts, "|"))
       ->excludes(list)
       ->excludes(check)

@@ -204,6 +204,10 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     if (wrong && wrong->is_misread) throw CLI::ExtrasError({wrong->text});
     app.parse(argc, argv);
   } catch (const CLI::Success& done) { // --help, --version
+    if (const auto wrong = mistake_in(app, argc, argv); wrong && wrong->is_command) {
+      complain(app.get_name(), wrong->text);
+      return usage;
+    }
     app.exit(done);
     return success;
   } catch (const CLI::ParseError& problem) {
@@ -213,6 +217,9 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
       text = wrong->text;
     else if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr)
       text += ": " + usage_of(app, path);
+    else if (const auto missing = text.find(": 1 required "); missing != std::string::npos)
+      text = text.substr(0, missing) +
+             " needs a value: " + text.substr(missing + 13, text.rfind(" missing") - missing - 13);
     complain(path, text + " (see " + path + " --help)");
     return usage;
   }
