@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace paddock {
 namespace {
@@ -68,6 +69,17 @@ result<std::shared_ptr<held_helper>> hold_helper(const std::string& path) {
 result<loaded_helper> load_command_helper(const std::string& helper) {
   PADDOCK_TRY(const auto held, hold_helper(helper));
   return loaded_helper{held->path, held->form()};
+}
+
+std::string own_program_in(const std::string& directory, const std::string& helper) {
+  const std::string place = sys::canonical_name(directory);
+  if (place.empty()) return {};
+  std::vector<std::string> programs;
+  if (auto own = sys::executable_path()) programs.push_back(*std::move(own));
+  if (const auto held = hold_helper(helper)) programs.push_back(sys::canonical_name((*held)->path));
+  for (std::string& program : programs)
+    if (place == "/" || program.starts_with(place + "/")) return std::move(program);
+  return {};
 }
 
 } // namespace paddock

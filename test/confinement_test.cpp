@@ -4,6 +4,7 @@
 // ordinary user, on machines that offer everything or lack something. The first column of the table
 // is the negative control: without confinement the attempt works.
 
+#include "confine/enforcement.hpp"
 #include "support/command_fixture.hpp"
 #include "support/denied_calls.hpp"
 #include "support/line_counts.hpp"
@@ -403,6 +404,19 @@ TEST(ConfinementLayer, EachHasItsOwnNameAndAText) {
   EXPECT_EQ(wire_name(none), "unknown");
   EXPECT_EQ(text(none), "");
   EXPECT_EQ(advice(none), "");
+}
+
+TEST(ConfinementLayer, WhatIsNotHeldIsInTheReadmeInTheSameWords) {
+  std::ifstream in(PADDOCK_TEST_README);
+  ASSERT_TRUE(in);
+  const std::string readme{std::istreambuf_iterator<char>(in), {}};
+  int openings = 0;
+  for (const confine::layer_rule& rule : confine::layer_rules) {
+    if (rule.opening == nullptr) continue;
+    EXPECT_THAT(readme, testing::HasSubstr(rule.opening));
+    ++openings;
+  }
+  EXPECT_GT(openings, 0);
 }
 
 TEST(ConfinementPolicy, NamesWhatIsRequiredAndMissing) {

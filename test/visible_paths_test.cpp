@@ -313,6 +313,26 @@ TEST_F(UnreachablePath, TakesTheLayerAway) {
       }
 }
 
+TEST_F(UnreachablePath, IsFoundByTheProbe) {
+  tree_.file("workspace/.perstack/kept");
+  confinement_policy policy;
+  policy.read_paths = {tree_ / "outside"};
+  const auto fine = probe_confinement(policy, PADDOCK_TEST_HELPER, workspace_);
+  ASSERT_THAT(fine, IsOk());
+  EXPECT_TRUE(fine->complete()) << fine->of(confinement_layer::file_system).missing;
+  policy.read_paths.push_back(tree_ / "absent");
+  const auto lost = probe_confinement(policy, PADDOCK_TEST_HELPER, workspace_);
+  ASSERT_THAT(lost, IsOk());
+  EXPECT_EQ(lost->unmet(),
+            " file_system (path " + tree_ / "absent" + ": No such file or directory)");
+  policy.read_paths = {"/tmp"}; // there is still a place outside to try
+  const auto elsewhere = probe_confinement(policy, PADDOCK_TEST_HELPER, workspace_);
+  ASSERT_THAT(elsewhere, IsOk());
+  EXPECT_TRUE(elsewhere->satisfied()) << elsewhere->unmet();
+  EXPECT_TRUE(tree_.exists("workspace/.perstack/kept"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(tree_ / "workspace"), {}), 1);
+}
+
 TEST_F(UnreachablePath, IsNoneInWhatCanBeChangedAnyway) {
   auto asked = in_workspace("echo fine");
   asked.confinement.read_paths = {tree_ / "workspace/absent"};

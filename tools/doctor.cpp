@@ -72,7 +72,9 @@ void print_layers(const confinement_report& confined) {
       std::printf("%31s%s\n", "", styled("by: " + layer.mechanism, style::dim).c_str());
     if (!layer.missing.empty())
       std::printf("%31s%s\n", "",
-                  ("missing: " + layer.missing + "; " + std::string(advice(layer.layer))).c_str());
+                  ((layer.applied ? "not held: " : "missing: ") + layer.missing + "; " +
+                   std::string(advice(layer.layer)))
+                      .c_str());
   }
 }
 
@@ -94,7 +96,8 @@ int run_doctor(const doctor_options& options) {
     findings.push_back(row.look(options.workspace));
     complete &= findings.back().found || row.wanted == need::optional;
   }
-  const auto confined = probe_confinement({});
+  const auto workspace = root::open(options.workspace);
+  const auto confined = probe_confinement({}, {}, workspace ? workspace->descriptor() : -1);
   complete &= confined && confined->satisfied();
   if (options.json)
     print_json(findings, confined);

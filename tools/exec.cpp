@@ -116,7 +116,9 @@ int run_exec(const exec_options& options) {
   confinement_cli confinement = options.confinement;
   if (options.best_effort) confinement.mode = exec_choice::best_effort;
   if (options.host) confinement.mode = exec_choice::host;
-  run.confinement = confinement.policy();
+  auto policy = confinement.policy(program, options.workspace);
+  if (!policy) return exit_not_started;
+  run.confinement = *std::move(policy);
   run.confinement.bounds.memory_bytes = options.memory_bytes;
   run.timeout_ms = options.timeout_s > 0
                        ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))

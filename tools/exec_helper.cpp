@@ -316,7 +316,7 @@ void set_up_process(const options& given) {
 } // namespace
 
 int run_helper(int argc, char** argv) {
-  if (argc == 7 && std::strcmp(argv[1], verify_option) == 0)
+  if (argc == 2 + verify_arguments && std::strcmp(argv[1], verify_option) == 0)
     return verify(const_cast<const char**>(argv + 2));
   options given;
   if (!parse(argc, argv, given)) {

@@ -3,6 +3,7 @@
 
 #include "terminal.hpp"
 
+#include <paddock/command.hpp>
 #include <paddock/confinement.hpp>
 #include <paddock/directory.hpp>
 #include <paddock/file.hpp>
@@ -93,10 +94,29 @@ void check_tools(report& out, mcp::server& server) {
   out.line(verdict::works, "tools", std::to_string(offered) + names);
 }
 
+std::string held_by(const layer_report& layer) {
+  return layer.mechanism + (layer.missing.empty() ? "" : "; not held: " + layer.missing);
+}
+
+void check_programs(report& out, const workspace_cli& from) {
+  const auto helper = load_command_helper(from.tools.exec_helper);
+  if (const auto own = program_in_workspace(from); !own.empty())
+    return out.line(verdict::lacks, "programs", own);
+  if (helper && helper->form == helper_form::opened)
+    return out.line(verdict::lacks, "programs",
+                    helper->path + " is held by its open file, because memory may not be run here; "
+                                   "keep it where no command can write");
+  out.line(verdict::works, "programs", "lie outside the workspace");
+}
+
 void check_commands(report& out, const workspace_cli& from, const mcp::server& server) {
   const auto runs = std::ranges::find(server.tools(), "exec", &mcp::tool::name);
   if (runs == server.tools().end()) return out.line(verdict::works, "commands", "are never run");
-  const auto confined = probe_confinement(from.confinement.policy(), from.tools.exec_helper);
+  const auto policy = from.confinement.policy("paddock-mcp", from.workspace);
+  const auto workspace = root::open(from.workspace, from.root);
+  if (!policy || !workspace)
+    return out.line(verdict::fails, "commands", "the options or the workspace cannot be used");
+  const auto confined = probe_confinement(*policy, from.tools.exec_helper, workspace->descriptor());
   if (!confined)
     return out.line(verdict::fails, "commands",
                     explained(confined.error(), "paddock doctor says more"));
@@ -108,7 +128,7 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
   for (const auto& layer : confined->layers) {
     const std::string subject = "  " + std::string(wire_name(layer.layer));
     if (layer.applied)
-      out.line(verdict::works, subject, layer.mechanism);
+      out.line(verdict::works, subject, held_by(layer));
     else if (layer.wanted != demand::off)
       out.line(verdict::lacks, subject,
                "missing: " + layer.missing + "; " + std::string(advice(layer.layer)));
@@ -123,6 +143,7 @@ int self_test(const workspace_cli& from, mcp::server& server) {
   report out;
   check_workspace(out, from, server);
   check_tools(out, server);
+  check_programs(out, from);
   check_commands(out, from, server);
   if (from.skills.wanted)
     out.line(verdict::works, "skills",

@@ -5,6 +5,7 @@
 #include "mistakes.hpp"
 #include "terminal.hpp"
 
+#include <paddock/command.hpp>
 #include <paddock/detail/nearest_name.hpp>
 #include <paddock/mcp/skills.hpp>
 #include <paddock/version.hpp>
@@ -53,15 +54,16 @@ std::string default_text(const limit_description& limit) {
 }
 
 void add_exec_options(CLI::App& app, confinement_cli& target) {
-  add_choice<exec_choice>(app, "--exec", target.mode,
-                          {{"on", exec_choice::confined},
-                           {"confined", exec_choice::confined},
-                           {"best-effort", exec_choice::best_effort},
-                           {"host", exec_choice::host},
-                           {"off", exec_choice::off}},
-                          "How commands run: confined or not at all (the default), as confined as "
-                          "the system allows, with all rights of "
-                          "this user, or never");
+  add_choice<exec_choice>(
+      app, "--exec", target.mode,
+      {{"on", exec_choice::confined},
+       {"confined", exec_choice::confined},
+       {"best-effort", exec_choice::best_effort},
+       {"host", exec_choice::host},
+       {"off", exec_choice::off}},
+      "How commands run: confined (or on) or not at all (the default), as confined as "
+      "the system allows, with all rights of "
+      "this user, or never");
   app.add_flag("--allow-network", target.network, "Let commands use the network");
   const auto path_list = [&](const std::string& name, std::vector<std::string>& paths,
                              const std::string& text) {
@@ -129,23 +131,63 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
   return offer;
 }
 
+bool is_in(const std::filesystem::path& path, const std::filesystem::path& directory) {
+  return std::ranges::mismatch(path, directory).in2 == directory.end();
+}
+
+/// Under its canonical name, which is fixed from now on, and under the name that was given.
+bool add_paths(std::string_view program, const std::string& workspace, std::string_view purpose,
+               const std::vector<std::string>& given, std::vector<std::string>& into) {
+  std::error_code failed;
+  const auto place = std::filesystem::canonical(workspace, failed);
+  for (const std::string& path : given) {
+    const auto refuse = [&](const std::string& why) {
+      complain(program, "the path " + path + ", which " + std::string(purpose) +
+                            " by commands, cannot be used: " + why);
+      return false;
+    };
+    const auto real = std::filesystem::canonical(path, failed);
+    if (failed) return refuse(failed.message() + "; name one that exists");
+    if (real == "/") return refuse("it is everything; name the directories that are needed");
+    auto named = std::filesystem::absolute(path).lexically_normal();
+    if (!named.has_filename()) named = named.parent_path();
+    if (is_in(named, place) && !is_in(real, place))
+      return refuse("a link in the workspace leads to it, which a command may have made; name " +
+                    real.string());
+    into.push_back(real.string());
+    if (named != real) into.push_back(named.string());
+  }
+  return true;
+}
+
 } // namespace
 
-confinement_policy confinement_cli::policy() const {
+std::optional<confinement_policy> confinement_cli::policy(std::string_view program,
+                                                          const std::string& workspace) const {
   confinement_policy made;
   if (mode == exec_choice::host) made = confinement_policy::host();
   if (mode == exec_choice::best_effort) made = confinement_policy::best_effort();
   if (network) made.network = demand::off;
   for (const auto layer : confinement_layers)
     if (require_all && made.wanted(layer) != demand::off) made.wanted(layer) = demand::required;
-  const auto absolute = [](const std::string& path) {
-    return std::filesystem::absolute(path).lexically_normal().string();
-  };
-  std::transform(read_paths.begin(), read_paths.end(), std::back_inserter(made.read_paths),
-                 absolute);
-  std::transform(write_paths.begin(), write_paths.end(), std::back_inserter(made.write_paths),
-                 absolute);
+  const bool fine = add_paths(program, workspace, "may be read", read_paths, made.read_paths) &&
+                    add_paths(program, workspace, "may be changed", write_paths, made.write_paths);
+  if (!fine) return std::nullopt;
+  for (const std::string& path : write_paths)
+    if (const std::string own = own_program_in(path); !own.empty()) {
+      complain(program, "the path " + path + ", which commands may be let change, holds " + own +
+                            ", which confines them; name a directory without it");
+      return std::nullopt;
+    }
   return made;
+}
+
+std::string program_in_workspace(const workspace_cli& from) {
+  const std::string own = own_program_in(from.workspace);
+  if (own.empty() || from.tools.access == mcp::workspace_access::read_only) return {};
+  return "the workspace holds " + own +
+         ", which is run again at the next start; choose a workspace without this server's "
+         "programs";
 }
 
 void add_workspace_options(CLI::App& app, workspace_cli& target) {
@@ -237,7 +279,9 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   std::string unknown;
   mcp::workspace_options chosen = from.tools;
   if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
-  chosen.confinement = from.confinement.policy();
+  auto policy = from.confinement.policy(program, from.workspace);
+  if (!policy) return std::nullopt;
+  chosen.confinement = *std::move(policy);
   const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));
   auto tools = mcp::workspace_tools(workspace, std::move(chosen), &unknown);
   if (!tools) {

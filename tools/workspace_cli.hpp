@@ -38,7 +38,10 @@ struct confinement_cli {
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
 
-  [[nodiscard]] confinement_policy policy() const;
+  /// For commands of that workspace; complains and returns nothing when a path names nothing, the
+  /// root directory, something that a command may have put there, or the programs of this process.
+  [[nodiscard]] std::optional<confinement_policy> policy(std::string_view program,
+                                                         const std::string& workspace) const;
 };
 
 /// Whether and how skills are served beside the tools.
@@ -59,6 +62,9 @@ struct workspace_cli {
 
 /// Adds the options to `app`; they fill `target`, which must live as long.
 void add_workspace_options(CLI::App& app, workspace_cli& target);
+
+/// What is to be said when the tools may change the server's own programs; empty: they may not.
+[[nodiscard]] std::string program_in_workspace(const workspace_cli& from);
 
 /// "program: message" on standard error.
 void complain(std::string_view program, std::string_view message);

@@ -151,12 +151,16 @@ struct confinement_report {
   [[nodiscard]] std::string unmet() const;
 };
 
-/// Tries the policy on a throw-away workspace: every layer that is wanted is really applied to a
-/// child, which then tries to read and write outside, to open a socket, to see a protected entry,
-/// to gain privileges. A layer that claims to hold and does not is reported as missing. Takes a few
+/// Tries the policy as it is, on the workspace that it is for (a directory descriptor, borrowed;
+/// -1: a throw-away one): every layer that is wanted is really applied to a child, which then tries
+/// to read, write and change attributes outside, also by an odd PATH and HOME, to open a socket, to
+/// see a protected entry, to gain privileges and to leave some behind. It changes nothing in the
+/// workspace. A layer that claims to hold and does not is reported as missing. Takes a few
 /// milliseconds and never refuses. `helper` as in command::helper. Errors: those of `run`, and
-/// those of making a temporary directory.
+/// those of making a temporary directory that lies in no path of the policy (unsupported: there is
+/// none).
 [[nodiscard]] result<confinement_report> probe_confinement(const confinement_policy& policy,
-                                                           const std::string& helper = {});
+                                                           const std::string& helper = {},
+                                                           int workspace = -1);
 
 } // namespace paddock

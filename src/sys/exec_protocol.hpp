@@ -71,9 +71,12 @@ struct exec_policy {
 };
 inline constexpr std::uint32_t exec_policy_bytes_max = 4U * 1024 * 1024;
 
-/// Run as a confined command with this and five more arguments, the helper tries to escape
+/// Run as a confined command with this and `verify_arguments` more, the helper tries to escape
 /// (tools/helper/verify.hpp).
 inline constexpr char verify_option[] = "--verify";
+inline constexpr int verify_arguments = 8;
+/// Device and inode numbers are told by their remainder: a number has eighteen digits at most.
+inline constexpr unsigned long verify_modulus = 1'000'000'000'000'000'000;
 
 inline constexpr char terminate_request = 't';
 

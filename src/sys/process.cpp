@@ -253,6 +253,16 @@ shared_memory::~shared_memory() {
   if (id_ >= 0) ::shmctl(id_, IPC_RMID, nullptr);
 }
 
+std::string canonical_name(const std::string& path) {
+  const auto fd = openat(AT_FDCWD, path.c_str(), O_PATH | O_CLOEXEC);
+  return fd ? name_of(fd->get()) : std::string();
+}
+
+std::string name_of(int fd) {
+  const auto name = readlinkat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(fd)).c_str());
+  return name ? *name : std::string();
+}
+
 result<std::string> executable_path() {
   return readlinkat(AT_FDCWD, "/proc/self/exe");
 }

@@ -77,6 +77,10 @@ private:
   int id_;
 };
 
+/// What a path leads to, without a link; empty: nothing.
+std::string canonical_name(const std::string& path);
+/// The same of an open descriptor.
+std::string name_of(int fd);
 /// "/proc/self/exe", resolved.
 result<std::string> executable_path();
 

@@ -4,8 +4,9 @@
 namespace paddock::exec {
 
 /// The other use of this program: run as a confined command it tries what it should not be able to
-/// do. argv: a file outside, a file to be made outside, a file of a protected entry, a process
-/// outside, the key of a piece of shared memory. Returns a bit per confine::layer that failed.
+/// do. argv: a file outside, a file to be made outside, one whose attributes are to be changed, a
+/// protected entry (or nothing) and its device and inode, a process outside, the key of a piece of
+/// shared memory. Returns a bit per confine::layer that failed.
 int verify(const char** argv);
 
 } // namespace paddock::exec

@@ -94,6 +94,17 @@ std::optional<tool_result> prepare(const workspace_state& state, const call& c, 
   return set_directory(state, c, r);
 }
 
+/// What a command meets is the latest there is to know.
+void note_confinement(workspace_state& state, const confinement_report& met) {
+  const std::lock_guard guard(state.confinement_mutex);
+  if (!state.confinement) return;
+  for (const layer_report& layer : met.layers)
+    if (layer.applied != state.confinement->of(layer.layer).applied) {
+      state.confinement.reset();
+      return;
+    }
+}
+
 /// Seconds since the start, whenever there is something to tell.
 class progress_report {
 public:
@@ -132,6 +143,8 @@ tool_result exec(workspace_state& state, call& c) {
   const auto forget = gsl::finally([&] { c.on_cancel({}); });
   confinement_report enforced;
   const auto outcome = run(r.run, &cancel, &enforced);
+  if (outcome || outcome.error().code == error_code::confinement_unavailable)
+    note_confinement(state, enforced);
   if (!outcome) return command_not_started(outcome.error(), r.run, enforced);
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;

@@ -4,6 +4,9 @@
 
 #include <paddock/version.hpp>
 
+#include <fcntl.h>
+
+#include <algorithm>
 #include <string>
 
 namespace paddock::mcp {
@@ -14,16 +17,25 @@ std::string megabytes(std::uint64_t bytes) {
   return std::to_string((bytes + mib / 2) / mib) + "MB";
 }
 
-/// What the system enforces, found out by the first one who asks.
-const confinement_report* confinement_of(workspace_state& state, call& c) {
+/// What the system enforces, found out by trying: by the first one who asks, and again when a path
+/// of the options came or went, or when a command met something else.
+std::optional<confinement_report> confinement_of(workspace_state& state, call& c) {
+  const confinement_policy& policy = state.options.confinement;
   if (state.options.exec == exec_mode::off || state.options.access == workspace_access::read_only)
-    return nullptr;
-  std::call_once(state.confinement_once, [&] {
-    c.may_block();
-    auto found = probe_confinement(state.options.confinement, state.options.exec_helper);
-    if (found) state.confinement = *std::move(found);
-  });
-  return state.confinement ? &*state.confinement : nullptr;
+    return std::nullopt;
+  const auto is_there = [](const std::string& path) {
+    return sys::faccessat(AT_FDCWD, path.c_str(), F_OK).has_value();
+  };
+  const bool all_there = std::ranges::all_of(policy.read_paths, is_there) &&
+                         std::ranges::all_of(policy.write_paths, is_there);
+  const std::lock_guard guard(state.confinement_mutex);
+  if (state.confinement && all_there == state.paths_there) return state.confinement;
+  c.may_block();
+  auto found = probe_confinement(policy, state.options.exec_helper, state.root->descriptor());
+  if (!found) return std::nullopt;
+  state.paths_there = all_there;
+  state.confinement = *std::move(found);
+  return state.confinement;
 }
 
 } // namespace
@@ -43,7 +55,8 @@ tool_result health_check(workspace_state& state, call& c) {
   out.key("pid").integer(sys::process_id());
   out.member("version", PADDOCK_VERSION);
   out.member("resolver", state.root->resolver() == resolver::openat2 ? "openat2" : "walker");
-  if (const auto* report = confinement_of(state, c)) {
+  if (!state.warning.empty()) out.member("warning", encode_name(state.warning));
+  if (const auto report = confinement_of(state, c)) {
     out.key("confinement");
     write_confinement(out, *report);
   }

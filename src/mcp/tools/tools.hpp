@@ -32,8 +32,10 @@ struct workspace_state {
   std::mutex todo_mutex;
   todo_list todos;
   std::atomic<std::uint64_t> commands_running{0};
-  std::once_flag confinement_once;
-  std::optional<confinement_report> confinement; ///< what healthCheck found out, once
+  std::string warning; ///< about the workspace, for healthCheck; empty: none
+  std::mutex confinement_mutex;
+  std::optional<confinement_report> confinement; ///< as far as is known
+  bool paths_there = false;                      ///< all paths of the policy, when that was found
 };
 
 /// What a tool does to the workspace; --read-only and --exec decide by it.

@@ -80,6 +80,12 @@ result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
   // Before anybody can write where it lies. Without one, each call of exec says so.
   if (std::ranges::any_of(tools, [](const tool& made) { return made.name == "exec"; }))
     (void)load_command_helper(state->options.exec_helper).has_value();
+  if (state->options.access != workspace_access::read_only)
+    if (const auto own = own_program_in(state->root->path(), state->options.exec_helper);
+        !own.empty())
+      state->warning = "the workspace holds " + own +
+                       ", which is run again at the next start of the server; choose a workspace "
+                       "without the server's programs";
   return tools;
 }
 

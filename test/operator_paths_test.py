@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the operator decides about commands: paths that options name, what becomes of them later, and the programs
+that confine. The agent decides nothing of it."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+def run(*command, **more):
+    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, **more)
+
+
+class Conversation:
+    """A server that is asked one thing after the other."""
+
+    def __init__(self, *options, program=SERVER, **more):
+        self.process = subprocess.Popen([program, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, encoding="utf-8", **more)
+        self.asked = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.complaints = self.process.communicate(timeout=60)[1]
+
+    def call(self, tool, **arguments):
+        self.asked += 1
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.asked, "method": "tools/call", "params": {
+            "name": tool, "arguments": arguments, "_meta": META}}) + "\n")
+        self.process.stdin.flush()
+        while True:
+            answer = json.loads(self.process.stdout.readline())
+            if answer.get("id") == self.asked:
+                return json.loads(answer["result"]["content"][0]["text"])
+
+    def exec(self, script, **env):
+        return self.call("exec", command="sh", args=["-c", script], env=env, cwd=".", stdout=True, stderr=True)
+
+    def layer(self, name):
+        return next(each for each in self.call("healthCheck")["confinement"] if each["layer"] == name)
+
+
+class Operator(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="paddock-operator-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(os.path.realpath(folder.name))
+        self.workspace, self.outside = self.folder / "workspace", self.folder / "outside"
+        for directory in [self.workspace, self.outside, self.folder / "extra"]:
+            directory.mkdir()
+        (self.outside / "secret").write_text("SECRET")
+
+    def needs_confinement(self):
+        done = run(PADDOCK, "exec", "-w", str(self.workspace), "--", "true")
+        if done.returncode == 125:
+            self.skipTest(done.stderr)
+
+
+class PathOptions(Operator):
+    def test_a_path_that_cannot_be_meant_is_refused_at_start(self):
+        (self.workspace / "link").symlink_to(self.outside)
+        programs = os.path.dirname(SERVER)
+        cases = [
+            ("absent", str(self.folder / "absent"), True, "No such file"),
+            ("empty", "", True, "name"),
+            ("below a file", str(self.outside / "secret/x"), True, "Not a directory"),
+            ("the root directory", "/", True, "everything"),
+            ("by a link in the workspace", str(self.workspace / "link"), True, "link in the workspace"),
+            ("below such a link", str(self.workspace / "link/secret"), True, "link in the workspace"),
+            ("the programs", programs, False, "confines them"),
+            ("above the programs", os.path.dirname(programs), False, "confines them"),
+            ("another directory", str(self.outside), True, None),
+        ]
+        for name, path, also_read, word in cases:
+            for option in ["write", "read"] if also_read else ["write"]:
+                with self.subTest(name, option=option):
+                    starts = [run(SERVER, "--list-tools", "-w", str(self.workspace), f"--exec-{option}", path),
+                              run(PADDOCK, "exec", "-w", str(self.workspace), f"--{option}", path, "--", "true")]
+                    for done, code in zip(starts, [2, 125]):
+                        if word is None:
+                            self.assertEqual(done.returncode, 0, done)
+                            continue
+                        self.assertEqual(done.returncode, code, done)
+                        self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+                        self.assertIn(word, done.stderr)
+                        self.assertIn(path, done.stderr)
+        # Reading the programs does no harm.
+        done = run(SERVER, "--list-tools", "-w", str(self.workspace), "--exec-read", programs)
+        self.assertEqual(done.returncode, 0, done)
+
+    def test_a_path_that_vanishes_takes_the_layer_with_it(self):
+        self.needs_confinement()
+        extra = self.folder / "extra"
+        with Conversation("-w", str(self.workspace), "--exec-write", str(extra)) as server:
+            self.assertNotIn("error", server.exec(f"echo x > {extra}/file"))
+            self.assertTrue(server.layer("file_system")["applied"])
+            shutil.rmtree(extra)
+            refused = server.exec(f"chmod 777 {self.outside}/secret; echo ran")
+            self.assertEqual(refused["error"], "confinement_unavailable")
+            self.assertIn(str(extra), refused["message"])
+            layer = server.layer("file_system")
+            self.assertFalse(layer["applied"])
+            self.assertIn(f"path {extra}: No such file", layer["missing"])
+            extra.mkdir()
+            self.assertTrue(server.layer("file_system")["applied"])
+            self.assertNotIn("error", server.exec(f"echo x > {extra}/file"))
+        self.assertEqual((self.outside / "secret").stat().st_mode & 0o777, 0o644)
+
+    def test_the_check_tries_the_real_options(self):
+        self.needs_confinement()
+        done = run(SERVER, "--check", "-w", str(self.workspace), "--exec-read", str(self.outside))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"ok +programs")
+        self.assertEqual(os.listdir(self.workspace), [])
+
+
+class Environment(Operator):
+    def test_the_environment_of_a_call_shows_nothing(self):
+        self.needs_confinement()
+        secret = self.outside / "secret"
+        with Conversation("-w", str(self.workspace)) as server:
+            for env in [{}, {"PATH": f"/usr/bin:/bin:{self.outside}"}, {"PATH": f"/usr/bin:/bin:/tmp/../{self.outside}"},
+                        {"HOME": str(self.outside)}, {"PATH": "/usr/bin:/bin:/etc", "HOME": "/"}]:
+                with self.subTest(env):
+                    seen = server.exec(f"cat {secret}; ls -a /etc", **env)
+                    self.assertNotIn("SECRET", json.dumps(seen))
+                    self.assertNotIn("shadow", json.dumps(seen))
+        environment = {**os.environ, "PATH": f"{os.environ['PATH']}:{self.outside}"}
+        with Conversation("-w", str(self.workspace), env=environment) as server: # the control
+            self.assertIn("SECRET", json.dumps(server.exec(f"cat {secret}")))
+
+
+class Programs(Operator):
+    def setUp(self):
+        super().setUp()
+        tools = self.workspace / "build/tools"
+        tools.mkdir(parents=True)
+        built = pathlib.Path(os.path.realpath(SERVER)).parent
+        for name in ["paddock-mcp", "paddock-exec-helper"]:
+            shutil.copy2(built / name, tools)
+        (self.workspace / "build/src").symlink_to(built.parent / "src") # for the libraries
+        (self.workspace / "build/subprojects").symlink_to(built.parent / "subprojects")
+        self.server, self.helper = str(tools / "paddock-mcp"), tools / "paddock-exec-helper"
+        if run(self.server, "--version").returncode != 0:
+            self.skipTest("the server cannot be copied")
+
+    def attack(self):
+        # As somebody who may write there would: a program that runs what it is given, and reports nothing.
+        self.helper.unlink()
+        self.helper.write_text(f"#!/bin/sh\ncp {self.outside}/secret {self.workspace}/stolen\n")
+        self.helper.chmod(0o755)
+
+    def test_a_running_server_keeps_its_helper(self):
+        self.needs_confinement()
+        with Conversation("-w", str(self.workspace), program=self.server) as server:
+            server.call("todo") # it serves
+            self.attack()
+            self.assertEqual(server.exec("echo fine")["output"], "fine\n")
+            self.assertIn("error", server.exec(f"cat {self.outside}/secret"))
+        self.assertFalse((self.workspace / "stolen").exists())
+        with Conversation("-w", str(self.workspace), program=self.server) as server: # the control: one that starts now
+            self.assertIn("error", server.exec("echo fine"))
+
+    def test_a_workspace_that_holds_the_programs_is_told(self):
+        done = run(self.server, "--check", "--exec", "off", "-w", str(self.workspace))
+        self.assertRegex(done.stdout, r"note +programs +the workspace holds .*paddock-mcp")
+        with Conversation("--exec", "off", "-w", str(self.workspace), program=self.server) as server:
+            self.assertIn("paddock-mcp", server.call("healthCheck")["warning"])
+        self.assertIn("warning: the workspace holds", server.complaints)
+        with Conversation("--exec", "off", "-w", str(self.outside), program=self.server) as server:
+            self.assertNotIn("warning", server.call("healthCheck"))
+        self.assertEqual(server.complaints, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
