@@ -23,9 +23,6 @@ namespace paddock {
 namespace {
 
 constexpr std::uint32_t code_points = 0x110000;
-constexpr bool is_surrogate(std::uint32_t c) {
-  return c >= 0xD800 && c <= 0xDFFF;
-}
 
 /// What a program prints; nothing when it cannot be run.
 std::optional<std::string> output_of(const std::string& command) {
