@@ -19,8 +19,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <limits>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 namespace paddock {
@@ -78,7 +80,7 @@ struct started_command {
   file_descriptor err;
 };
 
-result<started_command> start(const command& asked) {
+result<started_command> start(const command& asked, const entries_to_protect& entries) {
   PADDOCK_TRY(auto out, sys::pipe2(0));
   PADDOCK_TRY(auto err, sys::pipe2(0));
   PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
@@ -92,6 +94,7 @@ result<started_command> start(const command& asked) {
                    .working_directory = asked.working_directory,
                    .workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace,
                    .confinement = asked.confinement,
+                   .entries = entries,
                    .kill_grace_ms = asked.kill_grace_ms,
                    .helper = asked.helper}));
   return started_command{std::move(program), std::move(out.first), std::move(err.first)};
@@ -100,9 +103,10 @@ result<started_command> start(const command& asked) {
 /// One call of `run`, from the start of the helper to the end of the tree.
 class command_run {
 public:
-  command_run(const command& asked, started_command running, int cancel_fd, std::int64_t began)
-      : asked_(asked), running_(std::move(running)), cancel_fd_(cancel_fd), began_(began),
-        wake_at_(later(began, asked.timeout_ms)),
+  command_run(const command& asked, const entries_to_protect& entries, started_command running,
+              int cancel_fd, std::int64_t began)
+      : asked_(asked), entries_(entries), running_(std::move(running)), cancel_fd_(cancel_fd),
+        began_(began), wake_at_(later(began, asked.timeout_ms)),
         buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
         out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
         err_(asked.err == capture::keep ? asked.output_bytes_max : 0) {}
@@ -117,12 +121,15 @@ private:
   void stop(ending why);
   void take_event();
   void apply(const sys::exec_message& message);
+  void apply(const sys::exec_appeared& told);
+  void note_confinement(const confine::enforcement& taken);
   void supervisor_lost();
   void give_up(const error& reason);
   void start_draining();
   void take_output(output_stream stream, file_descriptor& from, output_collector& into);
 
   const command& asked_;
+  const entries_to_protect& entries_;
   started_command running_;
   int cancel_fd_;
   std::int64_t began_;
@@ -188,8 +195,11 @@ void command_run::take_event() {
   union {
     sys::exec_message message;
     sys::exec_confined confined;
+    sys::exec_appeared appeared;
   } received;
-  static_assert(sizeof received.message != sizeof received.confined);
+  static_assert(sizeof received.message != sizeof received.confined &&
+                sizeof received.message != sizeof received.appeared &&
+                sizeof received.confined != sizeof received.appeared);
   const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
   const auto size = sys::recv_nowait(running_.program.channel.get(), bytes);
   if (!size && size.error().os_errno == EAGAIN) return;
@@ -198,9 +208,33 @@ void command_run::take_event() {
   else if (size && *size == sizeof received.message)
     apply(received.message);
   else if (size && *size == sizeof received.confined)
-    outcome_.confinement = confine::describe(asked_.confinement, received.confined.taken);
+    note_confinement(received.confined.taken);
+  else if (size && *size == sizeof received.appeared)
+    apply(received.appeared);
   else
     supervisor_lost();
+}
+
+void command_run::note_confinement(const confine::enforcement& taken) {
+  outcome_.confinement = confine::describe(asked_.confinement, taken);
+  layer_report& row = outcome_.confinement.of(confinement_layer::protected_entries);
+  if (row.applied && row.missing.empty()) row.missing = entries_.unseen;
+}
+
+void command_run::apply(const sys::exec_appeared& told) {
+  if (told.index >= entries_.list.size()) return;
+  const std::string path = entries_.list[told.index].path.substr(0, told.bytes);
+  if (told.uncovered != 0) {
+    outcome_.uncovered.push_back(path);
+    return;
+  }
+  appeared_entry entry{.path = path, .moved_to = {}, .os_errno = told.os_errno};
+  if (told.os_errno == 0) {
+    std::array<char, 17> digits{};
+    (void)std::snprintf(digits.data(), digits.size(), "%08x%08x", told.suffix[0], told.suffix[1]);
+    entry.moved_to = path + sys::moved_aside_mark + digits.data();
+  }
+  outcome_.moved_aside.push_back(std::move(entry));
 }
 
 void command_run::apply(const sys::exec_message& message) {
@@ -225,7 +259,8 @@ void command_run::apply(const sys::exec_message& message) {
     }
     break;
   case sys::exec_event::confined:
-    break; // has a size of its own
+  case sys::exec_event::appeared:
+    break; // have sizes of their own
   case sys::exec_event::done:
     switch (static_cast<sys::tree_remains>(message.first)) {
     case sys::tree_remains::nothing:
@@ -306,6 +341,16 @@ result<command_outcome> command_run::finish(confinement_report* report) && {
 
 } // namespace
 
+std::string describe(const appeared_entry& entry) {
+  std::string text = entry.path + " is protected and was not there before the command: ";
+  if (entry.moved_to.empty())
+    text += "it could not be moved aside (" + std::generic_category().message(entry.os_errno) +
+            "), look at it before it is used";
+  else
+    text += "it was moved to " + entry.moved_to;
+  return text + "; a person can allow it with --unprotect NAME";
+}
+
 result<command_outcome> run(const command& command, const cancellation* cancel,
                             confinement_report* report) {
   const std::int64_t began = sys::monotonic_ms();
@@ -318,8 +363,19 @@ result<command_outcome> run(const command& command, const cancellation* cancel,
     if (!watched) return error{watched.error().code, watched.error().os_errno, "cancellation"};
     cancel_fd = *watched;
   }
-  PADDOCK_TRY(auto running, start(command));
-  return command_run(command, std::move(running), cancel_fd, began).finish(report);
+  // What was to be protected may have been moved before it could be: then it is looked for again.
+  constexpr unsigned attempts_max = 8;
+  const int workspace = command.workspace < 0 ? command.working_directory : command.workspace;
+  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+    PADDOCK_TRY(const auto watch, workspace_watch::begin(workspace, command.confinement));
+    PADDOCK_TRY(auto running, start(command, watch.entries()));
+    auto outcome =
+        command_run(command, watch.entries(), std::move(running), cancel_fd, began).finish(report);
+    if (outcome || outcome.error().code != error_code::confinement_unavailable ||
+        outcome.error().os_errno != ESTALE)
+      return outcome;
+  }
+  return error{error_code::conflict, ESTALE, "workspace"};
 }
 
 } // namespace paddock

@@ -35,11 +35,6 @@ bool is_plain_path(const std::string& path) {
   return true;
 }
 
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-         !has_nul(name);
-}
-
 void append(std::string& bytes, std::span<const std::string> strings) {
   for (const std::string& text : strings)
     bytes.append(text.c_str(), text.size() + 1);
@@ -91,23 +86,24 @@ std::string missing_of(layer which, const confinement_policy& policy, const enfo
 
 } // namespace
 
-result<std::string> encode(const confinement_policy& policy) {
+result<std::string> encode(const confinement_policy& policy, const entries_to_protect& entries) {
   if (!std::ranges::all_of(policy.read_paths, is_plain_path) ||
       !std::ranges::all_of(policy.write_paths, is_plain_path) ||
-      !std::ranges::all_of(policy.protected_names, is_plain_name) || has_nul(policy.search_path) ||
+      !std::ranges::all_of(policy.protected_names, is_valid) ||
+      !std::ranges::all_of(policy.read_only_paths, is_plain_path) || has_nul(policy.search_path) ||
       has_nul(policy.home))
     return unusable;
   std::string strings;
   append(strings, policy.read_paths);
   append(strings, policy.write_paths);
-  append(strings, policy.protected_names);
+  for (const auto& [how, path] : entries.list)
+    (strings += static_cast<char>(how)).append(path.c_str(), path.size() + 1);
   append(strings, std::array{policy.search_path, policy.home});
   if (strings.size() > sys::exec_policy_bytes_max - sizeof(sys::exec_policy)) return unusable;
   sys::exec_policy fixed{.bytes = static_cast<std::uint32_t>(sizeof fixed + strings.size()),
                          .read_paths = static_cast<std::uint32_t>(policy.read_paths.size()),
                          .write_paths = static_cast<std::uint32_t>(policy.write_paths.size()),
-                         .protected_names =
-                             static_cast<std::uint32_t>(policy.protected_names.size()),
+                         .protected_entries = static_cast<std::uint32_t>(entries.list.size()),
                          .wanted = {},
                          .memory_bytes = policy.bounds.memory_bytes,
                          .processes = policy.bounds.processes,

@@ -4,6 +4,7 @@
 // A policy on its way to the helper, and what comes back.
 
 #include "confine/enforcement.hpp"
+#include "protected_entries.hpp"
 
 #include <paddock/confinement.hpp>
 
@@ -11,9 +12,10 @@
 
 namespace paddock::confine {
 
-/// The policy as src/sys/exec_protocol.hpp describes it. Errors: invalid_argument, with the
-/// operation "policy".
-[[nodiscard]] result<std::string> encode(const confinement_policy& policy);
+/// The policy as src/sys/exec_protocol.hpp describes it, with what is to be protected in this
+/// workspace. Errors: invalid_argument, with the operation "policy".
+[[nodiscard]] result<std::string> encode(const confinement_policy& policy,
+                                         const entries_to_protect& entries);
 
 /// What the steps that were taken amount to.
 [[nodiscard]] confinement_report describe(const confinement_policy& policy,

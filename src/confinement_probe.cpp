@@ -99,15 +99,17 @@ result<probe_site> make_site(const confinement_policy& policy, int workspace) {
   return made;
 }
 
-/// The first protected entry that is there, and what it is outside of the confinement.
-struct protected_entry {
+/// The first hidden entry that is there, and what it is outside of the confinement.
+struct hidden_entry {
   std::string path;
   file_status status;
 };
-protected_entry find_protected(const confinement_policy& policy, int workspace) {
-  for (const std::string& name : policy.protected_names)
+hidden_entry find_hidden(const confinement_policy& policy, int workspace) {
+  for (const auto& [name, mode] : policy.protected_names) {
+    if (mode != protection::hidden) continue;
     if (const auto status = sys::status_at(workspace, name.c_str(), AT_SYMLINK_NOFOLLOW))
       return {sys::name_of(workspace) + "/" + name, *status};
+  }
   return {};
 }
 
@@ -129,14 +131,15 @@ result<confinement_report> probe_confinement(const confinement_policy& policy,
   PADDOCK_TRY(probe_site site, make_site(policy, workspace));
   file_descriptor own;
   if (workspace < 0) {
-    if (!policy.protected_names.empty())
-      PADDOCK_CHECK(site.make_protected(policy.protected_names.front()));
+    const auto hidden =
+        std::ranges::find(policy.protected_names, protection::hidden, &protected_name::mode);
+    if (hidden != policy.protected_names.end()) PADDOCK_CHECK(site.make_protected(hidden->name));
     PADDOCK_TRY(own,
                 sys::openat(AT_FDCWD, site.workspace().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     workspace = own.get();
   }
   PADDOCK_TRY(const auto memory, sys::shared_memory::make());
-  const protected_entry hidden = find_protected(policy, workspace);
+  const hidden_entry hidden = find_hidden(policy, workspace);
   // The environment asks for what only the policy may give.
   const command trial{.argv = {"/proc/self/exe", sys::verify_option, site.secret(), site.written(),
                                site.victim(), hidden.path,

@@ -135,7 +135,7 @@ result<directory_listing> list_directory(const root& root, std::string_view path
   listing.path = directory.path;
   const bool at_root = directory.path.empty();
   const auto add = [&](std::string_view name, unsigned char type) {
-    if (at_root && root.is_protected(name)) return true;
+    if (at_root ? root.is_protected(name) : root.is_hidden_name(name)) return true;
     if (is_passing(directory.fd.get(), name)) return true;
     listing.entries.push_back({.name_offset = static_cast<std::uint32_t>(listing.names.size()),
                                .name_size = static_cast<std::uint16_t>(name.size()),
@@ -174,7 +174,7 @@ result<directory_listing> list_directory(const root& root, std::string_view path
 }
 
 result<std::string> create_directory(const root& root, std::string_view path) {
-  auto where = root.locate(path, final_link::keep, parents::create);
+  auto where = root.locate(path, final_link::keep, parents::create, purpose::make_directory);
   if (!where) {
     if (where.error().code == error_code::workspace_root)
       return error{error_code::already_exists, EEXIST, "mkdirat"};

@@ -15,7 +15,8 @@ void made_parents::enter(std::string_view path, maker by) {
 
 made_parents::~made_parents() {
   for (; count_ > 0; --count_) {
-    const auto made = root_.locate(deepest_, final_link::keep);
+    const auto made =
+        root_.locate(deepest_, final_link::keep, parents::require, purpose::make_directory);
     if (!made || !sys::unlinkat(made->parent.get(), made->name.c_str(), AT_REMOVEDIR)) return;
     const auto slash = deepest_.rfind('/');
     deepest_.resize(slash == std::string::npos ? 0 : slash);

@@ -160,6 +160,10 @@ result<void> piped_program::start_supervised(const piped_start& asked,
   const auto directory = sys::openat(AT_FDCWD, where, O_PATH | O_DIRECTORY);
   if (!directory)
     return explain(why, directory.error(), start_text("the working directory", directory.error()));
+  auto watch = workspace_watch::begin(directory->get(), confinement);
+  if (!watch)
+    return explain(why, watch.error(), start_text("the working directory", watch.error()));
+  watch_.emplace(*std::move(watch));
   auto started = supervised_program::start({.argv = asked.argv,
                                             .environment = asked.environment,
                                             .in = in,
@@ -168,6 +172,7 @@ result<void> piped_program::start_supervised(const piped_start& asked,
                                             .working_directory = directory->get(),
                                             .workspace = directory->get(),
                                             .confinement = confinement,
+                                            .entries = watch_->entries(),
                                             .kill_grace_ms = asked.kill_grace_ms,
                                             .helper = helper});
   if (!started)

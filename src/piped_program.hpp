@@ -5,6 +5,7 @@
 // supervised by the helper, which also ends it when this process was killed, or, where there is no
 // helper and no confinement is wanted, in a session of its own.
 
+#include "protected_entries.hpp"
 #include "supervised_program.hpp"
 #include "sys/process.hpp"
 
@@ -73,6 +74,7 @@ private:
   void signal_group(int number) const noexcept;
 
   sys::child_process alone_;
+  std::optional<workspace_watch> watch_;
   std::optional<supervised_program> supervised_;
   std::optional<error> start_failure_;
   std::optional<int> wait_status_;

@@ -28,7 +28,8 @@ error refuse(error_code code, int os_errno = 0) {
 /// of leading it elsewhere.
 class tree_remover {
 public:
-  tree_remover(const place& top, const remove_options& options) : top_(top), options_(options) {}
+  tree_remover(const place& top, const remove_options& options, const root* keeping)
+      : top_(top), options_(options), keeping_(keeping) {}
 
   result<std::uint64_t> run() {
     PADDOCK_TRY(outside_, sys::status_at(top_.parent.get(), ""));
@@ -91,6 +92,10 @@ private:
         failed = refuse(error_code::cancelled, ECANCELED);
         return false;
       }
+      if (keeping_ != nullptr && keeping_->is_hidden_name(name)) {
+        failed = refuse(error_code::protected_entry);
+        return false;
+      }
       if (type == DT_DIR) {
         now.directories.emplace_back(name);
         return true;
@@ -146,6 +151,7 @@ private:
 
   const place& top_;
   const remove_options& options_;
+  const root* keeping_; ///< whose hidden entries are not removed
   file_status outside_; ///< of the directory that holds the top
   std::vector<level> levels_;
   std::uint64_t removed_ = 0;
@@ -153,8 +159,9 @@ private:
 
 } // namespace
 
-result<std::uint64_t> remove_tree(const place& top, const remove_options& options) {
-  return tree_remover(top, options).run();
+result<std::uint64_t> remove_tree(const place& top, const remove_options& options,
+                                  const root* keeping) {
+  return tree_remover(top, options, keeping).run();
 }
 
 result<removed> remove_directory(const root& root, std::string_view path, remove_options options) {
@@ -167,7 +174,7 @@ result<removed> remove_directory(const root& root, std::string_view path, remove
     PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), AT_REMOVEDIR));
     return removed{std::move(where.path), 1};
   }
-  PADDOCK_TRY(const auto entries, remove_tree(where, options));
+  PADDOCK_TRY(const auto entries, remove_tree(where, options, &root));
   return removed{std::move(where.path), entries};
 }
 

@@ -11,7 +11,9 @@
 namespace paddock {
 
 /// Removes the directory at `top` and what is in it; never follows a link, never crosses a mount.
-/// Returns the number of entries removed. Errors: as remove_directory; not_a_directory.
-[[nodiscard]] result<std::uint64_t> remove_tree(const place& top, const remove_options& options);
+/// Hidden entries of `keeping`, if given, end it. Returns the number of entries removed. Errors: as
+/// remove_directory; not_a_directory.
+[[nodiscard]] result<std::uint64_t> remove_tree(const place& top, const remove_options& options,
+                                                const root* keeping = nullptr);
 
 } // namespace paddock

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "made_parents.hpp"
+#include "name_rules.hpp"
 #include "resolve.hpp"
 #include "sys/syscall.hpp"
 
-#include <paddock/detail/ascii.hpp>
 #include <paddock/lexical_path.hpp>
 #include <paddock/root.hpp>
 
 #include <fcntl.h>
 #include <linux/magic.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -37,21 +36,6 @@ resolve::scope scope_of(const root& r, mounts allowed, std::string_view configur
 bool shows_the_system(int fd) {
   const auto type = sys::fstatfs_type(fd);
   return type && (*type == PROC_SUPER_MAGIC || *type == SYSFS_MAGIC);
-}
-
-std::string_view first_component(std::string_view resolved) {
-  return resolved.substr(0, resolved.find('/'));
-}
-
-/// Whether a file system could take this spelling for another name: case and Unicode folding, short
-/// names, trailing dots and spaces. Plain spellings are told apart by comparing them without ASCII
-/// case.
-bool could_be_an_alias(std::string_view name) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  return name.ends_with('.') || !std::all_of(name.begin(), name.end(), plain);
 }
 
 /// A path that has to name a directory.
@@ -149,11 +133,7 @@ result<root> root::open(std::string_view path, const root_options& options) {
   r.resolver_ = kernel ? paddock::resolver::openat2 : paddock::resolver::walker;
   r.mounts_ = options.mounts;
   r.probe_devices_ = sys::effective_uid() == 0;
-  for (const auto& name : options.protected_names) {
-    PADDOCK_TRY(const auto checked, component::from(name));
-    const auto status = sys::status_at(r.fd_.get(), checked.c_str(), AT_SYMLINK_NOFOLLOW);
-    r.reserved_.push_back({name, status ? std::optional(*status) : std::nullopt});
-  }
+  PADDOCK_CHECK(r.reserve(options));
   return r;
 }
 
@@ -167,62 +147,14 @@ result<std::string> root::relative(std::string_view path) const {
     if (!inside) return refuse(error_code::escapes_root);
     path = *inside;
   }
-  std::size_t depth = 0; // how far below the root, if no link is on the way
   for (std::size_t begin = 0; begin < path.size();) {
     const auto part = path.substr(begin, path.find('/', begin) - begin);
     begin += part.size() + 1;
-    if (part.empty() || part == ".") continue;
     if (part.size() > name_bytes_max) return refuse(error_code::name_too_long, ENAMETOOLONG);
-    // Passing through a protected entry is refused as well, whether it exists or not.
-    if (depth == 0 && part != ".." && is_protected_name(part))
-      return refuse(error_code::protected_entry);
-    if (part != "..")
-      ++depth;
-    else if (depth > 0)
-      --depth;
   }
+  // Passing through a hidden entry is refused as well, whether it exists or not.
+  if (rules_->leads_through_hidden(path)) return refuse(error_code::protected_entry);
   return std::string(path);
-}
-
-bool root::is_protected_name(std::string_view name) const {
-  return std::any_of(reserved_.begin(), reserved_.end(), [&](const auto& entry) {
-    return detail::equal_ignoring_ascii_case(entry.name, name);
-  });
-}
-
-bool root::leads_through(const file_status& object, std::string_view resolved) const {
-  for (std::size_t end = 0; end != std::string_view::npos;) {
-    end = resolved.find('/', end + 1);
-    const std::string prefix(resolved.substr(0, end));
-    const auto here = sys::status_at(fd_.get(), prefix.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (here && here->same_object(object)) return true;
-  }
-  return false;
-}
-
-bool root::is_protected(std::string_view resolved) const {
-  const auto first = first_component(resolved);
-  if (first.empty()) return false;
-  if (is_protected_name(first)) return true;
-  const bool alias = could_be_an_alias(first);
-  for (const auto& [name, object] : reserved_) {
-    if (!object && !alias) continue;
-    const auto now = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (now && alias && leads_through(*now, first)) return true;
-    // A directory that is where it was is nowhere else.
-    const bool in_place =
-        now && object && now->same_object(*object) && now->kind == entry_kind::directory;
-    if (object && !in_place && leads_through(*object, resolved)) return true;
-  }
-  return false;
-}
-
-bool root::protected_in_place() const {
-  return std::all_of(reserved_.begin(), reserved_.end(), [&](const auto& entry) {
-    if (!entry.object) return true;
-    const auto now = sys::status_at(fd_.get(), entry.name.c_str(), AT_SYMLINK_NOFOLLOW);
-    return now && now->same_object(*entry.object) && now->kind == entry_kind::directory;
-  });
 }
 
 /// A look-up that fails in a deleted workspace says so instead of blaming the path.
@@ -296,6 +228,7 @@ result<opened> root::open_beneath(std::string_view path, access intent) const {
     if (!found) return missing_or_gone(found.error());
     if (directory && found->status.kind != entry_kind::directory)
       return refuse(error_code::not_a_directory, ENOTDIR);
+    if (intent == access::append) PADDOCK_CHECK(check_changeable(found->path));
     return found;
   }
   return refuse(error_code::conflict);
@@ -336,8 +269,8 @@ result<file_descriptor> make_directories(file_descriptor at, std::string_view re
 
 } // namespace
 
-result<place> root::place_in(const std::string& parent, std::string_view name,
-                             parents missing) const {
+result<place> root::place_in(const std::string& parent, std::string_view name, parents missing,
+                             purpose wanted) const {
   const auto in = scope_of(*this, mounts_, configured_);
   const auto flags = static_cast<std::uint64_t>(O_PATH | O_DIRECTORY);
   PADDOCK_TRY(const auto checked, component::from(name));
@@ -355,6 +288,7 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
       if (!expanded.complete() && missing == parents::require)
         return missing_or_gone(refuse(error_code::not_found, ENOENT));
       made = expanded.path;
+      PADDOCK_CHECK(check_changeable(made + '/' + checked.c_str(), wanted));
       now = expanded.path.substr(0, expanded.existing);
       fd = resolve::open_strict(in, now, flags);
       if (!fd && (resolve::met_link(fd.error()) || fd.error().code == error_code::not_found)) {
@@ -375,12 +309,14 @@ result<place> root::place_in(const std::string& parent, std::string_view name,
     PADDOCK_TRY(std::string path, resolve::collapse(made));
     if (!path.empty()) path += '/';
     path += name;
+    PADDOCK_CHECK(check_changeable(path, wanted));
     return place{*std::move(fd), checked, std::move(path), false, std::nullopt, fresh.keep()};
   }
   return refuse(error_code::conflict);
 }
 
-result<place> root::locate(std::string_view path, final_link last, parents missing) const {
+result<place> root::locate(std::string_view path, final_link last, parents missing,
+                           purpose wanted) const {
   PADDOCK_TRY(const std::string asked, relative(path));
   const auto parts = resolve::components(asked);
   if (parts.empty()) return refuse(error_code::workspace_root);
@@ -388,10 +324,14 @@ result<place> root::locate(std::string_view path, final_link last, parents missi
     PADDOCK_TRY(const std::string meant, resolve::collapse(asked));
     return refuse(meant.empty() ? error_code::workspace_root : error_code::invalid_argument);
   }
+  // A protected link may lead elsewhere; what its name leads to is protected as well.
+  if (rules_->could_concern(asked))
+    if (const auto spelled = resolve::collapse(asked))
+      PADDOCK_CHECK(check_changeable(*spelled, wanted));
   const auto in = scope_of(*this, mounts_, configured_);
   split_path now = split(asked);
   for (unsigned attempt = 0; attempt <= resolve_retries_max; ++attempt) {
-    PADDOCK_TRY(place found, place_in(now.parent, now.name, missing));
+    PADDOCK_TRY(place found, place_in(now.parent, now.name, missing, wanted));
     made_parents fresh(*this, found);
     found.directory = demands_directory(path);
     auto existing = sys::status_at(found.parent.get(), found.name.c_str(), AT_SYMLINK_NOFOLLOW);

@@ -74,7 +74,7 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
   PADDOCK_TRY(const auto directory, sys::duplicate(asked.working_directory));
   PADDOCK_TRY(const auto workspace, sys::duplicate(asked.workspace));
-  PADDOCK_TRY(const std::string policy_bytes, confine::encode(asked.confinement));
+  PADDOCK_TRY(const std::string policy_bytes, confine::encode(asked.confinement, asked.entries));
   PADDOCK_TRY(const auto policy, sys::sealed_memory(policy_bytes));
   file_descriptor in;
   if (asked.in < 0) {

@@ -4,6 +4,7 @@
 // A program under the supervision of paddock-exec-helper, which confines it and ends its whole
 // tree.
 
+#include "protected_entries.hpp"
 #include "sys/exec_protocol.hpp"
 #include "sys/process.hpp"
 
@@ -27,6 +28,7 @@ struct supervised_start {
   int working_directory = -1;
   int workspace = -1;
   const confinement_policy& confinement;
+  const entries_to_protect& entries; ///< of the workspace
   std::int64_t kill_grace_ms = 0;
   const std::string& helper; ///< empty: what find_command_helper returns
 };

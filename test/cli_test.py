@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -492,6 +493,70 @@ class Server(Cli):
         self.assertNotIn("error", self.exec_call("--allow-network", script=script))
         self.assertIn("--exec-write", self.exec_call(script="touch /usr/bin/x")["message"])
         self.assertNotIn("--exec", self.exec_call(script="exit 3")["message"])
+
+    def call(self, tool, arguments, *options):
+        [answer] = self.converse(*options, messages=[("tools/call", {"name": tool, "arguments": arguments})])
+        return json.loads(answer["result"]["content"][0]["text"])
+
+    def test_protected_names_are_refused_by_name_and_can_be_allowed(self):
+        hook = {"path": ".git/hooks/pre-commit", "text": "x"}
+        refused = self.call("writeTextFile", hook)
+        self.assertEqual(refused["error"], "write_protected")
+        self.assertIn("--unprotect .git/hooks", refused["message"])
+        self.assertNotIn("error", self.call("writeTextFile", hook, "--unprotect", ".git/hooks"))
+        made = {"path": "Makefile", "text": "x"}
+        self.assertIn("--unprotect Makefile", self.call("writeTextFile", made, "--protect", "Makefile")["message"])
+        self.assertNotIn("error", self.call("writeTextFile", made)) # the control
+        hidden = self.call("readTextFile", {"path": "Makefile"}, "--protect", "Makefile=hidden")
+        self.assertEqual(hidden["error"], "protected")
+        self.fails(run(SERVER, "--protect", "a/../b", "-w", self.workspace), 2, "a/../b")
+        self.fails(run(SERVER, "--protect", "a=none", "-w", self.workspace), 2, "read-only")
+        self.fails(run(SERVER, "--unprotect", "a", "-w", self.workspace), 2, ".git/hooks")
+
+    def test_a_command_is_told_of_protected_names(self):
+        if self.exec_call(script="true").get("error") == "confinement_unavailable":
+            self.skipTest("this system cannot confine commands")
+        made = self.exec_call(script="mkdir .vscode")
+        self.assertRegex(made["notice"], r"^\.vscode is protected .*\.vscode\.made-by-command-[0-9a-f]{16}; .*--unprotect")
+        self.assertNotIn(".vscode", os.listdir(self.workspace))
+        self.assertNotIn("notice", self.exec_call("--unprotect", ".vscode", script="mkdir .vscode"))
+        pathlib.Path(self.workspace, ".envrc").write_text("host")
+        if "error" in (failed := self.exec_call(script="echo x >.envrc")):
+            self.assertIn("--unprotect .envrc", failed["message"])
+        done = run(PADDOCK, "exec", "--json", "-w", self.workspace, "--", "touch", ".mcp.json")
+        self.assertEqual([each["path"] for each in json.loads(done.stdout)["movedAside"]], [".mcp.json"])
+        done = run(PADDOCK, "exec", "-w", self.workspace, "--", "touch", ".mcp.json")
+        self.assertIn("it was moved to .mcp.json.made-by-command-", done.stderr)
+        done = run(PADDOCK, "exec", "-w", self.workspace, "--unprotect", ".mcp.json", "--", "touch", ".mcp.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_the_program_itself_cannot_be_replaced(self):
+        bin = pathlib.Path(self.workspace, "out", "bin")
+        bin.mkdir(parents=True)
+        server, helper = bin / "paddock-mcp", bin / "paddock-exec-helper"
+        shutil.copy2(SERVER, server)
+        shutil.copy2(pathlib.Path(SERVER).with_name("paddock-exec-helper"), helper)
+        audit = pathlib.Path(self.workspace, "audit.jsonl")
+
+        def ask(tool, arguments):
+            request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                       "params": {"_meta": MODERN, "name": tool, "arguments": arguments}}
+            done = subprocess.run([server, "-w", self.workspace, "--audit", audit], input=json.dumps(request) + "\n",
+                                  capture_output=True, encoding="utf-8", timeout=60)
+            return json.loads(json.loads(done.stdout)["result"]["content"][0]["text"])
+
+        for path in ["out/bin/paddock-exec-helper", "out/bin/paddock-mcp", "audit.jsonl"]:
+            self.assertEqual(ask("writeTextFile", {"path": path, "text": "evil"})["error"], "write_protected", path)
+        self.assertEqual(ask("moveFile", {"source": "out", "destination": "away"})["error"], "write_protected")
+        self.assertNotIn("error", ask("writeTextFile", {"path": "out/bin/other", "text": "mine"})) # the control
+        before = (server.read_bytes(), helper.read_bytes())
+        for script in ["cp /bin/true out/bin/paddock-exec-helper", "mv out away", "rm -rf out/bin", ": > audit.jsonl"]:
+            answer = ask("exec", {"command": "sh", "args": ["-c", script], "env": {}, "cwd": ".", "stdout": True, "stderr": True})
+            if answer.get("error") == "confinement_unavailable":
+                self.skipTest("this system cannot confine commands")
+            self.assertEqual(answer["error"], "command_failed", script)
+        self.assertEqual((server.read_bytes(), helper.read_bytes()), before)
+        self.assertGreater(audit.stat().st_size, 0)
 
     def test_health_tells_the_layers(self):
         [answer] = self.converse(messages=[("tools/call", {"name": "healthCheck"})])

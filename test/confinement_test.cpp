@@ -131,7 +131,7 @@ constexpr row rows[] = {
     {"X-own-threads",     "++-++", "++-++"}, // not to be told from others by a filter alone
     {"X-proc-net",        "++--+", "++--+"}, // named in the README: seen, not reached
     {"X-proc-sys",        "+----", "-----"},
-    {"X-new-protected",   "+-+--", "+-+--"},
+    {"X-new-protected",   "+++++", "+++++"}, // it is moved aside afterwards
     {"X-workspace",       "+++++", "+++++"},
 };
 // clang-format on
@@ -538,7 +538,7 @@ TEST_F(Confinement, RefusesAPolicyThatMakesNoSense) {
   for (const char* name : {"", ".", "..", "a/b"}) {
     SCOPED_TRACE(name);
     auto asked = make({"true"});
-    asked.confinement.protected_names = {name};
+    asked.confinement.protected_names = {{name, protection::hidden}};
     EXPECT_THAT(run(asked), IsError(error_code::invalid_argument));
   }
 }

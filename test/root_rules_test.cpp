@@ -105,7 +105,7 @@ TEST_P(root_test, opens_relative_and_odd_spellings) {
   EXPECT_THAT(root::open(std::string_view("a\0b", 3)), IsError(invalid_argument));
   EXPECT_THAT(root::open(t / "nope"), IsError(not_found));
   EXPECT_THAT(root::open(t / "out/f"), IsError(not_a_directory));
-  EXPECT_THAT(root::open(canary.ws(), {.protected_names = {"a/b"}}), IsError(invalid_name));
+  EXPECT_THAT(root::open(canary.ws(), {.protected_names = {{"a/../b"}}}), IsError(invalid_name));
 }
 
 TEST_P(root_test, the_file_system_root_can_be_a_workspace) {
@@ -193,7 +193,10 @@ TEST_P(root_test, an_entry_that_took_the_reserved_name_is_reserved_too) {
 
 TEST_P(root_test, reserved_names_are_configurable) {
   const auto open_with = [&](std::vector<std::string> names) {
-    auto r = root::open(canary.ws(), {.resolver = GetParam(), .protected_names = std::move(names)});
+    root_options options{.resolver = GetParam(), .protected_names = {}};
+    for (auto& name : names)
+      options.protected_names.push_back({std::move(name), protection::hidden});
+    auto r = root::open(canary.ws(), options);
     EXPECT_THAT(r, IsOk());
     return *std::move(r);
   };

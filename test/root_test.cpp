@@ -206,8 +206,7 @@ const path_case path_cases[] = {
     never("protected_through_link_and_dotdot", "deeplink/../../.perstack/cfg", protected_entry),
     only_kept("protected_link", "pst", protected_entry),
     only_kept("protected_file_link", "a/pst_cfg", protected_entry),
-    {"not_protected_below", "a/.perstack", file("a/.perstack"), file("a/.perstack"),
-     file("a/.perstack")},
+    never("protected_below", "a/.perstack", protected_entry),
     {"not_protected_prefix", ".perstack2", refused(not_found), nothing(".perstack2"),
      nothing(".perstack2")},
     // --- what is no file

@@ -7,6 +7,7 @@
 
 #include <paddock/command.hpp>
 #include <paddock/environment.hpp>
+#include <paddock/lexical_path.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <unistd.h>
@@ -77,6 +78,13 @@ void print_json(const command_outcome& o) {
   out.key("stderrBytes").unsigned_integer(o.err.total);
   out.key("durationMs").integer(o.duration_ms);
   out.key("leftoversKilled").boolean(o.leftovers_killed);
+  out.key("movedAside").begin_array();
+  for (const appeared_entry& each : o.moved_aside)
+    out.begin_object()
+        .member("path", encode_name(each.path))
+        .member("movedTo", encode_name(each.moved_to))
+        .end_object();
+  out.end_array();
   out.key("confinement");
   mcp::write_confinement(out, o.confinement);
   out.end_object();
@@ -135,6 +143,9 @@ int run_exec(const exec_options& options) {
   const auto outcome = run_it(options, run, code);
   if (!outcome) return code;
   if (options.json) print_json(*outcome);
+  if (!options.json)
+    for (const appeared_entry& each : outcome->moved_aside)
+      complain(program, describe(each));
   if (outcome->ended == ending::timed_out && !options.json)
     complain(program, "the deadline passed; everything the command had started was killed");
   return exit_code_of(*outcome);
@@ -162,6 +173,7 @@ subcommand add_exec(CLI::App& app) {
                    "Let it change this too (repeatable)")
       ->allow_extra_args(false)
       ->type_name("PATH");
+  add_protection_options(*parser, options->confinement.protection);
   parser->add_option("--timeout", options->timeout_s, "Deadline (default: none)")
       ->type_name("SECONDS")
       ->check(seconds(timeout_s_max));

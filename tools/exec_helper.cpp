@@ -19,8 +19,8 @@
 #include "helper/command_process.hpp"
 #include "helper/control_group.hpp"
 #include "helper/helper.hpp"
-#include "helper/placeholders.hpp"
 #include "helper/policy.hpp"
+#include "helper/protection.hpp"
 #include "helper/scratch.hpp"
 #include "helper/text.hpp"
 #include "helper/verify.hpp"
@@ -80,7 +80,8 @@ class supervisor {
 public:
   supervisor(const options& given, const policy& wanted, const visible_paths& visible,
              const places& where, shared_state& shared)
-      : given_(given), wanted_(wanted), visible_(visible), where_(where), shared_(shared) {}
+      : given_(given), wanted_(wanted), visible_(visible), where_(where), shared_(shared),
+        entries_(wanted) {}
 
   /// Starts the parent, which starts the command.
   void start() {
@@ -93,7 +94,9 @@ public:
     ::sigaddset(&awaited, SIGTERM);
     signals_ = ::signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals_ < 0) fail(given_.channel, exec_stage::helper, errno);
-    if (wanted_.wants(confine::protected_entries)) placeholders_.make(wanted_, given_.workspace);
+    if (wanted_.wants(confine::protected_entries))
+      if (const int failed = entries_.share(); failed != 0)
+        fail(given_.channel, exec_stage::helper, failed);
     start_parent();
   }
 
@@ -121,7 +124,7 @@ public:
   /// Ends whatever is left below this process and reports.
   void finish() {
     const tree_remains remains = namespaced_ ? end_namespace() : end_tree();
-    placeholders_.remove(wanted_, given_.workspace);
+    entries_.sweep(given_.workspace, given_.channel);
     if (shared_.scratch[0] != '\0') remove_tree(shared_.scratch);
     if (shared_.group[0] != '\0') remove_group(shared_.group);
     const exec_confined confined{exec_event::confined, shared_.taken};
@@ -133,7 +136,7 @@ public:
 private:
   void start_parent() {
     const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
-    const command_setup setup{given_, wanted_, where_, visible_, shared_, self};
+    const command_setup setup{given_, wanted_, where_, visible_, entries_, shared_, self};
     new_namespaces made;
     parent_ = fork_into_namespaces(wanted_, made);
     if (parent_ < 0) fail(given_.channel, exec_stage::helper, errno);
@@ -246,7 +249,7 @@ private:
   const visible_paths& visible_;
   const places& where_;
   shared_state& shared_;
-  placeholders placeholders_;
+  protection entries_;
   bool namespaced_ = false; ///< the parent is the init of a PID namespace
   pid_t library_ = 0;
   pid_t parent_ = 0; ///< 0 when it is dead

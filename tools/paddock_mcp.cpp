@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
     }
     options.observer = [log = audit.get()](const mcp::call_record& record) { log->write(record); };
   }
+  from.own_files = {audit_path, http.token_file};
   auto server = cli::make_server(program, from, std::move(options));
   if (!server) return cli::usage;
   if (mode.list) {

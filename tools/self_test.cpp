@@ -61,7 +61,7 @@ bool writes(const mcp::server& server) {
 }
 
 void check_workspace(report& out, const workspace_cli& from, const mcp::server& server) {
-  const auto workspace = root::open(from.workspace, from.root);
+  const auto workspace = root::open(from.workspace, from.protected_root());
   constexpr std::string_view choose = "choose a directory with --workspace";
   if (!workspace)
     return out.line(verdict::fails, "workspace", explained(workspace.error(), choose));
@@ -112,8 +112,8 @@ void check_programs(report& out, const workspace_cli& from) {
 void check_commands(report& out, const workspace_cli& from, const mcp::server& server) {
   const auto runs = std::ranges::find(server.tools(), "exec", &mcp::tool::name);
   if (runs == server.tools().end()) return out.line(verdict::works, "commands", "are never run");
-  const auto policy = from.confinement.policy("paddock-mcp", from.workspace);
-  const auto workspace = root::open(from.workspace, from.root);
+  const auto policy = from.policy("paddock-mcp");
+  const auto workspace = root::open(from.workspace, from.protected_root());
   if (!policy || !workspace)
     return out.line(verdict::fails, "commands", "the options or the workspace cannot be used");
   const auto confined = probe_confinement(*policy, from.tools.exec_helper, workspace->descriptor());

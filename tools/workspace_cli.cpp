@@ -108,7 +108,7 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
   const skills_options_cli& wanted = from.skills;
   std::shared_ptr<const paddock::root> root = std::move(workspace);
   if (!wanted.root.empty()) {
-    auto opened = paddock::root::open(wanted.root, from.root);
+    auto opened = paddock::root::open(wanted.root, from.protected_root());
     if (!opened) {
       complain(program, "the skills' directory " + wanted.root +
                             " cannot be used: " + std::string(text(opened.error().code)));
@@ -179,6 +179,30 @@ std::optional<confinement_policy> confinement_cli::policy(std::string_view progr
                             ", which confines them; name a directory without it");
       return std::nullopt;
     }
+  made.protected_names = protection.names();
+  return made;
+}
+
+std::vector<std::string> workspace_cli::read_only_paths() const {
+  std::vector<std::string> places = confinement.write_paths;
+  places.push_back(workspace);
+  for (std::string& place : places) {
+    std::error_code failed;
+    if (auto real = std::filesystem::canonical(place, failed); !failed) place = real.string();
+  }
+  return cli::own_files(own_files, places);
+}
+
+root_options workspace_cli::protected_root() const {
+  root_options made = root;
+  made.protected_names = confinement.protection.names();
+  made.read_only_paths = read_only_paths();
+  return made;
+}
+
+std::optional<confinement_policy> workspace_cli::policy(std::string_view program) const {
+  auto made = confinement.policy(program, workspace);
+  if (made) made->read_only_paths = read_only_paths();
   return made;
 }
 
@@ -206,6 +230,7 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       ->allow_extra_args(false)
       ->type_name("NAMES");
   add_exec_options(app, target.confinement);
+  add_protection_options(app, target.confinement.protection);
   add_skills_options(app, target.skills);
   app.add_option("--pass-env", target.tools.pass_environment,
                  "Environment variables that commands inherit besides the usual ones")
@@ -270,7 +295,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
 
 std::optional<mcp::server> make_server(std::string_view program, const workspace_cli& from,
                                        mcp::server_options options) {
-  auto opened = paddock::root::open(from.workspace, from.root);
+  auto opened = paddock::root::open(from.workspace, from.protected_root());
   if (!opened) {
     complain(program, "the workspace " + from.workspace +
                           " cannot be used: " + std::string(text(opened.error().code)));
@@ -279,7 +304,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   std::string unknown;
   mcp::workspace_options chosen = from.tools;
   if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
-  auto policy = from.confinement.policy(program, from.workspace);
+  auto policy = from.policy(program);
   if (!policy) return std::nullopt;
   chosen.confinement = *std::move(policy);
   const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));

@@ -5,6 +5,8 @@
 // serves them, and the conventions of the programs: one line per error on standard error, the exit
 // codes below.
 
+#include "protection_cli.hpp"
+
 #include <paddock/allowed_file.hpp>
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
@@ -37,6 +39,7 @@ struct confinement_cli {
   bool require_all = false;
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
+  protection_cli protection;
 
   /// For commands of that workspace; complains and returns nothing when a path names nothing, the
   /// root directory, something that a command may have put there, or the programs of this process.
@@ -58,6 +61,14 @@ struct workspace_cli {
   skills_options_cli skills;
   mcp::workspace_options tools; ///< but for `exec` and `confinement`, which follow from the next
   confinement_cli confinement;
+  std::vector<std::string> own_files; ///< of this program, beside itself: not to be changed
+
+  /// What of this program lies in the workspace or in a path that commands may change.
+  [[nodiscard]] std::vector<std::string> read_only_paths() const;
+  /// `root`, with what is protected.
+  [[nodiscard]] root_options protected_root() const;
+  /// The policy of commands, with the same; complains where there is none.
+  [[nodiscard]] std::optional<confinement_policy> policy(std::string_view program) const;
 };
 
 /// Adds the options to `app`; they fill `target`, which must live as long.

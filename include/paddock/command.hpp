@@ -111,6 +111,17 @@ enum class tree_kill : std::uint8_t {
   process_group,
 };
 
+/// A protected entry that was not there when the command started and was when it had ended: made by
+/// the command, or by somebody else meanwhile.
+struct appeared_entry {
+  std::string path;     ///< relative to the workspace
+  std::string moved_to; ///< where it is now; empty: it could not be moved
+  int os_errno = 0;     ///< why not
+};
+
+/// What happened to it and what a person can do, as a sentence without a full stop.
+[[nodiscard]] std::string describe(const appeared_entry& entry);
+
 struct command_outcome {
   ending ended = ending::exited;
   std::optional<int> exit_code; ///< 0-255; also set when a command ended this way after SIGTERM
@@ -124,6 +135,10 @@ struct command_outcome {
   /// The command, or somebody else, killed the helper or a part of it. What was found was killed;
   /// `kill` says whether that was everything.
   bool supervisor_killed = false;
+  /// Nothing is lost: what appeared under a protected name has another name now.
+  std::vector<appeared_entry> moved_aside;
+  /// Hidden entries that somebody replaced while the command ran: it may have seen the new one.
+  std::vector<std::string> uncovered;
   confinement_report confinement; ///< what was enforced, and what was not
 };
 
@@ -168,6 +183,7 @@ private:
 /// - "confinement": confinement_unavailable (a required layer cannot be had); `report` says which
 /// and why
 /// - "policy": invalid_argument (a path that is not absolute, a protected name that is none)
+/// - "workspace": conflict (protected entries kept changing their places)
 /// - "cancellation": cancelled (requested before the start), too_many
 /// - otherwise the system call that failed: too_many, io.
 /// `report`, if given, receives what became of each layer also when the call fails; when it

@@ -6,7 +6,7 @@
 ///
 /// By default a command can change nothing outside its workspace and its own scratch space (a /tmp,
 /// /dev/shm and home directory that exist only while it runs), read nothing but the workspace and
-/// the installed programs, reach no network, see no protected entry, and outlive nothing.
+/// the installed programs, reach no network, see or change no protected entry, and outlive nothing.
 ///
 /// A layer that is `required` and cannot be had makes `run` refuse before the program starts; a
 /// layer that is `best_effort` and cannot be had is listed as missing. Nothing is ever weaker in
@@ -18,6 +18,7 @@
 ///
 /// Thread-safety: plain values; `probe_confinement` may be called from any thread.
 
+#include <paddock/protected_names.hpp>
 #include <paddock/result.hpp>
 
 #include <array>
@@ -43,7 +44,7 @@ enum class demand : std::uint8_t {
   X(file_system,       "file_system", required,    "reads only the workspace and installed programs, writes only the workspace and scratch space", "allow user namespaces, or use a kernel with Landlock (6.2 or later)") \
   X(network,           "network",     required,    "reaches no network and no socket of another program",                          "use a kernel with seccomp filters, or allow user namespaces") \
   X(kill,              "kill",        required,    "nothing that the command started outlives it",                                 "allow user namespaces, or use a kernel with Landlock (6.12 or later)") \
-  X(protected_entries, "protected",   best_effort, "reserved entries of the workspace are out of reach",                           "allow user namespaces, or keep reserved entries outside the workspace") \
+  X(protected_entries, "protected",   best_effort, "hidden entries of the workspace are out of reach, protected ones read-only",    "allow user namespaces, or keep such entries outside the workspace") \
   X(ipc,               "ipc",         best_effort, "shares no memory, message queue or semaphore with other programs",             "allow user namespaces") \
   X(privileges,        "privileges",  best_effort, "holds and gains no privileges; system calls that attack the kernel are denied", "use a kernel with seccomp filters") \
   X(limits,            "limits",      best_effort, "is bounded in memory, processes, file size and processor time, and dumps no core", "raise the hard limits (ulimit -H) of the calling process")
@@ -102,9 +103,14 @@ struct confinement_policy {
   /// Covered by an empty directory of the command's own; at first the HOME of this process. Not
   /// absolute, or "/": there is none. The HOME of the command has no say in this.
   std::string home = process_variable("HOME");
-  /// Names at the top of the workspace. A name that does not exist is made an empty directory
-  /// while the command runs, so that the command cannot make one.
-  std::vector<std::string> protected_names = {".perstack"};
+  /// What commands do not see, or cannot change, by its name. It has to be there when the command
+  /// starts; what appears meanwhile at the top, or in a repository's `.git`, is moved aside when
+  /// the command has ended (command_outcome::moved_aside). A repository that appears while a
+  /// command of this process runs is the command's own, for as long as this process remembers it.
+  std::vector<protected_name> protected_names = usual_protected_names();
+  /// Absolute paths of files and directories that are read-only where they lie in the workspace or
+  /// in a write path, and cannot be moved with what they lie in.
+  std::vector<std::string> read_only_paths{};
   resource_limits bounds{};
 
   /// Every layer off: the command may do what this process may do. It still gains no privileges,

@@ -55,7 +55,8 @@ struct list_options {
                                                        list_options options = {});
 
 /// Makes the directory and its missing parents. Returns the resolved path.
-/// Errors: already_exists, not_a_directory, dangling_symlink, protected_entry.
+/// Errors: already_exists, not_a_directory, dangling_symlink, protected_entry,
+/// write_protected.
 [[nodiscard]] result<std::string> create_directory(const root& root, std::string_view path);
 
 enum class recursion : std::uint8_t { no, yes };

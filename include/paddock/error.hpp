@@ -38,6 +38,7 @@ namespace paddock {
   X(magic_link,         "magic_link",         "the path goes through a process-dependent link of the kernel", "use a path inside the workspace")  \
   X(crosses_mount,      "crosses_mount",      "the operation would cross into another file system", "work on each file system separately")     \
   X(protected_entry,    "protected",          "this entry is reserved and may not be used",    "use another path; reserved entries cannot be read, listed or changed") \
+  X(write_protected,    "write_protected",    "this entry may be read but not changed, because programs outside the workspace run or obey it", "leave it as it is, or ask a person to allow it with --unprotect NAME") \
   X(workspace_root,     "workspace_root",     "the workspace root itself cannot be moved, replaced or deleted", "name an entry inside the workspace") \
   X(hard_linked,        "hard_linked",        "the file has more than one hard link, so changing it in place would change another file too", "write the whole file instead: that replaces this name only") \
   X(root_gone,          "root_gone",          "the workspace directory was deleted",           "restart with an existing workspace directory") \
@@ -106,8 +107,9 @@ enum class error_code : std::uint8_t {
 struct error {
   error_code code{};
   int os_errno = 0; ///< errno of the system call that failed; 0 when none was involved
-  const char* operation =
-      ""; ///< a string literal: the system call or the component ("openat2", "text_edit")
+  /// The system call or the component ("openat2", "text_edit"); of write_protected the name that
+  /// protects the entry (".git/hooks"), or "" where a path does. Valid for as long as the process.
+  const char* operation = "";
 
   friend constexpr bool operator==(const error& a, const error& b) noexcept {
     return a.code == b.code && a.os_errno == b.os_errno;

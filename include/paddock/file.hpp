@@ -129,7 +129,7 @@ struct move_options {
 
 /// Renames a file, link or directory atomically; never overwrites. Missing parents of the
 /// destination are made. Errors: already_exists, not_found, workspace_root, protected_entry,
-/// crosses_mount, invalid_argument (into itself), read_only.
+/// write_protected, crosses_mount, invalid_argument (into itself), read_only.
 [[nodiscard]] result<moved> move_entry(const root& root, std::string_view source,
                                        std::string_view destination, move_options options = {});
 

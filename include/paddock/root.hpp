@@ -15,11 +15,11 @@
 ///
 /// What it guarantees: no operation of this toolkit reads, creates, changes or deletes anything
 /// that is not beneath the root directory, whatever other processes do to the tree meanwhile;
-/// entries named in `protected_names` are refused by identity, whatever spelling, link or rename
-/// leads to them. What it does not guarantee: content reached through hard links or mounts that
-/// somebody else placed inside the workspace; a directory that another process moves out of the
-/// root while it is held open stays in use until the operation ends; other programs are not
-/// confined (see command.hpp).
+/// hidden entries of `protected_names` are refused, whatever spelling, link or rename leads to
+/// them; read-only ones are never changed (protected_names.hpp). What it does not guarantee:
+/// content reached through hard links or mounts that somebody else placed inside the workspace; a
+/// directory that another process moves out of the root while it is held open stays in use until
+/// the operation ends; other programs are not confined (see command.hpp).
 ///
 /// Paths are bytes. Relative ones start at the root; absolute ones are accepted when they name the
 /// root's own location component by component (as configured, or as the kernel spells it). `~` and
@@ -29,6 +29,7 @@
 
 #include <paddock/file_descriptor.hpp>
 #include <paddock/limits.hpp>
+#include <paddock/protected_names.hpp>
 #include <paddock/result.hpp>
 
 #include <array>
@@ -39,6 +40,8 @@
 #include <vector>
 
 namespace paddock {
+
+class name_rules;
 
 /// One path component that is safe to hand to an `*at` system call. It is not empty, not `.` or
 /// `..`, and has no slash, no NUL and at most 255 bytes. Every mutation takes this type, so none
@@ -70,9 +73,12 @@ enum class mounts : std::uint8_t { enter, refuse };
 struct root_options {
   paddock::resolver resolver = paddock::resolver::automatic;
   paddock::mounts mounts = paddock::mounts::enter;
-  /// Names directly beneath the root that are hidden and denied, compared without ASCII case and by
-  /// file identity.
-  std::vector<std::string> protected_names = {".perstack"};
+  /// What is hidden or read-only by its name. A hidden entry at the top stays so when it is renamed
+  /// while the root is open.
+  std::vector<protected_name> protected_names = usual_protected_names();
+  /// Absolute paths of files and directories that are read-only where they lie beneath the root:
+  /// the program's own, for example. Neither they nor a directory above them can be moved.
+  std::vector<std::string> read_only_paths{};
 };
 
 enum class entry_kind : std::uint8_t {
@@ -136,6 +142,10 @@ enum class final_link : std::uint8_t {
   follow, ///< act on what it points to, which need not exist
 };
 
+/// What is to become of the entry that a path names: an ordinary directory that leads to protected
+/// entries may be made, but not be replaced, moved or deleted.
+enum class purpose : std::uint8_t { change, make_directory };
+
 /// Whether missing parent directories are made.
 enum class parents : std::uint8_t { require, create };
 
@@ -156,10 +166,11 @@ public:
 
   /// Finds the parent directory and the last component of `path`, which need not exist.
   /// Errors: as open_beneath for the parent; workspace_root when `path` names the root;
-  /// invalid_argument when it ends in `..`; protected_entry; dangling_symlink when a link in the
-  /// middle leads nowhere.
+  /// invalid_argument when it ends in `..`; protected_entry; write_protected; dangling_symlink when
+  /// a link in the middle leads nowhere.
   [[nodiscard]] result<place> locate(std::string_view path, final_link last,
-                                     parents missing = parents::require) const;
+                                     parents missing = parents::require,
+                                     purpose wanted = purpose::change) const;
 
   /// The absolute path of a root-relative, resolved one, as the kernel spelled the root when it was
   /// opened.
@@ -167,10 +178,17 @@ public:
   /// Absolute, as the kernel spelled the root when it was opened.
   [[nodiscard]] const std::string& path() const noexcept { return canonical_; }
 
-  /// Whether a root-relative, resolved path is reserved or lies beneath a reserved entry: by its
-  /// first component's spelling, or because a component is the same object as a protected entry,
-  /// also when that has been renamed since the root was opened.
+  /// Whether a root-relative, resolved path is hidden or lies beneath a hidden entry: by the
+  /// spelling of a component, or because a component is the same object as a hidden entry at the
+  /// top, also when that has been renamed since the root was opened.
   [[nodiscard]] bool is_protected(std::string_view resolved) const;
+  /// Whether a component is a hidden name by its spelling.
+  [[nodiscard]] bool is_hidden_name(std::string_view component) const;
+
+  /// Errors: write_protected when a root-relative, resolved path is or lies beneath an entry that
+  /// may not be changed, or when such an entry would go with it.
+  [[nodiscard]] result<void> check_changeable(std::string_view resolved,
+                                              purpose wanted = purpose::change) const;
 
   /// Whether every reserved entry is where it was when the root was opened, so that no path but one
   /// that begins with its name leads to it: what a scan of many paths asks once.
@@ -188,11 +206,11 @@ public:
 private:
   root() = default;
   [[nodiscard]] result<std::string> relative(std::string_view path) const;
-  [[nodiscard]] bool is_protected_name(std::string_view name) const;
+  result<void> reserve(const root_options& options);
   [[nodiscard]] bool leads_through(const file_status& object, std::string_view resolved) const;
   [[nodiscard]] result<opened> open_strictly(const std::string& path, access intent) const;
   [[nodiscard]] result<place> place_in(const std::string& parent, std::string_view name,
-                                       parents missing) const;
+                                       parents missing, purpose wanted) const;
   [[nodiscard]] error missing_or_gone(error failure) const;
 
   file_descriptor fd_;
@@ -203,7 +221,21 @@ private:
     std::string name;
     std::optional<file_status> object; ///< what had the name when the root was opened
   };
-  std::vector<reserved_entry> reserved_;
+  std::vector<reserved_entry> reserved_; ///< the hidden ones
+  class rules_owner {                    // <memory> would cost every user of this header
+  public:
+    rules_owner() noexcept = default;
+    explicit rules_owner(const name_rules* rules) noexcept : rules_(rules) {}
+    rules_owner(rules_owner&& other) noexcept : rules_(other.rules_) { other.rules_ = nullptr; }
+    rules_owner& operator=(rules_owner&& other) noexcept;
+    ~rules_owner();
+    const name_rules* operator->() const noexcept { return rules_; }
+
+  private:
+    const name_rules* rules_ = nullptr;
+  };
+  rules_owner rules_;
+  std::vector<std::string> read_only_; ///< root-relative, resolved
   paddock::resolver resolver_ = paddock::resolver::openat2;
   paddock::mounts mounts_ = paddock::mounts::enter;
   bool probe_devices_ = false; ///< privileged: look before opening, devices react to being opened

@@ -25,6 +25,7 @@ enum class exec_event : std::uint32_t {
   failed,   ///< first: exec_stage, second: errno; the program was never run
   ended,    ///< first: wait status, second: 1 when the command's parent had been killed before
   confined, ///< an exec_confined; before `done`
+  appeared, ///< an exec_appeared; before `done`
   done,     ///< first: tree_remains, second: 1 when processes beside the command were killed
 };
 
@@ -56,18 +57,42 @@ struct exec_confined {
   confine::enforcement taken;
 };
 
+/// What became of one of the policy's protected entries.
+struct exec_appeared {
+  exec_event event;
+  std::uint32_t index;     ///< of the entry
+  std::uint32_t bytes;     ///< of its path, to the end of what appeared
+  std::int32_t os_errno;   ///< why it could not be moved aside; 0: it was
+  std::uint32_t suffix[2]; ///< of its new name, see moved_aside_mark
+  std::uint32_t uncovered; ///< 1: nothing of this; a hidden entry was replaced meanwhile
+};
+/// Stands between the name of what was moved aside and 16 hexadecimal digits.
+inline constexpr char moved_aside_mark[] = ".made-by-command-";
+inline constexpr std::uint32_t appeared_events_max = 256;
+
 /// The fixed part of a policy. NUL-terminated strings follow back to back, as many as the counts
 /// say, in their order; then the search path and the home directory, and nothing else.
 struct exec_policy {
   std::uint32_t bytes; ///< of all of it
   std::uint32_t read_paths;
   std::uint32_t write_paths;
-  std::uint32_t protected_names;
+  std::uint32_t protected_entries; ///< each begins with an exec_entry
   std::uint8_t wanted[8]; ///< per layer a paddock::demand: 0 off, 1 best effort, 2 required
   std::uint64_t memory_bytes;
   std::uint64_t processes;
   std::uint64_t file_size_bytes;
   std::uint64_t cpu_seconds;
+};
+
+/// What is to be done about a protected entry. Paths are relative to the workspace, but for `path`
+/// and for what is to stay `in_place` and begins with a slash. What holds others comes before them.
+enum class exec_entry : char {
+  hidden_name = 'h',    ///< is to be covered, and must not appear
+  hidden_entry = 'c',   ///< is to be covered; it was there
+  read_only_name = 'r', ///< is to be read-only, and must not appear
+  in_place = 'f',       ///< a directory that cannot be moved, if it is there
+  repository = 'g',     ///< a directory that cannot be moved; it was there
+  path = 'p',           ///< an absolute path, to be read-only where the command could change it
 };
 inline constexpr std::uint32_t exec_policy_bytes_max = 4U * 1024 * 1024;
 

@@ -39,6 +39,19 @@ std::vector<row> spellings() {
              EXPECT_EQ("a\nf\n", s.perform({.what = list, .path = "."}).text) << "it is listed";
            },
        .through = pipe},
+      {.id = "P45",
+       .name = "reserved_below",
+       .build =
+           [](scene& s) {
+             s.tree().directory("ws/a/b/.perstack");
+             s.tree().file("ws/a/b/.perstack/cfg", reserved_mark);
+             s.tree().link("ws/door", "a/b/.perstack");
+           },
+       .attempts = join({every("a/b/.perstack/cfg", protected_entry),
+                         every("a/b/.PerStack", protected_entry),
+                         every("a/./b//.perstack/new", protected_entry),
+                         every("door/cfg", protected_entry), all({list}, "a/b", gives("g\n"))}),
+       .through = pipe},
       {.id = "P46",
        .name = "reserved_through_a_link",
        .build =

@@ -11,7 +11,7 @@ import sys
 from sources import code_only, files, report
 
 VOCABULARY = {"config", "error", "result", "limits", "version"}
-PURE = {"lexical_path", "text_edit", "mime", "frontmatter", "todo", "environment"}
+PURE = {"lexical_path", "text_edit", "mime", "frontmatter", "todo", "environment", "protected_names"}
 KERNEL = {"root", "file_descriptor"}
 LAYERS_1_TO_3 = VOCABULARY | PURE | KERNEL | {
     "allowed_file", "file", "directory", "command", "confinement", "frontmatter_yaml", "skill", "skill_prompt", "skill_store",
@@ -23,10 +23,10 @@ SKILL_INTERFACE = {"skill_manager/config", "skill_manager/manager"}
 ALLOWED = {
     **{name: VOCABULARY for name in VOCABULARY | PURE},
     "file_descriptor": VOCABULARY,
-    "root": VOCABULARY | {"file_descriptor"},
+    "root": VOCABULARY | {"file_descriptor", "protected_names"},
     "file": VOCABULARY | KERNEL | {"text_edit"},
     "directory": VOCABULARY | KERNEL,
-    "confinement": VOCABULARY | KERNEL,
+    "confinement": VOCABULARY | KERNEL | {"protected_names"},
     "command": VOCABULARY | KERNEL | {"confinement"},
     "allowed_file": VOCABULARY | KERNEL | {"file"},
     "frontmatter_yaml": VOCABULARY | {"frontmatter"},

@@ -52,7 +52,7 @@ public:
     if (found.at->is != kind::directory) return refusal(error_code::not_a_directory);
     std::string line = "ok " + model_tree::joined(found.names);
     for (const auto& [name, child] : found.at->children) {
-      if (found.names.empty() && name == reserved_name) continue;
+      if (name == reserved_name) continue;
       line += ' ' + name + '=';
       if (child->is != kind::link) {
         line += describe(*child);

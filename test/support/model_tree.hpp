@@ -192,12 +192,9 @@ private:
     else if (path.starts_with(root_mark) || path.front() == '/')
       return error_code::escapes_root;
     parts = split(path);
-    int depth = 0;
-    for (const auto& part : parts) {
+    for (const auto& part : parts)
       if (part.size() > name_bytes) return error_code::name_too_long;
-      if (depth == 0 && part == reserved_name) return error_code::protected_entry;
-      depth = part == ".." ? std::max(depth - 1, 0) : depth + 1;
-    }
+    if (std::ranges::find(parts, reserved_name) != parts.end()) return error_code::protected_entry;
     if (wrong_ == wrong_rule::dotdot_by_spelling) cancel_dotdot(parts);
     return {};
   }
@@ -221,8 +218,10 @@ private:
 
   [[nodiscard]] bool is_reserved(const found_path& found) const {
     if (wrong_ == wrong_rule::reserved_by_spelling) return false;
-    const auto& first = found.names.empty() ? found.absent : found.names;
-    return !first.empty() && first.front() == reserved_name;
+    const auto among = [](const path_names& names) {
+      return std::ranges::find(names, reserved_name) != names.end();
+    };
+    return among(found.names) || among(found.absent);
   }
 
   /// Of a place in the reserved entry nothing else is told.
@@ -293,7 +292,7 @@ private:
     if (found.at->is != kind::directory) return {.failed = error_code::not_a_directory};
     found_place where{
         .parent = found.at, .names = found.names, .to_make = found.absent, .name = name};
-    if (where.path().front() == reserved_name) return {.failed = error_code::protected_entry};
+    if (name == reserved_name) return {.failed = error_code::protected_entry};
     if (where.to_make.empty()) where.existing = where.parent->find(name);
     return where;
   }

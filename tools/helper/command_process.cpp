@@ -190,7 +190,10 @@ void set_up_mounts(const command_setup& setup) {
   const int cover = setup.wanted.wants(confine::file_system) ? set_up_root(setup) : -1;
   if (!taken.has(step::private_root) && taken.has(step::pid_namespace)) (void)mount_proc();
   if (setup.wanted.wants(confine::protected_entries))
-    taken.set(step::masks, mask_names(setup.wanted, setup.where.workspace, cover));
+    taken.set(step::masks, setup.entries.hold(setup.where.workspace, setup.visible, cover));
+  // Somebody has moved what was to be protected: the library looks again and tries once more.
+  if (!taken.has(step::masks) && taken.results[static_cast<unsigned>(step::masks)] == ESTALE)
+    fail(setup.given.channel, exec_stage::confinement, ESTALE);
 }
 
 /// Without a private root there is no private /tmp either.
@@ -274,7 +277,10 @@ void run_parent(const command_setup& setup, const new_namespaces& made) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (has_ended(setup.supervisor)) ::_exit(1);
   note_namespaces(setup, made);
-  if ((made.flags & CLONE_NEWNS) != 0) set_up_mounts(setup);
+  const bool own_mounts = (made.flags & CLONE_NEWNS) != 0;
+  if (own_mounts) set_up_mounts(setup);
+  if (!own_mounts && setup.wanted.wants(confine::protected_entries))
+    setup.entries.look(given.workspace);
   make_scratch(setup);
   const bool in_pid_namespace = (made.flags & CLONE_NEWPID) != 0;
   if (!in_pid_namespace && setup.wanted.wants(confine::kill))

@@ -7,6 +7,7 @@
 #include "helper.hpp"
 #include "namespaces.hpp"
 #include "policy.hpp"
+#include "protection.hpp"
 #include "visible_paths.hpp"
 
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ struct command_setup {
   const policy& wanted;
   const places& where;
   const visible_paths& visible;
+  protection& entries;
   shared_state& shared;
   int supervisor; ///< a pidfd
 };

@@ -54,6 +54,12 @@ int copy_mount(int directory, const char* name) {
       ::syscall(SYS_open_tree, directory, name, open_tree_clone | open_tree_cloexec));
 }
 
+int copy_mount_of(int entry, depth how_deep) {
+  const unsigned recursive = how_deep == depth::with_submounts ? at_recursive : 0;
+  return static_cast<int>(::syscall(
+      SYS_open_tree, entry, "", open_tree_clone | open_tree_cloexec | at_empty_path | recursive));
+}
+
 bool can_set_mount_attributes() {
   return ::syscall(SYS_mount_setattr, -1, "", 0, nullptr, 0) == 0 || errno != ENOSYS;
 }
@@ -84,15 +90,9 @@ int attach_mount(int mount, const char* path) {
       ::syscall(SYS_move_mount, mount, "", AT_FDCWD, path, move_from_descriptor));
 }
 
-int attach_mount_to_name(int mount, const char* path) {
-  const int place = ::open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  if (place < 0) return -1;
-  const auto attached = static_cast<int>(
+int attach_mount_to(int mount, int place) {
+  return static_cast<int>(
       ::syscall(SYS_move_mount, mount, "", place, "", move_from_descriptor | move_to_descriptor));
-  const int failed = errno;
-  ::close(place);
-  errno = failed;
-  return attached;
 }
 
 } // namespace paddock::exec

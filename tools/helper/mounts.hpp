@@ -19,13 +19,15 @@ enum class depth : bool { only_this, with_submounts };
 int copy_mount(const char* path, depth how_deep);
 /// A detached mount of one entry of an open directory.
 int copy_mount(int directory, const char* name);
+/// The same of what a descriptor stands for, be it a link.
+int copy_mount_of(int entry, depth how_deep);
 /// Whether this kernel has set_mount_attributes: since 5.12.
 bool can_set_mount_attributes();
 int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep);
 /// A detached, empty file system: "tmpfs" or "proc". `mode` (octal digits) may be null.
 int new_file_system(const char* type, const char* mode, std::uint64_t attributes);
 int attach_mount(int mount, const char* path);
-/// On what the name itself stands for, be it a link.
-int attach_mount_to_name(int mount, const char* path);
+/// On what a descriptor stands for, be it a link.
+int attach_mount_to(int mount, int place);
 
 } // namespace paddock::exec

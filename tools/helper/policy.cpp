@@ -33,8 +33,8 @@ bool map_policy(int fd, policy& mapped) {
   mapped.fixed = fixed;
   mapped.read_paths = static_cast<const char*>(memory) + sizeof *fixed;
   mapped.write_paths = skip(mapped.read_paths, end, fixed->read_paths);
-  mapped.protected_names = skip(mapped.write_paths, end, fixed->write_paths);
-  mapped.search_path = skip(mapped.protected_names, end, fixed->protected_names);
+  mapped.protected_entries = skip(mapped.write_paths, end, fixed->write_paths);
+  mapped.search_path = skip(mapped.protected_entries, end, fixed->protected_entries);
   mapped.home = skip(mapped.search_path, end, 1);
   return skip(mapped.home, end, 1) == end;
 }

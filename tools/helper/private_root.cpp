@@ -24,11 +24,9 @@ constexpr unsigned nobody = 65534;
 constexpr int absent = -1;
 constexpr int is_link = -2; ///< a link at the top ("/bin"): made again when its turn comes
 
-// One file system holds the root directory, the scratch directories and what covers protected
-// names, side by side and each mounted by itself: making a file system costs more than making a
+// One file system holds the root directory, the scratch directories and what covers hidden
+// entries, side by side and each mounted by itself: making a file system costs more than making a
 // directory.
-constexpr std::uint64_t cover_attributes =
-    mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs;
 constexpr const char* root_name = "root";
 constexpr const char* cover_name = "cover";
 
@@ -137,7 +135,7 @@ int private_root::make_own_file_system() {
   const int own = new_file_system("tmpfs", "0755", mount_no_setuid | mount_no_devices);
   if (own < 0 || attach_mount(own, "/proc") != 0) return errno;
   root_ = make_directory(own, root_name, 0755);
-  cover_ = make_directory(own, cover_name, 0);
+  cover_ = make_directory(own, cover_name, 0555);
   bool made = root_ >= 0 && cover_ >= 0;
   int* mount = mounts_;
   unsigned long number = 0;
@@ -247,46 +245,6 @@ int private_root::finish_mounts() const {
   const int here = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (here < 0 || set_mount_attributes(here, mount_read_only, depth::only_this) != 0) return errno;
   ::close(here);
-  return 0;
-}
-
-namespace {
-
-/// Puts a mount over a path so that it can be neither seen nor changed; closes it.
-int hide(const char* path, int mount) {
-  if (mount < 0) return errno;
-  const bool one_by_one = !can_set_mount_attributes();
-  int failed = 0;
-  if (!one_by_one && set_mount_attributes(mount, cover_attributes, depth::only_this) != 0)
-    failed = errno;
-  if (failed == 0 && attach_mount_to_name(mount, path) != 0) failed = errno;
-  ::close(mount);
-  return failed == 0 && one_by_one ? remount(path, cover_attributes) : failed;
-}
-
-} // namespace
-
-int mask_names(const policy& wanted, const char* workspace, int cover) {
-  const char* name = wanted.protected_names;
-  for (std::uint32_t i = 0; i < wanted.fixed->protected_names; ++i, name = next(name)) {
-    char path[PATH_MAX];
-    if (!text_writer(path).add(workspace).add("/").add(name).complete()) return ENAMETOOLONG;
-    struct stat status{};
-    if (::lstat(path, &status) != 0) {
-      // It was tried to make it: the command, who may do no more, cannot do it either.
-      if (errno == ENOENT) continue;
-      return errno;
-    }
-    if (S_ISDIR(status.st_mode)) {
-      if (cover < 0) cover = new_file_system("tmpfs", "0", cover_attributes);
-      if (const int failed = hide(path, cover); failed != 0) return failed;
-      cover = copy_mount(path, depth::only_this); // for the next one
-    } else if (const int failed = hide(path, copy_mount("/dev/null", depth::only_this));
-               failed != 0) {
-      return failed;
-    }
-  }
-  if (cover >= 0) ::close(cover);
   return 0;
 }
 

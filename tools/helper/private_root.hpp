@@ -20,7 +20,7 @@ public:
   /// Replaces the root directory of this process. 0 or an errno; then the process is of no use any
   /// more.
   int enter();
-  /// A detached mount of an empty directory that nobody may look into, to be closed by the caller.
+  /// A detached mount of an empty directory, to be closed by the caller.
   [[nodiscard]] int cover() const { return cover_; }
 
 private:
@@ -41,10 +41,6 @@ private:
   int cover_ = -1;
   bool one_by_one_ = false; ///< mounts can be restricted only when they are in place
 };
-
-/// Covers each protected name at the top of the workspace, in this mount namespace, so that what is
-/// there cannot be seen. `cover` is that of a private root, and closed, or -1. 0 or an errno.
-int mask_names(const policy& wanted, const char* workspace, int cover);
 
 /// Makes /proc fit the PID namespace and nothing else. 0 or an errno.
 int mount_proc();

@@ -14,6 +14,10 @@ namespace paddock::detail {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+[[nodiscard]] constexpr char ascii_upper(char c) noexcept {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
 [[nodiscard]] constexpr bool equal_ignoring_ascii_case(std::string_view a,
                                                        std::string_view b) noexcept {
   if (a.size() != b.size()) return false;

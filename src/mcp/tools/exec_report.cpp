@@ -82,6 +82,18 @@ bool names_outside(const root& root, const command& run) {
   });
 }
 
+/// Which protected name a failed command may have met, and the option that allows it.
+std::string protected_suspicion(const command& run, const command_outcome& o) {
+  if (!o.confinement.of(confinement_layer::protected_entries).applied ||
+      !mentions(o, {"Read-only file system", "EROFS", "resource busy", "EBUSY"}))
+    return {};
+  for (const auto& [name, mode] : run.confinement.protected_names)
+    if (mode == protection::read_only && mentions(o, {name}))
+      return "; " + name + " is protected, because programs outside the workspace obey it: a " +
+             "person can start the server with --unprotect " + name;
+  return {};
+}
+
 /// What a failed command may have run into, as far as its output tells. Programs say such things in
 /// their own words, so this is advice and never the reason given.
 std::string suspicion(const root& root, const command& run, const command_outcome& o) {
@@ -93,6 +105,7 @@ std::string suspicion(const root& root, const command& run, const command_outcom
       mentions(o, {"Network is unreachable", "name resolution", "resolve host", "EAI_AGAIN",
                    "ENETUNREACH", "ENOTFOUND", "getaddrinfo", "socket", "Unable to connect"}))
     return "; network is denied by policy: a person can start the server with --allow-network";
+  if (auto met = protected_suspicion(run, o); !met.empty()) return met;
   if (applied(confinement_layer::file_system) &&
       (mentions(o, {"Read-only file system", "Permission denied", "EROFS", "EACCES"}) ||
        (names_outside(root, run) && mentions(o, {"No such file", "ENOENT"}))))
@@ -123,21 +136,35 @@ error_code code_of(const command_outcome& o) {
   return error_code::command_failed;
 }
 
+/// What the fence had to do about protected names, for a model to understand; empty: nothing.
+std::string notice_of(const command_outcome& o) {
+  std::string notice;
+  for (const appeared_entry& each : o.moved_aside)
+    (notice += notice.empty() ? "" : "; ") += encode_name(describe(each));
+  for (const std::string& path : o.uncovered)
+    (notice += notice.empty() ? "" : "; ") +=
+        encode_name(path) + " is reserved and was replaced by somebody while the command ran";
+  return notice;
+}
+
 } // namespace
 
 tool_result command_result(const root& root, const command& run, const command_outcome& o,
                            std::size_t bytes_max) {
   object_result result;
   json_writer& out = result.writer();
+  const std::string notice = notice_of(o);
   if (o.ended == ending::exited && o.exit_code == 0) {
     std::string text;
     if (run.out == capture::keep) text += o.out.text(bytes_max);
     if (run.err == capture::keep) text += o.err.text(bytes_max);
     out.member("output", text.empty() ? no_output : std::string_view(text));
+    if (!notice.empty()) out.member("notice", notice);
     return result.take();
   }
   out.member("error", wire_name(code_of(o)));
   out.member("message", describe(root, run, o));
+  if (!notice.empty()) out.member("notice", notice);
   if (o.ended == ending::exited)
     out.key("exitCode").integer(o.exit_code.value_or(0));
   else if (o.signal)

@@ -35,7 +35,12 @@ tool_result failure(const error& e, std::string_view subject, std::string_view h
     message += ')';
   }
   message += "; ";
-  message += hint.empty() ? advice(e.code) : hint;
+  if (e.code == error_code::write_protected && *e.operation != '\0')
+    message +=
+        std::string("leave it as it is, or a person can start the server with --unprotect ") +
+        e.operation;
+  else
+    message += hint.empty() ? advice(e.code) : hint;
   return tool_result::failure(e.code, message);
 }
 

@@ -84,7 +84,7 @@ constexpr std::string_view todos_schema =
 constexpr std::string_view remaining_schema =
     R"({"type":"object","properties":{"remainingTodos":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},"completed":{"type":"boolean"}},"required":["id","title","completed"]}}}})";
 constexpr std::string_view exec_schema =
-    R"({"type":"object","properties":{"output":{"type":"string"}},"required":["output"]})";
+    R"({"type":"object","properties":{"output":{"type":"string"},"notice":{"type":"string"}},"required":["output"]})";
 constexpr std::string_view info_schema =
     R"({"type":"object","properties":{"exists":{"type":"boolean"},"path":{"type":"string"},"absolutePath":{"type":"string"},"name":{"type":"string"},"directory":{"type":"string"},"extension":{"anyOf":[{"type":"string"},{"type":"null"}]},"type":{"type":"string","enum":["file","directory","other"]},"mimeType":{"anyOf":[{"type":"string"},{"type":"null"}]},"size":{"type":"integer"},"sizeFormatted":{"type":"string"},"created":{"type":"string"},"modified":{"type":"string"},"accessed":{"type":"string"},"permissions":{"type":"object","properties":{"readable":{"type":"boolean"},"writable":{"type":"boolean"},"executable":{"type":"boolean"}}}},"required":["exists","path","absolutePath","type","size"]})";
 constexpr std::string_view health_schema =

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "directory_index.hpp"
+
+#include "directory_stream.hpp"
+#include "parallel_blocks.hpp"
+#include "resolve.hpp"
+#include "sys/syscall.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// A directory may change again within one step of the clock that its times are taken from.
+std::int64_t clock_step_ns(const file_status& status) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const bool whole_seconds = status.changed_ns % second == 0 && status.modified_ns % second == 0;
+  return whole_seconds ? 2 * second : 20'000'000;
+}
+
+bool is_unchanged(const directory_index::directory& known, const file_status& now) {
+  return now.kind == entry_kind::directory && now.same_object(known.status) &&
+         now.changed_ns == known.status.changed_ns && now.modified_ns == known.status.modified_ns &&
+         now.changed_ns < known.settled_ns;
+}
+
+/// Precondition: they are sorted.
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::binary_search(names, name);
+}
+
+bool is_called(std::string_view path, std::string_view name) {
+  return path == name || (path.ends_with(name) && path[path.size() - name.size() - 1] == '/');
+}
+
+bool is_of_git(std::string_view path) {
+  return is_called(path, ".git") || path.starts_with(".git/") ||
+         path.find("/.git/") != std::string_view::npos;
+}
+
+/// Of what git keeps for itself, only what holds other repositories.
+bool may_hold_repositories(std::string_view directory, std::string_view name) {
+  if (!is_of_git(directory)) return true;
+  if (is_called(directory, ".git")) return name == "modules" || name == "worktrees";
+  return name != "objects" && name != "refs" && name != "logs" && name != "hooks" && name != "info";
+}
+
+} // namespace
+
+std::string below(std::string_view directory, std::string_view name) {
+  std::string path(directory);
+  if (!path.empty()) path += '/';
+  return path.append(name);
+}
+
+result<void> directory_index::refresh(int top) {
+  PADDOCK_TRY([[maybe_unused]] const auto status, sys::status_at(top, "."));
+  const auto give_up_at = sys::monotonic_ms() + refresh_ms_max;
+  full_ = false;
+  if (known_.empty())
+    pending_.assign(1, "");
+  else
+    find_changed(top);
+  // Those nearer to the top first.
+  for (std::size_t done = 0; done < pending_.size(); ++done) {
+    full_ = known_.size() >= directories_max;
+    if (full_ || ((done & 63U) == 63U && sys::monotonic_ms() >= give_up_at)) {
+      pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(done));
+      return {};
+    }
+    list(top, std::string(pending_[done]));
+  }
+  pending_.clear();
+  return {};
+}
+
+void directory_index::find_changed(int top) {
+  struct look {
+    const std::string* path;
+    const directory* known;
+    bool changed = false;
+  };
+  std::vector<look> all;
+  all.reserve(known_.size());
+  for (const auto& [path, known] : known_)
+    all.push_back({&path, &known});
+  constexpr std::size_t worth_a_thread = 2'048;
+  parallel_blocks looking(all.size(), all.size() < worth_a_thread ? 1 : 2, [&](std::size_t i) {
+    look& each = all[i];
+    const char* path = each.path->empty() ? "." : each.path->c_str();
+    const auto now = sys::status_at(top, path, AT_SYMLINK_NOFOLLOW);
+    each.changed = !now || !is_unchanged(*each.known, *now);
+  });
+  looking.finish();
+  for (const look& each : all)
+    if (each.changed) pending_.push_back(*each.path);
+}
+
+void directory_index::list(int top, const std::string& path) {
+  resolve::scope in;
+  in.root = top;
+  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
+  const auto before_ns = sys::file_clock_ns();
+  auto fd = resolve::open_strict(in, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (!fd && fd.error().code != error_code::permission_denied) return forget(path);
+  directory fresh;
+  if (fd) {
+    const auto status = sys::status_at(fd->get(), "");
+    if (!status) return forget(path);
+    fresh.status = *status;
+    fresh.settled_ns = before_ns - clock_step_ns(*status);
+    const auto listed = for_each_entry(fd->get(), [&](std::string_view name, unsigned char type) {
+      if (matters_(name)) fresh.names.emplace_back(name);
+      if ((type == DT_DIR || type == DT_UNKNOWN) && may_hold_repositories(path, name))
+        fresh.subdirectories.emplace_back(name);
+      return true;
+    });
+    fresh.unreadable = !listed;
+  } else {
+    fresh.unreadable = true;
+  }
+  std::ranges::sort(fresh.subdirectories);
+  directory& known = known_[path];
+  const auto before = std::exchange(known.subdirectories, {});
+  known = std::move(fresh);
+  for (const std::string& name : before)
+    if (!contains(known.subdirectories, name)) forget(below(path, name));
+  for (const std::string& name : known.subdirectories)
+    if (std::string child = below(path, name); !known_.contains(child))
+      pending_.push_back(std::move(child));
+}
+
+void directory_index::forget(const std::string& path) {
+  known_.erase(path);
+  const std::string inside = path + '/';
+  auto first = known_.lower_bound(inside);
+  auto last = first;
+  while (last != known_.end() && last->first.starts_with(inside))
+    ++last;
+  known_.erase(first, last);
+}
+
+} // namespace paddock

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "protected_entries.hpp"
+
+#include "directory_index.hpp"
+#include "name_rules.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/lexical_path.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+using kind = sys::exec_entry;
+
+constexpr std::size_t workspaces_max = 16;     // remembered at a time
+constexpr std::size_t repositories_max = 1024; // each is some mounts for every command
+constexpr std::string_view git = ".git";
+
+/// What in a directory of git's own makes it one. `commondir` stands for a worktree's.
+constexpr std::string_view git_marks[] = {"HEAD", "objects", "commondir"};
+
+bool has(const directory_index::directory& in, std::string_view name) {
+  return std::ranges::find(in.names, name) != in.names.end();
+}
+
+/// A repository of its own, or a submodule's or worktree's part of one; not `.git` itself.
+bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
+  if (path == git || path.ends_with("/.git")) return false;
+  return has(in, "HEAD") && (has(in, "objects") || has(in, "commondir"));
+}
+
+std::string_view first_part(std::string_view name) {
+  return name.substr(0, name.find('/'));
+}
+
+/// Whether the name is one in a repository's `.git`.
+bool is_of_git(const protected_name& name) {
+  return name.mode == protection::read_only && name.name.size() > git.size() + 1 &&
+         first_part(name.name) == git;
+}
+
+struct object {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t created_ns = 0; ///< 0: not told
+  auto operator<=>(const object&) const = default;
+};
+
+/// What a command could move away together with a path: the directories between the one that it may
+/// change and the path.
+void add_paths(entries_to_protect& found, int workspace, const confinement_policy& policy) {
+  if (policy.read_only_paths.empty()) return;
+  std::vector<std::string> changeable = policy.write_paths;
+  if (auto top = sys::readlinkat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(workspace)).c_str()))
+    changeable.push_back(*std::move(top));
+  std::set<std::string> directories;
+  for (const std::string& path : policy.read_only_paths)
+    for (const std::string& top : changeable)
+      if (const auto rest = strip_root_prefix(path, top); rest && !rest->empty())
+        for (auto end = path.size() - rest->size(); (end = path.find('/', end)) != path.npos; ++end)
+          directories.insert(path.substr(0, end));
+  for (const std::string& each : directories)
+    found.list.push_back({kind::in_place, each});
+  for (const std::string& path : policy.read_only_paths)
+    found.list.push_back({kind::path, path});
+}
+
+} // namespace
+
+/// What is known of one workspace under one list of names.
+class workspace_watch::index {
+public:
+  index(object top, std::vector<protected_name> names, name_rules rules)
+      : top_(top), names_(std::move(names)), rules_(std::move(rules)),
+        directories_([this](std::string_view name) { return matters(name); }) {}
+
+  [[nodiscard]] bool is_for(object top, const std::vector<protected_name>& names) const {
+    return top_ == top && names_ == names;
+  }
+
+  result<entries_to_protect> begin(int workspace, std::uint64_t& command);
+  void end(std::uint64_t command);
+
+private:
+  struct interval {
+    std::int64_t begin_ns;
+    std::int64_t end_ns; ///< 0: still running
+  };
+
+  [[nodiscard]] bool matters(std::string_view name) const;
+  [[nodiscard]] bool is_own(int workspace, const std::string& path);
+  void add_top(entries_to_protect& found) const;
+  void add_repository(entries_to_protect& found, const std::string& path,
+                      const directory_index::directory& in) const;
+  void add_git_directory(entries_to_protect& found, const std::string& path) const;
+  [[nodiscard]] std::string unseen(bool too_many, bool unreadable) const;
+
+  const object top_;
+  const std::vector<protected_name> names_;
+  const name_rules rules_;
+  std::mutex guard_;
+  directory_index directories_;
+  struct origin {
+    bool of_command;
+    std::int64_t created_ns;
+  };
+  std::map<object, origin> known_; ///< repositories: `.git` and the like
+  bool looked_before_ = false;     ///< at everything
+  std::uint64_t last_command_ = 0;
+  std::map<std::uint64_t, interval> commands_; ///< those since the last look
+};
+
+bool workspace_watch::index::matters(std::string_view name) const {
+  if (name == git || std::ranges::find(git_marks, name) != std::end(git_marks)) return true;
+  if (!rules_.could_concern(name)) return false;
+  return std::ranges::any_of(
+      names_, [&](const protected_name& each) { return same_folded(name, first_part(each.name)); });
+}
+
+/// Decided when it is seen for the first time. File systems that know no time of birth give that of
+/// the last change, which is not earlier.
+bool workspace_watch::index::is_own(int workspace, const std::string& path) {
+  const auto status = sys::status_at(workspace, path.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (!status) return false;
+  const auto [place, fresh] = known_.try_emplace({.device = status->device, .inode = status->inode},
+                                                 origin{false, status->created_ns});
+  origin& known = place->second;
+  // Another object may have the number by now. What is protected stays so.
+  const bool renewed = known.of_command && known.created_ns != status->created_ns;
+  if (!fresh && !renewed) return known.of_command;
+  const auto made_by = [&](const auto& command) { // both times are of one clock
+    const interval& when = command.second;
+    return status->created_ns >= when.begin_ns &&
+           (when.end_ns == 0 || status->created_ns <= when.end_ns);
+  };
+  known = {looked_before_ && std::ranges::any_of(commands_, made_by), status->created_ns};
+  return known.of_command;
+}
+
+void workspace_watch::index::add_top(entries_to_protect& found) const {
+  for (const auto& [name, mode] : names_) {
+    if (first_part(name) == git && name != git) continue; // where there is a repository
+    for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+      found.list.push_back({kind::in_place, name.substr(0, slash)});
+    found.list.push_back(
+        {mode == protection::hidden ? kind::hidden_name : kind::read_only_name, name});
+  }
+}
+
+void workspace_watch::index::add_git_directory(entries_to_protect& found,
+                                               const std::string& path) const {
+  found.list.push_back({kind::repository, path});
+  for (const auto& [name, mode] : names_)
+    if (is_of_git({name, mode}))
+      found.list.push_back({kind::read_only_name, below(path, name.substr(git.size() + 1))});
+}
+
+/// What stands beside a `.git`. Names that are not there are not looked for: the repository is not
+/// the workspace.
+void workspace_watch::index::add_repository(entries_to_protect& found, const std::string& path,
+                                            const directory_index::directory& in) const {
+  add_git_directory(found, below(path, git));
+  if (path.empty()) return; // the top has them all
+  for (const auto& [name, mode] : names_)
+    if (mode == protection::read_only && first_part(name) != git &&
+        std::ranges::any_of(in.names, [&, first = first_part(name)](const std::string& there) {
+          return same_folded(there, first);
+        }))
+      found.list.push_back({kind::read_only_name, below(path, name)});
+}
+
+std::string workspace_watch::index::unseen(bool too_many, bool unreadable) const {
+  if (too_many)
+    return "more than " + std::to_string(repositories_max) +
+           " repositories: the others are not protected";
+  if (!directories_.complete())
+    return "more directories than are looked at in time: repositories and hidden entries in the "
+           "others are not protected";
+  return unreadable ? "some directories cannot be listed: repositories and hidden entries in them "
+                      "are not protected"
+                    : "";
+}
+
+result<entries_to_protect> workspace_watch::index::begin(int workspace, std::uint64_t& command) {
+  const std::scoped_lock lock(guard_);
+  PADDOCK_CHECK(directories_.refresh(workspace));
+  entries_to_protect found;
+  add_top(found);
+  const bool of_git = std::ranges::any_of(names_, is_of_git);
+  std::size_t repositories = 0;
+  bool unreadable = false;
+  for (const auto& [path, in] : directories_.all()) {
+    unreadable = unreadable || in.unreadable;
+    if (in.names.empty()) continue;
+    if (!path.empty())
+      for (const std::string& name : in.names)
+        if (rules_.is_hidden(name)) found.list.push_back({kind::hidden_entry, below(path, name)});
+    if (!of_git) continue;
+    if (is_bare_repository(path, in) && !is_own(workspace, path) &&
+        ++repositories <= repositories_max)
+      add_git_directory(found, path);
+    if (has(in, git) && !is_own(workspace, below(path, git)) && ++repositories <= repositories_max)
+      add_repository(found, path, in);
+  }
+  found.unseen = unseen(repositories > repositories_max, unreadable);
+  looked_before_ = directories_.complete();
+  if (known_.size() > 16 * repositories_max) { // then all of them are protected again
+    known_.clear();
+    looked_before_ = false;
+  }
+  std::erase_if(commands_, [](const auto& each) { return each.second.end_ns != 0; });
+  command = ++last_command_;
+  commands_[command] = {sys::file_clock_ns(), 0};
+  return found;
+}
+
+void workspace_watch::index::end(std::uint64_t command) {
+  const std::scoped_lock lock(guard_);
+  commands_[command].end_ns = sys::file_clock_ns();
+}
+
+workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,
+                                 std::uint64_t command)
+    : index_(std::move(of)), entries_(std::move(found)), command_(command) {}
+
+workspace_watch::workspace_watch(workspace_watch&& other) noexcept
+    : index_(std::move(other.index_)), entries_(std::move(other.entries_)),
+      command_(other.command_) {}
+
+workspace_watch::~workspace_watch() {
+  if (index_ != nullptr) index_->end(command_);
+}
+
+result<workspace_watch> workspace_watch::begin(int workspace, const confinement_policy& policy) {
+  if (policy.protected_entries == demand::off) return workspace_watch(nullptr, {}, 0);
+  if (!std::ranges::all_of(policy.protected_names, is_valid))
+    return error{error_code::invalid_argument, 0, "policy"};
+  static std::mutex guard;
+  static auto& remembered = *new std::list<std::shared_ptr<index>>; // the last one used in front
+  PADDOCK_TRY(const auto status, sys::status_at(workspace, "."));
+  // A number may be used again; where there is no time of birth, that of the last change is told.
+  const std::int64_t created_ns = status.created_ns == status.changed_ns ? 0 : status.created_ns;
+  const object top{status.device, status.inode, created_ns};
+  std::shared_ptr<index> used;
+  {
+    const std::scoped_lock lock(guard);
+    const auto known = std::ranges::find_if(
+        remembered, [&](const auto& each) { return each->is_for(top, policy.protected_names); });
+    if (known != remembered.end()) {
+      remembered.splice(remembered.begin(), remembered, known);
+    } else {
+      PADDOCK_TRY(auto rules, name_rules::make(policy.protected_names));
+      remembered.push_front(std::make_shared<index>(top, policy.protected_names, std::move(rules)));
+      if (remembered.size() > workspaces_max) remembered.pop_back();
+    }
+    used = remembered.front();
+  }
+  std::uint64_t command = 0;
+  PADDOCK_TRY(auto found, used->begin(workspace, command));
+  add_paths(found, workspace, policy);
+  return workspace_watch(std::move(used), std::move(found), command);
+}
+
+} // namespace paddock

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: MIT
+
+// Protected names inside commands: what programs outside obey can be neither changed nor made
+// there, what is hidden is not there, and ordinary programs work all the same. Each script runs
+// as root and as an ordinary user, and beside it runs the control: the same script where nothing is
+// protected does what it sets out to do.
+
+#include "support/command_fixture.hpp"
+#include "support/denied_calls.hpp"
+#include "support/process.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr const char* git =
+    "git -c user.name=x -c user.email=x@y -c init.defaultBranch=main -c init.templateDir= ";
+
+/// What a program outside would find: every entry with its kind and content, links not followed.
+std::map<std::string, std::string> snapshot(const std::string& top) {
+  std::map<std::string, std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(top)) {
+    std::string& content = found[entry.path().string().substr(top.size() + 1)];
+    if (entry.is_symlink()) {
+      content = "-> " + fs::read_symlink(entry.path()).string();
+    } else if (entry.is_directory()) {
+      content = "directory";
+    } else {
+      std::ifstream in(entry.path(), std::ios::binary);
+      content.assign(std::istreambuf_iterator<char>(in), {});
+    }
+  }
+  return found;
+}
+
+class Protection : public command_fixture {
+protected:
+  void SetUp() override {
+    ::chmod(tree_.path().c_str(), 0755);
+    tree_.directory("ws");
+    tree_.directory("outside");
+  }
+
+  /// A file of the host, with its parents.
+  void put(const std::string& name, std::string_view content = "host") const {
+    tree_.directory("ws/" + name.substr(0, name.find('/') == name.npos ? 0 : name.rfind('/')));
+    tree_.file("ws/" + name, content);
+  }
+  /// What a person does beside the agent.
+  void on_host(const std::string& script) const {
+    const std::string line = "cd " + tree_ / "ws" + " && { " + script + "; } >/dev/null 2>&1";
+    ASSERT_EQ(0, std::system(line.c_str())) << script; // NOLINT: the test's own words
+  }
+  [[nodiscard]] command in_workspace(const std::string& script) const {
+    command asked = shell(script);
+    asked.confinement = {};
+    asked.working_directory = ::open((tree_ / "ws").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    asked.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C"};
+    return asked;
+  }
+  static command_outcome outcome_of(const command& asked) {
+    auto r = run(asked);
+    EXPECT_THAT(r, IsOk());
+    ::close(asked.working_directory);
+    return r ? *std::move(r) : command_outcome{};
+  }
+  [[nodiscard]] command_outcome in_fence(const std::string& script) const {
+    return outcome_of(in_workspace(script));
+  }
+  [[nodiscard]] command_outcome unprotected(const std::string& script) const {
+    command asked = in_workspace(script);
+    asked.confinement.protected_names = {};
+    return outcome_of(asked);
+  }
+
+  void give_to(uid_t user) const {
+    if (::geteuid() != 0) return;
+    for (const auto& entry : fs::recursive_directory_iterator(tree_.path()))
+      EXPECT_EQ(0, ::lchown(entry.path().c_str(), user, user));
+  }
+
+  [[nodiscard]] bool can_mount() const {
+    const auto r = run(in_workspace("true"));
+    return r && r->confinement.of(confinement_layer::protected_entries).applied;
+  }
+
+  /// `body` as root, if this is root, and as an ordinary user; again where a mount can be
+  /// restricted only when it is in place.
+  void as_everybody(const std::function<void()>& body) const {
+    if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+    give_to(::geteuid());
+    body();
+    ASSERT_EQ(in_child(
+                  [] {
+                    become(machine::without_mount_attributes);
+                    return true;
+                  },
+                  body),
+              child_end::finished);
+    if (::geteuid() != 0) return;
+    give_to(nobody);
+    const auto end = in_child(
+        [] {
+          return ::access(PADDOCK_TEST_HELPER, X_OK) == 0 && become_nobody() &&
+                 ::prctl(PR_SET_DUMPABLE, 1) == 0 && ::access(PADDOCK_TEST_HELPER, X_OK) == 0;
+        },
+        body);
+    if (end == child_end::refused) GTEST_SKIP() << "the build directory is private";
+  }
+};
+
+// --- ordinary programs --------------------------------------------------------------------------
+
+struct script {
+  const char* program;
+  const char* text;
+};
+constexpr script ordinary[] = {
+    {"find", "find . -type f"},
+    {"grep", "grep -r needle ."},
+    {"ls", "ls -laR ."},
+    {"tar", "tar cf /tmp/all.tar . && tar tf /tmp/all.tar"},
+    {"cp", "cp -r . /tmp/copy && rm -rf /tmp/copy"},
+    {"du", "du -a ."},
+    {"git", "git status && git add -A && git clean -f -n && git clean -f -x junk"},
+    {"node", "mkdir -p t && echo 'require(\"node:test\")(\"x\", () => {})' > t/a.test.js && "
+             "node --test"},
+    {"python3", "python3 -c 'import os; list(os.walk(\".\", onerror=lambda e: exit(1)))'"},
+};
+
+TEST_F(Protection, OrdinaryProgramsWorkBesideAHiddenEntry) {
+  put("needle.txt", "needle");
+  on_host(std::string(git) + "init -q . && chmod -R a+rwX .");
+  for (const bool hidden : {false, true}) {
+    SCOPED_TRACE(hidden ? "with .perstack" : "without");
+    if (hidden) {
+      put(".perstack/state/key");
+      put("deep/down/.perstack/key");
+    }
+    as_everybody([&] {
+      for (const auto& [program, text] : ordinary) {
+        if (in_fence(std::string("command -v ") + program).exit_code != 0) continue;
+        const auto done = in_fence(text);
+        EXPECT_EQ(done.exit_code, 0) << text << "\n" << done.out.text() << done.err.text();
+        EXPECT_THAT(done.out.text(), testing::Not(HasSubstr("key"))) << text;
+      }
+      EXPECT_EQ(in_fence("test -e .perstack").exit_code, hidden ? 0 : 1);
+      EXPECT_EQ(in_fence("test -z \"$(ls -A .perstack 2>/dev/null)\"").exit_code, 0);
+      EXPECT_EQ(in_fence("! touch .perstack/x && ! rmdir .perstack").exit_code, 0);
+    });
+    // The control: a directory that cannot be read does break them.
+    EXPECT_NE(
+        in_fence("mkdir locked && chmod 0 locked; find .; s=$?; rmdir locked; exit $s").exit_code,
+        0);
+  }
+  if (tree_.exists("ws/.perstack")) {
+    EXPECT_EQ(tree_.content("ws/.perstack/state/key"), "host");
+  }
+}
+
+TEST_F(Protection, NothingIsLeftInAWorkspaceThatHasNoneOfTheNames) {
+  const auto before = snapshot(tree_ / "ws");
+  as_everybody([&] { EXPECT_EQ(in_fence("ls -A; test -z \"$(ls -A)\"").exit_code, 0); });
+  EXPECT_EQ(snapshot(tree_ / "ws"), before);
+}
+
+TEST_F(Protection, GitGoesOnWorking) {
+  put("f", "1");
+  on_host(std::string(git) + "init -q . && " + git + "add f && " + git + "commit -qm one && " +
+          git + "branch other");
+  const std::string config = tree_.content("ws/.git/config");
+  as_everybody([&] {
+    for (const std::string step :
+         {"echo 2 >> f && %commit -qam two", "%checkout -q other && %checkout -q main",
+          "%checkout -q -b third && %checkout -q main && %branch -q -D third",
+          "echo 3 >> f && %stash -q && %stash pop -q && %checkout -q f",
+          "%tag -f t && %merge -q other && %gc -q && %log --oneline && %diff --stat",
+          "%worktree add -q /tmp/w main~1 --detach && %worktree remove /tmp/w",
+          "rm -rf sub && %init -q sub && cd sub && %config core.editor ed && %commit -q "
+          "--allow-empty -m x",
+          "rm -rf copy && %clone -q . copy && cd copy && %config core.editor ed && %commit -q "
+          "--allow-empty -m x"}) {
+      std::string text = step;
+      for (std::size_t at; (at = text.find('%')) != std::string::npos;)
+        text.replace(at, 1, git);
+      const auto done = in_fence(text);
+      EXPECT_EQ(done.exit_code, 0) << text << "\n" << done.out.text() << done.err.text();
+      EXPECT_TRUE(done.moved_aside.empty()) << text << ": " << describe(done.moved_aside.front());
+    }
+    // What a command has made is its own in the next one as well.
+    EXPECT_EQ(in_fence("git -C copy config core.pager cat && rm -rf copy sub").exit_code, 0);
+  });
+  EXPECT_EQ(tree_.content("ws/.git/config"), config);
+}
+
+TEST_F(Protection, NpmInstallGoesOnWorking) {
+  put("package.json", R"({"name":"x","version":"1.0.0"})");
+  as_everybody([&] {
+    if (in_fence("command -v npm").exit_code != 0) return;
+    const auto done = in_fence("npm install --offline --no-audit --no-fund");
+    EXPECT_EQ(done.exit_code, 0) << done.out.text() << done.err.text();
+    EXPECT_TRUE(done.moved_aside.empty());
+  });
+}
+
+// --- what is there stays as it is ---------------------------------------------------------------
+
+constexpr script attacks[] = {
+    {"write", "echo evil > .git/config"},
+    {"append", "echo evil >> .git/config"},
+    {"replace", "echo evil > n && mv -f n .git/config"},
+    {"remove", "rm -f .git/config"},
+    {"git_config", "git config core.fsmonitor evil"},
+    {"config_of_a_repository_below", "git -C sub config core.fsmonitor evil"},
+    {"add_hook", "echo evil > .git/hooks/post-checkout"},
+    {"change_hook", "echo evil > .git/hooks/pre-commit"},
+    {"mode_of_hook",
+     "chmod 777 .git/hooks/pre-commit && stat -c %a .git/hooks/pre-commit | grep 777"},
+    {"replace_hooks", "mv .git/hooks .git/h && mkdir .git/hooks"},
+    {"link_hooks", "rm -r .git/hooks && ln -s ../evil .git/hooks"},
+    {"move_repository", "mv .git old && mkdir .git && cp -r old/. .git"},
+    {"exchange_repository",
+     "git init -q new && python3 -c 'import ctypes; exit(0 if "
+     "ctypes.CDLL(None).renameat2(-100, b\"new/.git\", -100, b\".git\", 2) == 0 else 1)'"},
+    {"mount_point_below", "mv sub/.git sub/old && mkdir sub/.git"},
+    {"submodule", "echo evil > .git/modules/m/config"},
+    {"submodule_hook", "echo evil > .git/modules/m/hooks/x"},
+    {"worktree", "echo ../evil > .git/worktrees/w/commondir"},
+    {"git_file", "echo 'gitdir: ../evil' > linked/.git"},
+    {"replace_git_file", "rm linked/.git && mkdir linked/.git"},
+    {"bare", "echo evil > bare.git/config"},
+    {"bare_hook", "echo evil > bare.git/hooks/x"},
+    {"editor", "echo evil > .vscode/tasks.json"},
+    {"new_in_editor", "echo evil > .vscode/settings.json"},
+    {"move_editor", "mv .vscode v && mkdir .vscode"},
+    {"editor_below", "echo evil > sub/.vscode/tasks.json"},
+    {"direnv", "echo evil > .envrc"},
+    {"remove_direnv", "rm .envrc"},
+    {"link_over_direnv", "ln -sf evil .envrc"},
+    {"hard_link", "ln .envrc h && echo evil > h"},
+    {"attributes", "touch -d @1 .envrc && stat -c %Y .envrc | grep -x 1"},
+    {"own_skills", "echo evil > .agents/sys.skills/s/SKILL.md"},
+    {"move_agents", "mv .agents a && mkdir .agents"},
+    {"through_link", "echo evil > .claude/settings.json"},
+    {"target_of_link", "echo evil > dot/claude/settings.json"},
+    {"replace_link", "ln -sfn evil .claude && readlink .claude | grep evil"},
+    {"remove_link", "rm .claude"},
+    {"move_link", "mv .claude c"},
+    {"through_descriptor", "exec 5<.envrc && echo evil > /proc/self/fd/5"},
+    {"through_proc", "echo evil > /proc/self/cwd/.envrc"},
+    {"truncate", "truncate -s 0 .envrc"},
+    {"hidden_write", "echo evil > .perstack/key"},
+    {"hidden_read", "cat .perstack/key"},
+    {"hidden_below", "cat deep/down/.perstack/key"},
+    {"hidden_move", "mv .perstack p && cat p/key"},
+    {"unmount", "umount .git/config && echo evil > .git/config"},
+    {"remount", "mount -o remount,rw,bind .envrc && echo evil > .envrc"},
+};
+
+class ProtectedEntries : public Protection {
+protected:
+  void SetUp() override {
+    Protection::SetUp();
+    for (const char* file :
+         {".git/hooks/pre-commit", ".vscode/tasks.json", ".envrc", ".agents/sys.skills/s/SKILL.md",
+          "dot/claude/settings.json", ".perstack/key", "deep/down/.perstack/key", "evil/config",
+          "evil/settings.json", "evil/HEAD"})
+      put(file);
+    tree_.link("ws/.claude", "dot/claude");
+    on_host(std::string(git) + "init -q . && " + git + "init -q sub && " + git +
+            "init -q --bare bare.git && " + git + "init -q --bare .git/modules/m && " + git +
+            "commit -q --allow-empty -m x && " + git +
+            "worktree add -q --detach wt && mkdir -p linked && mv .git/worktrees/wt "
+            ".git/worktrees/w && rm -r wt");
+    put(".git/modules/m/hooks/post-checkout");
+    put("bare.git/hooks/post-update");
+    put("linked/.git", "gitdir: ../.git/worktrees/w");
+    put("sub/.vscode/tasks.json");
+  }
+};
+
+TEST_F(ProtectedEntries, CannotBeChanged) {
+  const auto before = snapshot(tree_ / "ws");
+  as_everybody([&] {
+    for (const auto& [name, text] : attacks) {
+      SCOPED_TRACE(name);
+      const auto done = in_fence(text);
+      EXPECT_NE(done.exit_code, 0) << text;
+      EXPECT_TRUE(done.exit_code.has_value());
+      auto after = snapshot(tree_ / "ws");
+      for (const auto& [path, content] : before) {
+        EXPECT_EQ(after[path], content) << path;
+      }
+      for (const char* made : {"n", "new", "h"})
+        fs::remove_all(tree_ / (std::string("ws/") + made));
+    }
+  });
+}
+
+TEST_F(ProtectedEntries, CouldBeChangedWithoutProtection) {
+  // The control of the test above. Some attacks need what no command has anyway.
+  const std::set<std::string_view> fail_anyway = {"unmount", "remount", "through_descriptor"};
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  fs::copy(tree_ / "ws", tree_ / "outside/copy",
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  for (const auto& [name, text] : attacks) {
+    SCOPED_TRACE(name);
+    const auto done = unprotected(text);
+    if (!fail_anyway.contains(name)) {
+      EXPECT_EQ(done.exit_code, 0) << text << "\n" << done.err.text();
+    }
+    fs::remove_all(tree_ / "ws");
+    fs::copy(tree_ / "outside/copy", tree_ / "ws",
+             fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  }
+}
+
+TEST_F(ProtectedEntries, CanBeReadAndAreWhatTheyWere) {
+  as_everybody([&] {
+    const auto done = in_fence("cat .envrc .vscode/tasks.json .claude/settings.json "
+                               ".git/hooks/pre-commit .agents/sys.skills/s/SKILL.md && git status "
+                               "--porcelain && git -C sub status --porcelain");
+    EXPECT_EQ(done.exit_code, 0) << done.err.text();
+    EXPECT_TRUE(done.moved_aside.empty());
+    EXPECT_TRUE(done.uncovered.empty());
+    EXPECT_EQ(done.confinement.of(confinement_layer::protected_entries).missing, "");
+  });
+}
+
+TEST_F(ProtectedEntries, AreNotHeldWithoutMountsAndTheReportSaysSo) {
+  const auto end = in_child(
+      [] {
+        become(machine::without_namespaces);
+        return true;
+      },
+      [&] {
+        command asked = in_workspace("cat .perstack/key && echo evil > .envrc && mkdir .cursor");
+        asked.confinement = confinement_policy::best_effort();
+        const auto done = outcome_of(asked);
+        EXPECT_EQ(done.exit_code, 0);
+        const auto& row = done.confinement.of(confinement_layer::protected_entries);
+        EXPECT_FALSE(row.applied);
+        EXPECT_NE(row.missing, "");
+        ASSERT_EQ(done.moved_aside.size(), 1U); // this much can be done all the same
+        EXPECT_EQ(done.moved_aside[0].path, ".cursor");
+      });
+  EXPECT_EQ(end, child_end::finished);
+}
+
+// --- what is not there cannot appear ------------------------------------------------------------
+
+struct appearance {
+  const char* text;
+  std::vector<std::string> moved;
+  const char* content; ///< of the one that was moved, below its new name: "file=content"
+};
+
+std::vector<appearance> appearances() {
+  return {
+      {"mkdir .vscode && echo evil > .vscode/tasks.json", {".vscode"}, "/tasks.json"},
+      {"echo evil > .envrc", {".envrc"}, ""},
+      {"ln -s evil .claude", {".claude"}, nullptr},
+      {"mkfifo .bashrc", {".bashrc"}, nullptr},
+      {"mkdir -p .perstack && echo evil > .perstack/key", {".perstack"}, "/key"},
+      {"mkdir -p .agents/sys.skills && echo evil > .agents/sys.skills/x",
+       {".agents/sys.skills"},
+       "/x"},
+      {"mkdir -p evil/sys.skills && ln -s evil .agents", {".agents"}, nullptr},
+      {"echo evil > repo/.git/commondir", {"repo/.git/commondir"}, ""},
+      {"mkdir repo/.git/hooks && echo evil > repo/.git/hooks/post-checkout",
+       {"repo/.git/hooks"},
+       "/post-checkout"},
+      {"mkdir .zed .idea && chmod 500 .", {".idea", ".zed"}, nullptr},
+      {"mkdir .zed && echo evil > .zed/tasks.json && chmod 0 .zed", {".zed"}, nullptr},
+      {"mkdir plain/.vscode && touch plain/.envrc .vscode2 && git init -q fresh", {}, nullptr},
+  };
+}
+
+TEST_F(Protection, WhatAppearsIsMovedAside) {
+  put("plain/f");
+  on_host(std::string(git) + "init -q repo && rm -rf repo/.git/hooks");
+  as_everybody([&] {
+    for (const auto& [text, moved, content] : appearances()) {
+      SCOPED_TRACE(text);
+      const auto done = in_fence(text);
+      EXPECT_EQ(done.exit_code, 0) << done.err.text();
+      ::chmod((tree_ / "ws").c_str(), 0755);
+      std::vector<std::string> paths;
+      for (const auto& each : done.moved_aside) {
+        paths.push_back(each.path);
+        EXPECT_EQ(each.os_errno, 0);
+        EXPECT_FALSE(tree_.exists("ws/" + each.path));
+        EXPECT_THAT(each.moved_to, testing::StartsWith(each.path + ".made-by-command-"));
+        ASSERT_TRUE(tree_.exists("ws/" + each.moved_to));
+        if (content != nullptr) {
+          EXPECT_EQ(tree_.content("ws/" + each.moved_to + content), "evil\n");
+        }
+        EXPECT_THAT(describe(each), HasSubstr("--unprotect"));
+        ::chmod((tree_ / "ws/" + each.moved_to).c_str(), 0755);
+        fs::remove_all(tree_ / "ws/" + each.moved_to);
+      }
+      std::ranges::sort(paths);
+      EXPECT_EQ(paths, moved);
+      for (const char* made : {"evil", ".agents", "plain/.vscode", "fresh"})
+        fs::remove_all(tree_ / "ws/" + made);
+    }
+  });
+}
+
+TEST_F(Protection, WhatAppearsIsMovedAsideAlsoWhenTheCommandIsKilled) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  command asked = in_workspace("mkdir .vscode; while :; do sleep 1; done");
+  asked.timeout_ms = 300;
+  asked.kill_grace_ms = 0;
+  const auto done = outcome_of(asked);
+  EXPECT_EQ(done.ended, ending::timed_out);
+  ASSERT_EQ(done.moved_aside.size(), 1U);
+  EXPECT_FALSE(tree_.exists("ws/.vscode"));
+}
+
+TEST_F(Protection, WhatAppearsIsMovedAsideAlsoWhenThisProcessDies) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  const pid_t host = ::fork();
+  if (host == 0) {
+    (void)run(in_workspace("mkdir .vscode; while :; do sleep 1; done"));
+    ::_exit(0);
+  }
+  EXPECT_TRUE(eventually([&] { return tree_.exists("ws/.vscode"); })); // the window
+  ::kill(host, SIGKILL);
+  ::waitpid(host, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return !tree_.exists("ws/.vscode"); }));
+}
+
+TEST_F(Protection, SomebodyElsesEntryIsNotLostEither) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  put(".perstack/key");
+  command asked = in_workspace("echo ready; until test -e go; do :; done; cat .perstack/key");
+  asked.on_output = [&](output_stream, std::string_view) {
+    if (tree_.exists("ws/go")) return;
+    put(".idea/workspace.xml"); // an editor is opened
+    fs::rename(tree_ / "ws/.perstack", tree_ / "ws/.perstack.old");
+    put(".perstack/key");
+    put("go");
+  };
+  const auto done = outcome_of(asked);
+  ASSERT_EQ(done.moved_aside.size(), 1U);
+  EXPECT_EQ(tree_.content("ws/" + done.moved_aside[0].moved_to + "/workspace.xml"), "host");
+  EXPECT_EQ(done.uncovered, std::vector<std::string>{".perstack"}); // and it is said
+}
+
+TEST_F(Protection, AFullVolumeMakesNoDifference) {
+  const auto end = in_child(
+      [&] { return private_mounts() && mount_tmpfs(tree_ / "ws", "nr_inodes=3,size=64k"); },
+      [&] {
+        put("one");
+        put("two");
+        EXPECT_NE(::mkdir((tree_ / "ws/three").c_str(), 0777), 0); // the control: it is full
+        const auto done = in_fence("cat one two");
+        EXPECT_EQ(done.exit_code, 0) << done.err.text();
+        const auto& row = done.confinement.of(confinement_layer::protected_entries);
+        EXPECT_TRUE(row.applied) << row.missing;
+      });
+  if (end == child_end::refused) GTEST_SKIP() << "no mounts";
+}
+
+// --- by the command's environment ---------------------------------------------------------------
+
+TEST_F(Protection, TheCommandsEnvironmentDoesNotLeadToAHiddenEntry) {
+  put(".perstack/secret");
+  tree_.link("ws/bin", ".perstack");
+  const auto before = snapshot(tree_ / "ws");
+  as_everybody([&] {
+    const std::string ws = tree_ / "ws";
+    for (const std::string& variable :
+         {"HOME=/usr/.." + ws + "/.perstack/x/y", "HOME=" + ws + "/bin",
+          "HOME=" + ws + "/.perstack", "PATH=/usr/bin:/bin:/tmp/.." + ws + "/bin",
+          "PATH=/usr/bin:/bin:" + ws + "/.perstack"}) {
+      command asked = in_workspace("! cat .perstack/secret && ! cat bin/secret && ! ls " + ws +
+                                   "/.perstack/x && ! mkdir .perstack/y");
+      std::erase_if(asked.environment, [&](const std::string& each) {
+        return each.starts_with(variable.substr(0, 5));
+      });
+      asked.environment.push_back(variable);
+      EXPECT_EQ(outcome_of(asked).exit_code, 0) << variable;
+    }
+  });
+  EXPECT_EQ(snapshot(tree_ / "ws"), before);
+}
+
+// --- the list -----------------------------------------------------------------------------------
+
+TEST_F(Protection, TheListCanBeChanged) {
+  put("Makefile");
+  put(".envrc");
+  put("secrets");
+  as_everybody([&] {
+    command asked = in_workspace("echo x > .envrc && ! cat secrets && ! (echo x > Makefile)");
+    ASSERT_TRUE(unprotect(asked.confinement.protected_names, ".envrc"));
+    protect(asked.confinement.protected_names, {"Makefile"});
+    protect(asked.confinement.protected_names, {"secrets", protection::hidden});
+    const auto done = outcome_of(asked);
+    EXPECT_EQ(done.exit_code, 0) << done.err.text();
+    EXPECT_EQ(tree_.content("ws/Makefile"), "host");
+  });
+}
+
+TEST_F(Protection, PathsOfTheProgramItselfCannotBeReplaced) {
+  put("build/tools/server");
+  constexpr const char* attack[] = {"echo evil > build/tools/server", "rm build/tools/server",
+                                    "mv build b && mkdir build", "mv build/tools build/t",
+                                    "cp build/tools/server s && mv -f s build/tools/server"};
+  as_everybody([&] {
+    for (const char* text : attack) {
+      command asked = in_workspace(text);
+      asked.confinement.read_only_paths = {tree_ / "ws/build/tools/server", "/usr/bin/true"};
+      EXPECT_NE(outcome_of(asked).exit_code, 0) << text;
+      EXPECT_EQ(tree_.content("ws/build/tools/server"), "host") << text;
+    }
+    command asked = in_workspace("echo x > build/tools/other && echo y > build/new");
+    asked.confinement.read_only_paths = {tree_ / "ws/build/tools/server"};
+    EXPECT_EQ(outcome_of(asked).exit_code, 0);
+  });
+  give_to(::geteuid());
+  EXPECT_EQ(in_fence(attack[0]).exit_code, 0); // the control
+}
+
+// --- repositories are found ---------------------------------------------------------------------
+
+TEST_F(Protection, RepositoriesAreFoundWhereverTheyAreAndWheneverTheyAppear) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  const auto is_held = [&](const std::string& where) {
+    return in_fence("git -C " + where + " config core.fsmonitor evil").exit_code != 0;
+  };
+  EXPECT_EQ(in_fence("true").exit_code, 0); // the workspace has been looked at
+  on_host(std::string(git) + "init -q a/b/c/one");
+  EXPECT_TRUE(is_held("a/b/c/one")); // made by a person, between two commands
+  EXPECT_EQ(in_fence("mkdir -p x && git init -q x/own && git init -q x/moved").exit_code, 0);
+  EXPECT_FALSE(is_held("x/own"));
+  EXPECT_EQ(in_fence("mv a/b/c/one x/other").exit_code, 0);
+  EXPECT_TRUE(is_held("x/other")); // by whatever name
+  on_host("rm -rf x/own && " + std::string(git) + "init -q x/own");
+  EXPECT_TRUE(is_held("x/own")); // another one of the same name
+  EXPECT_FALSE(is_held("x/moved"));
+}
+
+} // namespace
+} // namespace paddock::test

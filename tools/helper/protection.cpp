@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "protection.hpp"
+
+#include "mounts.hpp"
+#include "remount.hpp"
+#include "text.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+
+namespace paddock::exec {
+namespace {
+
+using sys::exec_entry;
+
+constexpr std::uint64_t cover_attributes =
+    mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs;
+
+/// Of a relative path, or an absolute one.
+const char* path_of(const char* entry) {
+  return entry[1] == '/' ? entry + 2 : entry + 1;
+}
+
+bool is_watched(exec_entry kind) {
+  return kind == exec_entry::hidden_name || kind == exec_entry::read_only_name;
+}
+
+bool is_hidden(exec_entry kind) {
+  return kind == exec_entry::hidden_name || kind == exec_entry::hidden_entry;
+}
+
+/// Lets this user into a directory for as long as it lives: the command may have locked it.
+class opened_up {
+public:
+  explicit opened_up(int directory) {
+    text_writer(path_).add("/proc/self/fd/").add(static_cast<unsigned long>(directory));
+    struct stat status{};
+    constexpr mode_t all = S_IRWXU;
+    if (::fstat(directory, &status) != 0 || (status.st_mode & all) == all) return;
+    before_ = status.st_mode & 07777U;
+    changed_ = ::fchmodat(AT_FDCWD, path_, before_ | all, 0) == 0;
+  }
+  opened_up(const opened_up&) = delete;
+  opened_up& operator=(const opened_up&) = delete;
+  ~opened_up() {
+    if (changed_) ::fchmodat(AT_FDCWD, path_, before_, 0);
+  }
+
+private:
+  char path_[40];
+  mode_t before_ = 0;
+  bool changed_ = false;
+};
+
+void append_digits(char*& to, std::uint32_t number) {
+  for (int shift = 28; shift >= 0; shift -= 4)
+    *to++ = "0123456789abcdef"[number >> static_cast<unsigned>(shift) & 15U];
+  *to = '\0';
+}
+
+} // namespace
+
+template <class Action> int protection::for_each(Action act) const {
+  const char* entry = wanted_.protected_entries;
+  for (std::uint32_t i = 0; i < wanted_.fixed->protected_entries; ++i, entry = next(entry))
+    if (const int failed = act(entry, i); failed != 0) return failed;
+  return 0;
+}
+
+int protection::share() {
+  const std::size_t size = (std::size_t{wanted_.fixed->protected_entries} + 1) * sizeof(note);
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return errno;
+  notes_ = static_cast<note*>(memory);
+  return 0;
+}
+
+// --- while the command runs ---------------------------------------------------------------------
+
+int protection::hold(const char* workspace, const visible_paths& visible, int cover) {
+  visible_ = &visible;
+  workspace_ = workspace;
+  cover_ = cover;
+  one_by_one_ = !can_set_mount_attributes();
+  root_ = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  top_ = ::open(workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const int failed =
+      top_ < 0 || root_ < 0 ? errno : for_each([&](const char* entry, std::uint32_t i) {
+        return hold_one(entry, notes_[i]);
+      });
+  for (const int fd : {root_, top_, cover_})
+    if (fd >= 0) ::close(fd);
+  return failed;
+}
+
+int protection::hold_one(const char* entry, note& about) {
+  const exec_entry kind = kind_of(entry);
+  const bool absolute = entry[1] == '/';
+  if (absolute && !is_changeable(entry + 1)) return 0;
+  const int top = absolute ? root_ : top_;
+  const spot at(top, path_of(entry));
+  const bool was_seen = kind == exec_entry::repository || kind == exec_entry::hidden_entry;
+  if (was_seen && (!at.found() || !at.whole())) return ESTALE;
+  if (!at.found()) {
+    if (at.os_errno() != ENOENT) return at.os_errno();
+    if (is_watched(kind)) about.now = state::absent;
+    return 0;
+  }
+  if (is_hidden(kind) && at.whole()) {
+    about = {state::hidden, at.device(), at.inode()};
+    return hide(at);
+  }
+  if (!at.whole() && !at.is_link()) { // a file where a directory would be
+    if (is_watched(kind)) about.now = state::absent;
+    return 0;
+  }
+  const bool in_place = kind == exec_entry::in_place || kind == exec_entry::repository;
+  // Being mounted keeps a link as it is.
+  const bool fixed_only = at.is_link() || (in_place && at.is_directory());
+  if (const int failed = bind(at.entry(), fixed_only ? 0 : mount_read_only); failed != 0)
+    return failed;
+  return at.is_link() && !absolute && !in_place ? keep_target(top, path_of(entry)) : 0;
+}
+
+/// Whether the command could change what is at an absolute path.
+bool protection::is_changeable(const char* path) const {
+  if (visible_->begin() == visible_->end()) return true; // everything is where it was
+  for (const visible_path& each : *visible_)
+    if (each.as >= use::write && is_within(path, each.path)) return true;
+  return is_within(path, workspace_);
+}
+
+int protection::hide(const spot& at) {
+  int mount = -1;
+  if (at.is_directory()) {
+    if (cover_ < 0) cover_ = new_file_system("tmpfs", "0555", cover_attributes);
+    mount = cover_;
+    cover_ = -1;
+  } else {
+    mount = copy_mount("/dev/null", depth::only_this);
+  }
+  if (mount < 0) return errno;
+  int failed = 0;
+  if (!one_by_one_ && set_mount_attributes(mount, cover_attributes, depth::only_this) != 0)
+    failed = errno;
+  if (failed == 0 && attach_mount_to(mount, at.entry()) != 0) failed = errno;
+  ::close(mount);
+  if (failed != 0) return failed;
+  char path[PATH_MAX];
+  const int place = ::openat(at.parent(), at.name(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (place < 0) return errno;
+  if (one_by_one_)
+    failed = name_of_descriptor(place, path, sizeof path) ? remount(path, cover_attributes) : errno;
+  if (at.is_directory()) cover_ = copy_mount_of(place, depth::only_this); // for the next one
+  ::close(place);
+  return failed;
+}
+
+/// What a protected link leads to, where that is in the workspace.
+int protection::keep_target(int top, const char* path) {
+  const int target = ::openat(top, path, O_PATH | O_CLOEXEC);
+  if (target < 0) return 0;
+  char name[PATH_MAX];
+  int failed = 0;
+  if (name_of_descriptor(target, name, sizeof name) && std::strcmp(name, workspace_) != 0 &&
+      is_within(name, workspace_))
+    failed = bind(target, mount_read_only);
+  ::close(target);
+  return failed;
+}
+
+/// Mounts an entry, be it a link, on itself: then it can be neither moved nor replaced.
+int protection::bind(int entry, std::uint64_t attributes) {
+  char path[PATH_MAX];
+  if (one_by_one_ && !name_of_descriptor(entry, path, sizeof path)) return errno;
+  const int mount = copy_mount_of(entry, depth::with_submounts);
+  if (mount < 0) return errno;
+  int failed = 0;
+  if (!one_by_one_ && attributes != 0 &&
+      set_mount_attributes(mount, attributes, depth::with_submounts) != 0)
+    failed = errno;
+  if (failed == 0 && attach_mount_to(mount, entry) != 0) failed = errno;
+  ::close(mount);
+  return failed == 0 && one_by_one_ && attributes != 0 ? remount(path, attributes) : failed;
+}
+
+void protection::look(int workspace) {
+  (void)for_each([&](const char* entry, std::uint32_t i) {
+    if (is_watched(kind_of(entry))) look_one(workspace, entry, notes_[i]);
+    return 0;
+  });
+}
+
+void protection::look_one(int workspace, const char* entry, note& about) const {
+  const spot at(workspace, path_of(entry));
+  if (!at.found() && at.os_errno() == ENOENT) about.now = state::absent;
+}
+
+// --- afterwards ---------------------------------------------------------------------------------
+
+void protection::sweep(int workspace, int channel) {
+  if (notes_ == nullptr) return;
+  (void)for_each([&](const char* entry, std::uint32_t i) {
+    const note& about = notes_[i];
+    if (about.now == state::unknown) return 0;
+    const spot at(workspace, path_of(entry));
+    if (about.now == state::absent) {
+      if (at.found() && (at.whole() || at.is_link())) move_aside(at, i, channel);
+      if (at.found() || at.os_errno() != EACCES) return 0;
+      const opened_up parent(at.parent());
+      const spot again(workspace, path_of(entry));
+      if (again.found() && (again.whole() || again.is_link())) move_aside(again, i, channel);
+    } else if (at.found() && (at.device() != about.device || at.inode() != about.inode) &&
+               told_++ < sys::appeared_events_max) {
+      const sys::exec_appeared told{sys::exec_event::appeared, i, at.bytes(), 0, {}, 1};
+      (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
+    }
+    return 0;
+  });
+}
+
+void protection::move_aside(const spot& at, std::uint32_t index, int channel) {
+  sys::exec_appeared told{sys::exec_event::appeared, index, at.bytes(), 0, {}, 0};
+  char name[NAME_MAX + 1];
+  char digits[17];
+  char* to = digits;
+  (void)!::syscall(SYS_getrandom, told.suffix, sizeof told.suffix, 0);
+  for (const std::uint32_t part : told.suffix)
+    append_digits(to, part);
+  if (!text_writer(name).add(at.name()).add(sys::moved_aside_mark).add(digits).complete())
+    told.os_errno = ENAMETOOLONG;
+  const auto rename = [&](unsigned flags) {
+    const bool done =
+        ::syscall(SYS_renameat2, at.parent(), at.name(), at.parent(), name, flags) == 0;
+    return done ? 0 : errno;
+  };
+  if (told.os_errno == 0) {
+    told.os_errno = rename(RENAME_NOREPLACE);
+    if (told.os_errno == EINVAL) told.os_errno = rename(0); // a file system that does not know it
+    if (told.os_errno == EACCES) {
+      const opened_up parent(at.parent());
+      told.os_errno = rename(RENAME_NOREPLACE);
+    }
+  }
+  if (told_++ < sys::appeared_events_max) (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
+}
+
+} // namespace paddock::exec

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The protected entries of a policy: in the command's mount namespace each is covered, or mounted
+// on itself so that it can be neither changed nor moved. What was not there when the command
+// started, and is there when it has ended, is moved aside: never deleted, because somebody else may
+// have made it.
+
+#include "policy.hpp"
+#include "spot.hpp"
+#include "visible_paths.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace paddock::exec {
+
+class protection {
+public:
+  explicit protection(const policy& wanted) : wanted_(wanted) {}
+
+  /// Before any process is started: what they share about the entries. 0 or an errno.
+  int share();
+
+  /// Mounts what is to be protected, in this mount namespace. `cover` is a detached mount of an
+  /// empty directory, and closed, or -1. 0 or an errno; ESTALE: what was seen in the workspace is
+  /// no longer in its place.
+  int hold(const char* workspace, const visible_paths& visible, int cover);
+  /// Takes note of what there is, where nothing can be mounted.
+  void look(int workspace);
+
+  /// When nothing of the command is left.
+  void sweep(int workspace, int channel);
+
+private:
+  enum class state : std::uint32_t {
+    unknown,
+    absent,
+    hidden, ///< and covered
+  };
+  struct note {
+    state now;
+    std::uint64_t device;
+    std::uint64_t inode;
+  };
+
+  /// What stands in front of the path.
+  static sys::exec_entry kind_of(const char* entry) { return static_cast<sys::exec_entry>(*entry); }
+  template <class Action> int for_each(Action act) const;
+  int hold_one(const char* entry, note& about);
+  int hide(const spot& at);
+  int keep_target(int top, const char* path);
+  int bind(int entry, std::uint64_t attributes);
+  [[nodiscard]] bool is_changeable(const char* path) const;
+  void move_aside(const spot& at, std::uint32_t index, int channel);
+  void look_one(int workspace, const char* entry, note& about) const;
+
+  const policy& wanted_;
+  note* notes_ = nullptr;
+  const visible_paths* visible_ = nullptr;
+  const char* workspace_ = nullptr; ///< its path
+  int top_ = -1;                    ///< the workspace, in this mount namespace
+  int root_ = -1;                   ///< the root directory
+  int cover_ = -1;
+  bool one_by_one_ = false; ///< mounts can be restricted only when they are in place
+  std::uint32_t told_ = 0;
+};
+
+} // namespace paddock::exec
