@@ -23,7 +23,7 @@ result<std::string> read_allowed_file(const root& root, std::string_view path,
                                       const allowed_file_options& options) {
   const error refused{error_code::unsupported_type, 0, "extension"};
   if (!is_allowed(path, options.extensions)) return refused;
-  auto file = read_file(root, path, {.bytes_max = options.bytes_max});
+  auto file = read_file(root, path, {.bytes_max = options.bytes_max, .bounds = options.bounds});
   if (!file) return file.error();
   // A link with an allowed name may lead to a file with another.
   if (!is_allowed(file->path, options.extensions)) return refused;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <span>
 #include <utility>
@@ -126,6 +127,21 @@ void examine(const root& root, const opened& directory, std::string_view name,
 /// Below this, another thread costs more than it saves.
 constexpr std::size_t entries_worth_a_thread = 16'384;
 
+/// Between two looks at the bounds.
+constexpr std::size_t look_entries = 1024;
+/// What an entry takes with its name while it is sorted, about; counted from so many entries on.
+constexpr std::uint64_t entry_bytes = 128;
+constexpr std::size_t entries_worth_counting = 16'384;
+
+/// Looks at the bounds and counts the memory, once in a while.
+result<void> keep_within(const work_bounds& bounds, directory_listing& listing) {
+  const std::size_t count = listing.entries.size();
+  if (count % look_entries != 0) return {};
+  if (count >= entries_worth_counting && count * entry_bytes > listing.memory.bytes())
+    PADDOCK_CHECK(listing.memory.grow(entries_worth_counting * entry_bytes, bounds));
+  return bounds.check();
+}
+
 } // namespace
 
 result<directory_listing> list_directory(const root& root, std::string_view path,
@@ -134,7 +150,9 @@ result<directory_listing> list_directory(const root& root, std::string_view path
   directory_listing listing;
   listing.path = directory.path;
   const bool at_root = directory.path.empty();
+  result<void> within;
   const auto add = [&](std::string_view name, unsigned char type) {
+    if (within = keep_within(options.bounds, listing); !within) return false;
     if (at_root ? root.is_protected(name) : root.is_hidden_name(name)) return true;
     if (is_passing(directory.fd.get(), name)) return true;
     listing.entries.push_back({.name_offset = static_cast<std::uint32_t>(listing.names.size()),
@@ -147,13 +165,17 @@ result<directory_listing> list_directory(const root& root, std::string_view path
     if (at_root) PADDOCK_CHECK(root.check_alive());
     return read.error();
   }
+  PADDOCK_CHECK(std::move(within));
   listing.total = listing.entries.size();
+  std::atomic<bool> given_up{false};
   const auto examine_all = [&] {
     const unsigned threads =
         listing.entries.size() < entries_worth_a_thread ? 1 : options.threads_max;
     return parallel_blocks(listing.entries.size(), threads, [&](std::size_t i) {
       auto& entry = listing.entries[i];
-      examine(root, directory, listing.name(entry), entry);
+      if (i % look_entries == 0 && !options.bounds.check()) given_up = true;
+      if (!given_up.load(std::memory_order_relaxed))
+        examine(root, directory, listing.name(entry), entry);
     });
   };
   if (options.offset == 0 && listing.total <= options.entries_max) {
@@ -170,6 +192,7 @@ result<directory_listing> list_directory(const root& root, std::string_view path
     arrange(listing, std::span(order).subspan(skipped, kept));
     examine_all().finish();
   }
+  if (given_up) PADDOCK_CHECK(options.bounds.check());
   return listing;
 }
 

@@ -22,6 +22,8 @@ namespace paddock {
 namespace {
 
 constexpr unsigned edit_attempts_max = 8;
+/// Read between two looks at the bounds.
+constexpr std::size_t look_bytes = std::size_t{8} * 1024 * 1024;
 
 error refuse(error_code code, const char* operation) {
   return {code, 0, operation};
@@ -38,18 +40,26 @@ using raw_bytes = std::vector<char, uncleared<char>>;
 
 /// Reads to the end of the file; st_size is only a hint, the file may grow or shrink meanwhile.
 template <class Bytes>
-result<Bytes> read_to_end(int fd, std::uint64_t size_hint, std::uint64_t bytes_max) {
+result<Bytes> read_to_end(int fd, std::uint64_t size_hint, std::uint64_t bytes_max,
+                          const work_bounds& bounds, memory_share& memory) {
   if (size_hint > bytes_max) return refuse(error_code::too_large, "read");
+  PADDOCK_CHECK(memory.grow(size_hint, bounds));
   constexpr std::size_t step = 64 * 1024;
   Bytes bytes;
   std::size_t used = 0;
   bytes.resize(static_cast<std::size_t>(size_hint) + 1); // one more, to meet the end in one go
   for (;;) {
-    if (used == bytes.size()) bytes.resize(used + std::max(step, used / 2));
-    PADDOCK_TRY(const auto n, sys::read(fd, std::span(bytes).subspan(used)));
+    if (used == bytes.size()) {
+      const std::size_t more = std::max(step, used / 2);
+      PADDOCK_CHECK(memory.grow(more, bounds));
+      bytes.resize(used + more);
+    }
+    const std::size_t room = std::min(bytes.size() - used, look_bytes);
+    PADDOCK_TRY(const auto n, sys::read(fd, std::span(bytes).subspan(used, room)));
     if (n == 0) break;
     used += n;
     if (used > bytes_max) return refuse(error_code::too_large, "read");
+    if (used >= look_bytes) PADDOCK_CHECK(bounds.check());
   }
   bytes.resize(used);
   return bytes;
@@ -79,6 +89,22 @@ result<void> check_target(const place& where) {
   return check_writable(where);
 }
 
+constexpr unsigned set_id_bits = 06000;
+
+/// Writes at the end of a file, which loses set-user-ID and set-group-ID first: they were given to
+/// another content. The kernel takes them away from writers without privileges only; whoever may
+/// write a file of somebody else and not change its mode depends on that.
+result<void> write_without_set_id_bits(const opened& file, std::string_view bytes,
+                                       const work_bounds& bounds) {
+  const int fd = file.fd.get();
+  if ((file.status.mode & set_id_bits) == 0) return write_all(fd, bytes, bounds);
+  if (sys::fchmod(fd, file.status.mode & ~set_id_bits)) return write_all(fd, bytes, bounds);
+  PADDOCK_CHECK(write_all(fd, bytes, bounds));
+  PADDOCK_TRY(const auto now, sys::fstat(fd));
+  if ((now.mode & set_id_bits) != 0) return refuse(error_code::permission_denied, "fchmod");
+  return {};
+}
+
 /// As check_target, for operations on a file that must exist.
 result<void> check_existing_target(const place& where) {
   if (!where.existing) return error{error_code::not_found, ENOENT, "open"};
@@ -89,9 +115,10 @@ result<void> check_existing_target(const place& where) {
 
 result<file_content> read_file(const root& root, std::string_view path, read_options options) {
   PADDOCK_TRY(auto file, root.open_beneath(path, access::read));
-  PADDOCK_TRY(auto bytes,
-              read_to_end<std::string>(file.fd.get(), file.status.size, options.bytes_max));
-  return file_content{std::move(bytes), std::move(file.path), file.status};
+  memory_share memory;
+  PADDOCK_TRY(auto bytes, read_to_end<std::string>(file.fd.get(), file.status.size,
+                                                   options.bytes_max, options.bounds, memory));
+  return file_content{std::move(bytes), std::move(file.path), file.status, std::move(memory)};
 }
 
 result<file_content> read_prefix(const root& root, std::string_view path, std::size_t bytes) {
@@ -104,17 +131,17 @@ result<file_content> read_prefix(const root& root, std::string_view path, std::s
     used += n;
   }
   prefix.resize(used);
-  return file_content{std::move(prefix), std::move(file.path), file.status};
+  return file_content{std::move(prefix), std::move(file.path), file.status, {}};
 }
 
 result<std::string> write_file(const root& root, std::string_view path, std::string_view bytes,
                                write_options options) {
   PADDOCK_TRY(place where, root.locate(path, final_link::follow, options.missing));
   made_parents fresh(root, where);
-  const auto lock = lock_content(root, where.path);
+  PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
   PADDOCK_CHECK(check_target(where));
   if (options.durability == durability::full) PADDOCK_CHECK(sync_made_parents(root, where));
-  PADDOCK_CHECK(replace_content(where, std::array{bytes}, options.durability));
+  PADDOCK_CHECK(replace_content(where, std::array{bytes}, options.durability, options.bounds));
   fresh.keep();
   return std::move(where.path);
 }
@@ -123,12 +150,12 @@ result<std::string> append_file(const root& root, std::string_view path, std::st
                                 write_options options) {
   for (unsigned attempt = 0; attempt < edit_attempts_max; ++attempt) {
     PADDOCK_TRY(const place where, root.locate(path, final_link::follow));
-    const auto lock = lock_content(root, where.path);
+    PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
     PADDOCK_CHECK(check_existing_target(where));
     PADDOCK_TRY(auto file, root.open_beneath(where.path, access::append));
     if (file.status.links == 0) continue; // replaced between the look and the open
     PADDOCK_TRY(const auto directory, open_for_sync(where.parent.get(), options.durability));
-    if (auto written = write_all(file.fd.get(), bytes); !written) {
+    if (auto written = write_without_set_id_bits(file, bytes, options.bounds); !written) {
       (void)sys::ftruncate(file.fd.get(), file.status.size).has_value();
       return written.error();
     }
@@ -143,7 +170,7 @@ result<edit_outcome> edit_file(const root& root, std::string_view path, const te
                                edit_options options) {
   for (unsigned attempt = 0; attempt < edit_attempts_max; ++attempt) {
     PADDOCK_TRY(place where, root.locate(path, final_link::follow));
-    const auto lock = lock_content(root, where.path);
+    PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
     PADDOCK_CHECK(check_existing_target(where));
     auto file = open_entry(where, O_RDONLY);
     if (!file && (file.error().code == error_code::conflict ||
@@ -151,17 +178,22 @@ result<edit_outcome> edit_file(const root& root, std::string_view path, const te
                   file.error().code == error_code::not_found))
       continue;
     if (!file) return file.error();
+    memory_share memory;
     PADDOCK_TRY(const auto bytes,
-                read_to_end<raw_bytes>(file->fd.get(), file->status.size, options.file_bytes_max));
+                read_to_end<raw_bytes>(file->fd.get(), file->status.size, options.file_bytes_max,
+                                       options.bounds, memory));
     const std::string_view content(bytes.data(), bytes.size());
-    PADDOCK_TRY(const auto plan, plan_edit(content, edit));
-    const std::array parts{content.substr(0, plan.offset), std::string_view(plan.replacement),
-                           content.substr(plan.offset + plan.size)};
+    const auto plan = plan_edit(content, edit, [&] { return options.bounds.check().has_value(); });
+    if (!plan && plan.error().code == error_code::cancelled) PADDOCK_CHECK(options.bounds.check());
+    if (!plan) return plan.error();
+    const std::array parts{content.substr(0, plan->offset), std::string_view(plan->replacement),
+                           content.substr(plan->offset + plan->size)};
     where.existing = file->status;
-    auto replaced = replace_content(where, parts, options.durability, &file->status);
+    auto replaced =
+        replace_content(where, parts, options.durability, options.bounds, &file->status);
     if (!replaced && replaced.error().code == error_code::conflict) continue;
     if (!replaced) return replaced.error();
-    return edit_outcome{std::move(where.path), plan.occurrences, plan.line};
+    return edit_outcome{std::move(where.path), plan->occurrences, plan->line};
   }
   return refuse(error_code::conflict, "edit");
 }
@@ -197,7 +229,8 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   PADDOCK_TRY(const auto old_home, open_for_sync(from.parent.get(), options.durability));
   PADDOCK_TRY(const auto new_home, open_for_sync(to.parent.get(), options.durability));
 
-  const auto lock = lock_content(root, from.path); // an edit of it must not bring the old name back
+  // An edit of it must not bring the old name back.
+  PADDOCK_TRY(const auto lock, lock_content(root, from.path, options.bounds));
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
   if (!done && done.error().os_errno == EINVAL) {
@@ -212,14 +245,15 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   return moved{std::move(from.path), std::move(to.path)};
 }
 
-result<std::string> remove_file(const root& root, std::string_view path) {
+result<std::string> remove_file(const root& root, std::string_view path,
+                                const work_bounds& bounds) {
   PADDOCK_TRY(place where, root.locate(path, final_link::keep));
   if (!where.existing) return error{error_code::not_found, ENOENT, "remove"};
   if (where.existing->kind == entry_kind::directory)
     return refuse(error_code::is_a_directory, "remove");
   if (where.directory) return refuse(error_code::not_a_directory, "remove");
   PADDOCK_CHECK(check_writable(where));
-  const auto lock = lock_content(root, where.path);
+  PADDOCK_TRY(const auto lock, lock_content(root, where.path, bounds));
   PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), 0));
   return std::move(where.path);
 }

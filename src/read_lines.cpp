@@ -5,6 +5,7 @@
 #include <paddock/text_edit.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -20,6 +21,8 @@ namespace {
 /// file few calls.
 constexpr std::size_t first_chunk_bytes = 16 * 1024;
 constexpr std::size_t chunk_bytes = 128 * 1024;
+/// Between two looks at the bounds.
+constexpr std::uint64_t look_bytes = 1024 * 1024;
 /// From here on it is faster to count the breaks of a chunk than to go from one to the next.
 constexpr std::int64_t lines_worth_counting = 512;
 constexpr std::int64_t no_line = std::numeric_limits<std::int64_t>::max();
@@ -49,15 +52,20 @@ class line_stream {
 public:
   /// `size` is only a hint: reaching it with a chunk that is not full counts as the end of the
   /// file, which saves the call that would find nothing more.
-  line_stream(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
+  line_stream(int fd, std::uint64_t size, const work_bounds& bounds)
+      : fd_(fd), size_(size), bounds_(bounds) {}
 
   /// The rest of the current chunk, or the next one; empty at the end.
   result<std::string_view> chunk() {
     if (rest_.empty() && !at_end_) {
       // At the beginning, and when the first chunk was not the whole file.
-      if (offset_ == buffer_size_ && buffer_size_ < chunk_bytes) {
+      if (offset_ >= buffer_size_ && buffer_size_ < chunk_bytes) {
         buffer_size_ = buffer_size_ == 0 ? first_chunk_bytes : chunk_bytes;
         buffer_.reset(new char[buffer_size_]); // not cleared
+      }
+      if (offset_ >= next_look_) {
+        PADDOCK_CHECK(bounds_.check());
+        next_look_ = offset_ + look_bytes;
       }
       PADDOCK_TRY(const auto n, sys::pread(fd_, {buffer_.get(), buffer_size_}, offset_));
       offset_ += n;
@@ -77,6 +85,7 @@ public:
       consume(bytes);
       passed_ += breaks;
       lines -= breaks;
+      if (breaks == 0 && part.front() == '\0' && part.back() == '\0') PADDOCK_CHECK(pass_hole());
     }
     return true;
   }
@@ -87,8 +96,25 @@ public:
   void add_passed(std::int64_t lines) { passed_ += lines; }
 
 private:
+  /// Goes to the next data when a hole, which has no line breaks, is ahead: a sparse file may be
+  /// larger than what can be read in a lifetime.
+  result<void> pass_hole() {
+    if (at_end_ || no_holes_ || !rest_.empty()) return {};
+    auto data = sys::seek_data(fd_, offset_);
+    if (!data && data.error().os_errno == ENXIO) {
+      PADDOCK_TRY(const auto now, sys::fstat(fd_));
+      data = now.size;
+    }
+    no_holes_ = !data; // the file system does not tell
+    if (data) offset_ = std::max(offset_, *data);
+    return {};
+  }
+
   int fd_;
   std::uint64_t size_;
+  work_bounds bounds_;
+  std::uint64_t next_look_ = look_bytes;
+  bool no_holes_ = false;
   bool at_end_ = false;
   std::unique_ptr<char[]> buffer_; // NOLINT: a vector would clear it
   std::size_t buffer_size_ = 0;
@@ -97,8 +123,8 @@ private:
   std::int64_t passed_ = 0;
 };
 
-result<std::int64_t> count_lines(int fd, std::uint64_t size) {
-  line_stream stream(fd, size);
+result<std::int64_t> count_lines(int fd, std::uint64_t size, const work_bounds& bounds) {
+  line_stream stream(fd, size, bounds);
   PADDOCK_TRY(const bool more, stream.skip_lines(no_line));
   (void)more; // no file has that many lines
   return stream.passed() + 1;
@@ -143,12 +169,13 @@ result<line_slice> read_lines(const root& root, std::string_view path, line_rang
   std::int64_t from = range.from.value_or(0);
   std::int64_t to = range.to.value_or(no_line);
   if (from < 0 || to < 0) {
-    PADDOCK_TRY(slice.total_lines, count_lines(fd, file.status.size));
+    PADDOCK_TRY(slice.total_lines, count_lines(fd, file.status.size, options.bounds));
     from = from_front(from, *slice.total_lines);
     to = from_front(to, *slice.total_lines);
   }
 
-  line_stream stream(fd, file.status.size);
+  PADDOCK_CHECK(slice.memory.grow(std::min(file.status.size, options.bytes_max), options.bounds));
+  line_stream stream(fd, file.status.size, options.bounds);
   PADDOCK_TRY(const bool reached, stream.skip_lines(from));
   slice.offset = stream.position();
   bool at_end = !reached;

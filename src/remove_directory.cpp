@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t open_directories_max = 16;
 constexpr unsigned rescans_max = 64;
+/// Of the directories in one directory, so that a large one takes no more memory than others.
+constexpr std::size_t remembered_max = 4096;
 
 error refuse(error_code code, int os_errno = 0) {
   return {code, os_errno, "remove directory"};
@@ -28,14 +30,15 @@ error refuse(error_code code, int os_errno = 0) {
 /// of leading it elsewhere.
 class tree_remover {
 public:
-  tree_remover(const place& top, const remove_options& options, const root* keeping)
-      : top_(top), options_(options), keeping_(keeping) {}
+  tree_remover(const place& top, const remove_options& options, const root* keeping,
+               std::uint64_t& removed)
+      : top_(top), options_(options), keeping_(keeping), removed_(removed) {}
 
-  result<std::uint64_t> run() {
+  result<void> run() {
     PADDOCK_TRY(outside_, sys::status_at(top_.parent.get(), ""));
     PADDOCK_CHECK(enter(top_.parent.get(), top_.name));
     while (!levels_.empty()) {
-      if (cancelled()) return refuse(error_code::cancelled, ECANCELED);
+      PADDOCK_CHECK(options_.bounds.check());
       level& now = levels_.back();
       if (!now.scanned) PADDOCK_CHECK(scan(now));
       if (now.directories.empty()) {
@@ -50,7 +53,7 @@ public:
           entered.error().code != error_code::not_a_directory)
         return entered.error();
     }
-    return removed_;
+    return {};
   }
 
 private:
@@ -60,12 +63,10 @@ private:
     file_status status;
     std::vector<std::string> directories; ///< children still to be removed
     bool scanned = false;
-    unsigned scans = 0;
+    bool partly = false; ///< the last scan ended early, because it had found enough
+    unsigned scans = 0;  ///< that saw the end
+    bool read = false;   ///< `fd` is not at the beginning
   };
-
-  [[nodiscard]] bool cancelled() const {
-    return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
-  }
 
   result<void> enter(int parent, const component& name) {
     constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
@@ -73,7 +74,7 @@ private:
     PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
     if (status.mount != outside_.mount || status.device != outside_.device)
       return refuse(error_code::crosses_mount, EXDEV);
-    levels_.push_back({name, std::move(fd), status, {}, false, 0});
+    levels_.push_back({.name = name, .fd = std::move(fd), .status = status, .directories = {}});
     if (levels_.size() > open_directories_max)
       levels_[levels_.size() - 1 - open_directories_max].fd.reset();
     return {};
@@ -81,24 +82,23 @@ private:
 
   /// Unlinks everything that is not a directory and remembers what is.
   result<void> scan(level& now) {
-    if (++now.scans > rescans_max) return refuse(error_code::not_empty, ENOTEMPTY);
-    if (now.scans > 1) {
+    if (now.scans == rescans_max) return refuse(error_code::not_empty, ENOTEMPTY);
+    if (std::exchange(now.read, true)) {
       PADDOCK_TRY(now.fd, sys::openat(now.fd.get(), ".", O_RDONLY | O_DIRECTORY));
     }
     now.scanned = true;
+    now.partly = false;
     result<void> failed;
     PADDOCK_CHECK(for_each_entry(now.fd.get(), [&](std::string_view name, unsigned char type) {
-      if (cancelled()) {
-        failed = refuse(error_code::cancelled, ECANCELED);
-        return false;
-      }
+      if (failed = options_.bounds.check(); !failed) return false;
       if (keeping_ != nullptr && keeping_->is_hidden_name(name)) {
         failed = refuse(error_code::protected_entry);
         return false;
       }
       if (type == DT_DIR) {
         now.directories.emplace_back(name);
-        return true;
+        now.partly = now.directories.size() == remembered_max;
+        return !now.partly;
       }
       const auto gone = sys::unlinkat(now.fd.get(), name.data(), 0);
       if (gone) {
@@ -111,12 +111,17 @@ private:
       }
       return true;
     }));
+    now.scans += now.partly ? 0 : 1;
     return failed;
   }
 
   /// Removes the deepest directory, now believed to be empty, and goes back to its parent.
   result<void> leave() {
     level& child = levels_.back();
+    if (child.partly) {
+      child.scanned = false;
+      return {};
+    }
     int parent = top_.parent.get();
     if (levels_.size() > 1) {
       PADDOCK_CHECK(reopen_parent());
@@ -154,14 +159,18 @@ private:
   const root* keeping_; ///< whose hidden entries are not removed
   file_status outside_; ///< of the directory that holds the top
   std::vector<level> levels_;
-  std::uint64_t removed_ = 0;
+  std::uint64_t& removed_;
 };
 
 } // namespace
 
 result<std::uint64_t> remove_tree(const place& top, const remove_options& options,
                                   const root* keeping) {
-  return tree_remover(top, options, keeping).run();
+  std::uint64_t here = 0;
+  std::uint64_t& removed = options.entries_removed != nullptr ? *options.entries_removed : here;
+  removed = 0;
+  PADDOCK_CHECK(tree_remover(top, options, keeping, removed).run());
+  return removed;
 }
 
 result<removed> remove_directory(const root& root, std::string_view path, remove_options options) {

@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,14 +23,29 @@
 namespace paddock {
 namespace {
 
-result<void> write_parts(int fd, std::span<const std::string_view> parts) {
-  std::vector<iovec> rest;
+/// Written between two looks at the bounds.
+constexpr std::size_t look_bytes = std::size_t{8} * 1024 * 1024;
+
+/// The parts in pieces of at most look_bytes.
+std::vector<iovec> pieces_of(std::span<const std::string_view> parts) {
+  std::vector<iovec> pieces;
   for (const auto part : parts)
-    // writev does not write to the parts; iovec has no const.
-    if (!part.empty()) rest.push_back({const_cast<char*>(part.data()), part.size()}); // NOLINT
+    for (std::size_t at = 0; at < part.size(); at += look_bytes)
+      // writev does not write to the parts; iovec has no const.
+      pieces.push_back({const_cast<char*>(part.data() + at), // NOLINT
+                        std::min(look_bytes, part.size() - at)});
+  return pieces;
+}
+
+result<void> write_parts(int fd, std::span<const std::string_view> parts,
+                         const work_bounds& bounds) {
+  std::vector<iovec> rest = pieces_of(parts);
+  constexpr std::ptrdiff_t at_once_max = 3; // what a small edit consists of
   auto next = rest.begin();
   while (next != rest.end()) {
-    PADDOCK_TRY(std::size_t n, sys::writev(fd, {next, rest.end()}));
+    if (next != rest.begin()) PADDOCK_CHECK(bounds.check());
+    const auto end = next + std::min(at_once_max, rest.end() - next);
+    PADDOCK_TRY(std::size_t n, sys::writev(fd, {next, end}));
     if (n == 0) return sys::failure(ENOSPC, "writev");
     while (next != rest.end() && n >= next->iov_len)
       n -= (next++)->iov_len;
@@ -115,8 +133,8 @@ private:
 
 /// Content and attributes.
 result<void> fill(int fd, const place& where, std::span<const std::string_view> parts,
-                  paddock::durability durability) {
-  PADDOCK_CHECK(write_parts(fd, parts));
+                  paddock::durability durability, const work_bounds& bounds) {
+  PADDOCK_CHECK(write_parts(fd, parts, bounds));
   if (where.existing) PADDOCK_CHECK(take_over_attributes(fd, where));
   return sync_file(fd, durability);
 }
@@ -128,11 +146,36 @@ bool same_content(const file_status& a, const file_status& b) {
          a.changed_ns == b.changed_ns;
 }
 
-std::unique_lock<std::mutex> lock_content(const root& root, std::string_view resolved) {
-  // One mutex for many files is fine: it is held for one file operation.
-  static std::array<std::mutex, 64> stripes;
+/// A mutex that can be waited for with an eye on other things.
+struct content_lock::stripe {
+  std::mutex guard;
+  std::condition_variable freed;
+  bool held = false;
+};
+
+content_lock::~content_lock() {
+  if (held_ == nullptr) return;
+  {
+    const std::lock_guard lock(held_->guard);
+    held_->held = false;
+  }
+  held_->freed.notify_one();
+}
+
+result<content_lock> lock_content(const root& root, std::string_view resolved,
+                                  const work_bounds& bounds) {
+  constexpr std::chrono::milliseconds look{50};
+  // One lock for many files is fine: it is held for one file operation.
+  static std::array<content_lock::stripe, 64> stripes;
   const auto hash = std::hash<std::string>{}(root.absolute(resolved));
-  return std::unique_lock(stripes[hash % stripes.size()]); // NOLINT: the index is in range
+  auto& wanted = stripes[hash % stripes.size()]; // NOLINT: the index is in range
+  std::unique_lock lock(wanted.guard);
+  const auto free = [&] { return !wanted.held; };
+  if (!bounds.is_bounded()) wanted.freed.wait(lock, free);
+  while (!wanted.freed.wait_for(lock, look, free))
+    PADDOCK_CHECK(bounds.check());
+  wanted.held = true;
+  return content_lock(wanted);
 }
 
 result<void> check_writable(const place& where) {
@@ -145,18 +188,19 @@ result<void> check_writable(const place& where) {
   return {};
 }
 
-result<void> write_all(int fd, std::string_view bytes) {
-  return write_parts(fd, std::array{bytes});
+result<void> write_all(int fd, std::string_view bytes, const work_bounds& bounds) {
+  return write_parts(fd, std::array{bytes}, bounds);
 }
 
 result<void> replace_content(const place& where, std::span<const std::string_view> parts,
-                             paddock::durability durability, const file_status* expected) {
+                             paddock::durability durability, const work_bounds& bounds,
+                             const file_status* expected) {
   const int parent = where.parent.get();
   for (auto& own : take_remembered(parent))
     if (!sys::unlinkat(parent, own.name.c_str(), 0)) remember(parent, std::move(own));
   replacement fresh(where);
   PADDOCK_CHECK(fresh.make());
-  PADDOCK_CHECK(fill(fresh.fd(), where, parts, durability));
+  PADDOCK_CHECK(fill(fresh.fd(), where, parts, durability, bounds));
   PADDOCK_TRY(const file_descriptor directory, open_for_sync(parent, durability));
   const auto put_in_place = [&]() -> result<void> {
     if (expected != nullptr) {
@@ -169,7 +213,7 @@ result<void> replace_content(const place& where, std::span<const std::string_vie
   if (!placed && placed.error().code != error_code::conflict && fresh.is_nameless()) {
     // Without /proc, and on some file systems, it cannot be given a name.
     PADDOCK_CHECK(fresh.make_named());
-    PADDOCK_CHECK(fill(fresh.fd(), where, parts, durability));
+    PADDOCK_CHECK(fill(fresh.fd(), where, parts, durability, bounds));
     placed = put_in_place();
   }
   PADDOCK_CHECK(std::move(placed));

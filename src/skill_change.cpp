@@ -113,7 +113,7 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   std::string path = there->prefix;
   path.append(checked.view()).append("/").append(skill_file_name);
   PADDOCK_TRY(const auto old, read_file(base, path, {.bytes_max = edited_bytes_max}));
-  const auto in_process = lock_content(base, old.path);
+  PADDOCK_TRY(const auto in_process, lock_content(base, old.path, {}));
   const auto now = read_back(old.bytes, frontmatter::policy::lenient);
   const std::string name = changes.name.value_or(now.name);
   const std::string description = changes.description.value_or(now.description);
@@ -129,7 +129,7 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   where.existing = old.status;
   PADDOCK_CHECK(check_writable(where));
   PADDOCK_CHECK(replace_content(where, std::array{std::string_view(text)},
-                                state_->options.durability, &old.status));
+                                state_->options.durability, {}, &old.status));
   return describe_changed(base, state_->options, checked);
 }
 

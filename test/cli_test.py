@@ -485,6 +485,16 @@ class Server(Cli):
         [answer] = self.converse(*options, messages=[("tools/call", {"name": "exec", "arguments": arguments})])
         return json.loads(answer["result"]["content"][0]["text"])
 
+    def test_errors_repeat_little_of_what_they_were_given(self):
+        given = "\u00e9" * 3000
+        for done in [run(PADDOCK, "call", given), run(PADDOCK, "call", "readTextFile", "--arg", "path=" + given, "-w", self.workspace),
+                     run(PADDOCK, given), run(PADDOCK, "tools", given), run(SERVER, "--" + given), run(SERVER, "--pick", given),
+                     run(SERVER, "-w", "/" + given), run(PADDOCK, "exec", "-w", self.workspace, "--", given),
+                     run(PADDOCK, "skills", "show", given, "--root", self.workspace)]:
+            self.assertNotEqual(done.returncode, 0, done)
+            shown = (done.stdout + done.stderr).count("\u00e9")
+            self.assertLessEqual(shown, 200, done.args[:3])
+
     def test_a_denied_command_is_told_why(self):
         if self.exec_call(script="true").get("error") == "confinement_unavailable":
             self.skipTest("this system cannot confine commands")

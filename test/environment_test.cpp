@@ -54,6 +54,20 @@ TEST(Environment, CombinesWhatIsInheritedPassedAndAskedFor) {
   }
 }
 
+/// Each name is looked up among those before it: what takes a moment here took minutes.
+TEST(Environment, TakesManyVariables) {
+  constexpr int count = 50'000;
+  std::vector<environment_variable> many;
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < count; ++i)
+      many.push_back({"V" + std::to_string(i), std::to_string(round)});
+  const auto built = build_environment({.inherited = {}, .pass = {}, .extra = many});
+  ASSERT_TRUE(built);
+  ASSERT_EQ(std::size_t{count}, built->size());
+  EXPECT_EQ("V0=1", built->front());
+  EXPECT_EQ("V49999=1", built->back());
+}
+
 TEST(Environment, RefusesWithANameAndAReason) {
   const struct {
     environment_variable variable;

@@ -241,6 +241,65 @@ TEST_F(read_test, a_sparse_file_of_a_tebibyte) {
   EXPECT_EQ(prefix->bytes, "one");
 }
 
+TEST_F(read_test, holes_are_passed_and_data_between_them_are_not) {
+  constexpr std::uint64_t size = 15 * tebibyte;
+  sparse("f", "one\ntwo\n", size);
+  const int fd = ::open((canary.ws() + "/f").c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(5, ::pwrite(fd, "\nmid\n", 5, static_cast<off_t>(7 * tebibyte + 12'345)));
+  ASSERT_EQ(5, ::pwrite(fd, "\nlast", 5, static_cast<off_t>(size - 5)));
+  ::close(fd);
+  const auto last = read_lines(r, "f", {.from = -1});
+  ASSERT_THAT(last, IsOk());
+  EXPECT_EQ(last->text, "last");
+  EXPECT_EQ(last->total_lines, 6); // one, two, a hole, mid, a hole, last
+  EXPECT_EQ(last->offset, size - 4);
+  const auto middle = read_lines(r, "f", {3, 4});
+  ASSERT_THAT(middle, IsOk());
+  EXPECT_EQ(middle->text, "mid");
+  EXPECT_EQ(middle->offset, 7 * tebibyte + 12'346);
+  EXPECT_THAT(read_lines(r, "f", {2, 3}), IsError(too_large)); // the hole itself
+}
+
+TEST_F(read_test, bounds_end_what_takes_long) {
+  constexpr std::size_t large = 4 * 1024 * 1024;
+  t.file("ws/f", std::string(large, 'x') + "\n");
+  const std::atomic<bool> yes{true};
+  const std::atomic<bool> no{false};
+  EXPECT_THAT(read_lines(r, "f", {.from = -1}, {.bounds = {.deadline_ms = 0}}), IsError(timed_out));
+  EXPECT_THAT(read_lines(r, "f", {.from = -1}, {.bounds = {.cancelled = &yes}}),
+              IsError(cancelled));
+  EXPECT_THAT(read_lines(r, "f", {.from = -1}, {.bounds = {.cancelled = &no}}), IsOk());
+  // What is quick is not interrupted.
+  EXPECT_THAT(read_lines(r, "f", {.from = 1, .to = 1}, {.bounds = {.cancelled = &no}}), IsOk());
+  t.file("ws/f", std::string(4 * large, 'x') + "\n");
+  const std::uint64_t enough = 8 * large;
+  EXPECT_THAT(read_file(r, "f", {.bytes_max = enough, .bounds = {.deadline_ms = 0}}),
+              IsError(timed_out));
+  EXPECT_THAT(read_file(r, "f", {.bytes_max = enough, .bounds = {.cancelled = &yes}}),
+              IsError(cancelled));
+  EXPECT_THAT(read_file(r, "f", {.bytes_max = enough}), IsOk());
+}
+
+TEST_F(read_test, memory_is_taken_from_the_budget_and_given_back) {
+  constexpr std::size_t large = 1'000'000;
+  t.file("ws/f", std::string(large, 'x'));
+  memory_budget budget(large + 100);
+  {
+    const auto file = read_file(r, "f", {.bounds = {.memory = &budget}});
+    ASSERT_THAT(file, IsOk());
+    EXPECT_EQ(budget.held(), large);
+    EXPECT_THAT(read_file(r, "f", {.bounds = {.deadline_ms = 0, .memory = &budget}}),
+                IsError(too_many));
+    EXPECT_THAT(read_lines(r, "f", {}, {.bounds = {.deadline_ms = 0, .memory = &budget}}),
+                IsError(too_many));
+  }
+  EXPECT_EQ(budget.held(), 0U);
+  EXPECT_THAT(read_lines(r, "f", {}, {.bounds = {.memory = &budget}}), IsOk());
+  memory_budget small(large - 1);
+  EXPECT_THAT(read_file(r, "f", {.bounds = {.memory = &small}}), IsError(too_large));
+  EXPECT_EQ(small.held(), 0U);
+}
+
 long peak_kib() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

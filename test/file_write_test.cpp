@@ -142,6 +142,43 @@ TEST_P(write_test, mode_and_owner_survive_without_set_id_bits) {
   EXPECT_EQ(status("ws/f").st_gid, 5678U);
 }
 
+TEST_P(write_test, appending_takes_set_id_bits_away) {
+  for (const auto& [old, want] :
+       {std::pair(04755U, 0755U), std::pair(02775U, 0775U), std::pair(06777U, 0777U),
+        std::pair(02664U, 0664U), std::pair(01644U, 01644U), std::pair(0640U, 0640U)}) {
+    mode("ws/f", old);
+    ASSERT_THAT(append_file(r, "l", "more"), IsOk());
+    EXPECT_EQ(status("ws/f").st_mode & 07777U, want);
+  }
+  // The control: a write by root leaves them, so it is not the kernel that took them.
+  mode("ws/f", 04755);
+  const int fd = ::open((t / "ws/f").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  ASSERT_EQ(1, ::write(fd, "x", 1));
+  ::close(fd);
+  EXPECT_EQ(status("ws/f").st_mode & 07777U, ::geteuid() == 0 ? 04755U : 0755U);
+  // Nothing but a rename happens to what is moved.
+  mode("ws/f", 04755);
+  ASSERT_THAT(move_entry(r, "f", "moved"), IsOk());
+  EXPECT_EQ(status("ws/moved").st_mode & 07777U, 04755U);
+}
+
+TEST_P(write_test, appending_by_an_ordinary_user_takes_set_id_bits_away) {
+  t.file("ws/theirs", "old");
+  ASSERT_EQ(0, ::chmod(canary.ws().c_str(), 0777));
+  if (::geteuid() == 0) {
+    ASSERT_EQ(0, ::chown((t / "ws/f").c_str(), test::nobody, test::nobody));
+  }
+  mode("ws/f", 06777);      // its own
+  mode("ws/theirs", 06777); // of somebody else: only the kernel can
+  if (test::in_child(test::become_nobody, [&] {
+        EXPECT_THAT(append_file(r, "f", "more"), IsOk());
+        EXPECT_THAT(append_file(r, "theirs", "more"), IsOk());
+      }) == test::child_end::refused)
+    GTEST_SKIP() << "changing the user needs privilege";
+  EXPECT_EQ(status("ws/f").st_mode & 07777U, 0777U);
+  EXPECT_EQ(status("ws/theirs").st_mode & 07777U, 0777U);
+}
+
 TEST_P(write_test, a_new_file_takes_the_umask) {
   const mode_t old = ::umask(027);
   ASSERT_THAT(write_file(r, "new", "x"), IsOk());

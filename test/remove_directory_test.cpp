@@ -162,9 +162,35 @@ TEST_P(remove_test, cancelling_stops_before_the_first_entry) {
   t.directory("ws/d/sub");
   t.file("ws/d/f");
   const std::atomic<bool> cancelled{true};
-  EXPECT_THAT(remove_directory(r, "d", {.recursive = recursion::yes, .cancelled = &cancelled}),
-              IsError(error_code::cancelled));
+  EXPECT_THAT(
+      remove_directory(r, "d", {.recursive = recursion::yes, .bounds = {.cancelled = &cancelled}}),
+      IsError(error_code::cancelled));
   EXPECT_TRUE(t.exists("ws/d/f"));
+}
+
+TEST_P(remove_test, a_deadline_that_has_passed_stops_before_the_first_entry) {
+  t.directory("ws/d");
+  t.file("ws/d/f");
+  std::uint64_t entries = 99;
+  EXPECT_THAT(
+      remove_directory(
+          r, "d",
+          {.recursive = recursion::yes, .bounds = {.deadline_ms = 0}, .entries_removed = &entries}),
+      IsError(error_code::timed_out));
+  EXPECT_TRUE(t.exists("ws/d/f"));
+  EXPECT_EQ(entries, 0U);
+}
+
+TEST_P(remove_test, more_directories_than_are_remembered_at_once) {
+  constexpr int count = 4096 * 2 + 3;
+  for (int i = 0; i < count; ++i)
+    t.directory("ws/d/" + std::to_string(i));
+  std::uint64_t entries = 0;
+  const auto got = remove_directory(
+      r, "d", {.recursive = recursion::yes, .bounds = {}, .entries_removed = &entries});
+  ASSERT_THAT(got, IsOk());
+  EXPECT_EQ(got->entries, count + 1U);
+  EXPECT_EQ(entries, got->entries);
 }
 
 TEST_P(remove_test, cancelling_stops_within_a_wide_directory) {
@@ -180,8 +206,8 @@ TEST_P(remove_test, cancelling_stops_within_a_wide_directory) {
       EXPECT_GT(::read(watch, events, sizeof events), 0); // the first entry is gone
       cancelled = true;
     });
-    const auto got =
-        remove_directory(r, "d", {.recursive = recursion::yes, .cancelled = &cancelled});
+    const auto got = remove_directory(
+        r, "d", {.recursive = recursion::yes, .bounds = {.cancelled = &cancelled}});
     canceller.join();
     ::close(watch);
     if (got) continue; // this machine let the canceller wait until all was over

@@ -178,6 +178,44 @@ TEST(TextEdit, LongTextsOfEveryKindOfLineEnding) {
   }
 }
 
+/// Content that mixes line endings is searched in pieces; wherever one ends, the match is found.
+TEST(TextEdit, MixedLineEndingsAcrossThePieces) {
+  constexpr std::size_t piece = 512 * 1024;
+  const std::string text = "start\r\nmiddle\nend\r\n";
+  const std::string filler = "a\r\nb\n"; // mixed whatever follows
+  for (std::size_t pieces = 1; pieces <= 2; ++pieces)
+    for (std::size_t before = piece * pieces - text.size() - 2; before < piece * pieces + 3;
+         ++before) {
+      std::string content = filler;
+      content.append(before - content.size(), 'x');
+      content.append(text).append(piece - 10, 'y').append(text);
+      const auto plan = plan_edit(content, {"start\nmiddle\nend\n", "new"});
+      ASSERT_THAT(plan, IsOk()) << before;
+      ASSERT_EQ(plan->offset, before);
+      ASSERT_EQ(plan->size, text.size()) << before;
+      ASSERT_EQ(plan->occurrences, 2U) << before;
+    }
+}
+
+TEST(TextEdit, MatchesDoNotOverlapAcrossThePieces) {
+  std::string content = "a\r\nb\n";
+  content.append(std::size_t{1} * 1024 * 1024, '\n'); // pairs of breaks, found one after the other
+  const auto plan = plan_edit(content, {"\n\n", "x"});
+  ASSERT_THAT(plan, IsOk());
+  EXPECT_EQ(plan->offset, 4U);
+  EXPECT_EQ(plan->occurrences, (content.size() - 4) / 2);
+}
+
+TEST(TextEdit, StopsWhenItIsNotWanted) {
+  const std::string mixed = "a\r\nb\n" + std::string(std::size_t{5} * 1024 * 1024, 'x');
+  const std::string plain(std::size_t{5} * 1024 * 1024, 'x');
+  for (const text_edit edit : {text_edit{"b\nabsent", "x"}, text_edit{"absent", "x"}})
+    for (const std::string& content : {mixed, plain}) {
+      EXPECT_THAT(plan_edit(content, edit, [] { return false; }), IsError(error_code::cancelled));
+      EXPECT_THAT(plan_edit(content, edit, [] { return true; }), IsError(error_code::no_match));
+    }
+}
+
 // --- the search beneath it
 // -------------------------------------------------------------------------
 

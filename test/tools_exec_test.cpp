@@ -20,6 +20,7 @@ namespace paddock::test {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -86,6 +87,145 @@ TEST_F(tools_exec, a_leak_check_that_cannot_trace_is_explained) {
   const bool confined =
       probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::privileges).applied;
   EXPECT_EQ(answer.message().find("detect_leaks=0") != std::string::npos, confined);
+}
+
+// --- what a failure is put down to ---
+
+struct hint_case {
+  const char* name;
+  const char* script;
+  const char* hint; ///< a part of the message, or nullptr for none
+};
+
+constexpr hint_case hint_cases[] = {
+    {"content about networks", "echo 'resolve host, socket, EAI_AGAIN'; exit 3", nullptr},
+    {"content about permissions", "echo 'cat: /etc/shadow: Permission denied'; exit 3", nullptr},
+    {"no name", "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6",
+     "--allow-network"},
+    {"node that listens", "echo 'Error: listen EACCES: permission denied 0.0.0.0:8080' >&2; exit 1",
+     "--allow-network"},
+    {"go that listens", "echo 'listen tcp :8080: socket: permission denied' >&2; exit 1",
+     "--allow-network"},
+    {"a file outside", "echo 'cat: /root/x: Permission denied' >&2; exit 1", "--exec-read"},
+    {"node and a file outside",
+     "echo \"Error: EACCES: permission denied, open '/root/x'\" >&2; exit 1", "--exec-read"},
+    {"a relative path that leaves", "echo 'cat: ../x: Permission denied' >&2; exit 1",
+     "--exec-read"},
+    {"a file inside", "echo 'cat: locked: Permission denied' >&2; exit 1", nullptr},
+    {"a file inside, absolute", "echo \"cat: $PWD/locked: Permission denied\" >&2; exit 1",
+     nullptr},
+    {"two lines that have nothing to do with each other",
+     "printf 'reading /etc/hosts\\nlocked: Permission denied\\n' >&2; exit 1", nullptr},
+    {"silence", "exit 1", "printed nothing"},
+    {"silence of another kind", "exit 2", nullptr},
+};
+
+TEST_F(tools_exec, hints_follow_the_evidence) {
+  const auto layers = *probe_confinement({}, PADDOCK_TEST_HELPER);
+  for (const auto layer : {confinement_layer::network, confinement_layer::file_system})
+    if (!layers.of(layer).applied) GTEST_SKIP() << "this system cannot confine commands";
+  for (const auto& each : hint_cases) {
+    SCOPED_TRACE(each.name);
+    const auto answer = shell(each.script);
+    EXPECT_EQ("command_failed", answer.error());
+    if (each.hint != nullptr)
+      EXPECT_THAT(answer.message(), HasSubstr(each.hint));
+    else
+      EXPECT_THAT(answer.message(), EndsWith(std::to_string(answer.integer("exitCode"))));
+  }
+}
+
+TEST_F(tools_exec, a_refused_socket_is_put_down_to_the_network) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  const auto answer =
+      exec({.command = "python3",
+            .args = {"-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', "
+                           "0)); s.listen()"}});
+  EXPECT_EQ("command_failed", answer.error());
+  EXPECT_THAT(answer.message(), HasSubstr("--allow-network"));
+}
+
+/// Exit code 1 of what searches, compares or tests is an answer, and 2 is a failure.
+TEST_F(tools_exec, an_answer_is_no_failure) {
+  tree.file("README", "network, socket, resolve host\n");
+  tree.file("CHANGELOG", "Permission denied\n");
+  const exec_request answers[] = {
+      {.command = "grep", .args = {"absent", "README"}},
+      {.command = "/bin/grep", .args = {"absent", "README"}},
+      {.command = "cmp", .args = {"-s", "README", "CHANGELOG"}},
+      {.command = "test", .args = {"-e", "absent"}},
+      {.command = "[", .args = {"a", "=", "b", "]"}},
+      {.command = "expr", .args = {"1", "-", "1"}},
+  };
+  for (const auto& each : answers) {
+    SCOPED_TRACE(each.command);
+    const auto answer = exec(each);
+    EXPECT_FALSE(answer.failed) << answer.json;
+    EXPECT_EQ("output exitCode", answer.keys());
+    EXPECT_EQ(1, answer.integer("exitCode"));
+  }
+  EXPECT_EQ("Exit code 1: nothing matched.",
+            exec({.command = "grep", .args = {"absent", "README"}}).string("output"));
+  const auto differ = exec({.command = "diff", .args = {"README", "CHANGELOG"}});
+  EXPECT_FALSE(differ.failed);
+  EXPECT_THAT(differ.string("output"),
+              AllOf(HasSubstr("< network, socket"), HasSubstr("> Permission denied")));
+  EXPECT_EQ("output", exec({.command = "grep", .args = {"socket", "README"}}).keys());
+  const exec_request failures[] = {
+      {.command = "grep", .args = {"x", "absent"}},
+      {.command = "diff", .args = {"README", "absent"}},
+      {.command = "test", .args = {"1", "-eq", "x"}},
+      {.command = "false"},
+  };
+  for (const auto& each : failures) {
+    SCOPED_TRACE(each.command);
+    EXPECT_EQ("command_failed", exec(each).error());
+  }
+}
+
+TEST_F(tools_exec, arguments_and_variables_are_counted) {
+  mcp::workspace_options options;
+  options.limits.exec_arguments_max = 3;
+  options.limits.exec_variables_max = 2;
+  options.limits.exec_argument_bytes_max = 200'000;
+  serve(options);
+  const std::string longest(argument_bytes_max, 'x');
+  struct {
+    const char* name;
+    exec_request asked;
+    const char* refusal; ///< a part of the message, or nullptr for none
+  } const cases[] = {
+      {"as many arguments", {.command = "true", .args = {"1", "2", "3"}}, nullptr},
+      {"one more", {.command = "true", .args = {"1", "2", "3", "4"}}, "args: the number of"},
+      {"as many variables", {.command = "true", .env = R"({"A":"1","B":"2"})"}, nullptr},
+      {"one variable more",
+       {.command = "true", .env = R"({"A":"1","B":"2","C":"3"})"},
+       "env: the number of"},
+      {"as long an argument", {.command = "true", .args = {longest}}, nullptr},
+      {"a longer one", {.command = "true", .args = {"a", longest + "x"}}, "args[1]"},
+      {"a long variable",
+       {.command = "true", .env = R"({"LONG":")" + longest + R"("})"},
+       "env: LONG"},
+      {"too much together",
+       {.command = "true", .args = {longest, longest.substr(0, 70'000)}},
+       "together"},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.name);
+    const auto answer = exec(each.asked);
+    EXPECT_EQ(each.refusal == nullptr ? "(no error)" : "too_large", answer.error());
+    if (each.refusal == nullptr) continue;
+    EXPECT_THAT(answer.message(), HasSubstr(each.refusal));
+  }
+}
+
+TEST_F(tools_exec, the_default_bounds_are_below_those_of_the_kernel) {
+  const limits usual;
+  std::vector<std::string> most(usual.exec_arguments_max, "x");
+  EXPECT_FALSE(exec({.command = "true", .args = most}).failed);
+  most.assign(8, std::string(usual.exec_argument_bytes_max / 8 - 16, 'x'));
+  EXPECT_FALSE(exec({.command = "true", .args = most}).failed);
 }
 
 TEST_F(tools_exec, a_signal_is_named) {

@@ -249,6 +249,39 @@ TEST_F(tools_files, listing_shows_kinds_and_hides_what_is_protected) {
   });
 }
 
+/// Whatever an item's path is, other tools take it: as the directory was named, with the name.
+TEST_F(tools_files, paths_in_a_listing_are_those_of_other_tools) {
+  tree.directory("src/lib");
+  tree.file("src/lib/a.txt", "text");
+  tree.file("src/lib/caf\xE9.txt", "latin");
+  tree.file("src/lib/q\"\\.txt", "quotes");
+  tree.link("to-lib", "src/lib");
+  struct {
+    std::string asked;
+    std::string path; ///< of a.txt
+  } const cases[] = {
+      {"src/lib", "src/lib/a.txt"},     {"src/lib/", "src/lib/a.txt"},
+      {"./src/lib", "./src/lib/a.txt"}, {"src/../src/lib", "src/../src/lib/a.txt"},
+      {"to-lib", "to-lib/a.txt"},       {tree / "src/lib", tree / "src/lib/a.txt"},
+      {"src/lib/.", "src/lib/./a.txt"},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.asked);
+    const auto listing = call_path("listDirectory", each.asked);
+    EXPECT_EQ(tree / "src/lib", listing.string("path"));
+    std::vector<std::string> paths;
+    listing["items"].for_each_element(
+        [&](mcp::json_view item) { paths.emplace_back(item["path"].string().value_or("")); });
+    ASSERT_EQ(3U, paths.size());
+    EXPECT_EQ(each.path, paths[0]);
+    EXPECT_EQ("text", call_path("readTextFile", paths[0]).string("content"));
+    EXPECT_EQ("latin", call_path("readTextFile", paths[1]).string("content"));
+    EXPECT_EQ("quotes", call_path("readTextFile", paths[2]).string("content"));
+  }
+  for (const char* top : {".", "./"})
+    EXPECT_THAT(call_path("listDirectory", top).json, HasSubstr(R"("path":"src")")) << top;
+}
+
 TEST_F(tools_files, listing_in_parts) {
   for (const char* name : {"a", "b", "c", "d", "e"})
     tree.file(name);

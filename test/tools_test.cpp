@@ -169,6 +169,66 @@ TEST_F(tools, failures_name_the_subject_and_what_to_do) {
   EXPECT_TRUE(tree.exists("src/x"));
 }
 
+/// Whatever a caller gave, an error repeats 200 characters of it at most, and whole ones.
+TEST_F(tools, errors_repeat_little_of_what_they_were_given) {
+  std::string given; // characters of two bytes, which no cut may part
+  for (int i = 0; i < 3'000; ++i)
+    given += "\u00E9";
+  const auto repeated_in = [](std::string_view text) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("\u00E9", at)) != text.npos; at += 2)
+      ++count;
+    return count;
+  };
+  const std::string path = json_string(given);
+  const std::pair<const char*, std::string> calls[] = {
+      {"readTextFile", R"({"path":)" + path + "}"},
+      {"readImageFile", R"({"path":)" + path + "}"},
+      {"writeTextFile", R"({"path":)" + path + R"(,"text":""})"},
+      {"appendTextFile", R"({"path":)" + path + R"(,"text":""})"},
+      {"editTextFile", R"({"path":)" + path + R"(,"oldText":"a","newText":"b"})"},
+      {"moveFile", R"({"source":)" + path + R"(,"destination":)" + path + "}"},
+      {"deleteFile", R"({"path":)" + path + "}"},
+      {"getFileInfo", R"({"path":)" + path + "}"},
+      {"listDirectory", R"({"path":)" + path + "}"},
+      {"createDirectory", R"({"path":)" + path + "}"},
+      {"deleteDirectory", R"({"path":)" + path + "}"},
+      {"todo", "{" + path + ":1}"},
+      {"exec",
+       R"({"command":)" + path + R"(,"args":[],"env":{},"cwd":".","stdout":true,"stderr":true})"},
+      {"exec", R"({"command":"true","args":[],"env":{},"cwd":)" + path +
+                   R"(,"stdout":true,"stderr":true})"},
+      {"exec", R"({"command":"true","args":[],"env":{)" + path +
+                   R"(:"1"},"cwd":".","stdout":true,"stderr":true})"},
+      {"exec", R"({"command":"true","args":[],"env":{)" + path +
+                   R"(:1},"cwd":".","stdout":true,"stderr":true})"},
+  };
+  for (const auto& [tool, arguments] : calls) {
+    SCOPED_TRACE(std::string(tool) + " " + arguments.substr(0, 40));
+    const auto answer = call(tool, arguments);
+    EXPECT_TRUE(answer.failed);
+    EXPECT_THAT(repeated_in(answer.json), AllOf(testing::Ge(90U), testing::Le(200U)));
+  }
+  std::string unknown;
+  for (int i = 0; i < 1'000; ++i)
+    unknown += (i == 0 ? "\"" : ",\"") + given.substr(0, 20) + std::to_string(i) + "\":1";
+  const auto many = call("healthCheck", "{" + unknown + "}");
+  EXPECT_LE(repeated_in(many.json), 200U);
+  EXPECT_THAT(many.message(), HasSubstr(" more"));
+  // What JSON-RPC refuses before any tool is asked.
+  for (const std::string& line :
+       {R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":)" + path + "}}",
+        R"({"jsonrpc":"2.0","id":1,"method":)" + path + "}",
+        R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{)"
+        R"("io.modelcontextprotocol/protocolVersion":)" +
+            path + R"(,"io.modelcontextprotocol/clientCapabilities":{}}}})"}) {
+    const auto answers = server().handle_line(line);
+    ASSERT_EQ(1U, answers.size());
+    EXPECT_THAT(answers[0], HasSubstr("error"));
+    EXPECT_LE(repeated_in(answers[0]), 200U) << answers[0];
+  }
+}
+
 // --- limits --------------------------------------------------------------------------------------
 
 /// Two UTF-16 code units, four bytes, one character.

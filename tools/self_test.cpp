@@ -50,7 +50,7 @@ result<void> try_writing(const root& workspace) {
   const auto written = write_file(workspace, file, "paddock\n");
   const auto read = written ? read_file(workspace, file) : result<file_content>(written.error());
   PADDOCK_CHECK(remove_directory(workspace, directory, {.recursive = recursion::yes}));
-  PADDOCK_CHECK(read);
+  if (!read) return read.error();
   if (read->bytes != "paddock\n") return error{error_code::io, 0, "read back"};
   return {};
 }

@@ -6,6 +6,7 @@
 #include "terminal.hpp"
 
 #include <paddock/command.hpp>
+#include <paddock/detail/excerpt.hpp>
 #include <paddock/detail/nearest_name.hpp>
 #include <paddock/mcp/skills.hpp>
 #include <paddock/version.hpp>
@@ -255,9 +256,26 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
         ->group("Limits");
 }
 
+namespace {
+
+/// A message repeats what was given word by word; of a long word only the beginning.
+std::string with_short_words(std::string_view message) {
+  std::string out;
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t end = std::min(message.find_first_of(" \n", at), message.size());
+    out.append(detail::excerpt(message.substr(at, end - at)));
+    at = std::min(message.find_first_not_of(" \n", end), message.size());
+    out.append(message.substr(end, at - end));
+  }
+  constexpr std::size_t characters_max = 10 * echo_characters_max;
+  return detail::excerpt(out, characters_max);
+}
+
+} // namespace
+
 void complain(std::string_view program, std::string_view message) {
-  std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(program.size()), program.data(),
-               static_cast<int>(message.size()), message.data());
+  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
+               with_short_words(message).c_str());
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {

@@ -24,6 +24,7 @@ struct allowed_file_options {
   /// With the dot, compared without ASCII case.
   std::vector<std::string> extensions = {".md", ".cs", ".py", ".txt", ".json", ".yml", ".yaml"};
   std::uint64_t bytes_max = limits{}.read_bytes_max;
+  work_bounds bounds{};
 };
 
 /// The text of the file, a byte order mark included. Errors: unsupported_type (extension),

@@ -10,8 +10,8 @@
 
 #include <paddock/result.hpp>
 #include <paddock/root.hpp>
+#include <paddock/work_bounds.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,6 +34,7 @@ struct directory_listing {
   std::string names; ///< all names, back to back, raw bytes
   std::vector<directory_entry> entries;
   std::uint64_t total = 0; ///< entries in the directory, hidden ones not counted
+  memory_share memory;     ///< what this takes of the budget, if there is one
 
   /// The name of one of its entries: bytes, perhaps not UTF-8. Valid as long as the listing.
   [[nodiscard]] std::string_view name(const directory_entry& entry) const noexcept {
@@ -45,12 +46,13 @@ struct list_options {
   std::uint64_t offset = 0;
   std::uint64_t entries_max = limits{}.list_entries_max;
   unsigned threads_max = 2; ///< for very large directories; 1: the calling thread only
+  work_bounds bounds{};
 };
 
 /// The immediate children, sorted by name in UTF-16 code unit order (what JavaScript clients
 /// expect), from `offset`. Protected entries are left out, and so are the temporary files of writes
 /// that this process has under way; nothing is left out or removed for its name. Errors: not_found,
-/// not_a_directory, permission_denied.
+/// not_a_directory, permission_denied, timed_out, cancelled, too_many and too_large (memory).
 [[nodiscard]] result<directory_listing> list_directory(const root& root, std::string_view path,
                                                        list_options options = {});
 
@@ -63,7 +65,8 @@ enum class recursion : std::uint8_t { no, yes };
 
 struct remove_options {
   recursion recursive = recursion::no;
-  const std::atomic<bool>* cancelled = nullptr; ///< looked at between entries
+  work_bounds bounds{};
+  std::uint64_t* entries_removed = nullptr; ///< counted there also when the removal fails
 };
 
 struct removed {
@@ -73,7 +76,7 @@ struct removed {
 
 /// Removes a directory. When a recursive removal fails in the middle, what was removed stays
 /// removed. Errors: not_found, not_a_directory, not_empty, crosses_mount, read_only,
-/// workspace_root, protected_entry, cancelled.
+/// workspace_root, protected_entry, cancelled, timed_out.
 [[nodiscard]] result<removed> remove_directory(const root& root, std::string_view path,
                                                remove_options options = {});
 

@@ -192,15 +192,40 @@ constexpr std::string_view variable_name(std::string_view assignment) noexcept {
   return assignment.substr(0, assignment.find('='));
 }
 
-inline void put_variable(std::vector<std::string>& variables, std::string_view name,
-                         std::string assignment) {
-  for (std::string& present : variables) {
-    if (variable_name(present) != name) continue;
-    present = std::move(assignment);
-    return;
+/// Variables in the order of their first assignment, each with its last. A hash table of its own,
+/// because the standard's headers for one cost more than all of this.
+class variable_list {
+public:
+  void put(std::string_view name, std::string assignment) {
+    if (2 * (all_.size() + 1) > slots_.size()) grow();
+    std::size_t& number = slot_of(name);
+    if (number == 0) {
+      all_.push_back(std::move(assignment));
+      number = all_.size();
+    } else {
+      all_[number - 1] = std::move(assignment);
+    }
   }
-  variables.push_back(std::move(assignment));
-}
+  std::vector<std::string> take() { return std::move(all_); }
+
+private:
+  /// Holds the variable's place, counted from 1, or 0.
+  std::size_t& slot_of(std::string_view name) {
+    std::size_t at = std::hash<std::string_view>{}(name) % slots_.size();
+    while (slots_[at] != 0 && variable_name(all_[slots_[at] - 1]) != name)
+      at = (at + 1) % slots_.size();
+    return slots_[at];
+  }
+  void grow() {
+    constexpr std::size_t least = 64;
+    slots_.assign(least + 4 * all_.size(), 0);
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      slot_of(variable_name(all_[i])) = i + 1;
+  }
+
+  std::vector<std::string> all_;
+  std::vector<std::size_t> slots_;
+};
 
 inline bool is_inherited(std::string_view name, std::span<const std::string> pass) noexcept {
   for (const std::string_view pattern : inherited_by_default)
@@ -238,23 +263,22 @@ constexpr std::optional<std::string_view> refusal_of(std::string_view name) noex
 
 inline result<std::vector<std::string>> build_environment(const environment_request& request,
                                                           environment_refusal* refusal) {
-  std::vector<std::string> variables;
+  detail::environment::variable_list variables;
   for (const std::string_view assignment : request.inherited) {
     const std::string_view name = detail::environment::variable_name(assignment);
     const bool complete =
         name.size() < assignment.size() && detail::environment::is_variable_name(name);
     if (complete && detail::environment::is_inherited(name, request.pass) && !refusal_of(name))
-      detail::environment::put_variable(variables, name, std::string(assignment));
+      variables.put(name, std::string(assignment));
   }
   for (const environment_variable& variable : request.extra) {
     if (const auto fault = detail::environment::fault_of(variable)) {
       if (refusal != nullptr) *refusal = {variable.name, fault->reason};
       return error{fault->code, 0, "environment"};
     }
-    detail::environment::put_variable(variables, variable.name,
-                                      variable.name + "=" + variable.value);
+    variables.put(variable.name, variable.name + "=" + variable.value);
   }
-  return variables;
+  return variables.take();
 }
 
 } // namespace paddock

@@ -25,6 +25,7 @@
 #include <paddock/result.hpp>
 #include <paddock/root.hpp>
 #include <paddock/text_edit.hpp>
+#include <paddock/work_bounds.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -35,15 +36,18 @@ namespace paddock {
 
 struct read_options {
   std::uint64_t bytes_max = limits{}.read_bytes_max; ///< more is an error, never a silent cut
+  work_bounds bounds{};
 };
 
 struct file_content {
   std::string bytes;
   std::string path; ///< resolved, relative to the root
   file_status status;
+  memory_share memory; ///< what `bytes` takes of the budget, if there is one
 };
 
-/// The whole file. Errors: too_large, and those of root::open_beneath.
+/// The whole file. Errors: too_large, timed_out, cancelled, too_many (memory), and those of
+/// root::open_beneath.
 [[nodiscard]] result<file_content> read_file(const root& root, std::string_view path,
                                              read_options options = {});
 
@@ -67,11 +71,13 @@ struct line_slice {
   std::uint64_t offset = 0;                ///< of the text in the file, in bytes
   std::uint64_t file_size = 0;             ///< bytes, when the file was opened
   std::string path;                        ///< resolved, relative to the root
+  memory_share memory;                     ///< what `text` takes of the budget, if there is one
 };
 
 /// A range of lines in constant memory: the file is streamed, and not read beyond the range unless
-/// a negative bound or the range itself needs its end. Bytes are returned as they are. Errors:
-/// too_large when the selected text exceeds bytes_max.
+/// a negative bound or the range itself needs its end. Holes of a sparse file are passed, not read.
+/// Bytes are returned as they are. Errors: too_large when the selected text exceeds bytes_max,
+/// timed_out, cancelled, too_many (memory), and those of root::open_beneath.
 [[nodiscard]] result<line_slice> read_lines(const root& root, std::string_view path,
                                             line_range range, read_options options = {});
 
@@ -88,22 +94,25 @@ enum class durability : std::uint8_t {
 struct write_options {
   paddock::durability durability = paddock::durability::none;
   parents missing = parents::create;
+  work_bounds bounds{};
 };
 
 /// Creates the file or replaces its content atomically. Returns the resolved path.
-/// Errors: is_a_directory, not_regular, read_only, no_space, permission_denied, those of
-/// root::locate.
+/// Errors: is_a_directory, not_regular, read_only, no_space, permission_denied, timed_out,
+/// cancelled, those of root::locate.
 [[nodiscard]] result<std::string> write_file(const root& root, std::string_view path,
                                              std::string_view bytes, write_options options = {});
 
-/// Appends to an existing regular file; on failure the file is cut back to its old length.
-/// Errors: not_found, hard_linked, read_only, no_space.
+/// Appends to an existing regular file, which loses set-user-ID and set-group-ID; on failure it is
+/// cut back to its old length. Errors: not_found, hard_linked, read_only, no_space,
+/// permission_denied (those bits cannot be taken away), timed_out, cancelled.
 [[nodiscard]] result<std::string> append_file(const root& root, std::string_view path,
                                               std::string_view bytes, write_options options = {});
 
 struct edit_options {
   paddock::durability durability = paddock::durability::none;
   std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max;
+  work_bounds bounds{};
 };
 
 struct edit_outcome {
@@ -113,7 +122,8 @@ struct edit_outcome {
 };
 
 /// Replaces the first occurrence, see text_edit.hpp for what matches. Bytes outside the match do
-/// not change. Errors: no_match, invalid_argument (empty old text), too_large, conflict, read_only.
+/// not change. The file is held in memory once. Errors: no_match, invalid_argument (empty old
+/// text), too_large, conflict, read_only, timed_out, cancelled, too_many (memory).
 [[nodiscard]] result<edit_outcome> edit_file(const root& root, std::string_view path,
                                              const text_edit& edit, edit_options options = {});
 
@@ -125,17 +135,20 @@ struct moved {
 struct move_options {
   /// With `data` what is moved has its old name or its new one, with `full` the new one.
   paddock::durability durability = paddock::durability::none;
+  work_bounds bounds{};
 };
 
-/// Renames a file, link or directory atomically; never overwrites. Missing parents of the
-/// destination are made. Errors: already_exists, not_found, workspace_root, protected_entry,
-/// write_protected, crosses_mount, invalid_argument (into itself), read_only.
+/// Renames a file, link or directory atomically, with its mode as it is; never overwrites. Missing
+/// parents of the destination are made. Errors: already_exists, not_found, workspace_root,
+/// protected_entry, write_protected, crosses_mount, invalid_argument (into itself), read_only,
+/// timed_out, cancelled.
 [[nodiscard]] result<moved> move_entry(const root& root, std::string_view source,
                                        std::string_view destination, move_options options = {});
 
 /// Removes a file or a link. Returns the resolved path. Errors: not_found, is_a_directory,
-/// read_only.
-[[nodiscard]] result<std::string> remove_file(const root& root, std::string_view path);
+/// read_only, timed_out, cancelled.
+[[nodiscard]] result<std::string> remove_file(const root& root, std::string_view path,
+                                              const work_bounds& bounds = {});
 
 struct file_information {
   std::string path; ///< resolved, relative to the root

@@ -30,7 +30,12 @@ namespace paddock {
   X(edit_file_bytes_max,    256ull * 1024 * 1024, "--max-edit-file-bytes",    "size of a file that editTextFile changes")                      \
   X(list_entries_max,       10'000u,              "--max-list-entries",       "entries returned by one listDirectory call")                    \
   X(exec_output_bytes_max,  1ull * 1024 * 1024,   "--max-exec-output-bytes",  "kept of each output stream of one command (head and tail)")      \
-  X(exec_timeout_ms,        60'000u,              "--max-exec-default-ms",    "deadline of a command that asks for none, in milliseconds")     \
+  X(tool_timeout_ms,        45'000u,              "--max-tool-ms",            "time of one call of a tool other than exec, in milliseconds; 0: no deadline") \
+  X(memory_bytes_max,       1024ull * 1024 * 1024, "--max-memory-bytes",      "held by all calls together for files, listings and output")      \
+  X(exec_arguments_max,     10'000u,              "--max-exec-arguments",     "arguments of one command")                                      \
+  X(exec_variables_max,     1'000u,               "--max-exec-variables",     "environment variables that one call of exec gives")             \
+  X(exec_argument_bytes_max, 1ull * 1024 * 1024,  "--max-exec-argument-bytes", "all arguments and given variables of one command together")    \
+  X(exec_timeout_ms,        45'000u,              "--max-exec-default-ms",    "deadline of a command that asks for none, in milliseconds")     \
   X(exec_timeout_ms_max,    3'600'000u,           "--max-exec-ms",            "longest deadline a command may ask for, in milliseconds")       \
   X(exec_kill_grace_ms,     500u,                 "--max-exec-grace-ms",      "time between SIGTERM and SIGKILL at the deadline, in milliseconds") \
   X(exec_concurrent_max,    16u,                  "--max-exec-concurrent",    "commands that run at the same time")                            \
@@ -60,10 +65,12 @@ inline constexpr limit_description limit_table[] = {
 #undef X
 };
 
-// --- fixed bounds of the kernel interface -------------------------------------------------------
+// --- fixed bounds, mostly of the kernel interface ------------------------------------------------
 
 inline constexpr std::uint64_t name_bytes_max = 255;  ///< one path component (NAME_MAX)
 inline constexpr std::uint64_t path_bytes_max = 4095; ///< one path without its NUL (PATH_MAX - 1)
+inline constexpr std::uint64_t argument_bytes_max = 131'071; ///< one argument (MAX_ARG_STRLEN - 1)
+inline constexpr std::uint64_t echo_characters_max = 200;    ///< of what was given, in an error
 inline constexpr unsigned symlinks_max = 40; ///< links followed in one resolution (as the kernel)
 inline constexpr unsigned path_components_max = 256; ///< components walked in user space at once
 inline constexpr unsigned resolve_retries_max = 128; ///< attempts when the tree changes underneath

@@ -12,8 +12,7 @@
 /// match; without one, of the nearest break before the match; without one, of the first break after
 /// it; LF in a content of one line.
 ///
-/// Cost: a few linear passes. The content is copied once only when it mixes both line endings and
-/// the old text has line breaks, or when the old text ends in a lone CR. Not guaranteed: that a
+/// Cost: a few linear passes, and memory for a MiB of the content at most. Not guaranteed: that a
 /// lone CR at the edge of a match or of the new text stays lone, when what comes to stand beside it
 /// is an LF. Thread-safety: pure functions.
 
@@ -24,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,6 +45,11 @@ struct edit_plan {
 
 /// Finds the first occurrence. Errors: invalid_argument (empty old_text), no_match.
 [[nodiscard]] inline result<edit_plan> plan_edit(std::string_view content, const text_edit& edit);
+
+/// The same, asking `wanted()` every few MiB whether to go on. Errors: cancelled when it is false.
+template <class Wanted>
+[[nodiscard]] result<edit_plan> plan_edit(std::string_view content, const text_edit& edit,
+                                          Wanted&& wanted);
 
 /// The content after the edit. Precondition: `plan` was made for this content.
 [[nodiscard]] inline std::string apply_edit(std::string_view content, const edit_plan& plan) {
@@ -134,16 +139,35 @@ struct break_counts {
   return out;
 }
 
-/// First occurrence and number of occurrences, byte for byte.
-[[nodiscard]] inline text_match find_exactly(std::string_view content,
-                                             std::string_view text) noexcept {
+/// What is searched between two questions whether to go on.
+inline constexpr std::size_t search_step_bytes = std::size_t{4} * 1024 * 1024;
+
+/// First occurrence and number of occurrences, byte for byte; nothing when it is not wanted.
+template <class Wanted>
+[[nodiscard]] std::optional<text_match> find_exactly(std::string_view content,
+                                                     std::string_view text, Wanted& wanted) {
   text_match match;
   const text_finder finder(text);
-  for (std::size_t at = finder.find(content, 0); at != std::string_view::npos;
-       at = finder.find(content, at + text.size())) {
-    if (match.occurrences++ == 0) match = {at, text.size(), 1};
+  std::size_t from = 0;
+  for (std::size_t begin = 0; begin < content.size(); begin += search_step_bytes) {
+    if (begin > 0 && !wanted()) return std::nullopt;
+    // Matches that begin in this step may end behind it.
+    const std::string_view step = content.substr(
+        0, std::min(content.size() - begin, search_step_bytes + text.size() - 1) + begin);
+    for (std::size_t at = finder.find(step, std::max(from, begin)); at != std::string_view::npos;
+         at = finder.find(step, from)) {
+      if (match.occurrences++ == 0) match = {at, text.size(), 1};
+      from = at + text.size();
+    }
   }
   return match;
+}
+
+/// The end of a piece of `content` from `begin`, of about `bytes`, that does not part a CRLF pair.
+[[nodiscard]] inline std::size_t end_of_piece(std::string_view content, std::size_t begin,
+                                              std::size_t bytes) noexcept {
+  const std::size_t end = begin + std::min(bytes, content.size() - begin);
+  return end < content.size() && content[end] == '\n' && is_pair(content, end) ? end + 1 : end;
 }
 
 /// The offset in `content` of an offset in its normalised form.
@@ -159,26 +183,49 @@ struct break_counts {
   return normalised + pairs;
 }
 
-/// Finds `old_text` as the top of this header says. Precondition: not empty.
-[[nodiscard]] inline text_match find_normalised(std::string_view content,
-                                                std::string_view old_text) {
+/// Finds `text`, in which LF is the only line break, in a content that has both. A piece of it at a
+/// time is normalised, together with the end of the one before, where a match may begin.
+template <class Wanted>
+[[nodiscard]] std::optional<text_match> find_mixed(std::string_view content, std::string_view text,
+                                                   Wanted& wanted) {
+  constexpr std::size_t piece_bytes = std::size_t{512} * 1024;
+  text_match match;
+  const text_finder finder(text);
+  for (std::size_t begin = 0, end = 0; end < content.size();) {
+    if (begin > 0 && !wanted()) return std::nullopt;
+    end = end_of_piece(content, end, std::max(piece_bytes, text.size()));
+    const std::string_view piece = content.substr(begin, end - begin);
+    const std::string normalised = with_line_breaks(piece, "\n");
+    std::size_t from = 0;
+    for (std::size_t at = finder.find(normalised, 0); at != std::string_view::npos;
+         at = finder.find(normalised, from)) {
+      from = at + text.size();
+      if (match.occurrences++ > 0) continue;
+      match.offset = begin + original_offset(piece, at);
+      match.size = begin + original_offset(piece, from) - match.offset;
+    }
+    const std::size_t kept = normalised.size() - std::min(normalised.size(), text.size() - 1);
+    begin += original_offset(piece, std::max(from, kept));
+  }
+  return match;
+}
+
+/// Finds `old_text` as the top of this header says; nothing when it is not wanted. Precondition:
+/// not empty.
+template <class Wanted>
+[[nodiscard]] std::optional<text_match> find_normalised(std::string_view content,
+                                                        std::string_view old_text, Wanted& wanted) {
   // Without a break inside, and without a CR at the end that could be half of a pair, a match is a
   // run of equal bytes.
   const bool ends_in_cr = old_text.back() == '\r';
   if (!ends_in_cr && old_text.find('\n') == std::string_view::npos)
-    return find_exactly(content, old_text);
+    return find_exactly(content, old_text, wanted);
   const line_endings endings = line_endings_of(content);
   if (endings == line_endings::no_pairs)
-    return find_exactly(content, with_line_breaks(old_text, "\n"));
+    return find_exactly(content, with_line_breaks(old_text, "\n"), wanted);
   if (endings == line_endings::all_pairs && !ends_in_cr)
-    return find_exactly(content, with_line_breaks(old_text, "\r\n"));
-  text_match match =
-      find_exactly(with_line_breaks(content, "\n"), with_line_breaks(old_text, "\n"));
-  if (match.occurrences == 0) return match;
-  const std::size_t end = original_offset(content, match.offset + match.size);
-  match.offset = original_offset(content, match.offset);
-  match.size = end - match.offset;
-  return match;
+    return find_exactly(content, with_line_breaks(old_text, "\r\n"), wanted);
+  return find_mixed(content, with_line_breaks(old_text, "\n"), wanted);
 }
 
 /// The line break that new text at this place is to use, see the top of this header.
@@ -198,8 +245,15 @@ struct break_counts {
 } // namespace detail
 
 inline result<edit_plan> plan_edit(std::string_view content, const text_edit& edit) {
+  return plan_edit(content, edit, [] { return true; });
+}
+
+template <class Wanted>
+result<edit_plan> plan_edit(std::string_view content, const text_edit& edit, Wanted&& wanted) {
   if (edit.old_text.empty()) return error{error_code::invalid_argument, 0, "text_edit"};
-  const detail::text_match match = detail::find_normalised(content, edit.old_text);
+  const auto found = detail::find_normalised(content, edit.old_text, wanted);
+  if (!found) return error{error_code::cancelled, 0, "text_edit"};
+  const detail::text_match& match = *found;
   if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
   return edit_plan{
       .offset = match.offset,

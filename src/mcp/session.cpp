@@ -4,6 +4,8 @@
 #include "mcp/guarded.hpp"
 #include "mcp/json_members.hpp"
 
+#include <paddock/detail/excerpt.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -77,7 +79,8 @@ void session::dispatch(work& w, const message& m) {
   }
   if (is_open(*m.id))
     return refuse(w, {}, rpc_error::invalid_request,
-                  "Invalid request: an open request already has the id " + m.id->json());
+                  "Invalid request: an open request already has the id " +
+                      detail::excerpt(m.id->json()));
   if (!m.params_problem.empty())
     return refuse(w, m.id, rpc_error::invalid_params,
                   "Invalid params: " + std::string(m.params_problem));
@@ -97,7 +100,7 @@ void session::dispatch_modern(work& w, const message& m, json_view meta) {
   if (*version != revision_modern) {
     json_writer data;
     data.begin_object().key("supported").begin_array().string(revision_modern).end_array();
-    data.member("requested", version->substr(0, 64)).end_object();
+    data.member("requested", detail::excerpt(*version)).end_object();
     return refuse(w, m.id, rpc_error::unsupported_protocol_version, "Unsupported protocol version",
                   data.str());
   }
@@ -164,7 +167,7 @@ void session::call_tool(work& w, const message& m, json_view meta, revision r) {
   call_request request{.id = *m.id, .tool = core_->find(*name), .revision = r};
   if (request.tool == nullptr)
     return reply_error(w, m.id, rpc_error::invalid_params,
-                       "Unknown tool: " + std::string(name->substr(0, 128)));
+                       "Unknown tool: " + detail::excerpt(*name));
   request.arguments = given(m.params, "arguments");
   if (request.arguments.exists() && !request.arguments.is(json_kind::object))
     return reply_error(w, m.id, rpc_error::invalid_params,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <paddock/detail/excerpt.hpp>
 #include <paddock/mcp/tool.hpp>
 
 #include <algorithm>
@@ -158,7 +159,7 @@ std::string problem_of(const parameter& p, json_view value) {
     value.for_each_member([&](std::string_view key, json_view e) {
       if (!problem.empty()) return;
       if (const std::string inner = problem_of_scalar(p, true, e); !inner.empty())
-        problem = "[\"" + std::string(key.substr(0, 64)) + "\"]" + inner;
+        problem = "[\"" + detail::excerpt(key) + "\"]" + inner;
     });
     return problem;
   }
@@ -205,7 +206,7 @@ std::string problems_of(const tool& t, json_view arguments) {
   const auto add = [&](std::string_view name, std::string_view problem) {
     if (!problems.empty()) problems += "; ";
     problems += '"';
-    problems += name.substr(0, 64);
+    problems += name;
     problems += '"';
     problems += problem;
   };
@@ -221,12 +222,21 @@ std::string problems_of(const tool& t, json_view arguments) {
       add(p.name, problem);
     }
   }
-  constexpr std::size_t problem_bytes_max = 4096; // a client may send any number of unknown names
+  // A client may send any number of unknown names, of any length.
+  std::uint64_t room = echo_characters_max;
+  std::size_t unnamed = 0;
   arguments.for_each_member([&](std::string_view name, json_view) {
-    if (problems.size() < problem_bytes_max &&
-        std::ranges::find(t.parameters, name, &parameter::name) == t.parameters.end())
-      add(name, " is not a parameter of " + t.name + " (" + accepted_names(t) + ")");
+    if (std::ranges::find(t.parameters, name, &parameter::name) != t.parameters.end()) return;
+    if (room == 0) {
+      ++unnamed;
+      return;
+    }
+    add(detail::excerpt(name, room),
+        " is not a parameter of " + t.name + " (" + accepted_names(t) + ")");
+    constexpr std::uint64_t least = 20; // so that many short names end, too
+    room -= std::min(room, std::max(code_points(name), least));
   });
+  if (unnamed > 0) problems += "; and " + std::to_string(unnamed) + " more";
   return problems;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/calls.hpp"
 
+#include <paddock/detail/excerpt.hpp>
 #include <paddock/detail/nearest_name.hpp>
 #include <paddock/environment.hpp>
 
@@ -27,8 +28,7 @@ result<void> check_ready(state s, std::string_view skill, failure* why) {
 }
 
 error no_such_tool(failure* why, std::string_view skill, std::string_view tool) {
-  return fail(why, skill, error_code::not_found,
-              "the skill has no tool " + std::string(tool.substr(0, 255)));
+  return fail(why, skill, error_code::not_found, "the skill has no tool " + detail::excerpt(tool));
 }
 
 result<void> call_arguments::parse(std::string_view json, std::string_view skill, failure* why) {

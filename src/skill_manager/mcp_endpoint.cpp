@@ -74,20 +74,24 @@ result<std::vector<std::string>> environment_of(const stdio_entry& entry, std::s
                                                 std::span<const std::string_view> inherited,
                                                 expansion& expand, failure* why,
                                                 std::vector<std::string>* left_out) {
-  PADDOCK_TRY(auto all, build_environment({.inherited = inherited, .pass = {}, .extra = {}}));
+  PADDOCK_TRY(const auto usual,
+              build_environment({.inherited = inherited, .pass = {}, .extra = {}}));
+  variables::variable_list all;
+  for (const std::string& assignment : usual)
+    all.put(variables::variable_name(assignment), assignment);
   for (const std::string& name : entry.required_environment) {
     PADDOCK_TRY(const auto value, required_value(inherited, name, skill, why));
-    variables::put_variable(all, name, name + "=" + std::string(value));
+    all.put(name, name + "=" + std::string(value));
   }
   for (const auto& [name, value] : entry.environment) {
     const auto expanded = expand(value);
     if (expanded)
-      variables::put_variable(all, name, name + "=" + *expanded);
+      all.put(name, name + "=" + *expanded);
     else if (left_out != nullptr)
       left_out->push_back("env." + name + " is left out: the environment variable " +
                           expand.missing() + ", which it stands for, is not set or empty");
   }
-  return all;
+  return all.take();
 }
 
 } // namespace

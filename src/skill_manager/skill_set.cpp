@@ -2,6 +2,7 @@
 #include "skill_manager/calls.hpp"
 #include "skill_manager/parallel.hpp"
 
+#include <paddock/detail/excerpt.hpp>
 #include <paddock/skill_manager/skill_set.hpp>
 
 #include <gsl/assert>
@@ -222,8 +223,7 @@ result<call_outcome> skill_set::call_tool(std::string_view tool, std::string_vie
     having = shared_->find(tool);
   }
   if (having == nullptr)
-    return fail(why, {}, error_code::not_found,
-                "no skill has a tool " + std::string(tool.substr(0, 255)));
+    return fail(why, {}, error_code::not_found, "no skill has a tool " + detail::excerpt(tool));
   return having->call_tool(tool, arguments, options, why);
 }
 

@@ -237,6 +237,12 @@ result<std::size_t> pread(int fd, std::span<char> buffer, std::uint64_t offset) 
                "pread");
 }
 
+result<std::uint64_t> seek_data(int fd, std::uint64_t offset) {
+  const auto at = retried([&] { return ::lseek(fd, static_cast<off_t>(offset), SEEK_DATA); });
+  if (at < 0) return failure(errno, "lseek");
+  return static_cast<std::uint64_t>(at);
+}
+
 result<std::size_t> write(int fd, std::string_view bytes) {
   return count(retried([&] { return ::write(fd, bytes.data(), bytes.size()); }), "write");
 }

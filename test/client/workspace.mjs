@@ -69,7 +69,8 @@ export function callsIn(workspace) {
     }],
     ["listDirectory", { path: "src" }, (r) => {
       assert.equal(r.path, at("src"));
-      assert.deepEqual(r.items.map(({ name, type }) => ({ name, type })), [{ name: "deep", type: "directory" }]);
+      assert.deepEqual(r.items.map(({ name, path, type }) => ({ name, path, type })),
+        [{ name: "deep", path: "src/deep", type: "directory" }]);
       assert.match(r.items[0].modified, iso);
     }],
     ["readImageFile", { path: "image.png" }, (r) =>

@@ -12,7 +12,7 @@ from sources import code_only, files, report
 
 VOCABULARY = {"config", "error", "result", "limits", "version"}
 PURE = {"lexical_path", "text_edit", "mime", "frontmatter", "todo", "environment", "protected_names"}
-KERNEL = {"root", "file_descriptor"}
+KERNEL = {"root", "file_descriptor", "work_bounds"}
 LAYERS_1_TO_3 = VOCABULARY | PURE | KERNEL | {
     "allowed_file", "file", "directory", "command", "confinement", "frontmatter_yaml", "skill", "skill_prompt", "skill_store",
     "workspace"}
@@ -23,6 +23,7 @@ SKILL_INTERFACE = {"skill_manager/config", "skill_manager/manager"}
 ALLOWED = {
     **{name: VOCABULARY for name in VOCABULARY | PURE},
     "file_descriptor": VOCABULARY,
+    "work_bounds": VOCABULARY,
     "root": VOCABULARY | {"file_descriptor", "protected_names"},
     "file": VOCABULARY | KERNEL | {"text_edit"},
     "directory": VOCABULARY | KERNEL,

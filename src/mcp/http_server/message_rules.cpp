@@ -3,6 +3,8 @@
 
 #include "mcp/header_value.hpp"
 
+#include <paddock/detail/excerpt.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,14 +12,14 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::string_view version_header = "mcp-protocol-version";
-constexpr std::size_t shown_bytes_max = 128;
+constexpr std::size_t shown_max = echo_characters_max / 2; // of each of two
 
 std::string disagreement(std::string_view header, std::string_view value, std::string_view body) {
   std::string out = "Header mismatch: the header ";
   out.append(header);
   if (value.empty()) return out.append(" is missing");
-  out.append(" says \"").append(value.substr(0, shown_bytes_max));
-  return out.append("\", the body \"").append(body.substr(0, shown_bytes_max)).append("\"");
+  out.append(" says \"").append(detail::excerpt(value, shown_max));
+  return out.append("\", the body \"").append(detail::excerpt(body, shown_max)).append("\"");
 }
 
 /// What Mcp-Name has to repeat; nothing for methods without a name.

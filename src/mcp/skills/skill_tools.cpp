@@ -20,10 +20,13 @@ std::string listed(const std::vector<std::string>& extensions) {
 
 tool_result read_file_call(const root& root, const allowed_file_options& options, const call& c) {
   const std::string path = path_argument(c, "path");
-  const auto content = read_allowed_file(root, path, options);
+  allowed_file_options bounded = options;
+  bounded.bounds = {.deadline_ms = deadline_in(limits{}.tool_timeout_ms),
+                    .cancelled = &c.cancelled()};
+  const auto content = read_allowed_file(root, path, bounded);
   if (!content && content.error().code == error_code::unsupported_type)
     return tool_result::failure(error_code::unsupported_type,
-                                encode_name(path) +
+                                shown(path) +
                                     ": only these may be read: " + listed(options.extensions));
   if (!content) return failure(content.error(), path);
   return object_result().text("path", text_argument(c, "path")).text("content", *content).take();

@@ -5,7 +5,7 @@
 #include "mcp/skills/skill_files.hpp"
 #include "mcp/skills/skill_uri.hpp"
 
-#include <paddock/detail/utf8.hpp>
+#include <paddock/detail/excerpt.hpp>
 #include <paddock/lexical_path.hpp>
 #include <paddock/mcp/skills.hpp>
 #include <paddock/mime.hpp>
@@ -34,8 +34,7 @@ method_result unreadable(const error& e) {
 }
 
 std::string quoted(std::string_view uri) {
-  constexpr std::size_t shown_bytes_max = 256;
-  return std::string(detail::truncate_to_valid_prefix(uri.substr(0, shown_bytes_max)));
+  return detail::excerpt(uri);
 }
 
 /// What a request's URI names: a skill, and a path in it.
@@ -72,10 +71,12 @@ method_result page(const skill_store& store, call& c, std::string_view member, W
   auto next =
       cursor.exists() ? std::ranges::upper_bound(skills, after, {}, &skill::id) : skills.begin();
   const std::size_t bytes_max = std::min(page_bytes_max, c.message_bytes_max() / 4);
+  const work_bounds bounds{.deadline_ms = deadline_in(limits{}.tool_timeout_ms),
+                           .cancelled = &c.cancelled()};
   json_writer out;
   out.begin_object().key(member).begin_array();
   for (std::size_t seen = 0; next != skills.end() && seen < page_skills_max; ++next, ++seen) {
-    if (seen > 0 && (out.str().size() > bytes_max || c.cancelled().load())) break;
+    if (seen > 0 && (out.str().size() > bytes_max || !bounds.check())) break;
     write(out, *next);
   }
   out.end_array();

@@ -20,11 +20,22 @@ std::uint64_t count_argument(const call& c, std::string_view name, std::uint64_t
 /// One entry after the other into a text that is kept, because a listing has thousands.
 class entry_writer {
 public:
+  /// `directory` as the caller named it: what stands before a name in a path for other tools.
+  explicit entry_writer(std::string_view directory) {
+    if (directory == "." || directory == "./") return; // the workspace: names alone will do
+    append_json_string(prefix_, encode_name(directory));
+    prefix_.pop_back();
+    if (!directory.ends_with('/')) prefix_ += '/';
+  }
   std::string_view write(const directory_listing& listing, const directory_entry& entry) {
     const auto name = listing.name(entry);
     quoted_.clear();
     append_json_string(quoted_, needs_encoding(name) ? std::string_view(encode_name(name)) : name);
-    text_.assign(R"({"name":)").append(quoted_).append(R"(,"path":)").append(quoted_);
+    text_.assign(R"({"name":)").append(quoted_).append(R"(,"path":)");
+    if (prefix_.empty())
+      text_.append(quoted_);
+    else
+      text_.append(prefix_).append(quoted_, 1);
     text_.append(R"(,"type":")").append(type_name(entry.kind)).append(R"(","size":)");
     const auto size_end = std::to_chars(size_.data(), size_.data() + size_.size(), entry.size).ptr;
     text_.append(size_.data(), size_end).append(R"(,"modified":")");
@@ -35,6 +46,7 @@ public:
   }
 
 private:
+  std::string prefix_; ///< begins with the quote
   std::string text_;
   std::string quoted_;
   std::array<char, 20> size_;
@@ -46,22 +58,25 @@ private:
 tool_result list_directory(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const std::uint64_t entries_max = state.options.limits.list_entries_max;
-  const list_options options{
-      .offset = count_argument(c, "offset", 0),
-      .entries_max = std::min(count_argument(c, "limit", entries_max), entries_max)};
+  const list_options options{.offset = count_argument(c, "offset", 0),
+                             .entries_max =
+                                 std::min(count_argument(c, "limit", entries_max), entries_max),
+                             .bounds = bounds_of(state, c)};
   const auto listing = paddock::list_directory(*state.root, path, options);
-  if (!listing) return failure(listing.error(), path);
+  if (!listing)
+    return failure(listing.error(), path,
+                   stopped_hint(listing.error(), "list a directory further down, or use exec"));
   const std::size_t json_max = result_bytes_max(c);
   object_result result;
   json_writer& out = result.path("path", *state.root, listing->path).writer();
-  entry_writer entries;
+  entry_writer entries(path);
   std::uint64_t shown = 0;
   constexpr std::size_t entry_bytes_usual = 112; // without the name, which is there twice
   out.reserve(std::min(json_max, out.str().size() + 2 * listing->names.size() +
-                                     listing->entries.size() * entry_bytes_usual));
+                                     listing->entries.size() * (entry_bytes_usual + path.size())));
   out.key("items").begin_array();
   for (const auto& entry : listing->entries) {
-    constexpr std::size_t entry_bytes_max = 2 * 6 * name_bytes_max + 256;
+    const std::size_t entry_bytes_max = 2 * 6 * name_bytes_max + 6 * path.size() + 256;
     if (out.str().size() + entry_bytes_max > json_max) break;
     out.raw(entries.write(*listing, entry));
     ++shown;
@@ -84,15 +99,31 @@ tool_result create_directory(workspace_state& state, call& c) {
   return object_result().path("path", *state.root, *done).take();
 }
 
+namespace {
+
+/// Some of it is gone, and that has to be known.
+tool_result partly_deleted(const error& e, std::string_view path, std::uint64_t entries) {
+  const bool early = e.code == error_code::timed_out;
+  std::string hint = std::to_string(entries) + (entries == 1 ? " entry" : " entries");
+  hint.append(" in it ").append(entries == 1 ? "was" : "were").append(" deleted before that; ");
+  hint.append(early ? "call again to delete the rest" : advice(e.code));
+  return failure(e, path, hint);
+}
+
+} // namespace
+
 tool_result delete_directory(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const bool recursive = c.arguments()["recursive"].boolean().value_or(false);
   if (recursive) c.may_block();
-  const auto done = remove_directory(
-      *state.root, path,
-      {.recursive = recursive ? recursion::yes : recursion::no, .cancelled = &c.cancelled()});
+  std::uint64_t entries = 0;
+  const auto done = remove_directory(*state.root, path,
+                                     {.recursive = recursive ? recursion::yes : recursion::no,
+                                      .bounds = bounds_of(state, c),
+                                      .entries_removed = &entries});
   if (!done && done.error().code == error_code::not_a_directory)
     return failure(done.error(), path, "use deleteFile for files and links");
+  if (!done && entries > 0) return partly_deleted(done.error(), path, entries);
   if (!done) return failure(done.error(), path);
   return object_result().path("path", *state.root, done->path).take();
 }

@@ -21,6 +21,47 @@ struct request {
   opened directory;
 };
 
+tool_result too_much(std::string_view what, std::uint64_t given, std::uint64_t most,
+                     std::string_view remedy) {
+  return tool_result::failure(error_code::too_large,
+                              std::string(what) + " " + std::to_string(given) + ", at most " +
+                                  std::to_string(most) + " are accepted; " + std::string(remedy));
+}
+
+/// What the call gives is counted before any of it is copied: the kernel takes less than a line can
+/// hold, and does not say which part was too much.
+std::optional<tool_result> refuse_too_much(const limits& bounds, const call& c) {
+  constexpr std::string_view shorter = "write it to a file and name that instead";
+  const json_view arguments = c.arguments()["args"];
+  const json_view variables = c.arguments()["env"];
+  if (arguments.size() > bounds.exec_arguments_max)
+    return too_much("args: the number of arguments is", arguments.size(), bounds.exec_arguments_max,
+                    "call several times with a part each");
+  if (variables.size() > bounds.exec_variables_max)
+    return too_much("env: the number of variables is", variables.size(), bounds.exec_variables_max,
+                    "give only those that the command needs");
+  std::uint64_t total = 0;
+  std::optional<tool_result> refused;
+  const auto add = [&](auto name, std::uint64_t bytes) {
+    total += bytes + 1; // the NUL that ends it
+    if (bytes > argument_bytes_max && !refused)
+      refused = too_much(name() + ": the number of bytes is", bytes, argument_bytes_max, shorter);
+  };
+  std::size_t index = 0;
+  add([] { return std::string("command"); }, text_argument(c, "command").size());
+  arguments.for_each_element([&](json_view v) {
+    add([&] { return "args[" + std::to_string(index) + "]"; }, v.string().value_or("").size());
+    ++index;
+  });
+  variables.for_each_member([&](std::string_view name, json_view v) {
+    add([&] { return "env: " + shown(name); }, name.size() + 1 + v.string().value_or("").size());
+  });
+  if (!refused && total > bounds.exec_argument_bytes_max)
+    refused = too_much("the bytes of all arguments and variables together are", total,
+                       bounds.exec_argument_bytes_max, shorter);
+  return refused;
+}
+
 std::vector<std::string> strings_of(json_view array) {
   std::vector<std::string> out;
   array.for_each_element(
@@ -42,8 +83,8 @@ std::optional<tool_result> set_environment(const workspace_state& state, const c
   auto built = build_environment(
       {.inherited = inherited, .pass = state.options.pass_environment, .extra = extra}, &refusal);
   if (!built)
-    return tool_result::failure(built.error().code, "env: the variable " + refusal.name + " " +
-                                                        std::string(refusal.reason) +
+    return tool_result::failure(built.error().code, "env: the variable " + shown(refusal.name) +
+                                                        " " + std::string(refusal.reason) +
                                                         "; call again without it");
   run.environment = *std::move(built);
   return std::nullopt;
@@ -77,6 +118,7 @@ std::optional<tool_result> set_timeout(const limits& bounds, const call& c, requ
 
 std::optional<tool_result> prepare(const workspace_state& state, const call& c, request& r) {
   const limits& bounds = state.options.limits;
+  if (auto refused = refuse_too_much(bounds, c)) return refused;
   r.run.argv = strings_of(c.arguments()["args"]);
   r.run.argv.insert(r.run.argv.begin(), std::string(text_argument(c, "command")));
   r.run.confinement = state.options.confinement;
@@ -135,8 +177,11 @@ tool_result exec(workspace_state& state, call& c) {
     return tool_result::failure(error_code::too_many,
                                 std::to_string(commands_max) +
                                     " commands are running already; wait until one has ended");
+  memory_share output; // both streams, and the text that is made of them
+  if (const auto got = output.grow(4 * r.run.output_bytes_max, bounds_of(state, c)); !got)
+    return failure(got.error(), r.run.argv.front());
   c.may_block();
-  progress_report progress(c, r.run.argv.front());
+  progress_report progress(c, shown(r.run.argv.front()));
   if (c.wants_progress()) r.run.on_tick = [&] { progress.tick(); };
   const cancellation cancel;
   c.on_cancel([cancel] { cancel.request(); });

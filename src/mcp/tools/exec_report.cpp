@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/exec_report.hpp"
 
-#include <algorithm>
-#include <initializer_list>
+#include "mcp/tools/exec_hints.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -50,12 +50,12 @@ tool_result not_confined(const confinement_report& enforced) {
 tool_result command_not_started(const error& e, const command& run,
                                 const confinement_report& enforced) {
   if (e.code == error_code::confinement_unavailable) return not_confined(enforced);
-  const std::string& shown = run.argv.front();
+  const std::string& program = run.argv.front();
   const std::string_view hint = remedy(e);
   const std::string_view stage = e.operation;
   const bool says_all = stage == "execve" || stage == "interpreter" || stage == "helper";
-  if (hint.empty() || !says_all) return failure(e, shown, hint);
-  return tool_result::failure(e.code, encode_name(shown) + ": " + std::string(hint));
+  if (hint.empty() || !says_all) return failure(e, program, hint);
+  return tool_result::failure(e.code, shown(program) + ": " + std::string(hint));
 }
 
 namespace {
@@ -65,53 +65,6 @@ void write_streams(json_writer& out, const command& run, const command_outcome& 
                    std::size_t bytes_max) {
   if (run.out == capture::keep) out.member("stdout", o.out.text(bytes_max));
   if (run.err == capture::keep) out.member("stderr", o.err.text(bytes_max));
-}
-
-bool mentions(const command_outcome& o, std::initializer_list<std::string_view> phrases) {
-  const auto in = [&](std::string_view text) {
-    return std::any_of(phrases.begin(), phrases.end(), [&](std::string_view phrase) {
-      return text.find(phrase) != std::string_view::npos;
-    });
-  };
-  return in(o.err.head) || in(o.err.tail) || in(o.out.head) || in(o.out.tail);
-}
-
-bool names_outside(const root& root, const command& run) {
-  return std::any_of(run.argv.begin() + 1, run.argv.end(), [&](const std::string& argument) {
-    return argument.starts_with('/') && !strip_root_prefix(argument, root.path());
-  });
-}
-
-/// Which protected name a failed command may have met, and the option that allows it.
-std::string protected_suspicion(const command& run, const command_outcome& o) {
-  if (!o.confinement.of(confinement_layer::protected_entries).applied ||
-      !mentions(o, {"Read-only file system", "EROFS", "resource busy", "EBUSY"}))
-    return {};
-  for (const auto& [name, mode] : run.confinement.protected_names)
-    if (mode == protection::read_only && mentions(o, {name}))
-      return "; " + name + " is protected, because programs outside the workspace obey it: a " +
-             "person can start the server with --unprotect " + name;
-  return {};
-}
-
-/// What a failed command may have run into, as far as its output tells. Programs say such things in
-/// their own words, so this is advice and never the reason given.
-std::string suspicion(const root& root, const command& run, const command_outcome& o) {
-  const auto applied = [&](confinement_layer layer) { return o.confinement.of(layer).applied; };
-  if (applied(confinement_layer::privileges) && mentions(o, {"LeakSanitizer does not work"}))
-    return "; its leak check traces the process, which a confined command may not do: run it with "
-           "ASAN_OPTIONS=detect_leaks=0";
-  if (applied(confinement_layer::network) &&
-      mentions(o, {"Network is unreachable", "name resolution", "resolve host", "EAI_AGAIN",
-                   "ENETUNREACH", "ENOTFOUND", "getaddrinfo", "socket", "Unable to connect"}))
-    return "; network is denied by policy: a person can start the server with --allow-network";
-  if (auto met = protected_suspicion(run, o); !met.empty()) return met;
-  if (applied(confinement_layer::file_system) &&
-      (mentions(o, {"Read-only file system", "Permission denied", "EROFS", "EACCES"}) ||
-       (names_outside(root, run) && mentions(o, {"No such file", "ENOENT"}))))
-    return "; files outside the workspace are denied by policy: a person can start the server with "
-           "--exec-read PATH or --exec-write PATH";
-  return {};
 }
 
 std::string describe(const root& root, const command& run, const command_outcome& o) {
@@ -126,7 +79,7 @@ std::string describe(const root& root, const command& run, const command_outcome
     message += "was killed by signal " + std::to_string(o.signal.value_or(0));
   else
     message +=
-        "ended with exit code " + std::to_string(o.exit_code.value_or(0)) + suspicion(root, run, o);
+        "ended with exit code " + std::to_string(o.exit_code.value_or(0)) + hint_of(root, run, o);
   return message;
 }
 
@@ -154,11 +107,14 @@ tool_result command_result(const root& root, const command& run, const command_o
   object_result result;
   json_writer& out = result.writer();
   const std::string notice = notice_of(o);
-  if (o.ended == ending::exited && o.exit_code == 0) {
+  const auto answer = answer_of(run, o);
+  if (answer || (o.ended == ending::exited && o.exit_code == 0)) {
     std::string text;
     if (run.out == capture::keep) text += o.out.text(bytes_max);
     if (run.err == capture::keep) text += o.err.text(bytes_max);
+    if (text.empty() && answer) text.append("Exit code 1: ").append(*answer).append(".");
     out.member("output", text.empty() ? no_output : std::string_view(text));
+    if (answer) out.key("exitCode").integer(1);
     if (!notice.empty()) out.member("notice", notice);
     return result.take();
   }

@@ -15,7 +15,8 @@ namespace paddock::mcp {
 [[nodiscard]] tool_result command_not_started(const error& e, const command& run,
                                               const confinement_report& enforced);
 
-/// {"output"} of a command that ended with 0; otherwise a failure with its exit code or signal and
+/// {"output"} of a command that ended with 0, and {"output", "exitCode"} of one that has answered
+/// "no" with 1 (exec_hints.hpp); otherwise a failure with its exit code or signal and
 /// its streams, as far as the command was asked to keep them, at most `bytes_max` of each.
 [[nodiscard]] tool_result command_result(const root& root, const command& run,
                                          const command_outcome& outcome, std::size_t bytes_max);

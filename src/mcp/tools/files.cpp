@@ -20,7 +20,7 @@ tool_result not_text(std::string_view path, const line_slice& slice, std::size_t
   const auto line =
       slice.from +
       std::count(slice.text.begin(), slice.text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  std::string message = encode_name(path) + ": not valid UTF-8 at byte offset " +
+  std::string message = shown(path) + ": not valid UTF-8 at byte offset " +
                         std::to_string(slice.offset + at) + " (line " + std::to_string(line) +
                         ", counted from 0)";
   if (slice.offset == 0 &&
@@ -35,8 +35,7 @@ tool_result read_too_large(std::string_view path, const root& root, std::uint64_
   std::string size;
   if (const auto info = inspect(root, path)) size = " (" + human_size(info->status.size) + ")";
   return tool_result::failure(error_code::too_large,
-                              encode_name(path) + size + ": the text exceeds " +
-                                  human_size(bytes_max) +
+                              shown(path) + size + ": the text exceeds " + human_size(bytes_max) +
                                   " per call; read a part of it with from and to (line numbers)");
 }
 
@@ -51,17 +50,16 @@ tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::st
   if (!accepts(found.type)) {
     const bool unknown = found.evidence == mime::evidence::none;
     const std::string_view type = unknown ? "unknown binary data" : found.type;
-    return tool_result::failure(error_code::unsupported_type,
-                                encode_name(path) + ": the content is " +
-                                    std::string(file->bytes.empty() ? "empty" : type) + ", not " +
-                                    std::string(expected) +
-                                    "; use a tool that fits this type of file");
+    return tool_result::failure(
+        error_code::unsupported_type,
+        shown(path) + ": the content is " + std::string(file->bytes.empty() ? "empty" : type) +
+            ", not " + std::string(expected) + "; use a tool that fits this type of file");
   }
   if (file->status.size > bytes_max)
     return tool_result::failure(error_code::too_large,
-                                encode_name(path) + ": the file has " +
-                                    human_size(file->status.size) + " and the limit is " +
-                                    human_size(bytes_max) + "; use a smaller file");
+                                shown(path) + ": the file has " + human_size(file->status.size) +
+                                    " and the limit is " + human_size(bytes_max) +
+                                    "; use a smaller file");
   return object_result()
       .path("path", *state.root, file->path)
       .text("mimeType", found.type)
@@ -75,10 +73,14 @@ tool_result read_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const std::uint64_t bytes_max = state.options.limits.read_bytes_max;
   const line_range range{integer_argument(c, "from"), integer_argument(c, "to")};
-  const auto slice = read_lines(*state.root, path, range, {.bytes_max = bytes_max});
-  if (!slice && slice.error().code == error_code::too_large)
+  const auto slice =
+      read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
+  if (!slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error()))
     return read_too_large(path, *state.root, bytes_max);
-  if (!slice) return failure(slice.error(), path);
+  if (!slice)
+    return failure(slice.error(), path,
+                   stopped_hint(slice.error(), "read lines near the front with from and to, which "
+                                               "must not be negative, or use exec (tail, grep)"));
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
   if (bad < slice->text.size()) return not_text(path, *slice, bad);
   object_result out;
@@ -102,7 +104,9 @@ tool_result read_pdf_file(workspace_state& state, call& c) {
 tool_result write_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto text = text_argument(c, "text");
-  const auto done = write_file(*state.root, path, text, {.durability = state.options.durability});
+  const auto done =
+      write_file(*state.root, path, text,
+                 {.durability = state.options.durability, .bounds = bounds_of(state, c)});
   if (!done) return failure(done.error(), path);
   return object_result().path("path", *state.root, *done).text("text", text).take();
 }
@@ -110,7 +114,9 @@ tool_result write_text_file(workspace_state& state, call& c) {
 tool_result append_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto text = text_argument(c, "text");
-  const auto done = append_file(*state.root, path, text, {.durability = state.options.durability});
+  const auto done =
+      append_file(*state.root, path, text,
+                  {.durability = state.options.durability, .bounds = bounds_of(state, c)});
   if (!done && done.error().code == error_code::not_found)
     return failure(done.error(), path,
                    "create the file with writeTextFile first, or correct the path");
@@ -123,8 +129,12 @@ tool_result edit_text_file(workspace_state& state, call& c) {
   const text_edit edit{text_argument(c, "oldText"), text_argument(c, "newText")};
   const auto done = edit_file(*state.root, path, edit,
                               {.durability = state.options.durability,
-                               .file_bytes_max = state.options.limits.edit_file_bytes_max});
-  if (!done) return failure(done.error(), path);
+                               .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                               .bounds = bounds_of(state, c)});
+  if (!done)
+    return failure(done.error(), path,
+                   stopped_hint(done.error(), "the file is unchanged; call again when less is "
+                                              "going on, or edit a smaller file"));
   return object_result()
       .path("path", *state.root, done->path)
       .text("oldText", edit.old_text)
@@ -137,8 +147,10 @@ tool_result move_file(workspace_state& state, call& c) {
   const std::string source = path_argument(c, "source");
   const std::string destination = path_argument(c, "destination");
   const auto done =
-      move_entry(*state.root, source, destination, {.durability = state.options.durability});
-  if (!done) return failure(done.error(), source + " -> " + destination);
+      move_entry(*state.root, source, destination,
+                 {.durability = state.options.durability, .bounds = bounds_of(state, c)});
+  constexpr std::size_t half = echo_characters_max / 2 - 4;
+  if (!done) return failure(done.error(), shown(source, half) + " -> " + shown(destination, half));
   return object_result()
       .path("source", *state.root, done->source)
       .path("destination", *state.root, done->destination)
@@ -147,7 +159,7 @@ tool_result move_file(workspace_state& state, call& c) {
 
 tool_result delete_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
-  const auto done = remove_file(*state.root, path);
+  const auto done = remove_file(*state.root, path, bounds_of(state, c));
   if (!done && done.error().code == error_code::is_a_directory)
     return failure(done.error(), path, "use deleteDirectory for directories");
   if (!done) return failure(done.error(), path);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/tools.hpp"
 
+#include <paddock/detail/excerpt.hpp>
+
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -22,8 +24,31 @@ std::size_t result_bytes_max(const call& c) {
   return line < envelope_bytes_max ? 0 : (line - envelope_bytes_max) / 3;
 }
 
+std::string shown(std::string_view name, std::size_t characters_max) {
+  return detail::excerpt(encode_name(name), characters_max);
+}
+
+namespace {
+
+/// What a budget that is used up asks for; it has no code of its own.
+constexpr std::string_view memory_advice(error_code code) {
+  return code == error_code::too_many
+             ? "other calls hold the memory that the server allows all of them together "
+               "(--max-memory-bytes); retry later"
+             : "it needs more memory than the server allows all calls together "
+               "(--max-memory-bytes); work on a smaller part";
+}
+
+} // namespace
+
+bool is_out_of_memory(const error& e) {
+  return std::string_view(e.operation) == "memory budget";
+}
+
 tool_result failure(const error& e, std::string_view subject, std::string_view hint) {
-  std::string message(encode_name(subject));
+  std::string message = shown(subject);
+  if (is_out_of_memory(e))
+    return tool_result::failure(e.code, message + ": " + std::string(memory_advice(e.code)));
   if (!message.empty()) message += ": ";
   message += text(e.code);
   // The operating system's own words help only where the code says little.

@@ -22,16 +22,19 @@ void write_items(json_writer& out, std::string_view key, const todo_list& todos,
   out.end_array();
 }
 
+tool_result full(const workspace_state& state) {
+  return tool_result::failure(error_code::too_many,
+                              "the todo list holds at most " +
+                                  std::to_string(state.options.limits.todos_max) +
+                                  " items; nothing was changed; add fewer, or start a new list "
+                                  "with clearTodo when the work on this one is done");
+}
+
 tool_result refused(const workspace_state& state, std::span<const std::int64_t> completed,
                     std::size_t added) {
   const auto valid = state.todos.items().size() + added;
   const auto unknown = state.todos.find_unknown(completed, added);
-  if (valid > state.options.limits.todos_max || !unknown)
-    return tool_result::failure(error_code::too_many,
-                                "the todo list holds at most " +
-                                    std::to_string(state.options.limits.todos_max) +
-                                    " items; nothing was changed; add fewer, or start a new list "
-                                    "with clearTodo when the work on this one is done");
+  if (valid > state.options.limits.todos_max || !unknown) return full(state);
   std::string message = "there is no todo with the id " + std::to_string(*unknown) + "; ";
   message += valid == 0 ? "the list is empty, add items with newTodos first"
                         : "valid ids are 0 to " + std::to_string(valid - 1);
@@ -41,6 +44,10 @@ tool_result refused(const workspace_state& state, std::span<const std::int64_t> 
 } // namespace
 
 tool_result todo(workspace_state& state, call& c) {
+  // Counted before anything is copied: a line holds millions of empty titles.
+  const std::uint64_t most = state.options.limits.todos_max;
+  if (c.arguments()["newTodos"].size() > most || c.arguments()["completedTodos"].size() > most)
+    return full(state);
   std::vector<std::string> titles;
   c.arguments()["newTodos"].for_each_element(
       [&](json_view title) { titles.emplace_back(title.string().value_or(std::string_view())); });

@@ -33,7 +33,7 @@ constexpr parameter_row exec_parameters[] = {
     {"stdout", type::boolean, required, "Whether to return standard output"},
     {"stderr", type::boolean, required, "Whether to return standard error"},
     {"timeout", type::integer, optional,
-     "Deadline in milliseconds (default 60000 unless configured). Then everything the command "
+     "Deadline in milliseconds (default 45000 unless configured). Then everything the command "
      "started is killed",
      0, nullptr, 1},
 };
@@ -84,7 +84,7 @@ constexpr std::string_view todos_schema =
 constexpr std::string_view remaining_schema =
     R"({"type":"object","properties":{"remainingTodos":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},"completed":{"type":"boolean"}},"required":["id","title","completed"]}}}})";
 constexpr std::string_view exec_schema =
-    R"({"type":"object","properties":{"output":{"type":"string"},"notice":{"type":"string"}},"required":["output"]})";
+    R"({"type":"object","properties":{"output":{"type":"string"},"exitCode":{"type":"integer"},"notice":{"type":"string"}},"required":["output"]})";
 constexpr std::string_view info_schema =
     R"({"type":"object","properties":{"exists":{"type":"boolean"},"path":{"type":"string"},"absolutePath":{"type":"string"},"name":{"type":"string"},"directory":{"type":"string"},"extension":{"anyOf":[{"type":"string"},{"type":"null"}]},"type":{"type":"string","enum":["file","directory","other"]},"mimeType":{"anyOf":[{"type":"string"},{"type":"null"}]},"size":{"type":"integer"},"sizeFormatted":{"type":"string"},"created":{"type":"string"},"modified":{"type":"string"},"accessed":{"type":"string"},"permissions":{"type":"object","properties":{"readable":{"type":"boolean"},"writable":{"type":"boolean"},"executable":{"type":"boolean"}}}},"required":["exists","path","absolutePath","type","size"]})";
 constexpr std::string_view health_schema =
@@ -143,7 +143,8 @@ constexpr std::array table{
              "Run a program in the workspace and return its output. No shell is involved; standard "
              "input is empty; everything the program "
              "started is ended when it ends. Do not use it for servers or watchers. Long output is "
-             "cut in the middle.",
+             "cut in the middle. Exit code 1 of a program that searches or compares (grep, diff) "
+             "is an answer and no failure.",
              exec_parameters, exec_schema, opens_world, effect::runs, exec,
              R"({"command":"ls","args":["-l"],"env":{},"cwd":".","stdout":true,"stderr":true})"},
     tool_row{"getFileInfo", "File information",

@@ -10,6 +10,7 @@
 #include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/root.hpp>
 #include <paddock/todo.hpp>
+#include <paddock/work_bounds.hpp>
 
 #include <array>
 #include <atomic>
@@ -32,7 +33,8 @@ struct workspace_state {
   std::mutex todo_mutex;
   todo_list todos;
   std::atomic<std::uint64_t> commands_running{0};
-  std::string warning; ///< about the workspace, for healthCheck; empty: none
+  memory_budget memory; ///< of all calls together
+  std::string warning;  ///< about the workspace, for healthCheck; empty: none
   std::mutex confinement_mutex;
   std::optional<confinement_report> confinement; ///< as far as is known
   bool paths_there = false;                      ///< all paths of the policy, when that was found
@@ -88,6 +90,9 @@ tool_result list_directory(workspace_state&, call&);
 tool_result create_directory(workspace_state&, call&);
 tool_result delete_directory(workspace_state&, call&);
 
+/// Until the deadline of a tool, and as long as the client wants the call.
+[[nodiscard]] work_bounds bounds_of(workspace_state& state, const call& c);
+
 // --- arguments and results ---
 
 /// A string argument; the table has made sure that a required one is there.
@@ -125,10 +130,21 @@ private:
   json_writer out_;
 };
 
+/// A path or name in a message: encoded, and no more of it than an error repeats.
+[[nodiscard]] std::string shown(std::string_view name,
+                                std::size_t characters_max = echo_characters_max);
+
 /// `subject` (a path as the caller gave it) and what is wrong with it, and what to do: {"error",
-/// "message"}.
+/// "message"}. `hint` is in place of the code's advice.
 [[nodiscard]] tool_result failure(const error& e, std::string_view subject,
                                   std::string_view hint = {});
+
+/// Whether the budget for memory refused.
+[[nodiscard]] bool is_out_of_memory(const error& e);
+/// `in_time` for work that took too long; otherwise nothing, which stands for the code's advice.
+[[nodiscard]] inline std::string_view stopped_hint(const error& e, std::string_view in_time) {
+  return e.code == error_code::timed_out ? in_time : std::string_view();
+}
 
 // --- texts (format.cpp) ---
 

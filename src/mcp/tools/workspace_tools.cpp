@@ -12,7 +12,13 @@ namespace paddock::mcp {
 
 workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o)
     : root(std::move(r)), options(std::move(o)), started_ms(sys::monotonic_ms()),
-      todos(options.limits.todos_max) {}
+      todos(options.limits.todos_max), memory(options.limits.memory_bytes_max) {}
+
+work_bounds bounds_of(workspace_state& state, const call& c) {
+  return {.deadline_ms = deadline_in(state.options.limits.tool_timeout_ms),
+          .cancelled = &c.cancelled(),
+          .memory = &state.memory};
+}
 
 namespace {
 

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+
+// One client does not stop the program: whatever its calls ask for, they end by their deadline,
+// they hold no more memory than all may together, and meanwhile others are answered.
+
+#include "support/line_peer.hpp"
+#include "support/request_lines.hpp"
+#include "support/temp_tree.hpp"
+
+#include <paddock/mcp/json.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <time.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+using test::era;
+using test::json_string;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::size_t mib = std::size_t{1024} * 1024;
+
+struct reply {
+  std::string error = "none"; ///< wire name, "ok", or "none" when there was no answer
+  std::string message;
+  std::string content;
+};
+
+class bounded_work : public testing::Test {
+protected:
+  void serve(std::vector<std::string> options = {}) {
+    options.insert(options.end(), {"--exec", "best-effort"});
+    adapter.emplace(tree.path(), options);
+  }
+  void put(const std::string& id, std::string_view tool, const std::string& arguments) {
+    adapter->peer.put(test::call_line(era::modern, json_string(id), tool, arguments));
+  }
+  void put_ping(const std::string& id) {
+    adapter->peer.put(test::request_line(era::legacy, json_string(id), "ping"));
+  }
+  /// The answer to one request; those to others are kept.
+  reply answer(const std::string& id) {
+    while (!answers.contains(id)) {
+      const auto line = adapter->peer.receive();
+      if (!line) return {};
+      mcp::json_document message;
+      const auto parsed = message.parse(*line);
+      if (!parsed) return {};
+      keep(*parsed);
+    }
+    return answers[id];
+  }
+  reply ask(std::string_view tool, const std::string& arguments) {
+    const std::string id = "ask-" + std::to_string(++asked);
+    put(id, tool, arguments);
+    return answer(id);
+  }
+  /// What somebody else would want to know meanwhile.
+  void expect_others_are_answered() {
+    put_ping("ping");
+    put("health", "healthCheck", "{}");
+    put("small", "readTextFile", R"({"path":"small.txt"})");
+    EXPECT_EQ("ok", answer("ping").error);
+    EXPECT_EQ("ok", answer("health").error);
+    EXPECT_EQ("small\n", answer("small").content);
+  }
+  /// A file whose every byte has to be looked at.
+  void dense(const std::string& name, std::size_t bytes, std::string_view line = "line\r\nline\n") {
+    std::string chunk;
+    while (chunk.size() < mib)
+      chunk += line;
+    std::ofstream out(tree / name, std::ios::binary);
+    for (std::size_t written = 0; written < bytes; written += chunk.size())
+      out << chunk;
+  }
+  void SetUp() override { tree.file("small.txt", "small\n"); }
+
+  test::temp_tree tree;
+  std::optional<test::adapter_program> adapter;
+
+private:
+  void keep(mcp::json_view message) {
+    reply r{.error = "ok"};
+    const auto result = message["result"];
+    mcp::json_document text;
+    result["content"].for_each_element([&](mcp::json_view block) {
+      if (!text.parse(block["text"].string().value_or("{}"))) ADD_FAILURE();
+    });
+    const auto object = text.root();
+    if (result["isError"].boolean().value_or(false)) {
+      r.error = object["error"].string().value_or("?");
+      r.message = object["message"].string().value_or("");
+    }
+    r.content = object["content"].string().value_or("");
+    if (!result.exists()) r.error = message["error"]["message"].string().value_or("?");
+    answers[std::string(message["id"].string().value_or(""))] = r;
+  }
+  std::map<std::string, reply> answers;
+  std::size_t asked = 0;
+};
+
+TEST_F(bounded_work, reading_the_end_of_a_file_that_is_one_large_hole) {
+  constexpr off_t size = off_t{15} << 40;
+  tree.file("holes", "first\n");
+  if (::truncate((tree / "holes").c_str(), size) != 0) GTEST_SKIP() << "file system too small";
+  std::fstream(tree / "holes", std::ios::in | std::ios::out).seekp(size - 5) << "\nlast";
+  ASSERT_EQ(size, static_cast<off_t>(std::filesystem::file_size(tree / "holes")));
+  serve();
+  constexpr int calls = 40;
+  for (int i = 0; i < calls; ++i)
+    put("hole-" + std::to_string(i), "readTextFile", R"({"path":"holes","from":-1})");
+  expect_others_are_answered();
+  for (int i = 0; i < calls; ++i)
+    EXPECT_EQ("last", answer("hole-" + std::to_string(i)).content);
+}
+
+TEST_F(bounded_work, every_tool_that_may_take_long_ends_by_its_deadline) {
+  dense("dense", 32 * mib);
+  tree.directory("many");
+  for (int i = 0; i < 10'000; ++i)
+    tree.file("many/" + std::to_string(i));
+  const auto before = std::filesystem::file_size(tree / "dense");
+  struct slow_call {
+    const char* tool;
+    const char* arguments;
+    const char* advice;
+  };
+  constexpr slow_call calls[] = {
+      {"readTextFile", R"({"path":"dense","from":-1})", "from and to"},
+      {"readTextFile", R"({"path":"dense","from":6000000,"to":6000001})", "from and to"},
+      {"editTextFile", R"({"path":"dense","oldText":"line\nabsent","newText":"x"})", "unchanged"},
+      {"editTextFile", R"({"path":"dense","oldText":"line\nline","newText":"x"})", "unchanged"},
+      {"listDirectory", R"({"path":"many"})", "further down"},
+      {"deleteDirectory", R"({"path":"many","recursive":true})", "call again to delete the rest"},
+  };
+  serve({"--max-tool-ms", "1"});
+  for (const auto& each : calls) {
+    SCOPED_TRACE(std::string(each.tool) + each.arguments);
+    const auto got = ask(each.tool, each.arguments);
+    EXPECT_EQ("timed_out", got.error);
+    EXPECT_THAT(got.message, AllOf(HasSubstr("deadline"), HasSubstr(each.advice)));
+  }
+  expect_others_are_answered();
+  EXPECT_EQ(before, std::filesystem::file_size(tree / "dense"));
+  // The control: the same calls are not refused for anything else.
+  serve({"--max-tool-ms", "0"});
+  for (const auto& each : calls) {
+    SCOPED_TRACE(std::string(each.tool) + each.arguments);
+    EXPECT_NE("timed_out", ask(each.tool, each.arguments).error);
+  }
+  EXPECT_FALSE(std::filesystem::exists(tree / "many"));
+}
+
+TEST_F(bounded_work, a_deleted_part_is_counted) {
+  tree.directory("many");
+  for (int i = 0; i < 10'000; ++i)
+    tree.file("many/" + std::to_string(i));
+  serve({"--max-tool-ms", "20"});
+  reply got;
+  std::size_t left = 10'000;
+  do {
+    got = ask("deleteDirectory", R"({"path":"many","recursive":true})");
+    std::size_t now = 0;
+    if (std::filesystem::exists(tree / "many"))
+      for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(tree / "many"))
+        ++now;
+    if (got.error == "timed_out" && now < left) {
+      EXPECT_THAT(got.message, HasSubstr(std::to_string(left - now) + " entr"));
+    }
+    left = now;
+  } while (got.error == "timed_out");
+  EXPECT_EQ("ok", got.error);
+  EXPECT_FALSE(std::filesystem::exists(tree / "many"));
+}
+
+TEST_F(bounded_work, edits_of_large_files_share_the_memory) {
+  constexpr std::size_t file_bytes = 12 * mib;
+  constexpr int calls = 10;
+  for (int i = 0; i < calls; ++i)
+    dense("f" + std::to_string(i), file_bytes);
+  serve({"--max-memory-bytes", std::to_string(3 * file_bytes), "--omit", "exec"});
+  for (int i = 0; i < calls; ++i)
+    put("edit-" + std::to_string(i), "editTextFile",
+        R"({"path":"f)" + std::to_string(i) + R"(","oldText":"line\nabsent","newText":"x"})");
+  expect_others_are_answered();
+  std::size_t kib = 0;
+  for (int i = 0; i < calls; ++i) {
+    EXPECT_EQ("no_match", answer("edit-" + std::to_string(i)).error);
+    kib = std::max(kib, adapter->view().resident_kib());
+  }
+  if (test::instrumented) return;
+  EXPECT_LT(kib, (3 * file_bytes + 32 * mib) / 1024);
+}
+
+TEST_F(bounded_work, one_call_that_needs_more_than_all_may_hold_is_told_so) {
+  dense("dense", 4 * mib);
+  const std::string edit = R"({"path":"dense","oldText":"line\nabsent","newText":"x"})";
+  serve({"--max-memory-bytes", std::to_string(mib)});
+  const auto got = ask("editTextFile", edit);
+  EXPECT_EQ("too_large", got.error);
+  EXPECT_THAT(got.message, HasSubstr("--max-memory-bytes"));
+  EXPECT_EQ("small\n", ask("readTextFile", R"({"path":"small.txt"})").content);
+  serve({"--max-memory-bytes", std::to_string(16 * mib)});
+  EXPECT_EQ("no_match", ask("editTextFile", edit).error);
+}
+
+TEST_F(bounded_work, commands_with_more_variables_than_anybody_needs) {
+  std::string variables;
+  for (int i = 0; i < 300'000; ++i)
+    variables += (i == 0 ? "\"V" : ",\"V") + std::to_string(i) + "\":\"\"";
+  serve();
+  constexpr int calls = 33;
+  for (int i = 0; i < calls; ++i)
+    put("exec-" + std::to_string(i), "exec",
+        R"({"command":"true","args":[],"env":{)" + variables +
+            R"(},"cwd":".","stdout":true,"stderr":true})");
+  expect_others_are_answered();
+  for (int i = 0; i < calls; ++i) {
+    const auto got = answer("exec-" + std::to_string(i));
+    EXPECT_EQ("too_large", got.error);
+    EXPECT_THAT(got.message, AllOf(HasSubstr("300000"), HasSubstr("1000")));
+  }
+}
+
+/// Processor time that the program has used so far.
+std::int64_t used_ns(pid_t id) {
+  clockid_t clock{};
+  timespec used{};
+  EXPECT_EQ(0, ::clock_getcpuclockid(id, &clock));
+  EXPECT_EQ(0, ::clock_gettime(clock, &used));
+  return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+TEST_F(bounded_work, a_cancelled_call_stops_working) {
+  dense("dense", 32 * mib);
+  serve({"--max-tool-ms", "0"});
+  const std::string arguments = R"({"path":"dense","from":-1})";
+  const std::int64_t idle = used_ns(adapter->id());
+  EXPECT_EQ("ok", ask("readTextFile", arguments).error);
+  const std::int64_t before = used_ns(adapter->id());
+  constexpr int calls = 200; // many more than there are threads
+  for (int i = 0; i < calls; ++i)
+    put("slow-" + std::to_string(i), "readTextFile", arguments);
+  for (int i = 0; i < calls; ++i)
+    adapter->peer.put(test::cancel_line(era::modern, json_string("slow-" + std::to_string(i))));
+  expect_others_are_answered();
+  const std::int64_t for_one = before - idle;
+  EXPECT_LT(used_ns(adapter->id()) - before, calls / 2 * for_one);
+}
+
+} // namespace
+} // namespace paddock
