@@ -10,6 +10,7 @@ import unittest
 
 import api_docs
 import docs_tables
+import guarantees
 import include_graph
 import sizes
 import words
@@ -71,6 +72,28 @@ class Wraps(unittest.TestCase):
                 self.assertIn(expected, self.findings(self.WRAP.replace(old, new), self.BUILD))
         self.assertIn("another version", self.findings(self.WRAP, self.BUILD.replace("1.2", "1.3")))
         self.assertIn("no wrap uses it", self.findings(self.WRAP.replace("patch_directory = a\n", ""), self.BUILD))
+
+
+class Guarantees(unittest.TestCase):
+    README = "**Guaranteed**\n\n- Nothing [leaves](#x). `a` is\n  hidden.\n\n**Not guaranteed**\n"
+    ROWS = "| promise | test |\n|---|---|\n| Nothing leaves. | a_test.cpp: Suite.Stays |\n| `a` is hidden. | b_test.py: test_hidden |\n"
+    TREE = {"test/a_test.cpp": "TEST_F(Suite, Stays) {\n", "test/deep/b_test.py": "def test_hidden(self):\n"}
+
+    def findings(self, rows, tree=None):
+        security = "# Security\n<!-- guarantees -->\n" + rows + "<!-- /guarantees -->\n"
+        return findings(guarantees.main, {"README.md": self.README, ".github/SECURITY.md": security, **self.TREE, **(tree or {})})
+
+    def test_faults(self):
+        self.assertEqual(self.findings(self.ROWS), "")
+        for old, new, expected in (("`a` is hidden.", "`b` is hidden.", "names no test for it: `a` is hidden."),
+                                   ("`a` is hidden.", "`b` is hidden.", "does not promise: `b` is hidden."),
+                                   ("Suite.Stays", "Suite.Leaves", "has no test Suite.Leaves"),
+                                   ("test_hidden", "test_shown", "has no test test_shown"),
+                                   ("b_test.py", "c_test.py", "is not FILE: NAME"),
+                                   ("a_test.cpp: Suite.Stays", "a_test.cpp", "is not FILE: NAME")):
+            with self.subTest(expected):
+                self.assertIn(expected, self.findings(self.ROWS.replace(old, new)))
+        self.assertIn("is not FILE: NAME", self.findings(self.ROWS, {"test/other/b_test.py": ""}))
 
 
 class IncludeGraph(unittest.TestCase):
