@@ -43,6 +43,11 @@ root::rules_owner& root::rules_owner::operator=(rules_owner&& other) noexcept {
   return *this;
 }
 
+const name_rules* root::rules_owner::operator->() const noexcept {
+  static const name_rules none;
+  return rules_ != nullptr ? rules_ : &none;
+}
+
 root::rules_owner::~rules_owner() {
   delete rules_;
 }

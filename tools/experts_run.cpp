@@ -137,13 +137,19 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
     if (why != nullptr) *why = message;
     return nullptr;
   };
-  auto workspace = root::open(options.workspace);
+  // What the configuration says is run at the next start: no expert may change it.
+  workspace_cli place;
+  place.workspace = options.workspace;
+  const auto found = skill_manager::find_config();
+  place.own_files = {options.config.empty() && found ? *found : options.config};
+  auto workspace = root::open(options.workspace, place.protected_root());
   if (!workspace)
     return give_up("the workspace " + options.workspace +
                    " cannot be used: " + std::string(text(workspace.error().code)));
   std::unique_ptr<running_expert> made(new running_expert(options.quiet));
   skill_manager::set_options with;
   with.workspace = std::make_shared<const root>(*std::move(workspace));
+  with.base.confinement.read_only_paths = place.read_only_paths();
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     with.environment.emplace_back(*entry);
   with.client.version = PADDOCK_VERSION;

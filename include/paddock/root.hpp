@@ -229,7 +229,7 @@ private:
     rules_owner(rules_owner&& other) noexcept : rules_(other.rules_) { other.rules_ = nullptr; }
     rules_owner& operator=(rules_owner&& other) noexcept;
     ~rules_owner();
-    const name_rules* operator->() const noexcept { return rules_; }
+    const name_rules* operator->() const noexcept; ///< without any rule in a root moved from
 
   private:
     const name_rules* rules_ = nullptr;

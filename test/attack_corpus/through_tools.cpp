@@ -3,6 +3,7 @@
 #include "attack_corpus/performers.hpp"
 #include "support/tool_client.hpp"
 
+#include <paddock/command.hpp>
 #include <paddock/lexical_path.hpp>
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
@@ -112,7 +113,10 @@ answer answer_of(const request& asked, const tool_reply& reply, const std::strin
 
 class adapter final : public performer {
 public:
-  explicit adapter(workspaces of) : of_(std::move(of)) {}
+  explicit adapter(workspaces of) : of_(std::move(of)) {
+    // Held for as long as the process lives, so it is there before descriptors are counted.
+    EXPECT_TRUE(load_command_helper(PADDOCK_TEST_HELPER));
+  }
 
   answer perform(const request& asked) override {
     const auto lines = server_on(asked.mounted)
