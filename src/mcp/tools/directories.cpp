@@ -123,7 +123,8 @@ tool_result delete_directory(workspace_state& state, call& c) {
                                       .entries_removed = &entries});
   if (!done && done.error().code == error_code::not_a_directory)
     return failure(done.error(), path, "use deleteFile for files and links");
-  if (!done && entries > 0) return partly_deleted(done.error(), path, entries);
+  if (!done && (entries > 0 || done.error().code == error_code::timed_out))
+    return partly_deleted(done.error(), path, entries);
   if (!done) return failure(done.error(), path);
   return object_result().path("path", *state.root, done->path).take();
 }
