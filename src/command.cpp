@@ -122,7 +122,9 @@ private:
   void take_event();
   void apply(const sys::exec_message& message);
   void apply(const sys::exec_appeared& told);
-  void note_confinement(const confine::enforcement& taken);
+  void apply(const sys::exec_appeared_elsewhere& told);
+  void note_appeared(const std::string& path, const sys::exec_appeared& told);
+  void note_confinement(const sys::exec_confined& told);
   void supervisor_lost();
   void give_up(const error& reason);
   void start_draining();
@@ -196,10 +198,13 @@ void command_run::take_event() {
     sys::exec_message message;
     sys::exec_confined confined;
     sys::exec_appeared appeared;
+    sys::exec_appeared_elsewhere elsewhere;
   } received;
   static_assert(sizeof received.message != sizeof received.confined &&
                 sizeof received.message != sizeof received.appeared &&
-                sizeof received.confined != sizeof received.appeared);
+                sizeof received.confined != sizeof received.appeared &&
+                sizeof received.elsewhere > sizeof received.confined &&
+                sizeof received.elsewhere > sizeof received.message);
   const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
   const auto size = sys::recv_nowait(running_.program.channel.get(), bytes);
   if (!size && size.error().os_errno == EAGAIN) return;
@@ -208,26 +213,40 @@ void command_run::take_event() {
   else if (size && *size == sizeof received.message)
     apply(received.message);
   else if (size && *size == sizeof received.confined)
-    note_confinement(received.confined.taken);
+    note_confinement(received.confined);
   else if (size && *size == sizeof received.appeared)
     apply(received.appeared);
+  else if (size && *size == sizeof received.elsewhere)
+    apply(received.elsewhere);
   else
     supervisor_lost();
 }
 
-void command_run::note_confinement(const confine::enforcement& taken) {
-  outcome_.confinement = confine::describe(asked_.confinement, taken);
+void command_run::note_confinement(const sys::exec_confined& told) {
+  outcome_.confinement = confine::describe(asked_.confinement, told.taken);
   layer_report& row = outcome_.confinement.of(confinement_layer::protected_entries);
   if (row.applied && row.missing.empty()) row.missing = entries_.unseen;
+  if (row.applied && row.missing.empty() && told.unheld != 0)
+    row.missing = "more repositories than this process may have files open (ulimit -n): what "
+                  "appears in one of the others is not found where the command has moved it";
 }
 
 void command_run::apply(const sys::exec_appeared& told) {
   if (told.index >= entries_.list.size()) return;
   const std::string path = entries_.list[told.index].path.substr(0, told.bytes);
-  if (told.uncovered != 0) {
+  if (told.uncovered != 0)
     outcome_.uncovered.push_back(path);
-    return;
-  }
+  else
+    note_appeared(path, told);
+}
+
+void command_run::apply(const sys::exec_appeared_elsewhere& told) {
+  const std::string_view all(told.path, sizeof told.path);
+  const std::string_view path = all.substr(0, all.find(char{}));
+  note_appeared(std::string(path), told.what);
+}
+
+void command_run::note_appeared(const std::string& path, const sys::exec_appeared& told) {
   appeared_entry entry{.path = path, .moved_to = {}, .os_errno = told.os_errno};
   if (told.os_errno == 0) {
     std::array<char, 17> digits{};

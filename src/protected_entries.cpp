@@ -102,6 +102,8 @@ private:
   void add_repository(entries_to_protect& found, const std::string& path,
                       const directory_index::directory& in) const;
   void add_git_directory(entries_to_protect& found, const std::string& path) const;
+  static void add_places(entries_to_protect& found, const std::string& path,
+                         std::set<std::string>& kept);
   [[nodiscard]] std::string unseen(bool too_many, bool unreadable) const;
 
   const object top_;
@@ -164,6 +166,23 @@ void workspace_watch::index::add_git_directory(entries_to_protect& found,
       found.list.push_back({kind::read_only_name, below(path, name.substr(git.size() + 1))});
 }
 
+/// What leads from a repository to one within it: moved away, it would make room for another.
+/// `kept` has the repositories so far and what already stays in place.
+void workspace_watch::index::add_places(entries_to_protect& found, const std::string& path,
+                                        std::set<std::string>& kept) {
+  bool within = false;
+  for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+    const std::string directory = path.substr(0, end);
+    if (kept.contains(directory)) {
+      within = true;
+    } else if (within) {
+      kept.insert(directory);
+      found.list.push_back({kind::in_place, directory});
+    }
+  }
+  kept.insert(path);
+}
+
 /// What stands beside a `.git`. Names that are not there are not looked for: the repository is not
 /// the workspace.
 void workspace_watch::index::add_repository(entries_to_protect& found, const std::string& path,
@@ -174,8 +193,12 @@ void workspace_watch::index::add_repository(entries_to_protect& found, const std
     if (mode == protection::read_only && first_part(name) != git &&
         std::ranges::any_of(in.names, [&, first = first_part(name)](const std::string& there) {
           return same_folded(there, first);
-        }))
+        })) {
+      for (auto slash = name.find('/'); slash != std::string::npos;
+           slash = name.find('/', slash + 1))
+        found.list.push_back({kind::in_place, below(path, name.substr(0, slash))});
       found.list.push_back({kind::read_only_name, below(path, name)});
+    }
 }
 
 std::string workspace_watch::index::unseen(bool too_many, bool unreadable) const {
@@ -197,6 +220,7 @@ result<entries_to_protect> workspace_watch::index::begin(int workspace, std::uin
   add_top(found);
   const bool of_git = std::ranges::any_of(names_, is_of_git);
   std::size_t repositories = 0;
+  std::set<std::string> kept;
   bool unreadable = false;
   for (const auto& [path, in] : directories_.all()) {
     unreadable = unreadable || in.unreadable;
@@ -206,10 +230,15 @@ result<entries_to_protect> workspace_watch::index::begin(int workspace, std::uin
         if (rules_.is_hidden(name)) found.list.push_back({kind::hidden_entry, below(path, name)});
     if (!of_git) continue;
     if (is_bare_repository(path, in) && !is_own(workspace, path) &&
-        ++repositories <= repositories_max)
+        ++repositories <= repositories_max) {
+      add_places(found, path, kept);
       add_git_directory(found, path);
-    if (has(in, git) && !is_own(workspace, below(path, git)) && ++repositories <= repositories_max)
+    }
+    if (has(in, git) && !is_own(workspace, below(path, git)) &&
+        ++repositories <= repositories_max) {
+      kept.insert(below(path, git));
       add_repository(found, path, in);
+    }
   }
   found.unseen = unseen(repositories > repositories_max, unreadable);
   looked_before_ = directories_.complete();

@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -240,6 +241,10 @@ constexpr script attacks[] = {
     {"mount_point_below", "mv sub/.git sub/old && mkdir sub/.git"},
     {"submodule", "echo evil > .git/modules/m/config"},
     {"submodule_hook", "echo evil > .git/modules/m/hooks/x"},
+    {"move_submodules", "mv .git/modules .git/m && mkdir .git/modules"},
+    {"move_nested_submodules", "mv .git/modules/m/modules .git/modules/m/m2"},
+    {"move_worktrees", "mv .git/worktrees .git/w && mkdir .git/worktrees"},
+    {"move_agents_below", "mv sub/.agents sub/a && mkdir sub/.agents"},
     {"worktree", "echo ../evil > .git/worktrees/w/commondir"},
     {"git_file", "echo 'gitdir: ../evil' > linked/.git"},
     {"replace_git_file", "rm linked/.git && mkdir linked/.git"},
@@ -284,6 +289,7 @@ protected:
     tree_.link("ws/.claude", "dot/claude");
     on_host(std::string(git) + "init -q . && " + git + "init -q sub && " + git +
             "init -q --bare bare.git && " + git + "init -q --bare .git/modules/m && " + git +
+            "init -q --bare .git/modules/m/modules/n && " + git +
             "commit -q --allow-empty -m x && " + git +
             "worktree add -q --detach wt && mkdir -p linked && mv .git/worktrees/wt "
             ".git/worktrees/w && rm -r wt");
@@ -291,6 +297,7 @@ protected:
     put("bare.git/hooks/post-update");
     put("linked/.git", "gitdir: ../.git/worktrees/w");
     put("sub/.vscode/tasks.json");
+    put("sub/.agents/sys.skills/s/SKILL.md");
   }
 };
 
@@ -420,6 +427,71 @@ TEST_F(Protection, WhatAppearsIsMovedAside) {
         fs::remove_all(tree_ / "ws/" + made);
     }
   });
+}
+
+constexpr const char* evil_repository =
+    "cp -r sub/.git evil && git config -f evil/config core.fsmonitor 'touch ../ran; false'";
+
+/// Where git, run by a person afterwards, finds the agent's configuration.
+TEST_F(Protection, WhatAppearsInARepositoryThatIsMovedIsMovedAside) {
+  on_host(std::string(git) + "init -q sub && touch sub/f && git -C sub add f");
+  as_everybody([&] {
+    EXPECT_EQ(in_fence(evil_repository).exit_code, 0);
+    const auto done = in_fence("mv sub sub2 && echo ../../evil > sub2/.git/commondir");
+    EXPECT_EQ(done.exit_code, 0) << done.err.text();
+    ASSERT_EQ(done.moved_aside.size(), 1U);
+    EXPECT_EQ(done.moved_aside[0].path, "sub2/.git/commondir");
+    EXPECT_TRUE(tree_.exists("ws/" + done.moved_aside[0].moved_to));
+    const auto other = in_fence(
+        "mkdir plain && mv sub2 plain/ && cp -r plain/sub2 sub2 && echo x > sub2/.git/commondir && "
+        "echo ../../../evil > plain/sub2/.git/commondir");
+    EXPECT_EQ(other.exit_code, 0) << other.err.text();
+    EXPECT_EQ(other.moved_aside.size(), 2U); // in the one that was moved, and in its successor
+    EXPECT_FALSE(tree_.exists("ws/sub2/.git/commondir"));
+    EXPECT_FALSE(tree_.exists("ws/plain/sub2/.git/commondir"));
+    fs::remove_all(tree_ / "ws/sub2");
+    fs::rename(tree_ / "ws/plain/sub2", tree_ / "ws/sub");
+    for (const char* made : {"plain", "evil"})
+      fs::remove_all(tree_ / (std::string("ws/") + made));
+    fs::remove(tree_ / ("ws/sub" + done.moved_aside[0].moved_to.substr(4)));
+  });
+  give_to(::geteuid());
+  for (const bool held : {true, false}) { // the second is the control
+    const auto both = [&](const char* text) { return held ? in_fence(text) : unprotected(text); };
+    EXPECT_EQ(both(evil_repository).exit_code, 0);
+    EXPECT_EQ(both("mv sub sub2 && echo ../../evil > sub2/.git/commondir").exit_code, 0);
+    EXPECT_EQ(both("mv sub2 sub").exit_code, 0);
+    on_host("cd sub && git status || :");
+    EXPECT_EQ(tree_.exists("ws/ran"), !held);
+    on_host("rm -rf evil ran");
+  }
+}
+
+/// Where this process may not have that many files open, and that is said.
+TEST_F(Protection, MoreRepositoriesThanOpenFiles) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  on_host(std::string(git) + "init -q r0 && for n in $(seq 199); do cp -r r0 r$n; done");
+  constexpr const char* attack = "ulimit -Sn; mv r0 s && echo evil > s/.git/commondir && "
+                                 "echo evil > r1/.git/commondir";
+  for (const rlim_t hard : {rlim_t{1024}, rlim_t{128}}) {
+    SCOPED_TRACE(hard);
+    const bool enough = hard > 200;
+    EXPECT_EQ(in_child(
+                  [&] {
+                    const rlimit few{128, hard};
+                    return ::setrlimit(RLIMIT_NOFILE, &few) == 0;
+                  },
+                  [&] {
+                    const auto done = in_fence(attack);
+                    EXPECT_EQ(done.out.text(), "128\n"); // raised for the helper only
+                    EXPECT_THAT(done.moved_aside, testing::SizeIs(testing::Ge(enough ? 2U : 1U)));
+                    const auto& row = done.confinement.of(confinement_layer::protected_entries);
+                    EXPECT_TRUE(row.applied);
+                    EXPECT_EQ(row.missing.empty(), enough) << row.missing;
+                  }),
+              child_end::finished);
+    on_host("rm -f s/.git/commondir* && mv s r0");
+  }
 }
 
 TEST_F(Protection, WhatAppearsIsMovedAsideAlsoWhenTheCommandIsKilled) {

@@ -95,7 +95,7 @@ public:
     signals_ = ::signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals_ < 0) fail(given_.channel, exec_stage::helper, errno);
     if (wanted_.wants(confine::protected_entries))
-      if (const int failed = entries_.share(); failed != 0)
+      if (const int failed = entries_.share(given_.workspace); failed != 0)
         fail(given_.channel, exec_stage::helper, failed);
     start_parent();
   }
@@ -127,7 +127,7 @@ public:
     entries_.sweep(given_.workspace, given_.channel);
     if (shared_.scratch[0] != '\0') remove_tree(shared_.scratch);
     if (shared_.group[0] != '\0') remove_group(shared_.group);
-    const exec_confined confined{exec_event::confined, shared_.taken};
+    const exec_confined confined{exec_event::confined, shared_.taken, entries_.unheld()};
     (void)!::send(given_.channel, &confined, sizeof confined, MSG_NOSIGNAL);
     if (!reported_) report_end(SIGKILL); // it cannot be reaped: killed, and stuck in the kernel
     send_event(given_.channel, exec_event::done, static_cast<int>(remains), leftovers_ ? 1 : 0);

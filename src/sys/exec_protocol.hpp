@@ -55,6 +55,7 @@ struct exec_message {
 struct exec_confined {
   exec_event event;
   confine::enforcement taken;
+  std::uint32_t unheld; ///< directories that were found again by their path only
 };
 
 /// What became of one of the policy's protected entries.
@@ -65,6 +66,11 @@ struct exec_appeared {
   std::int32_t os_errno;   ///< why it could not be moved aside; 0: it was
   std::uint32_t suffix[2]; ///< of its new name, see moved_aside_mark
   std::uint32_t uncovered; ///< 1: nothing of this; a hidden entry was replaced meanwhile
+};
+/// The same where its directory was moved meanwhile; told by its size.
+struct exec_appeared_elsewhere {
+  exec_appeared what;
+  char path[4096]; ///< relative to the workspace, as far as it fits
 };
 /// Stands between the name of what was moved aside and 16 hexadecimal digits.
 inline constexpr char moved_aside_mark[] = ".made-by-command-";

@@ -276,6 +276,7 @@ void run_parent(const command_setup& setup, const new_namespaces& made) {
   const options& given = setup.given;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (has_ended(setup.supervisor)) ::_exit(1);
+  setup.entries.release();
   note_namespaces(setup, made);
   const bool own_mounts = (made.flags & CLONE_NEWNS) != 0;
   if (own_mounts) set_up_mounts(setup);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "protection.hpp"
 
+#include "canonical.hpp"
 #include "mounts.hpp"
 #include "remount.hpp"
 #include "text.hpp"
@@ -69,6 +70,12 @@ void append_digits(char*& to, std::uint32_t number) {
 
 } // namespace
 
+/// The length of what leads to the last entry of a path.
+std::size_t directory_size(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash != nullptr ? static_cast<std::size_t>(slash - path) : 0;
+}
+
 template <class Action> int protection::for_each(Action act) const {
   const char* entry = wanted_.protected_entries;
   for (std::uint32_t i = 0; i < wanted_.fixed->protected_entries; ++i, entry = next(entry))
@@ -76,12 +83,70 @@ template <class Action> int protection::for_each(Action act) const {
   return 0;
 }
 
-int protection::share() {
+int protection::share(int workspace) {
   const std::size_t size = (std::size_t{wanted_.fixed->protected_entries} + 1) * sizeof(note);
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return errno;
   notes_ = static_cast<note*>(memory);
-  return 0;
+  if (::getrlimit(RLIMIT_NOFILE, &open_files_) != 0) return errno;
+  open_files_at_first_ = open_files_.rlim_cur;
+  return for_each([&](const char* entry, std::uint32_t i) {
+    notes_[i].directory = -1;
+    if (is_watched(kind_of(entry))) hold_directory(workspace, path_of(entry), notes_[i]);
+    return 0;
+  });
+}
+
+/// The nearest directory that is there. The names of one directory follow each other.
+void protection::hold_directory(int workspace, const char* path, note& about) {
+  const std::size_t size = directory_size(path);
+  if (size == 0) return;
+  if (held_path_ == nullptr || directory_size(held_path_) != size ||
+      std::memcmp(held_path_, path, size) != 0) {
+    held_path_ = path;
+    held_.directory = -1;
+    char directory[PATH_MAX];
+    if (size >= sizeof directory) return;
+    std::memcpy(directory, path, size);
+    directory[size] = '\0';
+    const spot at(workspace, directory);
+    const bool there = at.found() && at.whole() && at.is_directory();
+    const int nearest = there ? at.entry() : at.parent();
+    held_.skipped =
+        static_cast<std::uint32_t>(there ? size + 1 : at.bytes() - std::strlen(at.name()));
+    if (nearest != workspace) held_.directory = keep_open(nearest);
+  }
+  about.directory = held_.directory;
+  about.skipped = held_.skipped;
+}
+
+/// A copy of the descriptor, or -1 where too few would be left for everything else.
+int protection::keep_open(int directory) {
+  constexpr rlim_t others = 64;
+  const auto copy = ::fcntl(directory, F_DUPFD_CLOEXEC, 3);
+  if (copy >= 0 && static_cast<rlim_t>(copy) + others >= open_files_.rlim_cur &&
+      open_files_.rlim_cur < open_files_.rlim_max) {
+    const rlimit raised{open_files_.rlim_max, open_files_.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) open_files_.rlim_cur = raised.rlim_cur;
+  }
+  if (copy >= 0 && static_cast<rlim_t>(copy) + others < open_files_.rlim_cur) return copy;
+  if (copy >= 0) ::close(copy);
+  ++unheld_;
+  return -1;
+}
+
+void protection::release() const {
+  if (notes_ == nullptr) return;
+  int last = -1;
+  (void)for_each([&](const char*, std::uint32_t i) {
+    const int held = notes_[i].directory;
+    if (held >= 0 && held != last) ::close(held);
+    if (held >= 0) last = held;
+    return 0;
+  });
+  if (open_files_.rlim_cur == open_files_at_first_) return;
+  const rlimit before{open_files_at_first_, open_files_.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 // --- while the command runs ---------------------------------------------------------------------
@@ -116,7 +181,9 @@ int protection::hold_one(const char* entry, note& about) {
     return 0;
   }
   if (is_hidden(kind) && at.whole()) {
-    about = {state::hidden, at.device(), at.inode()};
+    about.now = state::hidden;
+    about.device = at.device();
+    about.inode = at.inode();
     return hide(at);
   }
   if (!at.whole() && !at.is_link()) { // a file where a directory would be
@@ -212,15 +279,17 @@ void protection::sweep(int workspace, int channel) {
   (void)for_each([&](const char* entry, std::uint32_t i) {
     const note& about = notes_[i];
     if (about.now == state::unknown) return 0;
-    const spot at(workspace, path_of(entry));
+    const char* path = path_of(entry);
     if (about.now == state::absent) {
-      if (at.found() && (at.whole() || at.is_link())) move_aside(at, i, channel);
-      if (at.found() || at.os_errno() != EACCES) return 0;
-      const opened_up parent(at.parent());
-      const spot again(workspace, path_of(entry));
-      if (again.found() && (again.whole() || again.is_link())) move_aside(again, i, channel);
-    } else if (at.found() && (at.device() != about.device || at.inode() != about.inode) &&
-               told_++ < sys::appeared_events_max) {
+      // The directory may have another name by now, and another directory its name.
+      if (about.directory >= 0)
+        sweep_one({about.directory, path + about.skipped, i, about.skipped}, workspace, channel);
+      sweep_one({workspace, path, i, 0}, workspace, channel);
+      return 0;
+    }
+    const spot at(workspace, path);
+    if (at.found() && (at.device() != about.device || at.inode() != about.inode) &&
+        told_++ < sys::appeared_events_max) {
       const sys::exec_appeared told{sys::exec_event::appeared, i, at.bytes(), 0, {}, 1};
       (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
     }
@@ -228,8 +297,19 @@ void protection::sweep(int workspace, int channel) {
   });
 }
 
-void protection::move_aside(const spot& at, std::uint32_t index, int channel) {
-  sys::exec_appeared told{sys::exec_event::appeared, index, at.bytes(), 0, {}, 0};
+void protection::sweep_one(const missing& entry, int workspace, int channel) {
+  const spot at(entry.top, entry.path);
+  if (at.found() && (at.whole() || at.is_link())) move_aside(at, entry, workspace, channel);
+  if (at.found() || at.os_errno() != EACCES) return;
+  const opened_up parent(at.parent());
+  const spot again(entry.top, entry.path);
+  if (again.found() && (again.whole() || again.is_link()))
+    move_aside(again, entry, workspace, channel);
+}
+
+void protection::move_aside(const spot& at, const missing& entry, int workspace, int channel) {
+  sys::exec_appeared told{
+      sys::exec_event::appeared, entry.index, entry.skipped + at.bytes(), 0, {}, 0};
   char name[NAME_MAX + 1];
   char digits[17];
   char* to = digits;
@@ -251,7 +331,30 @@ void protection::move_aside(const spot& at, std::uint32_t index, int channel) {
       told.os_errno = rename(RENAME_NOREPLACE);
     }
   }
-  if (told_++ < sys::appeared_events_max) (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
+  if (told_++ < sys::appeared_events_max) tell(told, at, entry, workspace, channel);
+}
+
+/// By the path that leads there now.
+void protection::tell(const sys::exec_appeared& told, const spot& at, const missing& entry,
+                      int workspace, int channel) {
+  char top[PATH_MAX];
+  char directory[PATH_MAX];
+  sys::exec_appeared_elsewhere now{told, {}};
+  const char* expected = entry.path - entry.skipped;
+  if (entry.skipped != 0 && name_of_descriptor(workspace, top, sizeof top) &&
+      name_of_descriptor(at.parent(), directory, sizeof directory) && is_within(directory, top)) {
+    const std::size_t size = std::strlen(top);
+    const char* below = directory + (size == 1 ? 0 : size);
+    (void)text_writer(now.path)
+        .add(*below == '/' ? below + 1 : below)
+        .add(*below != '\0' ? "/" : "")
+        .add(at.name());
+    if (std::strlen(now.path) != told.bytes || std::memcmp(now.path, expected, told.bytes) != 0) {
+      (void)!::send(channel, &now, sizeof now, MSG_NOSIGNAL);
+      return;
+    }
+  }
+  (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
 }
 
 } // namespace paddock::exec
