@@ -234,10 +234,14 @@ void command_run::note_confinement(const sys::exec_confined& told) {
 void command_run::apply(const sys::exec_appeared& told) {
   if (told.index >= entries_.list.size()) return;
   const std::string path = entries_.list[told.index].path.substr(0, told.bytes);
-  if (told.uncovered != 0)
-    outcome_.uncovered.push_back(path);
-  else
-    note_appeared(path, told);
+  switch (told.how) {
+  case sys::appearance::moved:
+    return note_appeared(path, told);
+  case sys::appearance::uncovered:
+    return outcome_.uncovered.push_back(path);
+  case sys::appearance::led_elsewhere:
+    return outcome_.led_elsewhere.push_back(path);
+  }
 }
 
 void command_run::apply(const sys::exec_appeared_elsewhere& told) {

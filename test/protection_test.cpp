@@ -263,6 +263,12 @@ constexpr script attacks[] = {
     {"move_agents", "mv .agents a && mkdir .agents"},
     {"through_link", "echo evil > .claude/settings.json"},
     {"target_of_link", "echo evil > dot/claude/settings.json"},
+    {"move_place_of_target",
+     "mv dot dot2 && mkdir -p dot/claude && echo evil > dot/claude/settings.json"},
+    {"move_link_on_the_way", "ln -sfn evil by && readlink by | grep evil"},
+    {"move_behind_two_links", "mv far/away far/a && mkdir far/away"},
+    {"move_further_away", "mv far f && mkdir far"},
+    {"move_target_of_link_below", "mv sub/own sub/o && mkdir sub/own"},
     {"replace_link", "ln -sfn evil .claude && readlink .claude | grep evil"},
     {"remove_link", "rm .claude"},
     {"move_link", "mv .claude c"},
@@ -287,6 +293,9 @@ protected:
           "evil/settings.json", "evil/HEAD"})
       put(file);
     tree_.link("ws/.claude", "dot/claude");
+    tree_.link("ws/.codex", "by/codex");
+    tree_.link("ws/by", tree_ / "ws/far/away");
+    put("far/away/codex/config.toml");
     on_host(std::string(git) + "init -q . && " + git + "init -q sub && " + git +
             "init -q --bare bare.git && " + git + "init -q --bare .git/modules/m && " + git +
             "init -q --bare .git/modules/m/modules/n && " + git +
@@ -297,6 +306,8 @@ protected:
     put("bare.git/hooks/post-update");
     put("linked/.git", "gitdir: ../.git/worktrees/w");
     put("sub/.vscode/tasks.json");
+    put("sub/own/gemini/settings.json");
+    tree_.link("ws/sub/.gemini", "own/gemini");
     put("sub/.agents/sys.skills/s/SKILL.md");
   }
 };
@@ -347,6 +358,31 @@ TEST_F(ProtectedEntries, CanBeReadAndAreWhatTheyWere) {
     EXPECT_TRUE(done.uncovered.empty());
     EXPECT_EQ(done.confinement.of(confinement_layer::protected_entries).missing, "");
   });
+}
+
+TEST_F(ProtectedEntries, ALinkThatLeadsElsewhereIsTold) {
+  tree_.link("ws/.idea", "later/idea");
+  as_everybody([&] {
+    EXPECT_THAT(in_fence("mkdir later && mv sub sub2 && mv sub2 sub").led_elsewhere,
+                testing::IsEmpty());
+    const auto done = in_fence("mkdir later/idea");
+    EXPECT_EQ(done.exit_code, 0) << done.err.text();
+    EXPECT_EQ(done.led_elsewhere, std::vector<std::string>{".idea"});
+    EXPECT_NE(in_fence("mv later l").exit_code, 0);
+    fs::remove_all(tree_ / "ws/later");
+  });
+  give_to(::geteuid());
+  const auto end = in_child(
+      [] {
+        become(machine::without_namespaces);
+        return true;
+      },
+      [&] {
+        command asked = in_workspace("mv dot dot2 && mkdir -p dot/claude");
+        asked.confinement = confinement_policy::best_effort();
+        EXPECT_EQ(outcome_of(asked).led_elsewhere, std::vector<std::string>{".claude"});
+      });
+  EXPECT_EQ(end, child_end::finished);
 }
 
 TEST_F(ProtectedEntries, AreNotHeldWithoutMountsAndTheReportSaysSo) {

@@ -139,6 +139,8 @@ struct command_outcome {
   std::vector<appeared_entry> moved_aside;
   /// Hidden entries that somebody replaced while the command ran: it may have seen the new one.
   std::vector<std::string> uncovered;
+  /// Protected links that lead to another thing in the workspace than before the command.
+  std::vector<std::string> led_elsewhere;
   confinement_report confinement; ///< what was enforced, and what was not
 };
 

@@ -58,6 +58,12 @@ struct exec_confined {
   std::uint32_t unheld; ///< directories that were found again by their path only
 };
 
+enum class appearance : std::uint32_t {
+  moved,         ///< or should have been
+  uncovered,     ///< nothing of this: a hidden entry was replaced meanwhile
+  led_elsewhere, ///< nothing of this: a protected link leads to another thing in the workspace
+};
+
 /// What became of one of the policy's protected entries.
 struct exec_appeared {
   exec_event event;
@@ -65,7 +71,7 @@ struct exec_appeared {
   std::uint32_t bytes;     ///< of its path, to the end of what appeared
   std::int32_t os_errno;   ///< why it could not be moved aside; 0: it was
   std::uint32_t suffix[2]; ///< of its new name, see moved_aside_mark
-  std::uint32_t uncovered; ///< 1: nothing of this; a hidden entry was replaced meanwhile
+  appearance how;
 };
 /// The same where its directory was moved meanwhile; told by its size.
 struct exec_appeared_elsewhere {

@@ -80,8 +80,10 @@ private:
     std::memcpy(at + size + 1, name, name_size + 1);
     char target[PATH_MAX];
     const ssize_t length = ::readlink(at, target, sizeof target - 1);
+    if (length < 0 && errno != EINVAL) return errno;
+    if (rule.visit != nullptr)
+      if (const int failed = rule.visit(at, rule.context); failed != 0) return failed;
     if (length < 0) {
-      if (errno != EINVAL) return errno;
       std::memmove(rest, behind, std::strlen(behind) + 1);
       return 0;
     }
@@ -101,7 +103,7 @@ private:
 
 int canonical_name(const char* path, kind_wanted kind, const link_rule& rule,
                    char (&into)[PATH_MAX]) {
-  const int quickly = name_without_links(path, kind, into);
+  const int quickly = rule.visit != nullptr ? ELOOP : name_without_links(path, kind, into);
   if (quickly != ELOOP) return quickly;
   walk at{into, {}};
   into[0] = '\0';

@@ -15,6 +15,8 @@ enum class kind_wanted : bool { anything, directory };
 struct link_rule {
   bool (*is_foreign)(const char* directory, const void* context);
   const void* context;
+  /// If there is one, called with each name on the way, links too; not 0 ends the walk.
+  int (*visit)(const char* entry, const void* context) = nullptr;
 };
 int canonical_name(const char* path, kind_wanted kind, const link_rule& rule,
                    char (&into)[PATH_MAX]);

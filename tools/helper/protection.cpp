@@ -70,6 +70,22 @@ void append_digits(char*& to, std::uint32_t number) {
 
 } // namespace
 
+bool status_of_target(int directory, const char* path, struct stat& status) {
+  const int target = ::openat(directory, path, O_PATH | O_CLOEXEC);
+  if (target < 0) return false;
+  const bool known = ::fstat(target, &status) == 0;
+  ::close(target);
+  return known;
+}
+
+/// False also where the kernel (before 5.8) does not tell.
+bool is_mount(int entry) {
+  struct statx status{};
+  constexpr std::uint64_t mount_root = 0x2000; // STATX_ATTR_MOUNT_ROOT
+  return ::syscall(SYS_statx, entry, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, 0U, &status) == 0 &&
+         (status.stx_attributes & mount_root) != 0;
+}
+
 /// The length of what leads to the last entry of a path.
 std::size_t directory_size(const char* path) {
   const char* slash = std::strrchr(path, '/');
@@ -93,6 +109,8 @@ int protection::share(int workspace) {
   return for_each([&](const char* entry, std::uint32_t i) {
     notes_[i].directory = -1;
     if (is_watched(kind_of(entry))) hold_directory(workspace, path_of(entry), notes_[i]);
+    if (kind_of(entry) == exec_entry::read_only_name)
+      note_target(workspace, path_of(entry), notes_[i]);
     return 0;
   });
 }
@@ -195,7 +213,7 @@ int protection::hold_one(const char* entry, note& about) {
   const bool fixed_only = at.is_link() || (in_place && at.is_directory());
   if (const int failed = bind(at.entry(), fixed_only ? 0 : mount_read_only); failed != 0)
     return failed;
-  return at.is_link() && !absolute && !in_place ? keep_target(top, path_of(entry)) : 0;
+  return at.is_link() && !absolute && !in_place ? keep_target(path_of(entry)) : 0;
 }
 
 /// Whether the command could change what is at an absolute path.
@@ -232,16 +250,40 @@ int protection::hide(const spot& at) {
   return failed;
 }
 
-/// What a protected link leads to, where that is in the workspace.
-int protection::keep_target(int top, const char* path) {
-  const int target = ::openat(top, path, O_PATH | O_CLOEXEC);
-  if (target < 0) return 0;
-  char name[PATH_MAX];
-  int failed = 0;
-  if (name_of_descriptor(target, name, sizeof name) && std::strcmp(name, workspace_) != 0 &&
-      is_within(name, workspace_))
-    failed = bind(target, mount_read_only);
-  ::close(target);
+/// What a protected link leads to, where that is in the workspace, and what leads there: no
+/// directory and no link on the way can be exchanged.
+int protection::keep_target(const char* path) {
+  char link[PATH_MAX];
+  if (!text_writer(link).add(workspace_).add("/").add(path).complete()) return ENAMETOOLONG;
+  struct way {
+    protection* self;
+    const char* link;
+    int failed;
+  } on_the_way{this, link, 0};
+  const link_rule keep_each{[](const char*, const void*) { return false; }, &on_the_way,
+                            [](const char* entry, const void* context) {
+                              auto& at = *static_cast<way*>(const_cast<void*>(context));
+                              // A repository further down as a whole can be moved, with its links.
+                              if (is_within(at.link, entry) ||
+                                  !is_within(entry, at.self->workspace_))
+                                return 0;
+                              return at.failed = at.self->keep_in_place(entry);
+                            }};
+  char target[PATH_MAX];
+  if (canonical_name(link, kind_wanted::anything, keep_each, target) != 0) return on_the_way.failed;
+  if (std::strcmp(target, workspace_) == 0 || !is_within(target, workspace_)) return 0;
+  const int entry = ::open(target, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (entry < 0) return errno;
+  const int failed = bind(entry, mount_read_only);
+  ::close(entry);
+  return failed;
+}
+
+int protection::keep_in_place(const char* path) {
+  const int entry = ::open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (entry < 0) return errno;
+  const int failed = is_mount(entry) ? 0 : bind(entry, 0);
+  ::close(entry);
   return failed;
 }
 
@@ -278,6 +320,7 @@ void protection::sweep(int workspace, int channel) {
   if (notes_ == nullptr) return;
   (void)for_each([&](const char* entry, std::uint32_t i) {
     const note& about = notes_[i];
+    if (about.is_link) sweep_target(workspace, path_of(entry), i, channel);
     if (about.now == state::unknown) return 0;
     const char* path = path_of(entry);
     if (about.now == state::absent) {
@@ -290,11 +333,41 @@ void protection::sweep(int workspace, int channel) {
     const spot at(workspace, path);
     if (at.found() && (at.device() != about.device || at.inode() != about.inode) &&
         told_++ < sys::appeared_events_max) {
-      const sys::exec_appeared told{sys::exec_event::appeared, i, at.bytes(), 0, {}, 1};
+      const sys::exec_appeared told{sys::exec_event::appeared, i, at.bytes(), 0, {},
+                                    sys::appearance::uncovered};
       (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
     }
     return 0;
   });
+}
+
+void protection::note_target(int workspace, const char* path, note& about) const {
+  char target[1];
+  about.is_link = ::syscall(SYS_readlinkat, workspace, path, target, sizeof target) > 0;
+  struct stat status{};
+  if (!about.is_link || !status_of_target(workspace, path, status)) return;
+  about.target_device = status.st_dev;
+  about.target_inode = status.st_ino;
+}
+
+/// What a link leads to by now is told where it is another thing in the workspace.
+void protection::sweep_target(int workspace, const char* path, std::uint32_t index, int channel) {
+  const note& about = notes_[index];
+  struct stat status{};
+  char top[PATH_MAX];
+  char name[PATH_MAX];
+  const int target = ::openat(workspace, path, O_PATH | O_CLOEXEC);
+  if (target < 0) return;
+  const bool other = ::fstat(target, &status) == 0 &&
+                     (status.st_dev != about.target_device || status.st_ino != about.target_inode);
+  const bool inside = other && name_of_descriptor(workspace, top, sizeof top) &&
+                      name_of_descriptor(target, name, sizeof name) && is_within(name, top);
+  ::close(target);
+  if (!inside || told_++ >= sys::appeared_events_max) return;
+  const auto bytes = static_cast<std::uint32_t>(std::strlen(path));
+  const sys::exec_appeared told{sys::exec_event::appeared,     index, bytes, 0, {},
+                                sys::appearance::led_elsewhere};
+  (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
 }
 
 void protection::sweep_one(const missing& entry, int workspace, int channel) {
@@ -308,8 +381,8 @@ void protection::sweep_one(const missing& entry, int workspace, int channel) {
 }
 
 void protection::move_aside(const spot& at, const missing& entry, int workspace, int channel) {
-  sys::exec_appeared told{
-      sys::exec_event::appeared, entry.index, entry.skipped + at.bytes(), 0, {}, 0};
+  sys::exec_appeared told{sys::exec_event::appeared, entry.index, entry.skipped + at.bytes(), 0, {},
+                          sys::appearance::moved};
   char name[NAME_MAX + 1];
   char digits[17];
   char* to = digits;

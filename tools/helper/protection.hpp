@@ -52,6 +52,9 @@ private:
     // Written before any process is started.
     int directory;         ///< in which it might appear; -1: none was kept open
     std::uint32_t skipped; ///< bytes of the path that lead there
+    bool is_link;
+    std::uint64_t target_device; ///< of what the link leads to; 0: nothing
+    std::uint64_t target_inode;
   };
 
   /// What stands in front of the path.
@@ -61,7 +64,10 @@ private:
   int keep_open(int directory);
   int hold_one(const char* entry, note& about);
   int hide(const spot& at);
-  int keep_target(int top, const char* path);
+  int keep_target(const char* path);
+  int keep_in_place(const char* path);
+  void note_target(int workspace, const char* path, note& about) const;
+  void sweep_target(int workspace, const char* path, std::uint32_t index, int channel);
   int bind(int entry, std::uint64_t attributes);
   [[nodiscard]] bool is_changeable(const char* path) const;
   /// What was not there; `skipped` bytes of its path lead to `top`.

@@ -97,6 +97,10 @@ std::string notice_of(const command_outcome& o) {
   for (const std::string& path : o.uncovered)
     (notice += notice.empty() ? "" : "; ") +=
         encode_name(path) + " is reserved and was replaced by somebody while the command ran";
+  for (const std::string& path : o.led_elsewhere)
+    (notice += notice.empty() ? "" : "; ") +=
+        encode_name(path) + " is protected, and leads to something else than before the command: "
+                            "look at it before it is used";
   return notice;
 }
 
