@@ -97,6 +97,7 @@ end_state read_end64(std::string_view archive, std::string_view end, std::uint64
   const auto at = number(locator, 8, 8);
   const auto end64 = part(archive, at, end64_size);
   if (!end64 || !end64->starts_with(end64_mark)) return end_state::ambiguous;
+  if (locator_at < end64_size || at > locator_at - end64_size) return end_state::ambiguous;
   if (number(locator, 4, 4) != 0 || number(locator, 16, 4) > 1 || number(*end64, 16, 4) != 0 ||
       number(*end64, 20, 4) != 0)
     return end_state::multi_disk;

@@ -106,6 +106,21 @@ def ended(*entries, gap=b"", prefix=b"", count=None, directory_gap=b"", large=Fa
     return out + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, entries_, entries_, size, offset, 0)
 
 
+def record_behind_its_locator():
+    """The end is the comment's beginning in the last bytes of a file; the record says a size that wraps around."""
+    def parts(tail):
+        entry = Entry("SKILL.md", SKILL + tail, method=STORED)
+        return entry.local(), entry.central(0)
+
+    local, central = parts(b"\0" * 42)
+    at, locator_at = len(local) + len(central), len(local) - 42
+    local, central = parts(
+        struct.pack("<4sIQI", b"PK\6\7", 0, at, 1)
+        + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 1, 1, len(central), len(local), len(central) + 56))
+    return local + central + struct.pack("<4sQHHIIQQQQ", b"PK\6\6", (locator_at - at - 12) % 2**64, 45, 45, 0, 0, 1, 1,
+                                         len(central), len(local))
+
+
 def skill(*more, **how):
     """An archive with a good SKILL.md and what else is given: entries, or names of files."""
     return archive(Entry("SKILL.md", SKILL), *(e if isinstance(e, Entry) else Entry(e, b"x") for e in more), **how)
@@ -275,6 +290,7 @@ def refused_readings():
     start = len(evil.local())
     yield "large-other-directory.zip", ended(
         main_file, large=True, prefix=two[:start + len(evil.central(0))], plain=(1, len(evil.central(0)), start))
+    yield "large-behind-its-locator.zip", record_behind_its_locator()
     yield "large-less-entries.zip", ended(main_file, evil, large=True, plain=(1, len(main_file.central(0)), len(
         main_file.local() + evil.local())))
     yield "descriptor-missing.zip", archive(main_file, Entry(
