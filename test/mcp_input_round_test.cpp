@@ -216,7 +216,9 @@ TEST_F(McpInputRounds, StatesDoNotDependOnHowTheCallIsWritten) {
 TEST_F(McpInputRounds, RequestsThatAreNoneFailTheirCallOnly) {
   for (const char* requests : {"{", "[]", "7", R"({"a":{}})", R"({"a":{"method":"tools/call"}})",
                                R"({"a":{"method":"roots/list"}} )"
-                               "x"}) {
+                               "x",
+                               "\xEF\xBB\xBF"
+                               R"({"a":{"method":"roots/list"}})"}) {
     server asking({.name = "t"}, {{.name = "ask", .handler = [&](call&) {
                                      return tool_result{.needed = input_needed{requests, {}}};
                                    }}});
@@ -224,6 +226,13 @@ TEST_F(McpInputRounds, RequestsThatAreNoneFailTheirCallOnly) {
                 ElementsAre(HasSubstr("-32603")))
         << requests;
   }
+  server proper({.name = "t"},
+                {{.name = "ask", .handler = [](call&) -> tool_result {
+                    return {.needed = input_needed{R"({"a":{"method":"roots/list"}})", {}}};
+                  }}});
+  EXPECT_THAT(proper.handle_line(request("tools/call", R"("name":"ask")")),
+              ElementsAre(Not(HasSubstr("-32603"))))
+      << "the control";
   server wrong({.name = "t"}, {},
                {{.methods = {{.name = "x/ask", .handler = [](call&) -> method_result {
                                 return {.needed = input_needed{std::string(name_wanted), {}}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/input_round.hpp"
 
+#include "mcp/handler_json.hpp"
 #include "mcp/same_secret.hpp"
 #include "sha256.hpp"
 
@@ -93,6 +94,7 @@ bool may_need_input(std::string_view method) noexcept {
 }
 
 bool are_requests(std::string_view requests) {
+  if (!problem_of_json(requests, json_kind::object).empty()) return false; // it goes out as it is
   json_document document;
   const auto parsed = document.parse(requests);
   if (!parsed || !parsed->is(json_kind::object)) return false;
