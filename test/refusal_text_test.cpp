@@ -42,6 +42,13 @@ TEST(refusal_text, shows_what_can_be_read) {
        "c\xF3\xA0\x81\x81"
        "d",
        "a b c d"},
+      {"shorthand and musical format characters, a private one",
+       "a\xF0\x9B\xB2\xA0"
+       "b\xF0\x9D\x85\xB3"
+       "c\xEE\x80\x80"
+       "d\xF4\x80\x80\x80"
+       "e",
+       "a b c d e"},
       {"letters", "gr\xC3\xBC\xC3\x9F \xE6\x9F\xA5 \xF0\x9F\x90\x8E",
        "gr\xC3\xBC\xC3\x9F \xE6\x9F\xA5 \xF0\x9F\x90\x8E"},
       {"long", std::string(1000, 'x'), std::string(300, 'x') + "…"},
