@@ -142,17 +142,13 @@ result<void> keep_within(const work_bounds& bounds, directory_listing& listing) 
   return bounds.check();
 }
 
-} // namespace
-
-result<directory_listing> list_directory(const root& root, std::string_view path,
-                                         list_options options) {
-  PADDOCK_TRY(const opened directory, root.open_beneath(path, access::directory));
-  directory_listing listing;
-  listing.path = directory.path;
+/// The names, in the order of the kernel.
+result<void> read_names(const root& root, const opened& directory, const work_bounds& bounds,
+                        directory_listing& listing) {
   const bool at_root = directory.path.empty();
   result<void> within;
   const auto add = [&](std::string_view name, unsigned char type) {
-    if (within = keep_within(options.bounds, listing); !within) return false;
+    if (within = keep_within(bounds, listing); !within) return false;
     if (at_root ? root.is_protected(name) : root.is_hidden_name(name)) return true;
     if (is_passing(directory.fd.get(), name)) return true;
     listing.entries.push_back({.name_offset = static_cast<std::uint32_t>(listing.names.size()),
@@ -165,7 +161,34 @@ result<directory_listing> list_directory(const root& root, std::string_view path
     if (at_root) PADDOCK_CHECK(root.check_alive());
     return read.error();
   }
-  PADDOCK_CHECK(std::move(within));
+  return within;
+}
+
+/// Opens the directory and reads the names. Where others hold the memory that the next of them
+/// need, what is there is given back, because they may wait for it, and reading begins anew as soon
+/// as twice as much can be had.
+result<opened> open_and_read(const root& root, std::string_view path, const work_bounds& bounds,
+                             directory_listing& listing) {
+  for (std::uint64_t share = 0;;) {
+    PADDOCK_TRY(opened directory, root.open_beneath(path, access::directory));
+    PADDOCK_CHECK(listing.memory.grow(share, bounds));
+    const auto read = read_names(root, directory, bounds, listing);
+    if (read) return directory;
+    const std::uint64_t held = listing.memory.bytes();
+    if (read.error().code != error_code::too_many || held == 0) return read.error();
+    share = std::min(2 * held, bounds.memory->bytes());
+    if (share == held) return read.error();
+    listing = {};
+  }
+}
+
+} // namespace
+
+result<directory_listing> list_directory(const root& root, std::string_view path,
+                                         list_options options) {
+  directory_listing listing;
+  PADDOCK_TRY(const opened directory, open_and_read(root, path, options.bounds, listing));
+  listing.path = directory.path;
   listing.total = listing.entries.size();
   std::atomic<bool> given_up{false};
   const auto examine_all = [&] {

@@ -26,6 +26,7 @@ result<void> memory_share::grow(std::uint64_t bytes, const work_bounds& bounds) 
   const error too_large{error_code::too_large, 0, "memory budget"};
   if (bytes > budget->bytes() || bytes_ > budget->bytes() - bytes) return too_large;
   while (!budget->try_take(bytes)) {
+    if (bytes_ > 0) return error{error_code::too_many, 0, "memory budget"};
     if (const auto wanted = bounds.check(); !wanted)
       return wanted.error().code == error_code::cancelled
                  ? wanted.error()

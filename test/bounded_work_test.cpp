@@ -204,6 +204,27 @@ TEST_F(bounded_work, edits_of_large_files_share_the_memory) {
   EXPECT_LT(kib, (3 * file_bytes + 32 * mib) / 1024);
 }
 
+TEST_F(bounded_work, listings_that_each_fit_all_end) {
+  constexpr int calls = 6;
+  tree.directory("many");
+  for (int i = 0; i < 20'000; ++i)
+    tree.file("many/" + std::to_string(i));
+  const std::string arguments = R"({"path":"many","limit":1})";
+  for (const char* deadline : {"600000", "0"}) {
+    SCOPED_TRACE(deadline);
+    serve({"--max-memory-bytes", "5000000", "--max-tool-ms", deadline});
+    EXPECT_EQ("ok", ask("listDirectory", arguments).error);
+    for (int i = 0; i < calls; ++i)
+      put(deadline + std::to_string(i), "listDirectory", arguments);
+    for (int i = 0; i < calls; ++i)
+      EXPECT_EQ("ok", answer(deadline + std::to_string(i)).error);
+  }
+  expect_others_are_answered();
+  // The control: they do need that much.
+  serve({"--max-memory-bytes", "4000000"});
+  EXPECT_EQ("too_large", ask("listDirectory", arguments).error);
+}
+
 TEST_F(bounded_work, one_call_that_needs_more_than_all_may_hold_is_told_so) {
   dense("dense", 4 * mib);
   const std::string edit = R"({"path":"dense","oldText":"line\nabsent","newText":"x"})";

@@ -79,6 +79,49 @@ TEST(MemoryBudget, WaitingEndsWithTheCall) {
   EXPECT_EQ(other.bytes(), 100U);
 }
 
+TEST(MemoryBudget, WhoHoldsSomethingNeverWaits) {
+  memory_budget budget(100);
+  memory_share one;
+  memory_share two;
+  ASSERT_THAT(one.grow(50, {.memory = &budget}), IsOk());
+  ASSERT_THAT(two.grow(40, {.memory = &budget}), IsOk());
+  // Who would wait says that nobody wants the result: the control.
+  const std::atomic<bool> yes{true};
+  const work_bounds bounds{.cancelled = &yes, .memory = &budget};
+  EXPECT_THAT(memory_share().grow(20, bounds), IsError(cancelled));
+  EXPECT_THAT(one.grow(20, bounds), IsError(too_many));
+  EXPECT_EQ(one.bytes(), 50U);
+  EXPECT_THAT(one.grow(10, bounds), IsOk());
+  EXPECT_THAT(two.grow(20, bounds), IsError(too_many));
+  one.give_back();
+  EXPECT_THAT(two.grow(60, bounds), IsOk());
+}
+
+TEST(MemoryBudget, ManyThatGrowAllEnd) {
+  memory_budget budget(1000);
+  std::atomic<unsigned> done{0};
+  std::atomic<unsigned> refused{0};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (unsigned i = 0; i < 100; ++i) {
+        memory_share share;
+        ASSERT_THAT(share.grow(200, {.memory = &budget}), IsOk());
+        for (unsigned step = 0; step < 3; ++step) {
+          std::this_thread::yield();
+          if (share.grow(200, {.memory = &budget})) continue;
+          ++refused;
+          break;
+        }
+        if (share.bytes() == 800) ++done;
+      }
+    });
+  for (auto& t : threads)
+    t.join();
+  EXPECT_EQ(done + refused, 800U);
+  EXPECT_EQ(budget.held(), 0U);
+}
+
 TEST(MemoryBudget, ManyNeverHoldMoreThanThereIs) {
   memory_budget budget(1000);
   std::atomic<std::uint64_t> held{0};

@@ -60,9 +60,11 @@ public:
   }
   ~memory_share() { give_back(); }
 
-  /// Takes so many bytes more, and waits for others where there are not enough. Without a budget
-  /// in `bounds` everything can be had. Errors: too_large (more than the whole budget), too_many
-  /// (others hold it until the deadline), cancelled.
+  /// Takes so many bytes more. Where there are not enough, a share that holds nothing waits for
+  /// others; one that holds something fails at once, because others may wait for what it holds.
+  /// Whoever holds a second share of the same budget must not wait either. Without a budget in
+  /// `bounds` everything can be had. Errors: too_large (more than the whole budget), too_many
+  /// (others hold it, until the deadline where this waits), cancelled.
   [[nodiscard]] result<void> grow(std::uint64_t bytes, const work_bounds& bounds);
   /// Gives everything back now.
   void give_back() noexcept;
