@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::string_view repository = ".git";
 
+/// By which git tells a repository.
+constexpr std::string_view repository_marks[] = {"HEAD", "objects", "commondir"};
+
 /// What a file system that folds case makes of a character that is not ASCII, where that is ASCII
 /// or nothing. Sequences of UTF-8.
 struct folded_sequence {
@@ -136,14 +139,24 @@ result<name_rules> name_rules::make(std::span<const protected_name> names) {
     }
     auto parts = parts_of(name);
     const bool anywhere = parts.size() > 1 && parts.front() == repository;
+    if (anywhere) made.note_in_git(parts[1]);
     made.read_only_.push_back({name, std::move(parts), anywhere});
   }
+  if (std::ranges::any_of(made.read_only_, &rule::anywhere))
+    for (const std::string_view mark : repository_marks)
+      made.note_in_git(mark);
   return made;
 }
 
+void name_rules::note_in_git(std::string_view part) {
+  for (const char first : {detail::ascii_lower(part[0]), detail::ascii_upper(part[0])})
+    table_[static_cast<unsigned char>(first)] |= begins_in_git;
+}
+
 bool name_rules::is_hidden(std::string_view component) const {
-  return std::ranges::any_of(hidden_,
-                             [&](const char* name) { return same_folded(component, name); });
+  return could_concern(component) && std::ranges::any_of(hidden_, [&](const char* name) {
+           return same_folded(component, name);
+         });
 }
 
 bool name_rules::leads_through_hidden(std::string_view path) const {
@@ -151,6 +164,34 @@ bool name_rules::leads_through_hidden(std::string_view path) const {
   for (auto part = next_component(path); !part.empty(); part = next_component(path))
     if (is_hidden(part)) return true;
   return false;
+}
+
+const char* name_rules::find_of_repository(
+    std::string_view resolved,
+    const std::function<bool(std::string_view directory)>& is_repository) const {
+  if (!could_be_of_repository(resolved)) return nullptr;
+  const auto parts = parts_of(resolved);
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    if (same_folded(parts[at], repository)) return nullptr; // its name says what it is
+    const auto begin = static_cast<std::size_t>(parts[at].data() - resolved.data());
+    const auto directory = resolved.substr(0, begin == 0 ? 0 : begin - 1);
+    // Without these it would be taken for no repository, and then for one again.
+    const bool is_mark =
+        at + 1 == parts.size() && std::ranges::any_of(repository_marks, [&](std::string_view mark) {
+          return same_folded(parts[at], mark);
+        });
+    for (const rule& each : read_only_) {
+      if (!each.anywhere || each.parts.size() > parts.size() - at + 1) continue;
+      const auto rest = std::span(each.parts).subspan(1);
+      const bool same = std::ranges::equal(rest, std::span(parts).subspan(at, rest.size()),
+                                           [](std::string_view of_rule, std::string_view part) {
+                                             return same_folded(part, of_rule);
+                                           });
+      if ((same || is_mark) && is_repository(directory)) return each.name;
+      if (is_mark) break; // the answer is the same for each
+    }
+  }
+  return nullptr;
 }
 
 /// `parts` begins where the rule is to begin.

@@ -36,6 +36,16 @@ public:
     }
     return seen != 0;
   }
+  /// False for nearly every path: then no part of it is called like what git obeys in a repository.
+  [[nodiscard]] bool could_be_of_repository(std::string_view path) const noexcept {
+    unsigned seen = 0;
+    unsigned mask = begins_in_git | odd;
+    for (const char c : path) {
+      seen |= table_[static_cast<unsigned char>(c)] & mask;
+      mask = c == '/' ? begins_in_git | odd : odd;
+    }
+    return seen != 0;
+  }
   /// Whether a component is a hidden name.
   [[nodiscard]] bool is_hidden(std::string_view component) const;
   /// Whether a component of the path is. `..` is a name like any other.
@@ -57,6 +67,12 @@ public:
     std::function<bool(std::string_view directory)> holds_repository; ///< it has an entry `.git`
     std::function<bool(std::string_view rest)> counts_above; ///< whether being above that matters
   };
+  /// What git would obey in a repository that is not called `.git`: a bare one, or one that a file
+  /// `.git` names. `is_repository` is asked about a directory only where a part of the path has
+  /// such a name. Returns the name of the rule, or null.
+  [[nodiscard]] const char*
+  find_of_repository(std::string_view resolved,
+                     const std::function<bool(std::string_view directory)>& is_repository) const;
   /// `resolved` is relative to the top, without `.` and `..`.
   [[nodiscard]] match find_read_only(std::string_view resolved, const look_up& look) const;
 
@@ -66,9 +82,11 @@ private:
     std::vector<std::string_view> parts; ///< of `name`
     bool anywhere;                       ///< in every repository by its own first component
   };
-  static constexpr std::uint8_t begins = 1; ///< a protected name begins with this byte
-  static constexpr std::uint8_t odd = 2;    ///< a file system may take it for another
+  static constexpr std::uint8_t begins = 1;        ///< a protected name begins with this byte
+  static constexpr std::uint8_t odd = 2;           ///< a file system may take it for another
+  static constexpr std::uint8_t begins_in_git = 4; ///< what git obeys begins with this byte
 
+  void note_in_git(std::string_view part);
   [[nodiscard]] static match match_at(const rule& asked, std::span<const std::string_view> parts);
 
   std::array<std::uint8_t, 256> table_{};

@@ -325,7 +325,7 @@ result<place> root::locate(std::string_view path, final_link last, parents missi
     return refuse(meant.empty() ? error_code::workspace_root : error_code::invalid_argument);
   }
   // A protected link may lead elsewhere; what its name leads to is protected as well.
-  if (rules_->could_concern(asked))
+  if (rules_->could_concern(asked) || rules_->could_be_of_repository(asked))
     if (const auto spelled = resolve::collapse(asked))
       PADDOCK_CHECK(check_changeable(*spelled, wanted));
   const auto in = scope_of(*this, mounts_, configured_);

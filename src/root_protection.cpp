@@ -117,10 +117,19 @@ result<void> root::check_changeable(std::string_view resolved, purpose wanted) c
     const bool above = wanted == purpose::change && is_or_is_beneath(path, resolved);
     if (above || is_or_is_beneath(resolved, path)) return refused("");
   }
-  if (!rules_->could_concern(resolved)) return {};
   const auto status_of = [&](const std::string& path) {
     return sys::status_at(fd_.get(), path.c_str(), AT_SYMLINK_NOFOLLOW);
   };
+  const auto has = [&](std::string_view directory, const char* name) {
+    std::string path(directory);
+    if (!path.empty()) path += '/';
+    return status_of(path.append(name)).has_value();
+  };
+  const char* of_repository = rules_->find_of_repository(resolved, [&](std::string_view directory) {
+    return has(directory, "HEAD") && (has(directory, "objects") || has(directory, "commondir"));
+  });
+  if (of_repository != nullptr) return refused(of_repository);
+  if (!rules_->could_concern(resolved)) return {};
   const auto here = [&](std::string_view rest) {
     if (wanted == purpose::make_directory) return false;
     const auto entry = status_of(std::string(resolved));
@@ -129,11 +138,9 @@ result<void> root::check_changeable(std::string_view resolved, purpose wanted) c
     return status_of(std::string(resolved).append("/").append(rest)).has_value();
   };
   const auto found = rules_->find_read_only(
-      resolved, {.holds_repository =
-                     [&](std::string_view directory) {
-                       return status_of(std::string(directory).append("/.git")).has_value();
-                     },
-                 .counts_above = here});
+      resolved,
+      {.holds_repository = [&](std::string_view directory) { return has(directory, ".git"); },
+       .counts_above = here});
   return found.how == name_rules::relation::none ? result<void>() : refused(found.name);
 }
 

@@ -107,6 +107,40 @@ TEST_P(protected_names_test, what_programs_outside_obey_cannot_be_changed) {
   EXPECT_EQ(before, test::describe_tree(canary.ws())); // and nothing was made on the way
 }
 
+TEST_P(protected_names_test, repositories_of_other_names_cannot_be_changed_either) {
+  for (const char* file :
+       {"ws/x.git/HEAD", "ws/x.git/config", "ws/x.git/objects/1", "ws/store/g/HEAD",
+        "ws/store/g/objects/1", "ws/store/g/hooks/post-update", "ws/store/w/HEAD",
+        "ws/store/w/commondir", "ws/half/HEAD", "ws/half/config"})
+    put(file);
+  t.link("ws/door", "x.git");
+  const root r = open();
+  const std::string before = test::describe_tree(canary.ws());
+  for (const char* path :
+       {"x.git/config", "x.git/hooks", "x.git/hooks/post-receive", "x.git/hooks/deep/new",
+        "x.git/config.worktree", "x.git/commondir", "x.git/CONFIG", "x.git/Hoo\u212as/x",
+        "./f/../x.git/config", "store/g/config", "store/g/hooks/post-update", "store/w/config",
+        "store/w/commondir", "door/config", "door/hooks/x", "x.git/HEAD", "x.git/objects"})
+    expect_of_changes(r, path, write_protected);
+  EXPECT_EQ(before, test::describe_tree(canary.ws()));
+  // The controls: the same names where there is no repository, and the rest of one.
+  for (const char* path : {"half/config", "half/hooks/x", "config", "hooks/x", "objects", "HEAD",
+                           "x.git/description", "x.git/objects/2", "x.git/refs/heads/config"})
+    EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
+  EXPECT_THAT(write_file(open({.protected_names = {}}), "x.git/config", "x"), IsOk());
+  EXPECT_THAT(move_entry(r, "x.git", "y.git"), IsOk()); // it may go as a whole
+  EXPECT_THAT(write_file(r, "y.git/config", "x"), IsError(write_protected));
+}
+
+TEST_P(protected_names_test, a_workspace_that_is_a_bare_repository_is_one) {
+  put("ws/HEAD");
+  put("ws/objects/1");
+  const root r = open();
+  for (const char* path : {"config", "hooks/pre-commit", "commondir"})
+    expect_of_changes(r, path, write_protected);
+  EXPECT_THAT(write_file(r, "description", "x"), IsOk());
+}
+
 TEST_P(protected_names_test, reading_and_everything_else_goes_on) {
   const root r = open();
   for (const char* path : {".git/config", ".vscode/tasks", ".envrc", "sub/.git/config"})
