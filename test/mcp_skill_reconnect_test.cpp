@@ -208,6 +208,39 @@ TEST_F(reconnecting_skills, calls_in_flight_and_meanwhile_fail_and_are_not_repea
   EXPECT_EQ(skill->state(), state::closed);
 }
 
+// Whoever calls while the loss is being told must get past the one who tells it, and so must the
+// observer past whoever calls.
+TEST_F(reconnecting_skills, a_loss_is_told_while_others_use_the_skill) {
+  struct seen_by { // kept by the thread that may hang
+    std::unique_ptr<mcp_skill> skill;
+    std::atomic<bool> got_past{false};
+    std::atomic<int> state_told{-1};
+    test::signal_once called, told;
+  };
+  const auto seen = std::make_shared<seen_by>();
+  seen->skill = std::make_unique<mcp_skill>(
+      mcp_options{.name = "s",
+                  .endpoint = server_.endpoint(),
+                  .reconnect = never,
+                  .on_event = [seen = seen.get(), kept = std::weak_ptr(seen)](const any_event& e) {
+                    if (!std::holds_alternative<event::disconnected>(e) || seen->state_told >= 0)
+                      return;
+                    std::thread([seen = kept.lock()] {
+                      EXPECT_THAT(seen->skill->call_tool("t", "{}"), IsError(error_code::io));
+                      seen->called.raise();
+                    }).detach();
+                    seen->got_past = seen->called.wait();
+                    if (!seen->got_past) return; // or asking would hang for good
+                    seen->state_told = static_cast<int>(seen->skill->state());
+                    seen->told.raise();
+                  }});
+  ASSERT_THAT(seen->skill->init(&why_), IsOk()) << why_.message;
+  server_.hang_up();
+  ASSERT_TRUE(seen->told.wait());
+  EXPECT_TRUE(seen->got_past);
+  EXPECT_EQ(seen->state_told, static_cast<int>(state::reconnecting));
+}
+
 TEST_F(reconnecting_skills, the_server_says_how_long_to_wait) {
   server_.ask_for_pause(250'000);
   const auto skill = make(quick);

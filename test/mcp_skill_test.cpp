@@ -6,6 +6,7 @@
 #include "support/command_fixture.hpp"
 #include "support/matchers.hpp"
 #include "support/temp_tree.hpp"
+#include "support/transport_sink.hpp"
 
 #include <paddock/skill_manager/mcp_skill.hpp>
 #include <paddock/skill_manager/skill_set.hpp>
@@ -13,8 +14,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -115,7 +119,8 @@ protected:
     if (!outcome) return std::string(wire_name(outcome.error().code)) + ": " + why.message;
     return std::get<tool_reply>(*outcome).content;
   }
-  [[nodiscard]] std::vector<std::unique_ptr<manager>> managers(const expert& e) {
+  [[nodiscard]] std::vector<std::unique_ptr<manager>> managers(const expert& e,
+                                                               observer heard_by = {}) {
     auto opened = root::open(tree.path());
     EXPECT_THAT(opened, IsOk());
     config c;
@@ -124,7 +129,7 @@ protected:
                                .base = {},
                                .environment = environment,
                                .client = client,
-                               .on_event = listener()},
+                               .on_event = heard_by ? std::move(heard_by) : listener()},
                               &why);
     EXPECT_THAT(made, IsOk()) << why.message;
     return made ? *std::move(made) : std::vector<std::unique_ptr<manager>>();
@@ -573,6 +578,46 @@ TEST_F(mcp_skills, an_observer_hears_one_event_at_a_time) {
     EXPECT_LT(at("connected " + s + " skill_server 1"), at("disconnected " + s));
     EXPECT_EQ(std::ranges::count(heard, "disconnected " + s), 1);
   }
+}
+
+TEST_F(mcp_skills, an_observer_may_ask_every_skill_at_every_event) {
+  struct asking { // kept by the thread that may hang
+    std::unique_ptr<skill_set> set;
+    std::atomic<const skill_set*> ready{nullptr};
+    std::mutex guard;
+    std::set<std::string> heard;
+    test::signal_once done;
+  };
+  const auto asked = std::make_shared<asking>();
+  expert e;
+  e.skills = {entry("eager", {"one", "crash"}), entry("lazy", {"two"}), entry("later", {"three"})};
+  e.skills[0].tools.pick = {"one", "crash", "gone"};
+  e.skills[1].start = e.skills[2].start = startup::lazy;
+  const auto ask = [to = asked.get()](const any_event& event) {
+    if (to->ready == nullptr) return;
+    for (const auto& m : to->set->managers()) {
+      (void)m->state();
+      (void)m->tool_definitions().has_value();
+      if (m->type() != skill_type::mcp) continue;
+      EXPECT_THAT(m->init(), IsError(error_code::conflict));
+      EXPECT_FALSE(m->call_tool("one", "{}").has_value());
+    }
+    (void)to->set->tool_definitions().has_value();
+    const std::lock_guard lock(to->guard);
+    to->heard.insert(shown(event).substr(0, shown(event).find(' ')));
+  };
+  asked->set = std::make_unique<skill_set>(managers(e, ask));
+  asked->ready = asked->set.get();
+  std::thread([asked] {
+    EXPECT_THAT(asked->set->init(), IsOk());
+    EXPECT_THAT(*asked->set->tool_definitions(), SizeIs(testing::Ge(4)));
+    EXPECT_THAT(asked->set->call_tool("crash", "{}"), IsError(error_code::io));
+    EXPECT_THAT(asked->set->call_tool("one", "{}"), IsOk()); // started again
+    asked->set->close();
+    asked->done.raise();
+  }).detach();
+  ASSERT_TRUE(asked->done.wait()) << "the skills and their observer wait for each other";
+  EXPECT_THAT(asked->heard, ElementsAre("connected", "disconnected", "log", "starting", "warning"));
 }
 
 #ifdef PADDOCK_TEST_ADAPTER

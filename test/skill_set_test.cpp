@@ -5,6 +5,7 @@
 
 #include "support/matchers.hpp"
 #include "support/temp_tree.hpp"
+#include "support/transport_sink.hpp"
 
 #include <paddock/mcp/json.hpp>
 #include <paddock/skill_manager/base_skill.hpp>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -526,6 +528,47 @@ TEST_F(base_skills, names_of_tools_that_are_gone_are_warned_of) {
                     ? testing::Matcher<const result<call_outcome>&>(IsError(error_code::not_found))
                     : testing::_);
   }
+}
+
+/// What an observer asks at every event. Kept by the threads that ask, so that one that hangs can
+/// be left behind.
+struct asking_observer {
+  void hear(const any_event& e) {
+    const state now = asked->state();
+    const bool has_tools = asked->tool_definitions().has_value();
+    const std::lock_guard lock(guard);
+    heard.push_back(std::to_string(e.index()) + " " + std::string(name_of(now)) +
+                    (has_tools ? " with tools" : ""));
+  }
+  std::vector<std::string> lines() {
+    const std::lock_guard lock(guard);
+    return heard;
+  }
+  std::unique_ptr<manager> asked;
+  test::signal_once done;
+  std::mutex guard;
+  std::vector<std::string> heard;
+};
+
+TEST_F(base_skills, an_observer_may_ask_its_skill_at_every_event) {
+  const auto observer = std::make_shared<asking_observer>();
+  base_options o = options();
+  o.tools.pick = {"todo", "noSuchTool"};
+  o.on_event = [to = observer.get()](const any_event& e) { to->hear(e); };
+  observer->asked = std::make_unique<base_skill>(std::move(o));
+  std::thread([observer] {
+    EXPECT_THAT(observer->asked->init(), IsOk());
+    observer->asked->close();
+    observer->done.raise();
+  }).detach();
+  ASSERT_TRUE(observer->done.wait()) << "the skill and its observer wait for each other";
+  const auto index_of = [](auto e) { return std::to_string(any_event(e).index()); };
+  const mcp::server_identity nobody;
+  EXPECT_THAT(observer->lines(),
+              ElementsAre(index_of(event::warning{}) + " ready with tools",
+                          index_of(event::starting{}) + " ready with tools",
+                          index_of(event::connected{{}, nobody, {}, 0}) + " ready with tools",
+                          index_of(event::disconnected{}) + " closed"));
 }
 
 constexpr const char* sleeping =

@@ -35,10 +35,10 @@ struct base_skill::shared {
     const auto found = std::ranges::find(tools, name, &mcp::tool::name);
     return found == tools.end() ? nullptr : &*found;
   }
-  void tell(const any_event& e) const {
-    if (options.on_event) options.on_event(e);
-  }
-  [[nodiscard]] result<std::vector<mcp::tool>> chosen_tools() const;
+  void tell(const any_event& e) const { skill_manager::tell(options.on_event, e); }
+  [[nodiscard]] result<std::vector<mcp::tool>>
+  chosen_tools(std::vector<std::string>& warnings) const;
+  [[nodiscard]] result<void> start(std::vector<std::string>& warnings, failure* why);
 
   const base_options options;
   std::vector<mcp::tool> tools; // constant once `current` is ready
@@ -50,11 +50,10 @@ struct base_skill::shared {
 };
 
 /// What `pick` and `omit` leave; a name in them that is no tool, or no tool at all, is a warning.
-result<std::vector<mcp::tool>> base_skill::shared::chosen_tools() const {
+result<std::vector<mcp::tool>>
+base_skill::shared::chosen_tools(std::vector<std::string>& warnings) const {
   const auto known = mcp::workspace_tool_names();
-  const auto warn = [&](const std::string& message) {
-    tell(event::warning{options.name, message});
-  };
+  const auto warn = [&](std::string message) { warnings.push_back(std::move(message)); };
   warn_of_unknown({.pick = options.tools.pick, .omit = options.tools.omit}, known, warn);
   const auto is_known = [&](const std::string& name) {
     return std::ranges::find(known, name) != known.end();
@@ -72,6 +71,21 @@ result<std::vector<mcp::tool>> base_skill::shared::chosen_tools() const {
     names.append(names.empty() ? "" : ", ").append(name);
   warn("pick and omit leave no tool of the Base Skill; its tools are: " + names);
   return std::vector<mcp::tool>();
+}
+
+result<void> base_skill::shared::start(std::vector<std::string>& warnings, failure* why) {
+  const std::lock_guard lock(guard);
+  if (current != skill_manager::state::idle)
+    return fail(why, options.name, error_code::conflict, "the skill was initialised before");
+  auto chosen = chosen_tools(warnings);
+  if (!chosen) {
+    current = skill_manager::state::failed;
+    return fail(why, options.name, chosen.error().code,
+                "its tools cannot be made: " + std::string(text(chosen.error().code)));
+  }
+  tools = *std::move(chosen);
+  current = skill_manager::state::ready;
+  return {};
 }
 
 base_skill::base_skill(base_options options)
@@ -93,19 +107,11 @@ skill_manager::state base_skill::state() const noexcept {
 }
 
 result<void> base_skill::init(failure* why) {
-  {
-    const std::lock_guard lock(shared_->guard);
-    if (shared_->current != skill_manager::state::idle)
-      return fail(why, name(), error_code::conflict, "the skill was initialised before");
-    auto tools = shared_->chosen_tools();
-    if (!tools) {
-      shared_->current = skill_manager::state::failed;
-      return fail(why, name(), tools.error().code,
-                  "its tools cannot be made: " + std::string(text(tools.error().code)));
-    }
-    shared_->tools = *std::move(tools);
-    shared_->current = skill_manager::state::ready;
-  }
+  std::vector<std::string> warnings;
+  const auto started = shared_->start(warnings, why);
+  for (const std::string& text : warnings)
+    shared_->tell(event::warning{name(), text});
+  PADDOCK_CHECK(started);
   const mcp::server_identity identity{
       .name = "paddock", .version = PADDOCK_VERSION, .instructions = {}, .revision = {}};
   shared_->tell(event::starting{name(), "in this process"});

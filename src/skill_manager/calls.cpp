@@ -5,10 +5,28 @@
 #include <paddock/detail/nearest_name.hpp>
 #include <paddock/environment.hpp>
 
+#include <gsl/util>
+
 #include <algorithm>
 #include <utility>
 
 namespace paddock::skill_manager {
+namespace {
+
+thread_local unsigned observers_entered = 0;
+
+} // namespace
+
+void tell(const observer& heard_by, const any_event& e) {
+  if (!heard_by) return;
+  ++observers_entered;
+  const auto leave = gsl::finally([] { --observers_entered; });
+  heard_by(e);
+}
+
+bool is_inside_observer() noexcept {
+  return observers_entered > 0;
+}
 
 error fail(failure* why, std::string_view skill, error_code code, std::string message) {
   if (why != nullptr) *why = {std::string(skill), std::move(message)};

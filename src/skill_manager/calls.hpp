@@ -19,6 +19,13 @@ namespace paddock::skill_manager {
 [[nodiscard]] error fail(failure* why, std::string_view skill, error_code code,
                          std::string message);
 
+/// Tells an event. The caller holds no mutex: the observer may come back to any skill for what is
+/// known of it, and other threads must get past this one.
+void tell(const observer& heard_by, const any_event& e);
+/// Whether this thread is inside an observer, and so may not wait for a skill: the skill may wait
+/// for the observer.
+[[nodiscard]] bool is_inside_observer() noexcept;
+
 /// idle becomes ready, for a manager that has nothing to start. Errors: conflict.
 [[nodiscard]] result<void> start_once(std::atomic<state>& s, std::string_view skill, failure* why);
 /// Errors: conflict (not initialised), cancelled (closed).

@@ -55,7 +55,7 @@ result<call_outcome> delegate_skill::call_tool(std::string_view tool, std::strin
                 std::string(tool) + " requires a query: a string that says what to do");
   delegate_call call{
       .expert = options_.expert, .tool = std::string(tool), .query = std::string(*query)};
-  if (options_.on_event) options_.on_event(event::delegated{call});
+  tell(options_.on_event, event::delegated{call});
   return call_outcome(std::move(call));
 }
 

@@ -70,7 +70,7 @@ result<call_outcome> interactive_skill::call_tool(std::string_view tool, std::st
                         .description = found->description,
                         .input_schema = found->input_schema,
                         .arguments = given.view().text()};
-  if (options_.on_event) options_.on_event(event::interactive{call});
+  tell(options_.on_event, event::interactive{call});
   return call_outcome(std::move(call));
 }
 

@@ -16,14 +16,14 @@ namespace {
 
 using manager_list = std::vector<std::unique_ptr<manager>>;
 
-/// Hears every skill, one event at a time.
+/// Hears every skill, one event at a time, but for those that an observer causes by what it calls.
 observer one_at_a_time(observer heard_by) {
   if (!heard_by) return {};
-  return
-      [guard = std::make_shared<std::mutex>(), heard_by = std::move(heard_by)](const any_event& e) {
-        const std::lock_guard lock(*guard);
-        heard_by(e);
-      };
+  return [guard = std::make_shared<std::recursive_mutex>(),
+          heard_by = std::move(heard_by)](const any_event& e) {
+    const std::lock_guard lock(*guard);
+    heard_by(e);
+  };
 }
 
 class maker {
@@ -61,7 +61,7 @@ private:
     std::vector<std::string> left_out;
     PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment, why_, &left_out));
     for (const std::string& text : left_out)
-      if (on_event_) on_event_(event::warning{entry.name, text});
+      tell(on_event_, event::warning{entry.name, text});
     if (auto* program = std::get_if<mcp::stdio_endpoint>(&endpoint))
       program->helper = options_.base.exec_helper;
     mcp_options o{.name = entry.name,

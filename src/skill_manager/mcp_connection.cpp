@@ -132,29 +132,30 @@ std::string mcp_skill::connection::why_lost() const {
 }
 
 void mcp_skill::connection::announce() {
-  const std::lock_guard lock(events_guard_);
-  announced_ = true;
   tell(event::connected{options_.name, client_->server(), client_->times(), known()->size()});
-  if (!lost_) return;
-  ended_ = true;
-  tell(event::disconnected{options_.name, *lost_});
+  std::unique_lock lock(events_guard_);
+  announced_ = true;
+  if (lost_) tell_end(lock, *lost_);
 }
 
 void mcp_skill::connection::on_lost(std::string_view why) {
-  {
-    const std::lock_guard lock(events_guard_);
-    lost_ = why.empty() ? "the connection was lost" : std::string(why);
-    if (!announced_ || std::exchange(ended_, true)) return;
-    tell(event::disconnected{options_.name, *lost_});
-  }
-  hooks_.lost();
+  std::unique_lock lock(events_guard_);
+  lost_ = why.empty() ? "the connection was lost" : std::string(why);
+  if (tell_end(lock, *lost_)) hooks_.lost();
 }
 
 void mcp_skill::connection::close() noexcept {
   if (client_) client_->close();
-  const std::lock_guard lock(events_guard_);
-  if (!announced_ || std::exchange(ended_, true)) return;
-  tell(event::disconnected{options_.name, {}});
+  std::unique_lock lock(events_guard_);
+  tell_end(lock, {});
+}
+
+/// Once, and after "connected". False when it is not up to the caller. Unlocks.
+bool mcp_skill::connection::tell_end(std::unique_lock<std::mutex>& lock, std::string why) {
+  const bool is_mine = announced_ && !std::exchange(ended_, true);
+  lock.unlock();
+  if (is_mine) tell(event::disconnected{options_.name, why});
+  return is_mine;
 }
 
 } // namespace paddock::skill_manager

@@ -4,6 +4,8 @@
 // One connection of an MCP skill to its server, from its start to its loss. A skill that is started
 // again has another one.
 
+#include "skill_manager/calls.hpp"
+
 #include <paddock/skill_manager/mcp_skill.hpp>
 
 #include <atomic>
@@ -55,9 +57,8 @@ private:
   [[nodiscard]] result<void> select(failure* why);
   void announce();
   void on_lost(std::string_view why);
-  void tell(const any_event& e) const {
-    if (options_.on_event) options_.on_event(e);
-  }
+  bool tell_end(std::unique_lock<std::mutex>& lock, std::string why);
+  void tell(const any_event& e) const { skill_manager::tell(options_.on_event, e); }
 
   const mcp_options& options_; // of the skill, which lives longer
   const hooks& hooks_;         // likewise
@@ -66,10 +67,10 @@ private:
   mutable std::mutex guard_;
   definition_list definitions_;
 
-  // Held while an event is told, so that "connected" comes before "disconnected" and that only
-  // once.
+  // Not held while an event is told. Who comes before "connected" has been told leaves
+  // "disconnected" to the one who tells that; who sets `ended_` tells it.
   mutable std::mutex events_guard_;
-  bool announced_ = false;
+  bool announced_ = false; // "connected" has been told
   bool ended_ = false;
   std::optional<std::string> lost_;
 

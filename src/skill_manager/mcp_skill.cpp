@@ -170,6 +170,9 @@ skill_manager::state mcp_skill::state() const noexcept {
 }
 
 result<void> mcp_skill::init(failure* why) {
+  if (is_inside_observer())
+    return fail(why, name(), error_code::conflict,
+                "an observer cannot wait for a server: initialise the skill after it has returned");
   {
     const std::lock_guard lock(shared_->guard);
     if (shared_->closing) return fail(why, name(), error_code::cancelled, "the skill was closed");
@@ -201,7 +204,23 @@ void mcp_skill::close() noexcept {
   shared_->changed.notify_all();
 }
 
+/// Without waiting for anything.
+result<std::vector<tool_definition>> mcp_skill::shared::known_tools(failure* why) const {
+  const std::lock_guard lock(guard);
+  if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
+  if (current == skill_manager::state::failed) {
+    if (why != nullptr) *why = failed_because;
+    return failed_with;
+  }
+  if (link != nullptr) return *link->known();
+  if (offered) return *offered;
+  return fail(why, options.name, error_code::conflict,
+              "the skill is not connected, and an observer cannot wait for it: ask again after it "
+              "has returned");
+}
+
 result<std::vector<tool_definition>> mcp_skill::tool_definitions(failure* why) {
+  if (is_inside_observer()) return shared_->known_tools(why);
   const auto link = shared_->use(why);
   if (!link) {
     // An agent's tools do not come and go with a connection that will be there again.
@@ -221,6 +240,9 @@ result<call_outcome> mcp_skill::call_tool(std::string_view tool, std::string_vie
   call_arguments given;
   PADDOCK_CHECK(given.parse(arguments, name(), why));
   if (!shared_->may_offer(tool)) return no_such_tool(why, name(), tool);
+  if (is_inside_observer())
+    return fail(why, name(), error_code::conflict,
+                "an observer cannot wait for a server: call the tool after it has returned");
   PADDOCK_TRY(const auto link, shared_->use(why));
   if (!offers(*link->known(), tool)) {
     PADDOCK_TRY(const auto renewed, link->definitions(why));

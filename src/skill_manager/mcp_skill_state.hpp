@@ -5,6 +5,7 @@
 // was lost is tried again on a thread of the skill (mcp_reconnect.cpp), a program by its next use
 // (mcp_skill.cpp).
 
+#include "skill_manager/calls.hpp"
 #include "skill_manager/mcp_connection.hpp"
 
 #include <condition_variable>
@@ -33,6 +34,7 @@ struct mcp_skill::shared {
   [[nodiscard]] result<std::shared_ptr<connection>> replace_lost(std::unique_lock<std::mutex>& lock,
                                                                  failure* why);
   [[nodiscard]] skill_manager::state visible_state() const;
+  [[nodiscard]] result<std::vector<tool_definition>> known_tools(failure* why) const;
   [[nodiscard]] bool may_offer(std::string_view tool) const;
   [[nodiscard]] bool is_remote() const {
     return std::holds_alternative<mcp::http_endpoint>(options.endpoint);
@@ -49,9 +51,7 @@ struct mcp_skill::shared {
   [[nodiscard]] std::string when_again() const;
 
   void warn(const std::string& text);
-  void tell(const any_event& e) const {
-    if (options.on_event) options.on_event(e);
-  }
+  void tell(const any_event& e) const { skill_manager::tell(options.on_event, e); }
 
   static constexpr unsigned restarts_max = 1;
 

@@ -63,7 +63,8 @@ struct skill_set::shared {
   [[nodiscard]] result<void> init_all(failure* why);
   void init_one(manager& m, failure_slot& failed);
   enum class reach : std::uint8_t { started, every };
-  /// The tools of all skills that are started, or of every one, which starts lazy ones.
+  /// The tools of all skills that are started, or of every one, which starts lazy ones. From inside
+  /// an observer none is started: what starts may have an event to tell it.
   [[nodiscard]] result<listing> list(reach r, failure* why) const;
   void close_all() noexcept;
   [[nodiscard]] manager* find(std::string_view tool) const;
@@ -136,7 +137,8 @@ result<skill_set::shared::listing> skill_set::shared::list(reach r, failure* why
       lazy.push_back(i);
     else
       ask(i);
-  if (r == reach::every) for_all_at_once(lazy.size(), [&](std::size_t i) { ask(lazy[i]); });
+  if (r == reach::every && !is_inside_observer())
+    for_all_at_once(lazy.size(), [&](std::size_t i) { ask(lazy[i]); });
   if (const auto first = failed.get()) return report(*first, why);
   listing made;
   for (std::size_t i = 0; i < managers.size(); ++i)
@@ -189,6 +191,9 @@ skill_set::~skill_set() {
 }
 
 result<void> skill_set::init(failure* why) {
+  if (is_inside_observer())
+    return fail(why, {}, error_code::conflict,
+                "an observer cannot wait for skills: initialise them after it has returned");
   {
     const std::lock_guard lock(shared_->guard);
     if (std::exchange(shared_->initialised, true))

@@ -10,7 +10,11 @@
 /// on when it has the answer. The library never asks a person and never starts an expert by itself.
 ///
 /// Thread-safety: a manager's and a set's members may be called from any number of threads at once.
-/// Event callbacks may come from several threads, one at a time.
+/// Event callbacks may come from several threads; all skills that one make_managers made tell
+/// theirs one at a time. An observer may ask every manager and set for its state and its tools. It
+/// must not wait for a server, which may be waiting for it: from inside an observer the tools of an
+/// MCP skill are those last known, its `init` and `call_tool` fail with `conflict`, a set starts no
+/// lazy skill, and nothing may be closed or destroyed.
 
 #include <paddock/mcp/client.hpp>
 #include <paddock/result.hpp>
