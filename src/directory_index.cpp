@@ -99,7 +99,16 @@ void directory_index::find_changed(int top) {
     if (each.changed) pending_.push_back(*each.path);
 }
 
+/// The directory above has been looked at before and, it may be, locked since.
+bool directory_index::is_in_reach(const std::string& path) const {
+  if (path.empty()) return true;
+  const auto slash = path.rfind('/');
+  const auto above = known_.find(slash == path.npos ? "" : path.substr(0, slash));
+  return above != known_.end() && !above->second.unreadable;
+}
+
 void directory_index::list(int top, const std::string& path) {
+  if (!is_in_reach(path)) return forget(path);
   resolve::scope in;
   in.root = top;
   in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
@@ -118,7 +127,9 @@ void directory_index::list(int top, const std::string& path) {
         fresh.subdirectories.emplace_back(name);
       return true;
     });
-    fresh.unreadable = !listed;
+    // Without the right to search it, nothing in it can be covered either.
+    fresh.unreadable = !listed || !sys::status_at(fd->get(), ".");
+    if (fresh.unreadable) fresh.subdirectories.clear();
   } else {
     fresh.unreadable = true;
   }

@@ -44,6 +44,7 @@ public:
 
 private:
   void find_changed(int top);
+  [[nodiscard]] bool is_in_reach(const std::string& path) const;
   void list(int top, const std::string& path);
   void forget(const std::string& path);
 

@@ -84,7 +84,9 @@ public:
         directories_([this](std::string_view name) { return matters(name); }) {}
 
   [[nodiscard]] bool is_for(object top, const std::vector<protected_name>& names) const {
-    return top_ == top && names_ == names;
+    const bool born_alike =
+        top_.created_ns == top.created_ns || top_.created_ns == 0 || top.created_ns == 0;
+    return top_.device == top.device && top_.inode == top.inode && born_alike && names_ == names;
   }
 
   result<entries_to_protect> begin(int workspace, std::uint64_t& command);
@@ -93,11 +95,13 @@ public:
 private:
   struct interval {
     std::int64_t begin_ns;
-    std::int64_t end_ns; ///< 0: still running
+    std::int64_t end_ns;          ///< 0: still running
+    std::set<std::string> absent; ///< watched names that were not there at its beginning
   };
 
   [[nodiscard]] bool matters(std::string_view name) const;
   [[nodiscard]] bool is_own(int workspace, const std::string& path);
+  [[nodiscard]] std::set<std::string> mark_appeared(int workspace, entries_to_protect& found) const;
   void add_top(entries_to_protect& found) const;
   void add_repository(entries_to_protect& found, const std::string& path,
                       const directory_index::directory& in) const;
@@ -146,6 +150,23 @@ bool workspace_watch::index::is_own(int workspace, const std::string& path) {
   };
   known = {looked_before_ && std::ranges::any_of(commands_, made_by), status->created_ns};
   return known.of_command;
+}
+
+/// A name that was not there when a command began that still runs is taken for made by it, so that
+/// of two commands one does not protect what the other has made. Returns what is not there now.
+std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
+                                                            entries_to_protect& found) const {
+  std::set<std::string> absent;
+  for (protected_entry& each : found.list) {
+    if (each.how != kind::hidden_name && each.how != kind::read_only_name) continue;
+    const auto there = sys::status_at(workspace, each.path.c_str(), AT_SYMLINK_NOFOLLOW);
+    const bool made = std::ranges::any_of(commands_, [&](const auto& command) {
+      return command.second.end_ns == 0 && command.second.absent.contains(each.path);
+    });
+    if (there && made) each.how = kind::appeared;
+    if (!there || made) absent.insert(each.path);
+  }
+  return absent;
 }
 
 void workspace_watch::index::add_top(entries_to_protect& found) const {
@@ -223,7 +244,14 @@ result<entries_to_protect> workspace_watch::index::begin(int workspace, std::uin
   std::set<std::string> kept;
   bool unreadable = false;
   for (const auto& [path, in] : directories_.all()) {
-    unreadable = unreadable || in.unreadable;
+    if (in.unreadable) {
+      // The command may be able to unlock what it has locked, or its user owns.
+      if (path.empty())
+        unreadable = true;
+      else
+        found.list.push_back({kind::hidden_entry, path});
+      continue;
+    }
     if (in.names.empty()) continue;
     if (!path.empty())
       for (const std::string& name : in.names)
@@ -248,7 +276,7 @@ result<entries_to_protect> workspace_watch::index::begin(int workspace, std::uin
   }
   std::erase_if(commands_, [](const auto& each) { return each.second.end_ns != 0; });
   command = ++last_command_;
-  commands_[command] = {sys::file_clock_ns(), 0};
+  commands_[command] = {sys::file_clock_ns(), 0, mark_appeared(workspace, found)};
   return found;
 }
 

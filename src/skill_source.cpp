@@ -5,6 +5,8 @@
 #include "resolve.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/detail/ascii.hpp>
+
 #include <fcntl.h>
 
 #include <array>
@@ -141,7 +143,7 @@ std::unique_ptr<skill_source_reader> memory_source(std::span<const uploaded_file
 
 bool is_by_product(std::string_view component) {
   return component == "__MACOSX" || component == ".DS_Store" || component == ".git" ||
-         component.starts_with("._");
+         detail::equal_ignoring_ascii_case(component, ".perstack") || component.starts_with("._");
 }
 
 } // namespace paddock

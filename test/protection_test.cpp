@@ -21,6 +21,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace paddock::test {
@@ -552,6 +553,55 @@ TEST_F(Protection, WhatAppearsIsMovedAsideAlsoWhenThisProcessDies) {
   ::kill(host, SIGKILL);
   ::waitpid(host, nullptr, 0);
   EXPECT_TRUE(eventually([&] { return !tree_.exists("ws/.vscode"); }));
+}
+
+TEST_F(Protection, WhatOneCommandMakesIsNotProtectedByAnother) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  constexpr const char* wait_for = "until test -e %; do sleep 0.02; done; ";
+  const auto until = [&](const std::string& name) {
+    return std::string(wait_for).replace(14, 1, name);
+  };
+  std::thread first([&] { (void)in_fence("mkdir .vscode; " + until("go")); });
+  EXPECT_TRUE(eventually([&] { return tree_.exists("ws/.vscode"); }));
+  command_outcome second;
+  std::thread overlapping([&] {
+    second =
+        in_fence("touch begun; " + until("over") + "mkdir .vscode; echo evil >.vscode/tasks.json");
+  });
+  EXPECT_TRUE(eventually([&] { return tree_.exists("ws/begun"); }));
+  put("go");
+  first.join();
+  EXPECT_FALSE(tree_.exists("ws/.vscode")); // the control: it could be made again
+  put("over");
+  overlapping.join();
+  EXPECT_EQ(second.exit_code, 0) << second.err.text();
+  EXPECT_FALSE(tree_.exists("ws/.vscode"));
+  EXPECT_EQ(second.moved_aside.size(), 1U);
+}
+
+TEST_F(Protection, ALockedDirectoryHidesNothingForTheNextCommand) {
+  put("lock/in/.perstack/state", "secret");
+  on_host(std::string(git) + "init -q sub");
+  constexpr const char* lock = "chmod 000 sub lock";
+  constexpr const char* unlock = "chmod 755 sub lock; cat lock/in/.perstack/state; "
+                                 "echo evil >>sub/.git/config; true";
+  as_everybody([&] {
+    for (const char* half : {"chmod 000 sub lock", "chmod 400 sub lock", "chmod 100 sub lock"}) {
+      (void)in_fence(half);
+      EXPECT_EQ(in_fence(unlock).out.text(), "") << half;
+      on_host("chmod 755 sub lock");
+      EXPECT_THAT(tree_.content("ws/sub/.git/config"), testing::Not(HasSubstr("evil"))) << half;
+    }
+  });
+  (void)unprotected(lock);
+  EXPECT_EQ(unprotected(unlock).out.text(), "secret"); // the control
+}
+
+TEST_F(Protection, ARepositoryThatACommandMakesInANewWorkspaceIsItsOwn) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  EXPECT_EQ(in_fence("git init -q r").exit_code, 0);
+  const auto next = in_fence("git -C r config a.b d && rm -rf r");
+  EXPECT_EQ(next.exit_code, 0) << next.err.text();
 }
 
 TEST_F(Protection, SomebodyElsesEntryIsNotLostEither) {

@@ -191,6 +191,18 @@ TEST_F(VisiblePaths, AProgramThatIsALinkToElsewhereRuns) {
   }
 }
 
+TEST_F(VisiblePaths, TheWorkspaceHasNoSecondName) {
+  tree_.file("workspace/.perstack/secret", "secret");
+  tree_.link("alias", tree_ / "workspace");
+  tree_.link("other", tree_ / "outside/loose");
+  auto asked = in_workspace("");
+  asked.confinement.read_paths = {tree_ / "alias", tree_ / "other"};
+  const std::vector<std::string> names = {"alias/.perstack/secret", "other/file"};
+  EXPECT_EQ(readable(asked, names), "other/file ");
+  asked.confinement.write_paths = std::exchange(asked.confinement.read_paths, {});
+  EXPECT_EQ(readable(asked, names), "other/file ");
+}
+
 TEST_F(VisiblePaths, HomeIsEmptyWhateverItIs) {
   const std::string t = tree_.path();
   tree_.link("home-link", tree_ / "home");

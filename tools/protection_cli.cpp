@@ -28,6 +28,8 @@ std::optional<protected_name> parse_name(const std::string& text) {
 }
 
 std::string check_protect(const std::string& text) {
+  if (text.find_first_of("*?[,") != std::string::npos)
+    return text + " is not one name: patterns and lists mean nothing here; repeat the option";
   if (parse_name(text)) return {};
   return text + " is not NAME, NAME=hidden or NAME=read-only; a hidden name has no slash";
 }

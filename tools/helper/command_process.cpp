@@ -74,6 +74,8 @@ void point_to_scratch(const shared_state& shared) {
   if (shared.scratch[0] != '\0') {
     ::setenv("TMPDIR", shared.scratch, 1);
     ::setenv("HOME", shared.scratch, 1);
+    ::setenv("GIT_CONFIG_NOSYSTEM", "1",
+             0); // Landlock denies /etc/gitconfig, and git then gives up
   } else if (temporary != nullptr && ::access(temporary, W_OK) != 0) {
     ::setenv("TMPDIR", "/tmp", 1);
   }

@@ -32,7 +32,8 @@ const char* path_of(const char* entry) {
 }
 
 bool is_watched(exec_entry kind) {
-  return kind == exec_entry::hidden_name || kind == exec_entry::read_only_name;
+  return kind == exec_entry::hidden_name || kind == exec_entry::read_only_name ||
+         kind == exec_entry::appeared;
 }
 
 bool is_hidden(exec_entry kind) {
@@ -189,6 +190,10 @@ int protection::hold_one(const char* entry, note& about) {
   const exec_entry kind = kind_of(entry);
   const bool absolute = entry[1] == '/';
   if (absolute && !is_changeable(entry + 1)) return 0;
+  if (kind == exec_entry::appeared) {
+    about.now = state::absent;
+    return 0;
+  }
   const int top = absolute ? root_ : top_;
   const spot at(top, path_of(entry));
   const bool was_seen = kind == exec_entry::repository || kind == exec_entry::hidden_entry;
@@ -311,7 +316,8 @@ void protection::look(int workspace) {
 
 void protection::look_one(int workspace, const char* entry, note& about) const {
   const spot at(workspace, path_of(entry));
-  if (!at.found() && at.os_errno() == ENOENT) about.now = state::absent;
+  const bool is_new = kind_of(entry) == exec_entry::appeared;
+  if (is_new || (!at.found() && at.os_errno() == ENOENT)) about.now = state::absent;
 }
 
 // --- afterwards ---------------------------------------------------------------------------------

@@ -173,7 +173,10 @@ void visible_paths::add_named(const char* path, use as, unsigned index) {
     return;
   }
   add_kept(real, as, origin::named);
-  if (std::strcmp(path, real) != 0 && !is_shown(path)) add_kept(path, as, origin::named);
+  // Under a second name what is protected in the workspace would not be.
+  const bool holds_workspace = is_within(workspace_, real) || is_within(real, workspace_);
+  if (std::strcmp(path, real) != 0 && !is_shown(path) && !holds_workspace)
+    add_kept(path, as, origin::named);
 }
 
 void visible_paths::add_home(const char* home) {
