@@ -508,6 +508,10 @@ TEST_F(Protection, WhatAppearsInARepositoryThatIsMovedIsMovedAside) {
 TEST_F(Protection, MoreRepositoriesThanOpenFiles) {
   if (!can_mount()) GTEST_SKIP() << "no mount namespace";
   on_host(std::string(git) + "init -q r0 && for n in $(seq 199); do cp -r r0 r$n; done");
+  // A first look at so many directories may take longer than a command waits for.
+  ASSERT_TRUE(eventually([&] {
+    return in_fence("true").confinement.of(confinement_layer::protected_entries).missing.empty();
+  }));
   constexpr const char* attack = "ulimit -Sn; mv r0 s && echo evil > s/.git/commondir && "
                                  "echo evil > r1/.git/commondir";
   for (const rlim_t hard : {rlim_t{1024}, rlim_t{128}}) {
