@@ -223,6 +223,50 @@ class Servers(Experts):
             self.assertIn(word, done.stderr)
 
 
+class OwnConfiguration(Experts):
+    """What it names is started at the next run, so no expert changes it. The control is a file beside it."""
+
+    def tool(self, name, **arguments):
+        done = self.run_experts("call", name, json.dumps(arguments), "--config", str(self.here / "servers.json"), "-q")
+        return done.stdout + done.stderr
+
+    def test_tools_cannot_change_it(self):
+        self.servers()
+        before = (self.here / "servers.json").read_text()
+        (self.here / "other.json").write_text(before)
+        for name, more in [("writeTextFile", {"text": "evil"}), ("appendTextFile", {"text": "evil"}),
+                           ("editTextFile", {"oldText": "mcpServers", "newText": "evil"}), ("deleteFile", {})]:
+            self.assertIn("write_protected", self.tool(name, path="servers.json", **more), name)
+            self.assertNotIn("error", self.tool(name, path="other.json", **more), name)
+            (self.here / "other.json").write_text(before)
+        self.assertIn("write_protected", self.tool("moveFile", source="other.json", destination="servers.json"))
+        self.assertIn("write_protected", self.tool("writeTextFile", path="perstack.toml", text="evil"))
+        self.assertEqual((self.here / "servers.json").read_text(), before)
+        self.assertFalse((self.here / "perstack.toml").exists())
+
+    script = "for name in servers.json other.json; do rm -f $name; echo evil >$name; done"
+
+    def check(self, said):
+        if "confinement" in said and not (self.here / "other.json").exists():
+            self.skipTest(said)
+        self.assertEqual((self.here / "other.json").read_text(), "evil\n", said)
+        self.assertIn("mcpServers", (self.here / "servers.json").read_text())
+
+    def test_commands_cannot_change_it(self):
+        self.servers()
+        self.check(self.tool("exec", command="sh", args=["-c", self.script], env={}, cwd=".", stdout=True, stderr=True))
+
+    def test_confined_servers_cannot_change_it(self):
+        for name, more in [("working directory", {}), ("write path", {"cwd": "below", "writePaths": [str(self.here)]})]:
+            with self.subTest(name):
+                (self.here / "below").mkdir(exist_ok=True)
+                (self.here / "other.json").unlink(missing_ok=True)
+                server = {"command": "sh", "args": ["-c", f"cd {self.here}; {self.script}; exec {SERVER} one"],
+                          "confinement": "required", "readPaths": [os.path.dirname(SERVER)], **more}
+                (self.here / "servers.json").write_text(json.dumps({"mcpServers": {"s": server}}))
+                self.check(self.tool("one"))
+
+
 @unittest.skipUnless(HAS_TOML, "built without toml++")
 class Documented(Experts):
     def setUp(self):

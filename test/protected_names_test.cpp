@@ -88,6 +88,8 @@ TEST_P(protected_names_test, what_programs_outside_obey_cannot_be_changed) {
                            ".envrc",
                            ".gitmodules",
                            ".mcp.json",
+                           "perstack.toml",
+                           "sub/perstack.toml",
                            ".claude/settings.json",
                            ".bashrc",
                            ".agents/sys.skills",
@@ -150,7 +152,8 @@ TEST_P(protected_names_test, reading_and_everything_else_goes_on) {
   for (const char* path :
        {".git/HEAD", ".git/refs/heads/config", ".agents/skills/s/SKILL.md", ".agents/skills/t/new",
         "plain/.envrc", "plain/.vscode/tasks", ".vscode2/tasks", "config", "hooks/pre-commit",
-        "sub/hooks/x", "new/deep/.mcp.json", ".github/workflows/ci.yml", ".gitignore"})
+        "sub/hooks/x", "new/deep/.mcp.json", "new/perstack.toml", ".github/workflows/ci.yml",
+        ".gitignore"})
     EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
   EXPECT_THAT(create_directory(r, "empty/.agents"), IsOk());
 }

@@ -128,6 +128,32 @@ private:
 
 // --- running ------------------------------------------------------------------------------------
 
+namespace {
+
+/// What the configuration says is run at the next start: no expert may change it.
+workspace_cli place_of(const skill_manager::config& from, const experts_options& options) {
+  workspace_cli place;
+  place.workspace = options.workspace;
+  place.own_files = {from.file};
+  return place;
+}
+
+/// The expert whose confined servers cannot change it either, wherever they may write.
+skill_manager::expert kept_off(const workspace_cli& place, skill_manager::expert of) {
+  for (auto& skill : of.skills) {
+    auto* server = std::get_if<skill_manager::stdio_entry>(&skill.kind);
+    if (server == nullptr || !server->confinement) continue;
+    workspace_cli reached = place;
+    reached.confinement.write_paths = server->confinement->write_paths;
+    reached.confinement.write_paths.push_back(
+        server->working_directory.empty() ? "." : server->working_directory);
+    server->confinement->read_only_paths = reached.read_only_paths();
+  }
+  return of;
+}
+
+} // namespace
+
 std::unique_ptr<running_expert> running_expert::start(const skill_manager::config& from,
                                                       const skill_manager::expert& of,
                                                       const experts_options& options,
@@ -137,11 +163,7 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
     if (why != nullptr) *why = message;
     return nullptr;
   };
-  // What the configuration says is run at the next start: no expert may change it.
-  workspace_cli place;
-  place.workspace = options.workspace;
-  const auto found = skill_manager::find_config();
-  place.own_files = {options.config.empty() && found ? *found : options.config};
+  const workspace_cli place = place_of(from, options);
   auto workspace = root::open(options.workspace, place.protected_root());
   if (!workspace)
     return give_up("the workspace " + options.workspace +
@@ -158,7 +180,7 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
   const auto said = [&] {
     return reason.skill.empty() ? reason.message : reason.skill + ": " + reason.message;
   };
-  auto managers = skill_manager::make_managers(from, of, with, &reason);
+  auto managers = skill_manager::make_managers(from, kept_off(place, of), with, &reason);
   if (!managers) return give_up(said());
   made->set_ = std::make_unique<skill_manager::skill_set>(*std::move(managers));
   made->interrupts_ = std::make_unique<interrupts>([set = made->set_.get()] { set->close(); });

@@ -50,6 +50,7 @@ struct protected_name {
   X(".gitmodules",          read_only, "git")                                    \
   X(".envrc",               read_only, "direnv, which runs it")                  \
   X(".mcp.json",            read_only, "agents, which start servers named there") \
+  X("perstack.toml",        read_only, "paddock experts, which starts programs named there") \
   X(".vscode",              read_only, "editors, which run tasks")               \
   X(".cursor",              read_only, "editors, which run tasks")               \
   X(".zed",                 read_only, "editors, which run tasks")               \
