@@ -6,7 +6,9 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -51,8 +53,24 @@ result<std::shared_ptr<held_helper>> load(const std::string& path) {
   if (!status) return unusable(status.error());
   if (status->kind != entry_kind::file) return error{error_code::unsupported, EACCES, "helper"};
   held->opened = *std::move(opened);
-  if (auto sealed = sys::sealed_program(held->opened.get())) held->sealed = *std::move(sealed);
   return held;
+}
+
+/// Whether a copy in memory will never be had, in contrast to one that cannot be had now.
+bool is_refusal(const error& reason) {
+  constexpr int refusals[] = {EACCES, EPERM, ENOSYS, EINVAL, // of this system
+                              EBADF,  EFBIG};                // of a file not to be read, or of none
+  return std::ranges::find(refusals, reason.os_errno) != std::end(refusals);
+}
+
+result<void> settle(held_helper& held) {
+  if (held.settled) return {};
+  if (auto sealed = sys::sealed_program(held.opened.get()))
+    held.sealed = *std::move(sealed);
+  else if (!is_refusal(sealed.error()))
+    return unusable(sealed.error());
+  held.settled = true;
+  return {};
 }
 
 } // namespace
@@ -60,10 +78,13 @@ result<std::shared_ptr<held_helper>> load(const std::string& path) {
 result<std::shared_ptr<held_helper>> hold_helper(const std::string& path) {
   held_helpers& held = helpers();
   const std::lock_guard guard(held.lock);
-  if (const auto found = held.all.find(path); found != held.all.end()) return found->second;
-  PADDOCK_TRY(auto loaded, load(path));
-  held.all.emplace(path, loaded);
-  return loaded;
+  auto found = held.all.find(path);
+  if (found == held.all.end()) {
+    PADDOCK_TRY(auto loaded, load(path));
+    found = held.all.emplace(path, std::move(loaded)).first;
+  }
+  PADDOCK_CHECK(settle(*found->second)); // before anybody else has it
+  return found->second;
 }
 
 result<loaded_helper> load_command_helper(const std::string& helper) {
@@ -78,7 +99,8 @@ std::string own_program_in(const std::string& directory, const std::string& help
   if (auto own = sys::executable_path()) programs.push_back(*std::move(own));
   if (const auto held = hold_helper(helper)) programs.push_back(sys::canonical_name((*held)->path));
   for (std::string& program : programs)
-    if (place == "/" || program.starts_with(place + "/")) return std::move(program);
+    if (place == "/" || place == program || program.starts_with(place + "/"))
+      return std::move(program);
   return {};
 }
 

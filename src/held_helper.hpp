@@ -17,6 +17,7 @@ struct held_helper {
   std::string path;
   file_descriptor sealed; ///< a copy in memory that cannot be changed; empty: there is none
   file_descriptor opened; ///< the file itself
+  bool settled = false;   ///< whether there is a copy, or cannot be one here
   std::atomic<bool> sealed_runs = true; ///< whether this system lets memory be run
 
   [[nodiscard]] helper_form form() const {
@@ -28,7 +29,8 @@ struct held_helper {
 };
 
 /// Loaded by the first call for a path and the same ever after; empty: what find_command_helper
-/// returned then. A failure is not remembered. Any thread. Errors: unsupported, too_many.
+/// returned then. A failure is not remembered, but the file is, once it was opened: the next call
+/// copies that one. Any thread. Errors: unsupported, too_many.
 result<std::shared_ptr<held_helper>> hold_helper(const std::string& path);
 
 } // namespace paddock

@@ -8,6 +8,7 @@
 #include "support/line_counts.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -126,6 +127,48 @@ TEST_F(HeldHelper, IsRunByItsDescriptorWhereMemoryMayNotBeRun) {
   });
   if (told == "skipped") GTEST_SKIP() << "this kernel has no vm.memfd_noexec";
   EXPECT_EQ(told, "opened done\n");
+}
+
+/// What a process says that has so many descriptors left, then all, and then runs an `echo`;
+/// between the two another program takes the helper's place.
+TEST_F(HeldHelper, IsCopiedLaterWhereACopyCannotBeHadNow) {
+  constexpr struct {
+    const char* name;
+    int left;
+    const char* told;
+  } rows[] = {{"none for the file", 0, "too_many, sealed, unsupported"},
+              {"none for the copy", 1, "too_many, sealed, done\n"},
+              {"enough", 8, "sealed, sealed, done\n"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    const std::string name = std::string("left-") + std::to_string(row.left);
+    const std::string path = copy(name.c_str());
+    const auto form = [&] {
+      const auto loaded = load_command_helper(path);
+      if (!loaded) return std::string(wire_name(loaded.error().code));
+      return std::string(loaded->form == helper_form::sealed ? "sealed" : "opened");
+    };
+    const std::string told = in_process([&] {
+      rlimit bound{};
+      ::getrlimit(RLIMIT_NOFILE, &bound);
+      const rlimit before = bound;
+      bound.rlim_cur = 64;
+      ::setrlimit(RLIMIT_NOFILE, &bound);
+      std::vector<int> taken;
+      for (int fd = ::dup(0); fd >= 0; fd = ::dup(0))
+        taken.push_back(fd);
+      for (int i = 0; i < row.left; ++i) {
+        ::close(taken.back());
+        taken.pop_back();
+      }
+      std::string text = form();
+      ::setrlimit(RLIMIT_NOFILE, &before);
+      replace(path);
+      text += ", " + form();
+      return text + ", " + said(path);
+    });
+    EXPECT_EQ(told, row.told);
+  }
 }
 
 TEST_F(HeldHelper, IsLookedForAgainWhileItIsMissing) {

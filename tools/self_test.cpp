@@ -103,9 +103,11 @@ void check_programs(report& out, const workspace_cli& from) {
   if (const auto own = program_in_workspace(from); !own.empty())
     return out.line(verdict::lacks, "programs", own);
   if (helper && helper->form == helper_form::opened)
-    return out.line(verdict::lacks, "programs",
-                    helper->path + " is held by its open file, because memory may not be run here; "
-                                   "keep it where no command can write");
+    return out.line(
+        verdict::lacks, "programs",
+        helper->path +
+            " is held by its open file, because no copy of it in memory can be run here; "
+            "keep it where no command can write");
   out.line(verdict::works, "programs", "lie outside the workspace");
 }
 

@@ -217,8 +217,9 @@ struct loaded_helper {
 /// not a program), with the operation "helper"; too_many.
 [[nodiscard]] result<loaded_helper> load_command_helper(const std::string& helper = {});
 
-/// The first of this process's own programs (its executable, the helper) that lies in a directory;
-/// empty: none. What commands may change there is run again at the next start.
+/// The first of this process's own programs (its executable, the helper) that lies in a directory
+/// or is the file of that path; empty: none. What commands may change there is run again at the
+/// next start.
 [[nodiscard]] std::string own_program_in(const std::string& directory,
                                          const std::string& helper = {});
 
