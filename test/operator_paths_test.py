@@ -68,6 +68,7 @@ class Operator(unittest.TestCase):
 class PathOptions(Operator):
     def test_a_path_that_cannot_be_meant_is_refused_at_start(self):
         (self.workspace / "link").symlink_to(self.outside)
+        (self.folder / "far").symlink_to(self.workspace / "link")
         programs = os.path.dirname(SERVER)
         cases = [
             ("absent", str(self.folder / "absent"), True, "No such file"),
@@ -76,9 +77,15 @@ class PathOptions(Operator):
             ("the root directory", "/", True, "everything"),
             ("by a link in the workspace", str(self.workspace / "link"), True, "link in the workspace"),
             ("below such a link", str(self.workspace / "link/secret"), True, "link in the workspace"),
+            ("by such a link and up again", str(self.workspace / "link/../outside/secret"), True, "link in the workspace"),
+            ("and further up", str(self.workspace / "link/../.." / self.folder.name / "outside"), True,
+             "link in the workspace"),
+            ("by a link to such a link", str(self.folder / "far"), True, "link in the workspace"),
             ("the programs", programs, False, "confines them"),
+            ("one of them", programs + "/paddock-exec-helper", False, "confines them"),
             ("above the programs", os.path.dirname(programs), False, "confines them"),
             ("another directory", str(self.outside), True, None),
+            ("up from the workspace", str(self.workspace / "../outside"), True, None),
         ]
         for name, path, also_read, word in cases:
             for option in ["write", "read"] if also_read else ["write"]:
@@ -96,6 +103,23 @@ class PathOptions(Operator):
         # Reading the programs does no harm.
         done = run(SERVER, "--list-tools", "-w", str(self.workspace), "--exec-read", programs)
         self.assertEqual(done.returncode, 0, done)
+
+    def test_a_path_grants_what_it_leads_to_and_nothing_else(self):
+        self.needs_confinement()
+        extra = self.folder / "extra"
+        (self.outside / "deep").mkdir()
+        (extra / "secret").write_text("ANOTHER")
+        (extra / "link").symlink_to(self.outside / "deep")
+        (extra / "alias").symlink_to(self.outside)
+        (self.folder / "side").mkdir()
+        read = lambda path, granted: run(PADDOCK, "exec", "-w", str(self.workspace), "--read", str(granted), "--", "cat",
+                                         str(path)).stdout
+        granted = extra / "link/../secret" # as the kernel reads it: a file of outside
+        self.assertEqual(read(self.outside / "secret", granted), "SECRET")
+        self.assertEqual(read(extra / "secret", granted), "")
+        self.assertEqual(read(extra / "secret", extra / "secret"), "ANOTHER") # the control
+        for spelling in [extra / "alias/secret", self.folder / "side/../extra/alias/secret"]:
+            self.assertEqual(read(extra / "alias/secret", spelling), "SECRET", spelling) # a name that means the same
 
     def test_a_path_that_vanishes_takes_the_layer_with_it(self):
         self.needs_confinement()
@@ -145,7 +169,7 @@ class Programs(Operator):
         tools = self.workspace / "build/tools"
         tools.mkdir(parents=True)
         built = pathlib.Path(os.path.realpath(SERVER)).parent
-        for name in ["paddock-mcp", "paddock-exec-helper"]:
+        for name in ["paddock", "paddock-mcp", "paddock-exec-helper"]:
             shutil.copy2(built / name, tools)
         (self.workspace / "build/src").symlink_to(built.parent / "src") # for the libraries
         (self.workspace / "build/subprojects").symlink_to(built.parent / "subprojects")
@@ -179,6 +203,19 @@ class Programs(Operator):
         with Conversation("--exec", "off", "-w", str(self.outside), program=self.server) as server:
             self.assertNotIn("warning", server.call("healthCheck"))
         self.assertEqual(server.complaints, "")
+
+    def test_one_command_cannot_replace_the_programs_either(self):
+        self.needs_confinement()
+        here = ["exec", "-w", str(self.workspace)]
+        script = "echo x >free; cd build/tools; for name in *; do rm -f $name; echo evil >$name; done"
+        for changed, options in [(False, []), (True, ["--host"])]: # the second is the control
+            before = self.helper.read_bytes()
+            done = run(str(self.helper.parent / "paddock"), *here, *options, "--", "sh", "-c", script)
+            self.assertRegex(done.stderr, r"(?m)^paddock exec: warning: the workspace holds .*/paddock, which")
+            self.assertEqual((self.workspace / "free").read_text(), "x\n")
+            self.assertEqual(self.helper.read_bytes() != before, changed, done)
+        done = run(PADDOCK, *here, "--", "true")
+        self.assertEqual(done.stderr, "")
 
 
 if __name__ == "__main__":

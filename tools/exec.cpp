@@ -34,8 +34,7 @@ constexpr auto memory_bytes_max =
     static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 struct exec_options {
-  std::string workspace = ".";
-  confinement_cli confinement;
+  workspace_cli place;
   double timeout_s = 0; ///< 0: none
   std::uint64_t memory_bytes = 0;
   bool json = false;
@@ -97,10 +96,10 @@ std::optional<command_outcome> run_it(const exec_options& options, command& run,
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     inherited.emplace_back(*entry);
   auto environment = build_environment({.inherited = inherited, .pass = {}, .extra = {}});
-  const auto workspace = root::open(options.workspace);
+  const auto workspace = root::open(options.place.workspace);
   if (!environment || !workspace) {
     const error_code reason = workspace ? environment.error().code : workspace.error().code;
-    complain(program, "the workspace " + options.workspace +
+    complain(program, "the workspace " + options.place.workspace +
                           " cannot be used: " + std::string(text(reason)));
     code = exit_not_started;
     return std::nullopt;
@@ -121,11 +120,12 @@ std::optional<command_outcome> run_it(const exec_options& options, command& run,
 int run_exec(const exec_options& options) {
   command run;
   run.argv = options.command;
-  confinement_cli confinement = options.confinement;
-  if (options.best_effort) confinement.mode = exec_choice::best_effort;
-  if (options.host) confinement.mode = exec_choice::host;
-  auto policy = confinement.policy(program, options.workspace);
+  workspace_cli place = options.place;
+  if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
+  if (options.host) place.confinement.mode = exec_choice::host;
+  auto policy = place.policy(program);
   if (!policy) return exit_not_started;
+  warn_of_program_in_workspace(program, place);
   run.confinement = *std::move(policy);
   run.confinement.bounds.memory_bytes = options.memory_bytes;
   run.timeout_ms = options.timeout_s > 0
@@ -161,19 +161,21 @@ subcommand add_exec(CLI::App& app) {
                  "started (a required layer is missing, unusable workspace), 126 not executable, "
                  "127 no such program, 128+N killed by signal N.");
   parser
-      ->add_option("-w,--workspace", options->workspace,
+      ->add_option("-w,--workspace", options->place.workspace,
                    "The directory it may change (default: the current directory)")
       ->type_name("DIR");
-  parser->add_flag("--network", options->confinement.network, "Let it use the network");
-  parser->add_option("--read", options->confinement.read_paths, "Let it read this too (repeatable)")
+  parser->add_flag("--network", options->place.confinement.network, "Let it use the network");
+  parser
+      ->add_option("--read", options->place.confinement.read_paths,
+                   "Let it read this too (repeatable)")
       ->allow_extra_args(false)
       ->type_name("PATH");
   parser
-      ->add_option("--write", options->confinement.write_paths,
+      ->add_option("--write", options->place.confinement.write_paths,
                    "Let it change this too (repeatable)")
       ->allow_extra_args(false)
       ->type_name("PATH");
-  add_protection_options(*parser, options->confinement.protection);
+  add_protection_options(*parser, options->place.confinement.protection);
   parser->add_option("--timeout", options->timeout_s, "Deadline (default: none)")
       ->type_name("SECONDS")
       ->check(seconds(timeout_s_max));

@@ -100,8 +100,7 @@ int main(int argc, char** argv) {
     const auto command = cli::server_command_from(app, argc, argv, {"--print-config"});
     return command ? cli::print_host_config(mode.host, *command) : cli::failed;
   }
-  if (const auto told = cli::program_in_workspace(from); !told.empty())
-    cli::complain(program, "warning: " + told);
+  cli::warn_of_program_in_workspace(program, from);
   give_large_blocks_back();
   if (!http.listen.empty()) return cli::serve_http(program, *server, std::move(http));
   const auto served = mcp::serve_stdio(*server);

@@ -136,7 +136,25 @@ bool is_in(const std::filesystem::path& path, const std::filesystem::path& direc
   return std::ranges::mismatch(path, directory).in2 == directory.end();
 }
 
-/// Under its canonical name, which is fixed from now on, and under the name that was given.
+/// Whether a link in `place` is followed on the way to `path`, which exists.
+bool follows_link_in(const std::filesystem::path& place, const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path walked;
+  for (const auto& part : path) {
+    const auto next = walked / part;
+    if (std::filesystem::is_symlink(next, failed)) {
+      const auto parent = std::filesystem::canonical(walked, failed);
+      if (is_in(parent, place)) return true;
+      const auto target = std::filesystem::read_symlink(next, failed);
+      if (follows_link_in(place, parent / target)) return true;
+    }
+    walked = next;
+  }
+  return false;
+}
+
+/// Under its canonical name, which is fixed from now on, and under the name that was given, where
+/// that means the same when it is read as text.
 bool add_paths(std::string_view program, const std::string& workspace, std::string_view purpose,
                const std::vector<std::string>& given, std::vector<std::string>& into) {
   std::error_code failed;
@@ -150,39 +168,20 @@ bool add_paths(std::string_view program, const std::string& workspace, std::stri
     const auto real = std::filesystem::canonical(path, failed);
     if (failed) return refuse(failed.message() + "; name one that exists");
     if (real == "/") return refuse("it is everything; name the directories that are needed");
-    auto named = std::filesystem::absolute(path).lexically_normal();
-    if (!named.has_filename()) named = named.parent_path();
-    if (is_in(named, place) && !is_in(real, place))
+    const auto given_path = std::filesystem::absolute(path);
+    if (!is_in(real, place) && follows_link_in(place, given_path))
       return refuse("a link in the workspace leads to it, which a command may have made; name " +
                     real.string());
     into.push_back(real.string());
-    if (named != real) into.push_back(named.string());
+    auto named = given_path.lexically_normal();
+    if (!named.has_filename()) named = named.parent_path();
+    const bool is_alias = std::filesystem::canonical(named, failed) == real && !failed;
+    if (is_alias && named != real) into.push_back(named.string());
   }
   return true;
 }
 
 } // namespace
-
-std::optional<confinement_policy> confinement_cli::policy(std::string_view program,
-                                                          const std::string& workspace) const {
-  confinement_policy made;
-  if (mode == exec_choice::host) made = confinement_policy::host();
-  if (mode == exec_choice::best_effort) made = confinement_policy::best_effort();
-  if (network) made.network = demand::off;
-  for (const auto layer : confinement_layers)
-    if (require_all && made.wanted(layer) != demand::off) made.wanted(layer) = demand::required;
-  const bool fine = add_paths(program, workspace, "may be read", read_paths, made.read_paths) &&
-                    add_paths(program, workspace, "may be changed", write_paths, made.write_paths);
-  if (!fine) return std::nullopt;
-  for (const std::string& path : write_paths)
-    if (const std::string own = own_program_in(path); !own.empty()) {
-      complain(program, "the path " + path + ", which commands may be let change, holds " + own +
-                            ", which confines them; name a directory without it");
-      return std::nullopt;
-    }
-  made.protected_names = protection.names();
-  return made;
-}
 
 std::vector<std::string> workspace_cli::read_only_paths() const {
   std::vector<std::string> places = confinement.write_paths;
@@ -202,8 +201,24 @@ root_options workspace_cli::protected_root() const {
 }
 
 std::optional<confinement_policy> workspace_cli::policy(std::string_view program) const {
-  auto made = confinement.policy(program, workspace);
-  if (made) made->read_only_paths = read_only_paths();
+  confinement_policy made;
+  if (confinement.mode == exec_choice::host) made = confinement_policy::host();
+  if (confinement.mode == exec_choice::best_effort) made = confinement_policy::best_effort();
+  if (confinement.network) made.network = demand::off;
+  for (const auto layer : confinement_layers)
+    if (confinement.require_all && made.wanted(layer) != demand::off)
+      made.wanted(layer) = demand::required;
+  if (!add_paths(program, workspace, "may be read", confinement.read_paths, made.read_paths) ||
+      !add_paths(program, workspace, "may be changed", confinement.write_paths, made.write_paths))
+    return std::nullopt;
+  for (const std::string& path : confinement.write_paths)
+    if (const std::string own = own_program_in(path); !own.empty()) {
+      complain(program, "the path " + path + ", which commands may be let change, holds " + own +
+                            ", which confines them; name a directory without it");
+      return std::nullopt;
+    }
+  made.protected_names = confinement.protection.names();
+  made.read_only_paths = read_only_paths();
   return made;
 }
 
@@ -211,8 +226,13 @@ std::string program_in_workspace(const workspace_cli& from) {
   const std::string own = own_program_in(from.workspace);
   if (own.empty() || from.tools.access == mcp::workspace_access::read_only) return {};
   return "the workspace holds " + own +
-         ", which is run again at the next start; choose a workspace without this server's "
-         "programs";
+         ", which is run again at the next start; choose a workspace without this program and its "
+         "helper";
+}
+
+void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from) {
+  if (const auto told = program_in_workspace(from); !told.empty())
+    complain(program, "warning: " + told);
 }
 
 void add_workspace_options(CLI::App& app, workspace_cli& target) {

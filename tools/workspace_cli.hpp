@@ -40,11 +40,6 @@ struct confinement_cli {
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
   protection_cli protection;
-
-  /// For commands of that workspace; complains and returns nothing when a path names nothing, the
-  /// root directory, something that a command may have put there, or the programs of this process.
-  [[nodiscard]] std::optional<confinement_policy> policy(std::string_view program,
-                                                         const std::string& workspace) const;
 };
 
 /// Whether and how skills are served beside the tools.
@@ -67,7 +62,9 @@ struct workspace_cli {
   [[nodiscard]] std::vector<std::string> read_only_paths() const;
   /// `root`, with what is protected.
   [[nodiscard]] root_options protected_root() const;
-  /// The policy of commands, with the same; complains where there is none.
+  /// The policy of commands, with the same; complains and returns nothing when a path names
+  /// nothing, the root directory, something that a command may have put there, or the programs of
+  /// this process.
   [[nodiscard]] std::optional<confinement_policy> policy(std::string_view program) const;
 };
 
@@ -76,6 +73,8 @@ void add_workspace_options(CLI::App& app, workspace_cli& target);
 
 /// What is to be said when the tools may change the server's own programs; empty: they may not.
 [[nodiscard]] std::string program_in_workspace(const workspace_cli& from);
+/// Says that, as a warning; for programs that go on.
+void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from);
 
 /// "program: message" on standard error.
 void complain(std::string_view program, std::string_view message);
