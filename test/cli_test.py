@@ -337,6 +337,7 @@ class Both(Cli):
             ([PADDOCK, "call", "readTextFile", "--agr", "path=x"], "did you mean --arg?"),
             ([PADDOCK, "call", "readTextFile", "path=x"], "not JSON; write one argument as --arg path=x"),
             ([PADDOCK, "call", "readTextFile", "notes 1.md"], "write one argument as --arg 'path=notes 1.md'"),
+            ([PADDOCK, "call", "exec", "foo"], "write one argument as --arg command=foo"),
             ([PADDOCK, "call", "readTextFile", "--arg", "path"], "write --arg path=VALUE"),
             ([PADDOCK, "call", "readTextFile", "--arg", "pth=x"], "did you mean path?"),
             ([PADDOCK, "experts", "check", "servers.json"], "--config servers.json"),

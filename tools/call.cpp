@@ -34,11 +34,11 @@ std::string in_pairs(const std::string& given, const mcp::tool& tool) {
   if (given.find('=') == std::string::npos) {
     mcp::json_document schema;
     const auto parsed = schema.parse(mcp::input_schema_of(tool));
-    const auto first = parsed ? (*parsed)["required"].text() : std::string_view();
+    const std::string first = parsed ? (*parsed)["required"].text() : std::string();
     const std::size_t begin = first.find('"');
     const std::size_t end = begin == first.npos ? begin : first.find('"', begin + 1);
     if (end == first.npos) return {};
-    pair = std::string(first.substr(begin + 1, end - begin - 1)) + "=" + given;
+    pair = first.substr(begin + 1, end - begin - 1) + "=" + given;
   }
   return "; write one argument as --arg " + shell_word(fit(pair, shown_characters_max));
 }

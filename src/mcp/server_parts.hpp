@@ -6,7 +6,6 @@
 
 #include <paddock/mcp/server.hpp>
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -86,8 +86,7 @@ result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid);
 result<void> try_flock(int fd);
 result<void> getrandom(std::span<char> buffer);
 
-// --- extended attributes
-// --------------------------------------------------------------------------
+// --- extended attributes ------------------------------------------------------------------------
 /// Their names, each ended by a NUL; links not followed.
 result<std::string> attribute_names_at(int dirfd, const char* name);
 /// The value of one; links not followed.
