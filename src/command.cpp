@@ -390,7 +390,13 @@ result<command_outcome> run(const command& command, const cancellation* cancel,
   constexpr unsigned attempts_max = 8;
   const int workspace = command.workspace < 0 ? command.working_directory : command.workspace;
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
-    PADDOCK_TRY(const auto watch, workspace_watch::begin(workspace, command.confinement));
+    PADDOCK_TRY(const auto watch,
+                workspace_watch::begin(workspace, command.confinement, {.again = attempt > 0}));
+    if (is_refused_for(watch.entries(), command.confinement)) {
+      if (report != nullptr)
+        report->of(confinement_layer::protected_entries).missing = watch.entries().unseen;
+      return error{error_code::confinement_unavailable, 0, "confinement"};
+    }
     PADDOCK_TRY(auto running, start(command, watch.entries()));
     auto outcome =
         command_run(command, watch.entries(), std::move(running), cancel_fd, began).finish(report);

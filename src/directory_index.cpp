@@ -59,29 +59,45 @@ std::string below(std::string_view directory, std::string_view name) {
 result<void> directory_index::refresh(int top) {
   PADDOCK_TRY([[maybe_unused]] const auto status, sys::status_at(top, "."));
   const auto give_up_at = sys::monotonic_ms() + refresh_ms_max;
-  full_ = false;
-  if (known_.empty())
-    pending_.assign(1, "");
-  else
-    find_changed(top);
-  // Those nearer to the top first.
-  for (std::size_t done = 0; done < pending_.size(); ++done) {
-    full_ = known_.size() >= directories_max;
-    if (full_ || ((done & 63U) == 63U && sys::monotonic_ms() >= give_up_at)) {
-      pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(done));
-      return {};
-    }
-    list(top, std::string(pending_[done]));
+  // Some at a time, so that each refresh gets on.
+  const auto is_late = [&](std::size_t done) {
+    return (done & 63U) == 63U && sys::monotonic_ms() >= give_up_at;
+  };
+  const bool were_unlisted = std::exchange(unlisted_, false);
+  outdated_ = false;
+  if (!known_.contains("")) pending_.emplace_back();
+  std::size_t done = 0;
+  for (const std::string& path : take_changed(top)) {
+    outdated_ = is_late(done++);
+    if (outdated_) break;
+    list(top, path);
   }
-  pending_.clear();
+  if (were_unlisted && known_.size() < known_max_)
+    find_unlisted();
+  else
+    unlisted_ = unlisted_ || were_unlisted;
+  for (; !pending_.empty() && known_.size() < known_max_ && !is_late(done); ++done) {
+    const std::string path = std::move(pending_.front());
+    pending_.pop_front();
+    list(top, path);
+  }
+  unlisted_ = unlisted_ || !pending_.empty();
+  pending_ = {};
   return {};
 }
 
-void directory_index::find_changed(int top) {
+void directory_index::doubt() {
+  for (auto& [path, known] : known_)
+    if (!known.names.empty()) known.settled_ns = 0;
+}
+
+/// Forgets what is gone. Of what has changed, those with names come first: they are acted upon.
+std::vector<std::string> directory_index::take_changed(int top) {
+  enum class state : std::uint8_t { unchanged, changed, gone };
   struct look {
     const std::string* path;
     const directory* known;
-    bool changed = false;
+    state now = state::unchanged;
   };
   std::vector<look> all;
   all.reserve(known_.size());
@@ -92,11 +108,47 @@ void directory_index::find_changed(int top) {
     look& each = all[i];
     const char* path = each.path->empty() ? "." : each.path->c_str();
     const auto now = sys::status_at(top, path, AT_SYMLINK_NOFOLLOW);
-    each.changed = !now || !is_unchanged(*each.known, *now);
+    const bool is_gone = now ? now->kind != entry_kind::directory
+                             : now.error().code == error_code::not_found ||
+                                   now.error().code == error_code::not_a_directory;
+    if (is_gone)
+      each.now = state::gone;
+    else if (!now || !is_unchanged(*each.known, *now))
+      each.now = state::changed;
   });
   looking.finish();
+  std::vector<std::string> gone;
+  std::vector<std::string> changed;
+  for (const bool with_names : {true, false})
+    for (const look& each : all)
+      if (each.now == state::changed && each.known->names.empty() != with_names)
+        changed.push_back(*each.path);
   for (const look& each : all)
-    if (each.changed) pending_.push_back(*each.path);
+    if (each.now == state::gone) gone.push_back(*each.path);
+  for (const std::string& path : gone)
+    forget(path);
+  return changed;
+}
+
+/// Those nearer to the top first.
+void directory_index::find_unlisted() {
+  pending_ = {};
+  unlisted_ = false;
+  for (const auto& [path, known] : known_) {
+    if (unlisted_) break;
+    for (const std::string& name : known.subdirectories)
+      if (std::string child = below(path, name); !known_.contains(child))
+        add_pending(std::move(child));
+  }
+  std::ranges::stable_sort(pending_, {},
+                           [](const std::string& path) { return std::ranges::count(path, '/'); });
+}
+
+void directory_index::add_pending(std::string path) {
+  if (known_.size() + pending_.size() < known_max_)
+    pending_.push_back(std::move(path));
+  else
+    unlisted_ = true;
 }
 
 /// The directory above has been looked at before and, it may be, locked since.
@@ -114,7 +166,9 @@ void directory_index::list(int top, const std::string& path) {
   in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
   const auto before_ns = sys::file_clock_ns();
   auto fd = resolve::open_strict(in, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-  if (!fd && fd.error().code != error_code::permission_denied) return forget(path);
+  if (!fd && fd.error().code != error_code::permission_denied &&
+      fd.error().code != error_code::name_too_long)
+    return forget(path);
   directory fresh;
   if (fd) {
     const auto status = sys::status_at(fd->get(), "");
@@ -122,8 +176,10 @@ void directory_index::list(int top, const std::string& path) {
     fresh.status = *status;
     fresh.settled_ns = before_ns - clock_step_ns(*status);
     const auto listed = for_each_entry(fd->get(), [&](std::string_view name, unsigned char type) {
-      if (matters_(name)) fresh.names.emplace_back(name);
-      if ((type == DT_DIR || type == DT_UNKNOWN) && may_hold_repositories(path, name))
+      const interest meant = matters_(name);
+      if (meant != interest::none) fresh.names.emplace_back(name);
+      if (meant != interest::closed && (type == DT_DIR || type == DT_UNKNOWN) &&
+          may_hold_repositories(path, name))
         fresh.subdirectories.emplace_back(name);
       return true;
     });
@@ -141,7 +197,7 @@ void directory_index::list(int top, const std::string& path) {
     if (!contains(known.subdirectories, name)) forget(below(path, name));
   for (const std::string& name : known.subdirectories)
     if (std::string child = below(path, name); !known_.contains(child))
-      pending_.push_back(std::move(child));
+      add_pending(std::move(child));
 }
 
 void directory_index::forget(const std::string& path) {

@@ -8,6 +8,7 @@
 #include <paddock/root.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -30,28 +31,41 @@ public:
   };
   /// By path: relative to the top, "" for the top.
   using directories = std::map<std::string, directory, std::less<>>;
-  /// Whether a name in a directory matters.
-  using name_filter = std::function<bool(std::string_view name)>;
+  enum class interest : std::uint8_t {
+    none,
+    noted,
+    closed, ///< noted, and not looked into
+  };
+  /// What a name in a directory means.
+  using name_filter = std::function<interest(std::string_view name)>;
 
-  explicit directory_index(name_filter matters) : matters_(std::move(matters)) {}
+  explicit directory_index(name_filter matters, std::size_t known_max = directories_max)
+      : matters_(std::move(matters)), known_max_(known_max) {}
 
-  /// Brings everything up to date, as far as the bounds allow. Errors: those of looking at the top.
+  /// Brings everything up to date, as far as the bounds allow: what is known first, then what is
+  /// new. Errors: those of looking at the top.
   result<void> refresh(int top);
+  /// The next refresh lists every directory with a name that matters, whatever its times say.
+  void doubt();
 
   [[nodiscard]] const directories& all() const noexcept { return known_; }
   /// Whether the last refresh looked at everything; else what is left is looked at by the next.
-  [[nodiscard]] bool complete() const noexcept { return pending_.empty() && !full_; }
+  [[nodiscard]] bool complete() const noexcept { return !unlisted_ && !outdated_; }
 
 private:
-  void find_changed(int top);
   [[nodiscard]] bool is_in_reach(const std::string& path) const;
+  std::vector<std::string> take_changed(int top);
+  void find_unlisted();
+  void add_pending(std::string path);
   void list(int top, const std::string& path);
   void forget(const std::string& path);
 
   name_filter matters_;
+  std::size_t known_max_;
   directories known_;
-  std::vector<std::string> pending_; ///< to be listed
-  bool full_ = false;
+  std::deque<std::string> pending_; ///< new ones to be listed, during a refresh
+  bool unlisted_ = false;           ///< not every subdirectory of a known one is known
+  bool outdated_ = false;           ///< not everything that has changed was listed
 };
 
 /// A path below a directory of the index.

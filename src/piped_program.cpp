@@ -160,9 +160,13 @@ result<void> piped_program::start_supervised(const piped_start& asked,
   const auto directory = sys::openat(AT_FDCWD, where, O_PATH | O_DIRECTORY);
   if (!directory)
     return explain(why, directory.error(), start_text("the working directory", directory.error()));
-  auto watch = workspace_watch::begin(directory->get(), confinement);
+  auto watch = workspace_watch::begin(directory->get(), confinement, {.makes_own = false});
   if (!watch)
     return explain(why, watch.error(), start_text("the working directory", watch.error()));
+  if (is_refused_for(watch->entries(), confinement))
+    return explain(why, {error_code::confinement_unavailable, 0, "confinement"},
+                   start_text("its program", {error_code::confinement_unavailable}) + ": " +
+                       watch->entries().unseen);
   watch_.emplace(*std::move(watch));
   auto started = supervised_program::start({.argv = asked.argv,
                                             .environment = asked.environment,

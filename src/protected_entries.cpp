@@ -23,6 +23,10 @@ using kind = sys::exec_entry;
 
 constexpr std::size_t workspaces_max = 16;     // remembered at a time
 constexpr std::size_t repositories_max = 1024; // each is some mounts for every command
+constexpr std::size_t hidden_max = 1024;       // each is a mount
+// What the helper takes has room for both, and for the paths of the policy.
+constexpr std::size_t repositories_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
+constexpr std::size_t hidden_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
 constexpr std::string_view git = ".git";
 
 /// What in a directory of git's own makes it one. `commondir` stands for a worktree's.
@@ -81,7 +85,7 @@ class workspace_watch::index {
 public:
   index(object top, std::vector<protected_name> names, name_rules rules)
       : top_(top), names_(std::move(names)), rules_(std::move(rules)),
-        directories_([this](std::string_view name) { return matters(name); }) {}
+        directories_([this](std::string_view name) { return interest_in(name); }) {}
 
   [[nodiscard]] bool is_for(object top, const std::vector<protected_name>& names) const {
     const bool born_alike =
@@ -89,7 +93,8 @@ public:
     return top_.device == top.device && top_.inode == top.inode && born_alike && names_ == names;
   }
 
-  result<entries_to_protect> begin(int workspace, std::uint64_t& command);
+  result<entries_to_protect> begin(int workspace, const watch_options& options,
+                                   std::uint64_t& command);
   void end(std::uint64_t command);
 
 private:
@@ -99,7 +104,17 @@ private:
     std::set<std::string> absent; ///< watched names that were not there at its beginning
   };
 
-  [[nodiscard]] bool matters(std::string_view name) const;
+  struct omissions {
+    std::size_t hidden = 0;
+    std::size_t repositories = 0;
+    bool unreadable = false;
+  };
+
+  [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
+  [[nodiscard]] bool is_of_top(std::string_view name) const;
+  [[nodiscard]] std::set<std::string> choose_hidden(int workspace, omissions& without) const;
+  [[nodiscard]] bool was_repository(const directory_index::directory& in) const;
+  void add_all(entries_to_protect& found, int workspace, omissions& without);
   [[nodiscard]] bool is_own(int workspace, const std::string& path);
   [[nodiscard]] std::set<std::string> mark_appeared(int workspace, entries_to_protect& found) const;
   void add_top(entries_to_protect& found) const;
@@ -108,7 +123,7 @@ private:
   void add_git_directory(entries_to_protect& found, const std::string& path) const;
   static void add_places(entries_to_protect& found, const std::string& path,
                          std::set<std::string>& kept);
-  [[nodiscard]] std::string unseen(bool too_many, bool unreadable) const;
+  [[nodiscard]] std::string unseen(const omissions& without) const;
 
   const object top_;
   const std::vector<protected_name> names_;
@@ -125,11 +140,15 @@ private:
   std::map<std::uint64_t, interval> commands_; ///< those since the last look
 };
 
-bool workspace_watch::index::matters(std::string_view name) const {
-  if (name == git || std::ranges::find(git_marks, name) != std::end(git_marks)) return true;
-  if (!rules_.could_concern(name)) return false;
-  return std::ranges::any_of(
+/// What is in a hidden entry is hidden with it.
+directory_index::interest workspace_watch::index::interest_in(std::string_view name) const {
+  using enum directory_index::interest;
+  if (name == git || std::ranges::find(git_marks, name) != std::end(git_marks)) return noted;
+  if (!rules_.could_concern(name)) return none;
+  if (rules_.is_hidden(name)) return closed;
+  const bool is_named = std::ranges::any_of(
       names_, [&](const protected_name& each) { return same_folded(name, first_part(each.name)); });
+  return is_named ? noted : none;
 }
 
 /// Decided when it is seen for the first time. File systems that know no time of birth give that of
@@ -222,53 +241,136 @@ void workspace_watch::index::add_repository(entries_to_protect& found, const std
     }
 }
 
-std::string workspace_watch::index::unseen(bool too_many, bool unreadable) const {
-  if (too_many)
-    return "more than " + std::to_string(repositories_max) +
-           " repositories: the others are not protected";
+std::string workspace_watch::index::unseen(const omissions& without) const {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (without.hidden > 0)
+    add(std::to_string(without.hidden) + " hidden entries more than can be covered (" +
+        std::to_string(hidden_max) +
+        ", the oldest ones, fewer if their paths are long): remove "
+        "those that are not needed");
+  if (without.repositories > 0)
+    add(std::to_string(without.repositories) + " repositories more than can be protected (" +
+        std::to_string(repositories_max) +
+        ", fewer if their paths are long): move those that "
+        "are not needed out of the workspace");
   if (!directories_.complete())
-    return "more directories than are looked at in time: repositories and hidden entries in the "
-           "others are not protected";
-  return unreadable ? "some directories cannot be listed: repositories and hidden entries in them "
-                      "are not protected"
-                    : "";
+    add("more directories than are looked at in time: repositories and hidden entries in the "
+        "others are not protected");
+  if (without.unreadable)
+    add("some directories cannot be listed: repositories and hidden entries in them are not "
+        "protected");
+  return text;
 }
 
-result<entries_to_protect> workspace_watch::index::begin(int workspace, std::uint64_t& command) {
-  const std::scoped_lock lock(guard_);
-  PADDOCK_CHECK(directories_.refresh(workspace));
-  entries_to_protect found;
-  add_top(found);
+/// Whether `add_top` adds it: by the spelling of the list.
+bool workspace_watch::index::is_of_top(std::string_view name) const {
+  return std::ranges::find(names_, name, &protected_name::name) != names_.end();
+}
+
+/// Those that are to be covered. Where there are too many, the ones that were there first: what a
+/// command makes does not uncover what others have made.
+std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
+                                                            omissions& without) const {
+  std::vector<std::pair<std::int64_t, std::string>> all;
+  std::size_t bytes = 0;
+  const auto add = [&](std::string path) {
+    bytes += path.size() + 2;
+    all.emplace_back(0, std::move(path));
+  };
+  for (const auto& [path, in] : directories_.all()) {
+    // What cannot be looked into is covered as a whole.
+    if (in.unreadable && !path.empty() && path.size() <= path_bytes_max)
+      add(path);
+    else if (!in.unreadable)
+      for (const std::string& name : in.names)
+        if (rules_.is_hidden(name) && !(path.empty() && is_of_top(name))) add(below(path, name));
+  }
+  if (all.size() > hidden_max || bytes > hidden_bytes_max) {
+    for (auto& [created_ns, path] : all)
+      if (const auto status = sys::status_at(workspace, path.c_str(), AT_SYMLINK_NOFOLLOW))
+        created_ns = status->created_ns;
+    std::ranges::sort(all);
+  }
+  std::set<std::string> chosen;
+  bytes = 0;
+  for (auto& [created_ns, path] : all) {
+    bytes += path.size() + 2;
+    if (chosen.size() == hidden_max || bytes > hidden_bytes_max) break;
+    chosen.insert(std::move(path));
+  }
+  without.hidden = all.size() - chosen.size();
+  return chosen;
+}
+
+/// Whether it was seen as a host's repository, whatever has become of what is in it.
+bool workspace_watch::index::was_repository(const directory_index::directory& in) const {
+  const auto known = known_.find({.device = in.status.device, .inode = in.status.inode});
+  return known != known_.end() && !known->second.of_command &&
+         known->second.created_ns == in.status.created_ns;
+}
+
+void workspace_watch::index::add_all(entries_to_protect& found, int workspace, omissions& without) {
+  const auto hidden = choose_hidden(workspace, without);
   const bool of_git = std::ranges::any_of(names_, is_of_git);
   std::size_t repositories = 0;
   std::set<std::string> kept;
-  bool unreadable = false;
+  std::size_t bytes = 0;
+  bool is_full = false;
+  const auto add = [&](auto entries_of) {
+    const auto before = static_cast<std::ptrdiff_t>(found.list.size());
+    entries_of();
+    std::size_t added = 0;
+    for (auto each = found.list.begin() + before; each != found.list.end(); ++each)
+      added += each->path.size() + 2;
+    is_full = is_full || repositories == repositories_max || bytes + added > repositories_bytes_max;
+    if (!is_full) {
+      ++repositories;
+      bytes += added;
+    } else {
+      found.list.erase(found.list.begin() + before, found.list.end());
+      ++without.repositories;
+    }
+  };
   for (const auto& [path, in] : directories_.all()) {
     if (in.unreadable) {
       // The command may be able to unlock what it has locked, or its user owns.
-      if (path.empty())
-        unreadable = true;
-      else
+      if (hidden.contains(path))
         found.list.push_back({kind::hidden_entry, path});
+      else
+        without.unreadable = true;
       continue;
     }
-    if (in.names.empty()) continue;
-    if (!path.empty())
-      for (const std::string& name : in.names)
-        if (rules_.is_hidden(name)) found.list.push_back({kind::hidden_entry, below(path, name)});
+    for (const std::string& name : in.names)
+      if (std::string entry = below(path, name); !hidden.empty() && hidden.contains(entry))
+        found.list.push_back({kind::hidden_entry, std::move(entry)});
     if (!of_git) continue;
-    if (is_bare_repository(path, in) && !is_own(workspace, path) &&
-        ++repositories <= repositories_max) {
-      add_places(found, path, kept);
-      add_git_directory(found, path);
-    }
-    if (has(in, git) && !is_own(workspace, below(path, git)) &&
-        ++repositories <= repositories_max) {
-      kept.insert(below(path, git));
-      add_repository(found, path, in);
-    }
+    const bool is_git_itself = path == git || path.ends_with("/.git");
+    if ((is_bare_repository(path, in) && !is_own(workspace, path)) ||
+        (!is_git_itself && was_repository(in)))
+      add([&] {
+        add_places(found, path, kept);
+        add_git_directory(found, path);
+      });
+    if (has(in, git) && !is_own(workspace, below(path, git)))
+      add([&] {
+        kept.insert(below(path, git));
+        add_repository(found, path, in);
+      });
   }
-  found.unseen = unseen(repositories > repositories_max, unreadable);
+}
+
+result<entries_to_protect>
+workspace_watch::index::begin(int workspace, const watch_options& options, std::uint64_t& command) {
+  const std::scoped_lock lock(guard_);
+  if (options.again) directories_.doubt();
+  PADDOCK_CHECK(directories_.refresh(workspace));
+  entries_to_protect found;
+  omissions without;
+  add_top(found);
+  add_all(found, workspace, without);
+  found.left_out = without.hidden + without.repositories;
+  found.unseen = unseen(without);
   looked_before_ = directories_.complete();
   if (known_.size() > 16 * repositories_max) { // then all of them are protected again
     known_.clear();
@@ -276,13 +378,15 @@ result<entries_to_protect> workspace_watch::index::begin(int workspace, std::uin
   }
   std::erase_if(commands_, [](const auto& each) { return each.second.end_ns != 0; });
   command = ++last_command_;
-  commands_[command] = {sys::file_clock_ns(), 0, mark_appeared(workspace, found)};
+  auto absent = mark_appeared(workspace, found);
+  if (options.makes_own) commands_[command] = {sys::file_clock_ns(), 0, std::move(absent)};
   return found;
 }
 
 void workspace_watch::index::end(std::uint64_t command) {
   const std::scoped_lock lock(guard_);
-  commands_[command].end_ns = sys::file_clock_ns();
+  const auto ended = commands_.find(command);
+  if (ended != commands_.end()) ended->second.end_ns = sys::file_clock_ns();
 }
 
 workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,
@@ -297,7 +401,8 @@ workspace_watch::~workspace_watch() {
   if (index_ != nullptr) index_->end(command_);
 }
 
-result<workspace_watch> workspace_watch::begin(int workspace, const confinement_policy& policy) {
+result<workspace_watch> workspace_watch::begin(int workspace, const confinement_policy& policy,
+                                               const watch_options& options) {
   if (policy.protected_entries == demand::off) return workspace_watch(nullptr, {}, 0);
   if (!std::ranges::all_of(policy.protected_names, is_valid))
     return error{error_code::invalid_argument, 0, "policy"};
@@ -322,7 +427,7 @@ result<workspace_watch> workspace_watch::begin(int workspace, const confinement_
     used = remembered.front();
   }
   std::uint64_t command = 0;
-  PADDOCK_TRY(auto found, used->begin(workspace, command));
+  PADDOCK_TRY(auto found, used->begin(workspace, options, command));
   add_paths(found, workspace, policy);
   return workspace_watch(std::move(used), std::move(found), command);
 }

@@ -26,6 +26,19 @@ struct protected_entry {
 struct entries_to_protect {
   std::vector<protected_entry> list; ///< in the order that the helper expects
   std::string unseen;                ///< what was not looked at, and why; empty: nothing
+  std::size_t left_out = 0;          ///< seen, but more than can be protected; `unseen` tells
+};
+
+/// Whether a layer that is required would not hold all that was seen.
+[[nodiscard]] inline bool is_refused_for(const entries_to_protect& entries,
+                                         const confinement_policy& policy) {
+  return entries.left_out > 0 && policy.protected_entries == demand::required;
+}
+
+/// What else a look at the workspace is told.
+struct watch_options {
+  bool again = false;    ///< what the last look told was not there: nothing of it is believed
+  bool makes_own = true; ///< what appears meanwhile is the command's; false: it runs for long
 };
 
 /// A repository that appears while a command of this process runs is the command's own, and stays
@@ -34,7 +47,8 @@ class workspace_watch {
 public:
   /// Looks at the workspace and takes note that a command begins; its end is that of this object.
   /// Errors: those of looking at the workspace itself; invalid_name.
-  static result<workspace_watch> begin(int workspace, const confinement_policy& policy);
+  static result<workspace_watch> begin(int workspace, const confinement_policy& policy,
+                                       const watch_options& options = {});
 
   workspace_watch(workspace_watch&&) noexcept;
   workspace_watch& operator=(workspace_watch&&) = delete;

@@ -720,5 +720,61 @@ TEST_F(Protection, RepositoriesAreFoundWhereverTheyAreAndWheneverTheyAppear) {
   EXPECT_FALSE(is_held("x/moved"));
 }
 
+TEST_F(Protection, ARepositoryStaysOneWithoutWhatGitTellsItBy) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  on_host(std::string(git) + "init -q --bare b.git && mkdir plain");
+  EXPECT_EQ(in_fence("mv b.git/HEAD b.git/H && mv b.git/objects b.git/o").exit_code, 0);
+  EXPECT_NE(in_fence("echo evil > b.git/config").exit_code, 0);
+  EXPECT_EQ(in_fence("echo fine > plain/config").exit_code, 0); // the control
+}
+
+TEST_F(Protection, WhatIsInAHiddenEntryDoesNotEndCommands) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  put(".perstack/x/.perstack/key");
+  put("deep/.perstack/x/.perstack/key");
+  on_host(std::string(git) + "init -q .perstack/r && " + git + "init -q deep/.perstack/r");
+  EXPECT_EQ(in_fence("test -z \"$(ls -A .perstack deep/.perstack | grep key)\"").exit_code, 0);
+}
+
+// --- there are bounds ---------------------------------------------------------------------------
+
+/// `count` directories with a hidden entry each, below one whose path has about `bytes`.
+void make_hidden(const std::string& top, int count, std::size_t bytes) {
+  std::string below = top + "/many";
+  while (below.size() - top.size() < bytes)
+    below.append("/").append(200, 'n');
+  for (int i = 0; i < count; ++i)
+    fs::create_directories(below + "/" + std::to_string(i) + "/.perstack");
+}
+
+TEST_F(Protection, MoreHiddenEntriesThanCanBeCoveredAreSaid) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  for (const std::size_t bytes : {10U, 3400U}) {
+    SCOPED_TRACE(bytes);
+    put("zz/.perstack/key"); // was there first
+    make_hidden(tree_ / "ws", 1'300, bytes);
+    const auto missing_of = [&] {
+      std::string missing = "in time";
+      for (int i = 0; i < 50 && missing.find("in time") != missing.npos; ++i) {
+        const auto done = in_fence("cat zz/.perstack/key");
+        EXPECT_TRUE(done.exit_code.has_value());
+        EXPECT_NE(done.exit_code, 0);
+        missing = done.confinement.of(confinement_layer::protected_entries).missing;
+      }
+      return missing;
+    };
+    EXPECT_THAT(missing_of(), HasSubstr("hidden entries more than can be covered"));
+    command asked = in_workspace("true");
+    asked.confinement.protected_entries = demand::required;
+    confinement_report report;
+    const auto refused = run(asked, nullptr, &report);
+    EXPECT_THAT(refused, IsError(error_code::confinement_unavailable));
+    EXPECT_THAT(report.unmet(), HasSubstr("hidden entries more than can be covered"));
+    fs::remove_all(tree_ / "ws/many"); // the control
+    EXPECT_EQ(missing_of(), "");
+    EXPECT_EQ(outcome_of(asked).exit_code, 0);
+  }
+}
+
 } // namespace
 } // namespace paddock::test

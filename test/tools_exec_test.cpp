@@ -304,6 +304,15 @@ TEST_F(tools_exec, a_missing_helper_is_for_people_to_repair) {
       R"({"command":"true","args":[],"env":{},"cwd":".","stdout":true,"stderr":true}}})");
   ASSERT_EQ(1U, lines.size());
   EXPECT_THAT(lines[0], AllOf(HasSubstr("paddock-exec-helper"), HasSubstr("unsupported")));
+  const auto health = without.handle_line(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"healthCheck",)"
+      R"("arguments":{}}})");
+  ASSERT_EQ(1U, health.size());
+  EXPECT_THAT(health[0], AllOf(HasSubstr("confinement"), HasSubstr("the trial failed")));
+}
+
+TEST_F(tools_exec, a_trial_that_succeeds_is_not_said_to_have_failed) {
+  EXPECT_THAT(call("healthCheck").json, Not(HasSubstr("the trial failed")));
 }
 
 TEST_F(tools_exec, arguments_with_nul_bytes_are_refused) {

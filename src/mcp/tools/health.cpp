@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "confinement_policy.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <system_error>
 
 namespace paddock::mcp {
 namespace {
@@ -32,7 +34,13 @@ std::optional<confinement_report> confinement_of(workspace_state& state, call& c
   if (state.confinement && all_there == state.paths_there) return state.confinement;
   c.may_block();
   auto found = probe_confinement(policy, state.options.exec_helper, state.root->descriptor());
-  if (!found) return std::nullopt;
+  if (!found) {
+    std::string why = "the trial failed: " + std::string(text(found.error().code));
+    if (found.error().os_errno != 0)
+      why += " (" + std::generic_category().message(found.error().os_errno) + ")";
+    state.confinement.reset(); // the next one tries again
+    return confine::describe_unknown(policy, why);
+  }
   state.paths_there = all_there;
   state.confinement = *std::move(found);
   return state.confinement;

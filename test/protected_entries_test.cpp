@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+// Whose a repository is that appears while something runs.
+
+#include "protected_entries.hpp"
+#include "support/matchers.hpp"
+#include "support/temp_tree.hpp"
+#include "sys/syscall.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <string>
+
+namespace paddock {
+namespace {
+
+class protected_entries_test : public testing::Test {
+protected:
+  [[nodiscard]] workspace_watch begin(const watch_options& options = {}) const {
+    auto r = workspace_watch::begin(top.get(), confinement_policy{}, options);
+    EXPECT_THAT(r, test::IsOk());
+    return *std::move(r);
+  }
+  [[nodiscard]] bool is_protected(const std::string& path) const {
+    const auto watch = begin();
+    return std::ranges::any_of(watch.entries().list, [&](const protected_entry& each) {
+      return each.how == sys::exec_entry::repository && each.path == path;
+    });
+  }
+
+  test::temp_tree tree;
+  file_descriptor top{::open(tree.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+};
+
+TEST_F(protected_entries_test, what_appears_beside_a_program_that_runs_for_long_is_the_hosts) {
+  (void)begin();
+  {
+    const auto watch = begin({.makes_own = false});
+    tree.directory("a/.git");
+  }
+  EXPECT_TRUE(is_protected("a/.git"));
+  {
+    const auto watch = begin(); // the control: a command
+    tree.directory("b/.git");
+    const auto made = sys::status_at(top.get(), "b/.git");
+    ASSERT_TRUE(made);
+    while (sys::file_clock_ns() <= made->created_ns) // the clock ticks before the command ends
+      ;
+  }
+  EXPECT_FALSE(is_protected("b/.git"));
+  EXPECT_TRUE(is_protected("a/.git"));
+}
+
+} // namespace
+} // namespace paddock
