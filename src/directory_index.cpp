@@ -140,8 +140,11 @@ void directory_index::find_unlisted() {
       if (std::string child = below(path, name); !known_.contains(child))
         add_pending(std::move(child));
   }
-  std::ranges::stable_sort(pending_, {},
-                           [](const std::string& path) { return std::ranges::count(path, '/'); });
+  std::ranges::sort(pending_, [](const std::string& a, const std::string& b) {
+    const auto depth_of = [](const std::string& path) { return std::ranges::count(path, '/'); };
+    return std::pair(depth_of(a), std::string_view(a)) <
+           std::pair(depth_of(b), std::string_view(b));
+  });
 }
 
 void directory_index::add_pending(std::string path) {

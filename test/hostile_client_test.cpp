@@ -343,7 +343,7 @@ TEST(hostile_control, the_ledger_notices) {
   EXPECT_TRUE(ledger.settled());
   EXPECT_NE("", ledger.received(right)) << "twice";
   for (const char* line :
-       {"garbage", "[]", "{}", "7", R"({"jsonrpc":"2.0","id":1.0,"method":"m"})"}) {
+       {"garbage", "[]", "{}", "7", R"({"jsonrpc":"2.0","id":1.5,"method":"m"})"}) {
     ledger.sent(line);
     EXPECT_FALSE(ledger.settled()) << line;
     EXPECT_EQ("", ledger.received(anonymous)) << line;

@@ -8,8 +8,11 @@
 #include <paddock/mcp/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,12 +34,11 @@ public:
         (message["result"].exists() || message["error"].exists()))
       return;
     const mcp::json_view id = message["id"];
-    const bool usable =
-        id.is(mcp::json_kind::integer) || (id.string() && id.string()->size() <= 1024);
-    if (message["jsonrpc"].string() != "2.0" || !method.string() || (id.exists() && !usable))
+    const auto echo = echo_of(id);
+    if (message["jsonrpc"].string() != "2.0" || !method.string() || (id.exists() && !echo))
       ++anonymous_;
     else if (id.exists())
-      ++owed_[id.text()];
+      ++owed_[*echo];
   }
 
   /// A line that came; what is wrong with it, or nothing. An acknowledged subscription is not owed
@@ -69,6 +71,18 @@ public:
       return {};
     }
     return settle(id.text());
+  }
+
+  /// How an ID, or a progress token, comes back; nothing where it is none. A number that is an
+  /// integer however it is written (1.0, 1e2) comes back as one, unless a double could not hold it.
+  static std::optional<std::string> echo_of(mcp::json_view id) {
+    if (id.string()) return id.string()->size() <= 1024 ? std::optional(id.text()) : std::nullopt;
+    const std::string text = id.text();
+    if (!id.exists() || text.find_first_not_of("-+.0123456789eE") != text.npos) return std::nullopt;
+    if (id.is(mcp::json_kind::integer)) return text;
+    const double value = std::strtod(text.c_str(), nullptr);
+    if (std::abs(value) > 9007199254740992.0 || value != std::floor(value)) return std::nullopt;
+    return std::to_string(static_cast<long long>(value));
   }
 
   /// Whether everything is answered.
