@@ -59,7 +59,7 @@ void require_texts(std::string_view block, const fm::fields& read) {
   for (const auto& [key, text] : {std::pair<std::string_view, std::string_view>{"name", read.name},
                                   {"description", read.description}}) {
     const auto entry = std::find_if(whole.entries.begin(), whole.entries.end(),
-                                    [key = key](const fm::entry& e) { return e.key == key; });
+                                    [wanted = key](const fm::entry& e) { return e.key == wanted; });
     require(entry != whole.entries.end() && paddock::slow::collapsed(entry->value) == text);
   }
 }
