@@ -353,7 +353,7 @@ class Both(Cli):
     def test_times_are_for_people(self):
         done = run(PADDOCK, "exec", "-w", "/nonexistent", "--", "true")
         self.fails(done, 125, "/nonexistent cannot be used: no such file or directory")
-        self.fails(run(PADDOCK, "exec", "--host", "--", "nosuch"), 127, "there is no program nosuch in PATH")
+        self.fails(run(PADDOCK, "exec", "--host", "-w", self.workspace, "--", "nosuch"), 127, "there is no program nosuch in PATH")
         for given in ["0", "-1", "nan", "inf", "1e300", "1e-9", "abc", "", "0x10", "2592001"]:
             done = run(PADDOCK, "exec", "--timeout", given, "--", "true")
             self.fails(done, 2, "--timeout", "between 1 ms and 30 days", "write seconds")
