@@ -28,23 +28,11 @@ public:
 
   /// False for nearly every path: then no rule can concern it.
   [[nodiscard]] bool could_concern(std::string_view path) const noexcept {
-    unsigned seen = 0;
-    unsigned mask = begins | odd;
-    for (const char c : path) {
-      seen |= table_[static_cast<unsigned char>(c)] & mask;
-      mask = c == '/' ? begins | odd : odd;
-    }
-    return seen != 0;
+    return has_marked(path, begins);
   }
   /// False for nearly every path: then no part of it is called like what git obeys in a repository.
   [[nodiscard]] bool could_be_of_repository(std::string_view path) const noexcept {
-    unsigned seen = 0;
-    unsigned mask = begins_in_git | odd;
-    for (const char c : path) {
-      seen |= table_[static_cast<unsigned char>(c)] & mask;
-      mask = c == '/' ? begins_in_git | odd : odd;
-    }
-    return seen != 0;
+    return has_marked(path, begins_in_git);
   }
   /// Whether a component is a hidden name.
   [[nodiscard]] bool is_hidden(std::string_view component) const;
@@ -86,6 +74,16 @@ private:
   static constexpr std::uint8_t odd = 2;           ///< a file system may take it for another
   static constexpr std::uint8_t begins_in_git = 4; ///< what git obeys begins with this byte
 
+  /// Whether a part of the path begins with a byte of that mark, or has an odd one anywhere.
+  [[nodiscard]] bool has_marked(std::string_view path, unsigned mark) const noexcept {
+    unsigned seen = 0;
+    unsigned mask = mark | odd;
+    for (const char c : path) {
+      seen |= table_[static_cast<unsigned char>(c)] & mask;
+      mask = c == '/' ? mark | odd : unsigned{odd};
+    }
+    return seen != 0;
+  }
   void note_in_git(std::string_view part);
   [[nodiscard]] static match match_at(const rule& asked, std::span<const std::string_view> parts);
 
