@@ -379,14 +379,14 @@ workspace_watch::index::begin(int workspace, const watch_options& options, std::
   std::erase_if(commands_, [](const auto& each) { return each.second.end_ns != 0; });
   command = ++last_command_;
   auto absent = mark_appeared(workspace, found);
-  if (options.makes_own) commands_[command] = {sys::file_clock_ns(), 0, std::move(absent)};
+  if (options.makes_own) commands_[command] = {sys::file_time_now_ns(), 0, std::move(absent)};
   return found;
 }
 
 void workspace_watch::index::end(std::uint64_t command) {
   const std::scoped_lock lock(guard_);
   const auto ended = commands_.find(command);
-  if (ended != commands_.end()) ended->second.end_ns = sys::file_clock_ns();
+  if (ended != commands_.end()) ended->second.end_ns = sys::file_time_now_ns();
 }
 
 workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,

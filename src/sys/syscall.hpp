@@ -101,8 +101,12 @@ result<void> remove_attribute(int fd, const char* attribute);
 /// NULL-terminated "NAME=value" strings; may be null.
 [[nodiscard]] const char* const* environment() noexcept;
 [[nodiscard]] std::int64_t monotonic_ms() noexcept;
-/// The clock that file times are taken from: nanoseconds since 1970-01-01 UTC, one tick coarse.
+/// The clock that file times are taken from: nanoseconds since 1970-01-01 UTC, one tick coarse. A
+/// file may have a time that is up to a tick later.
 [[nodiscard]] std::int64_t file_clock_ns() noexcept;
+/// A time between those of what has been changed before this call and of what will be after it; of
+/// the same tick where the kernel tells no finer times. Dearer than `file_clock_ns`.
+[[nodiscard]] std::int64_t file_time_now_ns() noexcept;
 /// Does nothing for a while; a signal may end it early.
 void pause_ms(int milliseconds) noexcept;
 
