@@ -689,5 +689,24 @@ TEST_F(Confinement, WithLandlockAloneProgramsHearThatAttributesStayAsTheyAre) {
   EXPECT_EQ(*answers, expected);
 }
 
+/// With Landlock alone the scratch directory is one of /tmp, and the command shapes what is in it.
+TEST_F(Confinement, WithLandlockAloneNothingOfTheScratchDirectoryStays) {
+  constexpr const char* script =
+      "cd $TMPDIR; pwd; d=$(printf 'a-name-of-some-length/%.0s' $(seq 100)); for i in 1 2 3; do "
+      "mkdir -p $d && cd -P $d || exit 3; done; echo x > file; mkdir -m 0 closed; cd $TMPDIR; "
+      "mkdir -p fixed/below && mkdir -m 500 fixed/readable && echo made";
+  const auto told = in_process(who::ordinary, machine::without_namespaces, [&](int out) {
+    auto asked = probe("", 1, {});
+    asked.argv = {"sh", "-c", script};
+    const auto r = run(asked);
+    const std::string text = r ? r->out.text() : std::string(wire_name(r.error().code));
+    (void)!::write(out, text.data(), text.size());
+  });
+  if (!told) GTEST_SKIP() << "the build directory is private";
+  if (*told == "confinement_unavailable") GTEST_SKIP() << "no Landlock";
+  ASSERT_THAT(*told, testing::MatchesRegex("/tmp/paddock-scratch-[0-9]+\nmade\n"));
+  EXPECT_FALSE(std::filesystem::exists(told->substr(0, told->find('\n'))));
+}
+
 } // namespace
 } // namespace paddock::test

@@ -5,18 +5,26 @@
 // rest.
 
 #include "helper/control_group.hpp"
+#include "helper/scratch.hpp"
+#include "support/process.hpp"
 #include "support/temp_tree.hpp"
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 
 namespace paddock::exec {
 namespace {
@@ -111,6 +119,116 @@ TEST_F(ControlGroup, KillsWhatIsInIt) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   remove_group(path_);
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+/// Makes `count` directories, each in the one before; all get the mode, the first one too.
+/// With a few hundred of them the path is longer than a path can be.
+void descend(const std::string& from, int count, mode_t mode) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  const char* name = "twenty-characters-or";
+  int at = ::open(from.c_str(), flags);
+  for (int i = 0; i < count; ++i) {
+    ASSERT_EQ(0, ::mkdirat(at, name, 0700)) << i << ": " << std::strerror(errno);
+    const int next = ::openat(at, name, flags);
+    ASSERT_EQ(0, ::fchmod(at, mode));
+    ::close(at);
+    at = next;
+  }
+  ASSERT_EQ(0, ::fchmod(at, mode));
+  ::close(at);
+}
+
+TEST_F(ControlGroup, TakesAwayTheGroupsThatTheCommandHasMadeAtAnyDepth) {
+  if (test::in_child([&] { return enter_new_group(path_) == 0; },
+                     [&] {
+                       ASSERT_EQ(0, ::mkdir((path_ + std::string("/other")).c_str(), 0755));
+                       descend(path_, 300, 0755);
+                       const std::string above = std::filesystem::path(path_).parent_path();
+                       std::ofstream(above + "/cgroup.procs") << "0"; // so that nothing is in it
+                       remove_group(path_);
+                       EXPECT_FALSE(std::filesystem::exists(path_));
+                     }) == test::child_end::refused)
+    GTEST_SKIP() << "no control group can be made here";
+}
+
+/// With Landlock alone the scratch directory of a command is one in /tmp.
+class ScratchTree : public testing::Test {
+protected:
+  /// By a user for whom modes count.
+  template <class Body> static void as_ordinary_user(Body&& body) {
+    ASSERT_EQ(test::in_child([] { return ::geteuid() != 0 || test::become_nobody(); }, body),
+              test::child_end::finished);
+  }
+
+  temp_tree tree_;
+};
+
+TEST_F(ScratchTree, GoesWhateverItsDepthAndItsModes) {
+  ASSERT_EQ(0, ::chmod(tree_.path().c_str(), 0777));
+  tree_.file("outside", "kept");
+  const struct {
+    const char* name;
+    int depth;
+    mode_t mode;
+  } cases[] = {{"shallow", 3, 0700},        {"closed", 3, 0},
+               {"not writable", 3, 0500},   {"deep", 300, 0700},
+               {"deep and closed", 300, 0}, {"deep and not writable", 300, 0500}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    as_ordinary_user([&] {
+      tree_.directory("top/lifted-0/below"); // a name that the removal may want
+      for (const char* file : {"top/lifted-1", "top/lifted-2", "top/lifted-0/file"})
+        tree_.file(file);
+      tree_.link("top/out", "../outside");
+      tree_.link("top/lifted-0/out", "../../outside");
+      descend(tree_ / "top", c.depth, c.mode);
+      ASSERT_NE(0, ::rmdir((tree_ / "top").c_str())); // the control: there is something in it
+      remove_tree((tree_ / "top").c_str());
+    });
+    EXPECT_FALSE(tree_.exists("top"));
+    remove_tree((tree_ / "top").c_str());
+  }
+  EXPECT_EQ(tree_.content("outside"), "kept");
+}
+
+TEST_F(ScratchTree, StopsAtWhatIsMountedInIt) {
+  if (test::in_child([] { return test::private_mounts(); },
+                     [&] {
+                       tree_.directory("outside");
+                       tree_.file("outside/file", "kept");
+                       tree_.directory("top/below/mount");
+                       ASSERT_TRUE(test::bind_mount(tree_ / "outside", tree_ / "top/below/mount"));
+                       remove_tree((tree_ / "top").c_str());
+                       EXPECT_EQ(tree_.content("outside/file"), "kept");
+                       ASSERT_EQ(0, ::umount2((tree_ / "top/below/mount").c_str(), MNT_DETACH));
+                       remove_tree((tree_ / "top").c_str()); // the control
+                       EXPECT_FALSE(tree_.exists("top"));
+                     }) == test::child_end::refused)
+    GTEST_SKIP() << "mounting needs privilege";
+}
+
+/// What leads out of the directory changes all the time between a directory and a link.
+TEST_F(ScratchTree, IsNotLedElsewhere) {
+  tree_.directory("outside/sub");
+  tree_.file("outside/sub/file", "kept");
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    while (!done) {
+      ::mkdir((tree_ / "top/d").c_str(), 0);
+      ::renameat2(AT_FDCWD, (tree_ / "top/d").c_str(), AT_FDCWD, (tree_ / "spare").c_str(), 0);
+      (void)!::symlink("../outside", (tree_ / "top/d").c_str());
+      ::rename((tree_ / "spare").c_str(), (tree_ / "top/e").c_str());
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    ::mkdir((tree_ / "top").c_str(), 0700);
+    remove_tree((tree_ / "top").c_str());
+  }
+  done = true;
+  other.join();
+  struct stat outside{};
+  EXPECT_EQ(0, ::stat((tree_ / "outside").c_str(), &outside));
+  EXPECT_EQ(tree_.content("outside/sub/file"), "kept");
 }
 
 } // namespace

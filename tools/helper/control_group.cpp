@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "control_group.hpp"
 
-#include "scratch.hpp"
+#include "directory_entries.hpp"
 #include "text.hpp"
 
 #include <fcntl.h>
@@ -58,6 +58,44 @@ int make_group(const char* path) {
   return write_file(path, "cgroup.procs", "0");
 }
 
+enum class groups { none, removed, one_left };
+
+/// Removes the groups in one that have none themselves, up to `left`: it has some, or is in use.
+groups remove_groups(int directory, char (&left)[NAME_MAX + 1]) {
+  auto found = groups::none;
+  ::lseek(directory, 0, SEEK_SET);
+  directory_entries entries(directory);
+  while (const char* name = entries.next()) {
+    if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
+    if (::unlinkat(directory, name, AT_REMOVEDIR) == 0) {
+      found = groups::removed;
+    } else if (errno == EBUSY || errno == ENOTEMPTY) {
+      text_writer(left).add(name);
+      return groups::one_left;
+    }
+  }
+  return found;
+}
+
+/// The groups that the command has made in one, at any depth. `..` leads back, because the kernel
+/// lets no group be moved; a group in use ends it.
+void remove_groups_below(const char* path) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int at = ::open(path, flags);
+  bool is_new = true;
+  for (unsigned long depth = 0; at >= 0;) {
+    char name[NAME_MAX + 1];
+    const groups found = remove_groups(at, name);
+    const bool down = found == groups::one_left;
+    const bool in_use = found == groups::none && is_new;
+    const int next = down || (depth > 0 && !in_use) ? ::openat(at, down ? name : "..", flags) : -1;
+    ::close(at);
+    at = next;
+    depth += down ? 1UL : -1UL;
+    is_new = down;
+  }
+}
+
 } // namespace
 
 int enter_new_group(char (&path)[PATH_MAX], const group_places& places) {
@@ -101,7 +139,9 @@ bool kill_group(const char* path) {
 }
 
 void remove_group(const char* path) {
-  if (::rmdir(path) != 0) remove_tree(path); // it has groups that the command has made
+  if (::rmdir(path) == 0) return;
+  remove_groups_below(path);
+  ::rmdir(path);
 }
 
 } // namespace paddock::exec

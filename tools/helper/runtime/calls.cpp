@@ -145,6 +145,12 @@ int rmdir(const char* path) noexcept {
 int unlinkat(int directory, const char* path, int flags) noexcept {
   return call(SYS_unlinkat, directory, argument(path), flags);
 }
+int fchmod(int fd, mode_t mode) noexcept {
+  return call(SYS_fchmod, fd, mode);
+}
+off_t lseek(int fd, off_t offset, int whence) noexcept {
+  return answer(call_kernel(SYS_lseek, fd, offset, whence));
+}
 /// The call has no flags.
 int fchmodat(int directory, const char* path, mode_t mode, int) noexcept {
   return call(SYS_fchmodat, directory, argument(path), mode);
