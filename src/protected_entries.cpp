@@ -159,8 +159,10 @@ bool workspace_watch::index::is_own(int workspace, const std::string& path) {
   const auto [place, fresh] = known_.try_emplace({.device = status->device, .inode = status->inode},
                                                  origin{false, status->created_ns});
   origin& known = place->second;
-  // Another object may have the number by now. What is protected stays so.
-  const bool renewed = known.of_command && known.created_ns != status->created_ns;
+  // Another object may have the number by now. Where the last change is told for the birth, that is
+  // not certain, and what is protected stays so.
+  const bool renewed =
+      known.created_ns != status->created_ns && (known.of_command || status->has_birth_time);
   if (!fresh && !renewed) return known.of_command;
   const auto made_by = [&](const auto& command) { // both times are of one clock
     const interval& when = command.second;
@@ -307,7 +309,7 @@ std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
 bool workspace_watch::index::was_repository(const directory_index::directory& in) const {
   const auto known = known_.find({.device = in.status.device, .inode = in.status.inode});
   return known != known_.end() && !known->second.of_command &&
-         known->second.created_ns == in.status.created_ns;
+         (known->second.created_ns == in.status.created_ns || !in.status.has_birth_time);
 }
 
 void workspace_watch::index::add_all(entries_to_protect& found, int workspace, omissions& without) {
@@ -409,8 +411,7 @@ result<workspace_watch> workspace_watch::begin(int workspace, const confinement_
   static std::mutex guard;
   static auto& remembered = *new std::list<std::shared_ptr<index>>; // the last one used in front
   PADDOCK_TRY(const auto status, sys::status_at(workspace, "."));
-  // A number may be used again; where there is no time of birth, that of the last change is told.
-  const std::int64_t created_ns = status.created_ns == status.changed_ns ? 0 : status.created_ns;
+  const std::int64_t created_ns = status.has_birth_time ? status.created_ns : 0;
   const object top{status.device, status.inode, created_ns};
   std::shared_ptr<index> used;
   {

@@ -100,6 +100,7 @@ struct file_status {
   std::uint64_t inode = 0;
   std::uint64_t mount = 0;     ///< mount id; 0 where the kernel does not tell
   std::int64_t created_ns = 0; ///< birth time; the change time where the file system has none
+  bool has_birth_time = false;
   std::int64_t modified_ns = 0;
   std::int64_t accessed_ns = 0;
   std::int64_t changed_ns = 0;

@@ -49,6 +49,10 @@ template <class N> result<file_descriptor> descriptor(N fd, const char* operatio
   return file_descriptor(static_cast<int>(fd));
 }
 
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 std::int64_t nanoseconds(const statx_timestamp& t) {
   return t.tv_sec * 1'000'000'000 + t.tv_nsec;
 }
@@ -153,6 +157,7 @@ result<file_status> status_at(int dirfd, const char* name, int at_flags) {
       .inode = s.stx_ino,
       .mount = (s.stx_mask & STATX_MNT_ID) != 0 ? s.stx_mnt_id : 0,
       .created_ns = nanoseconds((s.stx_mask & STATX_BTIME) != 0 ? s.stx_btime : s.stx_ctime),
+      .has_birth_time = (s.stx_mask & STATX_BTIME) != 0,
       .modified_ns = nanoseconds(s.stx_mtime),
       .accessed_ns = nanoseconds(s.stx_atime),
       .changed_ns = nanoseconds(s.stx_ctime),
@@ -173,9 +178,6 @@ result<entry_status> entry_status_at(int dirfd, const char* name) {
 result<file_status> fstat(int fd) {
   struct stat s;
   if (retried([&] { return ::fstat(fd, &s); }) < 0) return failure(errno, "fstat");
-  const auto ns = [](const timespec& t) {
-    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-  };
   return file_status{
       .kind = kind_of(s.st_mode),
       .mode = s.st_mode & 07777U,
@@ -185,10 +187,10 @@ result<file_status> fstat(int fd) {
       .size = static_cast<std::uint64_t>(s.st_size),
       .device = s.st_dev,
       .inode = s.st_ino,
-      .created_ns = ns(s.st_ctim),
-      .modified_ns = ns(s.st_mtim),
-      .accessed_ns = ns(s.st_atim),
-      .changed_ns = ns(s.st_ctim),
+      .created_ns = nanoseconds(s.st_ctim),
+      .modified_ns = nanoseconds(s.st_mtim),
+      .accessed_ns = nanoseconds(s.st_atim),
+      .changed_ns = nanoseconds(s.st_ctim),
   };
 }
 
@@ -329,12 +331,6 @@ std::int64_t monotonic_ms() noexcept {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
-
-namespace {
-std::int64_t nanoseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-} // namespace
 
 std::int64_t file_clock_ns() noexcept {
   timespec now{};
