@@ -116,7 +116,7 @@ constexpr hint_case hint_cases[] = {
      nullptr},
     {"two lines that have nothing to do with each other",
      "printf 'reading /etc/hosts\\nlocked: Permission denied\\n' >&2; exit 1", nullptr},
-    {"silence", "exit 1", "printed nothing"},
+    {"silence", "exit 1", nullptr},
     {"silence of another kind", "exit 2", nullptr},
 };
 
@@ -133,6 +133,168 @@ TEST_F(tools_exec, hints_follow_the_evidence) {
     else
       EXPECT_THAT(answer.message(), EndsWith(std::to_string(answer.integer("exitCode"))));
   }
+}
+
+/// Programs that wait for a network tell nothing until they give up, which is later than a
+/// deadline.
+struct waiting_case {
+  const char* name;
+  const char* command;
+  std::vector<std::string> args;
+  bool hinted;
+};
+
+const waiting_case waiting_cases[] = {
+    {"npm install", "./npm", {"install", "left-pad"}, true},
+    {"npm with an option before", "./npm", {"--silent", "ci"}, true},
+    {"npm test", "./npm", {"test"}, false},
+    {"npm run install", "./npm", {"run", "install"}, false},
+    {"pip", "./pip3", {"install", "requests"}, true},
+    {"pip as a module", "./python3", {"-m", "pip", "install", "requests"}, true},
+    {"another module", "./python3", {"-m", "http.server"}, false},
+    {"clone of an address", "./git", {"clone", "https://example.org/a.git"}, true},
+    {"clone over ssh", "./git", {"-C", "sub", "clone", "git@example.org:a"}, true},
+    {"clone of a directory", "./git", {"clone", "../a", "b"}, false},
+    {"clone of a file address", "./git", {"clone", "file:///a"}, false},
+    {"status", "./git", {"status"}, false},
+    {"curl", "./curl", {"-sS", "https://example.org"}, true},
+    {"curl of a file", "./curl", {"file:///etc/hosts"}, false},
+    {"in a script of a shell", "sh", {"-c", "cd . && ./npm install"}, true},
+    {"a word in a script", "sh", {"-c", "echo npm install; sleep 60"}, false},
+    {"another program", "sleep", {"60"}, false},
+    {"an address that it complains of",
+     "sh",
+     {"-c", "echo 'retrying: Could not resolve host' >&2; sleep 60"},
+     true},
+};
+
+TEST_F(tools_exec, a_wait_for_the_network_is_told_at_the_deadline) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  for (const char* program : {"npm", "pip3", "python3", "git", "curl"}) {
+    tree.file(program, "#!/bin/sh\nexec sleep 60\n");
+    ASSERT_EQ(0, ::chmod((tree / program).c_str(), 0755));
+  }
+  tree.directory("sub");
+  for (const auto policy : {demand::required, demand::off}) {
+    mcp::workspace_options options;
+    options.confinement.network = policy;
+    serve(options);
+    for (const auto& each : waiting_cases) {
+      SCOPED_TRACE(each.name);
+      const auto answer = exec({.command = each.command, .args = each.args, .timeout = "150"});
+      EXPECT_EQ("timed_out", answer.error());
+      EXPECT_EQ(each.hinted && policy == demand::required,
+                answer.message().find("--allow-network") != std::string::npos)
+          << answer.message();
+    }
+  }
+}
+
+TEST_F(tools_exec, silent_programs_tell_of_the_network_by_their_exit_code) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  tree.file("curl", "#!/bin/sh\nexit $1\n");
+  ASSERT_EQ(0, ::chmod((tree / "curl").c_str(), 0755));
+  for (const char* code : {"6", "7"})
+    EXPECT_THAT(exec({.command = "./curl", .args = {code, "https://a"}}).message(),
+                HasSubstr("--allow-network"));
+  EXPECT_THAT(exec({.command = "./curl", .args = {"22", "https://a"}}).message(),
+              EndsWith("exit code 22"));
+  EXPECT_THAT(exec({.args = {"-c", "exit 7"}}).message(), EndsWith("exit code 7"));
+}
+
+TEST_F(tools_exec, git_is_told_who_commits) {
+  const exec_request made[] = {
+      {.command = "git", .args = {"init", "-q", "made"}},
+      {.command = "git",
+       .args = {"-c", "user.useConfigOnly=true", "commit", "--allow-empty", "-m", "x"},
+       .cwd = "made"},
+  };
+  ASSERT_FALSE(exec(made[0]).failed);
+  const auto refused = exec(made[1]);
+  ASSERT_TRUE(refused.failed);
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("-c user.name=NAME -c user.email=ADDRESS"),
+                                       HasSubstr("GIT_AUTHOR_NAME")));
+  auto with_author = made[1];
+  with_author.args.insert(with_author.args.begin(),
+                          {"-c", "user.name=A", "-c", "user.email=a@example.org"});
+  EXPECT_FALSE(exec(with_author).failed);
+  auto by_variables = made[1];
+  by_variables.env = R"({"GIT_AUTHOR_NAME":"A","GIT_AUTHOR_EMAIL":"a@example.org",)"
+                     R"("GIT_COMMITTER_NAME":"A","GIT_COMMITTER_EMAIL":"a@example.org"})";
+  EXPECT_FALSE(exec(by_variables).failed);
+}
+
+TEST_F(tools_exec, a_program_out_of_sight_is_told_apart_from_none) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::file_system).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  const temp_tree outside;
+  outside.file("some-tool", "#!/bin/sh\necho works\n");
+  ASSERT_EQ(0, ::chmod((outside / "some-tool").c_str(), 0755));
+  const std::string env = R"({"PATH":)" + json_string(outside.path() + ":/usr/bin:/bin") + "}";
+  mcp::workspace_options options;
+  options.confinement.home = outside.path(); // which no search path shows
+  options.confinement.search_path = outside.path() + ":/usr/bin:/bin";
+  serve(options);
+  const exec_request unseen[] = {
+      {.args = {"-c", "some-tool"}, .env = env},
+      {.command = "bash", .args = {"-c", "some-tool"}, .env = env},
+      {.command = "env", .args = {"some-tool"}, .env = env},
+  };
+  const exec_request absent[] = {
+      {.command = "no-tool", .env = env},
+      {.command = outside / "some-tool"}, // what lies elsewhere is not told
+      {.args = {"-c", "no-tool"}, .env = env},
+      {.args = {"-c", "some-tool"}},
+      {.args = {"-c", "echo 'sh: 1: some-tool: not found' >&2; exit 1"}, .env = env},
+  };
+  for (const auto& each : unseen) {
+    const auto answer = exec(each);
+    EXPECT_THAT(answer.message(), AllOf(HasSubstr(outside / "some-tool"), HasSubstr("do not see"),
+                                        HasSubstr("--exec-read " + outside.path())))
+        << each.command;
+  }
+  for (const auto& each : absent)
+    EXPECT_THAT(exec(each).message(), Not(HasSubstr("is in PATH")));
+  options.confinement.read_paths = {outside / "some-tool"};
+  serve(options);
+  for (const auto& each : unseen)
+    EXPECT_EQ("works\n", exec(each).string("output"));
+}
+
+TEST_F(tools_exec, a_command_line_in_place_of_a_program_is_taken_apart) {
+  tree.file("run.sh", "#!/bin/sh\necho run\n");
+  tree.file("my tool", "#!/bin/sh\necho mine\n");
+  for (const char* program : {"run.sh", "my tool"})
+    ASSERT_EQ(0, ::chmod((tree / program).c_str(), 0755));
+  struct {
+    const char* command;
+    std::vector<std::string> args;
+    const char* advice; ///< a part of the message, or nullptr for none about arguments
+  } const cases[] = {
+      {"ls -l", {}, R"(command "ls" with args ["-l"])"},
+      {"ls -l a", {"b"}, R"(command "ls" with args ["-l","a","b"])"},
+      {"/bin/ls -l", {}, R"(command "/bin/ls" with args ["-l"])"},
+      {"./run.sh x", {}, R"(command "./run.sh" with args ["x"])"},
+      {"ls | wc", {}, R"(command "sh" with args ["-c","ls | wc"])"},
+      {"cd . && ls", {}, R"(command "sh" with args ["-c","cd . && ls"])"},
+      {"echo 'a b'", {}, R"(command "sh" with args ["-c","echo 'a b'"])"},
+      {"no-such-program -l", {}, nullptr},
+      {"./no tool", {}, nullptr},
+      {"/opt/no tool/run", {}, nullptr},
+      {"no-such-program", {}, nullptr},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.command);
+    const auto answer = exec({.command = each.command, .args = each.args});
+    EXPECT_EQ("not_found", answer.error());
+    if (each.advice != nullptr)
+      EXPECT_THAT(answer.message(), HasSubstr(each.advice));
+    else
+      EXPECT_THAT(answer.message(), AllOf(HasSubstr("no such program"), Not(HasSubstr("args"))));
+  }
+  EXPECT_EQ("mine\n", exec({.command = "./my tool"}).string("output"));
 }
 
 TEST_F(tools_exec, a_refused_socket_is_put_down_to_the_network) {

@@ -190,7 +190,8 @@ tool_result exec(workspace_state& state, call& c) {
   const auto outcome = run(r.run, &cancel, &enforced);
   if (outcome || outcome.error().code == error_code::confinement_unavailable)
     note_confinement(state, enforced);
-  if (!outcome) return command_not_started(outcome.error(), r.run, enforced);
+  if (!outcome) return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"),
+                                            enforced);
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {

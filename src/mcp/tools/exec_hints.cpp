@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/exec_hints.hpp"
 
+#include "mcp/tools/exec_programs.hpp"
+
 #include <paddock/lexical_path.hpp>
 
 #include <algorithm>
@@ -130,6 +132,57 @@ std::string protected_hint(const command& run, const command_outcome& o) {
   return {};
 }
 
+/// git refuses to guess an author, and its own advice changes a file that is protected.
+constexpr std::string_view author_hint =
+    "; git wants an author: write -c user.name=NAME -c user.email=ADDRESS before its subcommand, "
+    "or give "
+    "GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME and GIT_COMMITTER_EMAIL in env";
+
+bool complains_of_author(const command_outcome& o) {
+  return complains(o, {"Please tell me who you are", "empty ident name",
+                       "unable to auto-detect email address", "no email was given"});
+}
+
+/// The program that a shell or `env` did not find: "sh: 1: make: not found", "bash: line 1: make:
+/// command not found", "env: 'make': No such file or directory".
+std::string_view not_found_by(const command_outcome& o) {
+  constexpr int exit_not_found = 127;
+  if (o.exit_code != exit_not_found) return {};
+  const std::string_view text = o.err.head;
+  for (const std::string_view phrase :
+       {": command not found", ": not found", ": No such file or directory"}) {
+    const auto end = text.find(phrase);
+    if (end == std::string_view::npos) continue;
+    std::string_view name = text.substr(0, end);
+    name.remove_prefix(name.find_last_of(" \n") + 1); // npos + 1 is 0
+    for (const std::string_view quote : {"'", "\xE2\x80\x98", "\xE2\x80\x99"}) {
+      if (name.starts_with(quote)) name.remove_prefix(quote.size());
+      if (name.ends_with(quote)) name.remove_suffix(quote.size());
+    }
+    return name;
+  }
+  return {};
+}
+
+constexpr std::string_view network_option = "a person can start the server with --allow-network";
+
+/// Nothing is known of what a program waits for, but what it is for.
+std::string hint_at_deadline(const command& run, const command_outcome& o) {
+  if (!o.confinement.of(confinement_layer::network).applied) return {};
+  if (complains_of_network(o))
+    return std::string("; network is denied by policy: ").append(network_option);
+  if (!is_known_to_need_network(run)) return {};
+  return std::string("; commands reach no network here, which this one may have waited for: ")
+      .append(network_option);
+}
+
+std::string unseen_program_hint(const command& run, std::string_view name) {
+  const auto path = out_of_sight(run, name);
+  if (!path) return {};
+  return "; " + *path + " is in PATH, but commands do not see it: a person can start the server " +
+         "with --exec-read " + *path + ", or with the directory of its installation";
+}
+
 } // namespace
 
 std::optional<std::string_view> answer_of(const command& run, const command_outcome& o) {
@@ -147,16 +200,19 @@ std::string hint_of(const root& root, const command& run, const command_outcome&
   if (applied(confinement_layer::privileges) && complains(o, {"LeakSanitizer does not work"}))
     return "; its leak check traces the process, which a confined command may not do: run it with "
            "ASAN_OPTIONS=detect_leaks=0";
-  if (applied(confinement_layer::network) && complains_of_network(o))
-    return "; network is denied by policy: a person can start the server with --allow-network";
+  if (o.ended == ending::timed_out) return hint_at_deadline(run, o);
+  if (applied(confinement_layer::network) &&
+      (complains_of_network(o) || is_exit_code_for_network(run, o.exit_code.value_or(0))))
+    return std::string("; network is denied by policy: ").append(network_option);
+  if (complains_of_author(o)) return std::string(author_hint);
+  if (applied(confinement_layer::file_system))
+    if (auto unseen = unseen_program_hint(run, not_found_by(o)); !unseen.empty()) return unseen;
   if (auto met = protected_hint(run, o); !met.empty()) return met;
   if (applied(confinement_layer::file_system) &&
       (complains_of_outside(root, o.err.head) || complains_of_outside(root, o.err.tail) ||
        (is_asked_for_outside(root, run) && complains(o, {"No such file", "ENOENT"}))))
     return "; files outside the workspace are denied by policy: a person can start the server with "
            "--exec-read PATH or --exec-write PATH";
-  if (o.exit_code == 1 && o.out.total == 0 && o.err.total == 0)
-    return "; it printed nothing, as programs do that look for something and do not find it";
   return {};
 }
 

@@ -17,9 +17,10 @@ namespace paddock::mcp {
 [[nodiscard]] std::optional<std::string_view> answer_of(const command& run,
                                                         const command_outcome& o);
 
-/// What a failed command has run into, as far as its standard error tells: advice for a person or a
-/// model, empty when nothing speaks for anything. Programs say such things in their own words, so
-/// this is never the reason given. What they print to standard output is content and tells nothing.
+/// What a command that failed or met its deadline has run into, as far as its standard error, its
+/// exit code and its name tell: advice for a person or a model, empty when nothing speaks for
+/// anything. Programs say such things in their own words, so this is never the reason given. What
+/// they print to standard output is content and tells nothing.
 [[nodiscard]] std::string hint_of(const root& root, const command& run, const command_outcome& o);
 
 } // namespace paddock::mcp

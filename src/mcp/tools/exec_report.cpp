@@ -2,6 +2,7 @@
 #include "mcp/tools/exec_report.hpp"
 
 #include "mcp/tools/exec_hints.hpp"
+#include "mcp/tools/exec_programs.hpp"
 
 #include <string>
 #include <string_view>
@@ -25,8 +26,8 @@ std::string_view remedy(const error& e) {
            "paddock-mcp";
   if (stage != "execve") return {};
   if (e.code == error_code::not_found)
-    return "no such program; check the spelling, install it, or give a path with a slash, "
-           "relative to cwd";
+    return "no such program; check the spelling, or give a path with a slash, relative to cwd; a "
+           "person can install it, or start the server with its directory in PATH";
   if (e.code == error_code::permission_denied)
     return "not an executable file; run it through its interpreter, or make it executable";
   if (e.code == error_code::unsupported_type)
@@ -47,12 +48,18 @@ tool_result not_confined(const confinement_report& enforced) {
 
 } // namespace
 
-tool_result command_not_started(const error& e, const command& run,
-                                const confinement_report& enforced) {
+tool_result command_not_started(const root& root, const error& e, const command& run,
+                                std::string_view directory, const confinement_report& enforced) {
   if (e.code == error_code::confinement_unavailable) return not_confined(enforced);
   const std::string& program = run.argv.front();
   const std::string_view hint = remedy(e);
   const std::string_view stage = e.operation;
+  if (stage == "execve" && e.code == error_code::not_found)
+    if (const auto instead = as_arguments(root, run, directory); !instead.empty())
+      return tool_result::failure(e.code, shown(program) +
+                                              ": no such program; command is the program alone, "
+                                              "call again with " +
+                                              shown(instead));
   const bool says_all = stage == "execve" || stage == "interpreter" || stage == "helper";
   if (hint.empty() || !says_all) return failure(e, program, hint);
   return tool_result::failure(e.code, shown(program) + ": " + std::string(hint));
@@ -72,7 +79,8 @@ std::string describe(const root& root, const command& run, const command_outcome
   if (o.ended == ending::timed_out)
     message +=
         "did not end within " + std::to_string(run.timeout_ms) +
-        " ms and was killed with everything it had started; give a longer timeout or do less";
+        " ms and was killed with everything it had started; give a longer timeout or do less" +
+        hint_of(root, run, o);
   else if (o.ended == ending::cancelled)
     message += "was cancelled";
   else if (o.ended == ending::signalled)

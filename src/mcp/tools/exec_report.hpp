@@ -8,11 +8,14 @@
 #include <paddock/command.hpp>
 
 #include <cstddef>
+#include <string_view>
 
 namespace paddock::mcp {
 
-/// `enforced` is what run() reported beside the error.
-[[nodiscard]] tool_result command_not_started(const error& e, const command& run,
+/// `directory` is where the command was to run, relative to the root; `enforced` is what run()
+/// reported beside the error.
+[[nodiscard]] tool_result command_not_started(const root& root, const error& e, const command& run,
+                                              std::string_view directory,
                                               const confinement_report& enforced);
 
 /// {"output"} of a command that ended with 0, and {"output", "exitCode"} of one that has answered

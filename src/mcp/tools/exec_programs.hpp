@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a command line says about the program it names: whether that needs a network, whether it is
+// installed out of the command's sight, and whether it is a whole command line by mistake.
+
+#include <paddock/command.hpp>
+#include <paddock/root.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddock::mcp {
+
+/// Whether the command, or a command in the script that a shell is given, is known to fetch from or
+/// talk to another machine: `npm install`, `git clone` of an address, `curl` of an address.
+[[nodiscard]] bool is_known_to_need_network(const command& run);
+/// Whether this program ends with that exit code when it could not connect, also when it is silent.
+[[nodiscard]] bool is_exit_code_for_network(const command& run, int exit_code);
+
+/// Where the search path of the policy, which is the server's, leads for a name that the command's
+/// own PATH did not find there. Nothing for a path: what lies elsewhere on this machine is not
+/// told.
+[[nodiscard]] std::optional<std::string> out_of_sight(const command& run, std::string_view name);
+
+/// What to write instead of a command line in the place of the program; empty where its first word
+/// is no program either. `directory` is where the command was to run, relative to the root.
+[[nodiscard]] std::string as_arguments(const root& root, const command& run,
+                                       std::string_view directory);
+
+} // namespace paddock::mcp
