@@ -167,8 +167,51 @@ TEST_F(mcp_skills, what_nobody_sees_of_a_tool_is_not_told) {
   ASSERT_THAT(tools, IsOk());
   EXPECT_EQ(tools->front().description, "does it 👩\u200D💻\n- all");
   EXPECT_EQ(tools->front().input_schema,
-            "{\"type\":\"object\",\"properties\":{\"a\u200B\":{\"type\":\"string\",\"title\":\"A\","
-            "\"description\":\"say it\",\"default\":\"\u200B\"}}}");
+            R"({"type":"object","properties":{"a":{"type":"string","title":"A",)"
+            R"("description":"say it","default":""}}})");
+}
+
+TEST_F(mcp_skills, a_tool_that_cannot_be_told_without_what_nobody_sees_is_left_out) {
+  struct {
+    const char* tool;
+    const char* called;
+    const char* said;
+  } cases[] = {
+      {"smuggles-name", "smug\u200Bgles",
+       "warning s: the tool smug\\u{200B}gles is left out: its name has characters that nobody "
+       "sees; have its server mended, or name it in omit"},
+      {"smuggles-property", "smuggles-property",
+       "warning s: the tool smuggles-property is left out: the name a\\u{200B} in its input schema "
+       "has characters that nobody sees; have its server mended, or name it in omit"},
+      {"smuggles-enum", "smuggles-enum",
+       "warning s: the tool smuggles-enum is left out: the value x\\u{E0041} in its input schema "
+       "has characters that nobody sees; have its server mended, or name it in omit"},
+  };
+  for (const auto& c : cases) {
+    clear_events();
+    const auto skill = make(entry("s", {"one", c.tool}));
+    ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+    const auto tools = skill->tool_definitions();
+    ASSERT_THAT(tools, IsOk());
+    ASSERT_THAT(*tools, SizeIs(1)) << c.tool;
+    EXPECT_EQ(tools->front().name, "one");
+    EXPECT_THAT(events(), Contains(c.said));
+    EXPECT_THAT(called(*skill, c.called), HasSubstr("not_found"));
+    EXPECT_THAT(called(*skill, "one"), HasSubstr("one 1")) << "the refused one did not reach it";
+  }
+  // Who leaves it out on purpose hears nothing; pick does not bring it back.
+  for (const tool_choice& choice : {tool_choice{.pick = {}, .omit = {"smug\u200Bgles"}},
+                                    tool_choice{.pick = {"one", "smug\u200Bgles"}, .omit = {}}}) {
+    clear_events();
+    skill_entry from = entry("s", {"one", "smuggles-name"});
+    from.tools = choice;
+    const auto skill = make(from);
+    ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+    EXPECT_THAT(*skill->tool_definitions(), SizeIs(1));
+    const std::string told = testing::PrintToString(events());
+    EXPECT_EQ(told.find("warning") == std::string::npos, choice.pick.empty()) << told;
+    EXPECT_THAT(events(), Not(Contains(HasSubstr("\u200B"))));
+  }
 }
 
 TEST_F(mcp_skills, connects_lists_and_calls) {

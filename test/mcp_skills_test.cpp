@@ -5,6 +5,7 @@
 #include "support/matchers.hpp"
 #include "support/temp_tree.hpp"
 
+#include <paddock/detail/visible_text.hpp>
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/skills.hpp>
 
@@ -173,6 +174,61 @@ TEST_F(McpSkills, OnlyWhatHostsAcceptIsPublished) {
   // They remain skills for those who read them.
   EXPECT_THAT(ask("server/discover")["result"]["instructions"].string().value_or(""),
               AllOf(HasSubstr("**huge**"), HasSubstr("**loud**: LOUD"), HasSubstr("**many**")));
+}
+
+// Hosts compare the frontmatter with the file, so that it is not cleaned but left out.
+TEST_F(McpSkills, WhatNobodySeesIsNotPublished) {
+  NEEDS_EXTENSION();
+  struct row {
+    const char* id;
+    std::string content;
+    bool in_skills;
+    bool in_resources;
+  };
+  const auto described = [](const std::string& id, const std::string& text,
+                            const std::string& more = "") {
+    return "---\nname: " + id + "\ndescription: " + text + "\n" + more + "---\nB\u200Body\n";
+  };
+  const row rows[] = {
+      {"body", described("body", "Words."), true, true},
+      {"picture", described("picture", "👩\u200D💻 ❤\uFE0F می\u200Cخواهم"), true, true},
+      {"a-tags", described("a-tags", "Wor\U000E0041\U000E0042ds."), false, true},
+      {"b-zero", described("b-zero", "Wor\u200Bds."), false, true},
+      {"c-direction", described("c-direction", "Wor\u202Eds."), false, true},
+      {"d-selector", described("d-selector", "Wor\uFE0Fds."), false, true},
+      {"e-escaped", described("e-escaped", "\"Wor\\u200Bds.\""), false, true},
+      {"f-control", described("f-control", "\"Wor\\eds.\""), false, true},
+      {"g-nothing", described("g-nothing", "\"\\u200B\""), false, false},
+      {"h-license", described("h-license", "Words.", "license: M\u200BIT\n"), false, true},
+      {"i-key", described("i-key", "Words.", "x\u200B: y\n"), false, true},
+      {"j-deep", described("j-deep", "Words.", "tags: [a, {b: [\"c\u200B\"]}]\n"), false, true},
+  };
+  std::vector<std::string> in_skills;
+  std::vector<std::string> in_resources;
+  for (const row& r : rows) {
+    user_skill(r.id, r.content);
+    const std::string uri = "skill://" + std::string(r.id) + "/SKILL.md";
+    if (r.in_skills) in_skills.push_back(uri);
+    if (r.in_resources) in_resources.push_back(uri);
+    const bool found = ask_uri("skills/get", uri)["result"].exists();
+    EXPECT_EQ(found, r.in_skills) << r.id;
+    if (!found) {
+      EXPECT_THAT(last_, HasSubstr("paddock skills validate"));
+    }
+    // The file itself is what it is.
+    EXPECT_THAT(ask_uri("resources/read", uri)["result"]["contents"].text(),
+                HasSubstr("B\u200Body"));
+  }
+  EXPECT_THAT(strings(ask("skills/list")["result"]["skills"], "uri"),
+              testing::UnorderedElementsAreArray(in_skills));
+  EXPECT_FALSE(detail::has_hidden(last_)) << last_;
+  const json_view resources = ask("resources/list")["result"]["resources"];
+  EXPECT_THAT(strings(resources, "uri"), testing::UnorderedElementsAreArray(in_resources));
+  for (const std::string& description : strings(resources, "description"))
+    EXPECT_THAT(description, testing::AnyOf("Words.", "👩\u200D💻 ❤\uFE0F می\u200Cخواهم"));
+  // Those who read skills still have them, without.
+  EXPECT_THAT(ask("server/discover")["result"]["instructions"].string().value_or(""),
+              HasSubstr("**a-tags**: a-tags — Words.\n"));
 }
 
 TEST_F(McpSkills, TheLimitsAreInclusive) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The pauses between attempts to reach a server again, and which name somebody may have meant.
+// The pauses between attempts to reach a server again, which name somebody may have meant, and what
+// of a strange tool's schema a model reads.
 #include "skill_manager/reconnect_pause.hpp"
+#include "skill_manager/visible_schema.hpp"
 
 #include <paddock/detail/nearest_name.hpp>
 
@@ -90,6 +92,85 @@ TEST(nearest_name, finds_what_was_meant) {
   EXPECT_EQ(detail::did_you_mean("--agr", hidden), "; did you mean --arg?");
   constexpr std::array<std::string_view, 4> many = {"aaab", "aaac", "aaad", "aaa"};
   EXPECT_EQ(detail::did_you_mean("aaa", many), "; did you mean aaa, aaab or aaac?");
+}
+
+// --- what of a schema is seen
+// ---------------------------------------------------------------------
+
+// '#' stands for a character that nobody sees: in the text itself, and escaped as JSON does.
+std::string with(std::string_view text, std::string_view hidden) {
+  std::string out;
+  for (const char c : text)
+    c == '#' ? out += hidden : out += c;
+  return out;
+}
+
+TEST(visible_schema, cleans_words_and_leaves_the_rest) {
+  const struct {
+    const char* name;
+    std::string_view given;
+    std::string_view made;
+  } cases[] = {
+      {"title", R"({"title":"a#b"})", R"({"title":"ab"})"},
+      {"description", R"({"description":"#a"})", R"({"description":"a"})"},
+      {"default", R"({"default":"a#"})", R"({"default":"a"})"},
+      {"default, deep", R"({"default":{"x":["a#",1,null]}})", R"({"default":{"x":["a",1,null]}})"},
+      {"default, like a schema", R"({"default":{"enum":["a#"]}})", R"({"default":{"enum":["a"]}})"},
+      {"examples", R"({"examples":["a#",{"const":"#"}]})", R"({"examples":["a",{"const":""}]})"},
+      {"comment", R"({"$comment":"a#"})", R"({"$comment":"a"})"},
+      {"unknown keyword", R"({"x-hint":{"note":"a#"}})", R"({"x-hint":{"note":"a"}})"},
+      {"one of several", R"({"anyOf":[{"description":"a#"}]})",
+       R"({"anyOf":[{"description":"a"}]})"},
+      {"items", R"({"items":{"description":"a#"}})", R"({"items":{"description":"a"}})"},
+      {"definition", R"({"$defs":{"d":{"$comment":"#"}}})", R"({"$defs":{"d":{"$comment":""}}})"},
+      {"argument called enum", R"({"properties":{"enum":{"title":"a#"}}})",
+       R"({"properties":{"enum":{"title":"a"}}})"},
+      {"argument called default", R"({"properties":{"default":{"title":"a#"}}})",
+       R"({"properties":{"default":{"title":"a"}}})"},
+      {"numbers", R"({"title":"#","maximum":9007199254740993})",
+       R"({"title":"","maximum":9007199254740993})"},
+  };
+  for (const auto& c : cases)
+    for (const std::string_view hidden :
+         {"", "\u200B", "\\u200b", "\U000E0041", "\\udb40\\udc41", "\u202E", "\uFE0F", "\\u001b"}) {
+      const auto read = skill_manager::visible_schema(with(c.given, hidden));
+      EXPECT_EQ(read.json, c.made) << c.name << hidden;
+      EXPECT_EQ(read.refused, "") << c.name << hidden;
+    }
+}
+
+TEST(visible_schema, refuses_what_a_server_compares) {
+  const struct {
+    const char* name;
+    std::string_view given;
+    std::string_view refused;
+  } cases[] = {
+      {"argument", R"({"properties":{"a#":{}}})", "the name a\\u{200B}"},
+      {"keyword", R"({"#description":"a"})", "the name \\u{200B}description"},
+      {"member of a default", R"({"default":{"a#":1}})", "the name a\\u{200B}"},
+      {"enum", R"({"enum":["a#"]})", "the value a\\u{200B}"},
+      {"enum, deep", R"({"properties":{"a":{"enum":[{"x":["#"]}]}}})", "the value \\u{200B}"},
+      {"const", R"({"const":"a#"})", "the value a\\u{200B}"},
+      {"required", R"({"required":["a#"]})", "the value a\\u{200B}"},
+      {"pattern", R"({"items":{"pattern":"[a#]"}})", "the value [a\\u{200B}]"},
+      {"pattern of a name", R"({"patternProperties":{"a#":{}}})", "the name a\\u{200B}"},
+      {"reference", R"({"$ref":"#/$defs/a"})", "the value \\u{200B}/$defs/a"},
+      {"required with another", R"({"dependentRequired":{"a":["b#"]}})", "the value b\\u{200B}"},
+      {"type", R"({"type":"string#"})", "the value string\\u{200B}"},
+  };
+  for (const auto& c : cases) {
+    for (const std::string_view hidden : {"\u200B", "\\u200b"})
+      EXPECT_EQ(skill_manager::visible_schema(with(c.given, hidden)).refused, c.refused) << c.name;
+    const auto plain = skill_manager::visible_schema(with(c.given, ""));
+    EXPECT_EQ(plain.refused, "") << c.name;
+    EXPECT_EQ(plain.json, with(c.given, "")) << c.name;
+  }
+  // What can be seen is no reason, and a long name is cut.
+  for (const std::string_view seen :
+       {R"({"enum":["👩‍💻","می‌خواهم","技"]})", R"({"pattern":"[\\u200b]"})"})
+    EXPECT_EQ(skill_manager::visible_schema(seen).refused, "") << seen;
+  const auto cut = skill_manager::visible_schema("{\"\u200B" + std::string(5'000, 'a') + "\":1}");
+  EXPECT_LT(cut.refused.size(), 200U);
 }
 
 } // namespace

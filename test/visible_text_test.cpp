@@ -246,6 +246,22 @@ TEST(VisibleText, SweepLosesNothingElse) {
   });
 }
 
+TEST(VisibleText, WhatIsHiddenCanBeNamed) {
+  const struct {
+    std::string_view text;
+    std::string_view named;
+  } cases[] = {
+      {"plain, 技, é", "plain, 技, é"},
+      {"a\u200Bb", "a\\u{200B}b"},
+      {"\U000E0041\U000E0042", "\\u{E0041}\\u{E0042}"},
+      {"\x1B[0m\x7F", "\\u{1B}[0m\\u{7F}"},
+      {"👩\u200D💻 ❤\uFE0F", "👩\u200D💻 ❤\uFE0F"},
+      {"a\xFF", "a\xFF"},
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(detail::with_hidden_named(c.text), c.named);
+}
+
 // --- validation ----------------------------------------------------------------------------------
 
 std::vector<std::string> hidden_in(std::string_view file) {

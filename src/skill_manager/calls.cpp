@@ -3,6 +3,7 @@
 
 #include <paddock/detail/excerpt.hpp>
 #include <paddock/detail/nearest_name.hpp>
+#include <paddock/detail/visible_text.hpp>
 #include <paddock/environment.hpp>
 
 #include <gsl/util>
@@ -78,8 +79,10 @@ void warn_of_unknown(const tool_choice& choice, std::span<const std::string_view
   for (const auto& [key, list] : {std::pair{"pick", &choice.pick}, {"omit", &choice.omit}})
     for (const std::string& name : *list)
       if (std::ranges::find(tools, name) == tools.end())
-        warn(std::string(key) + " names " + name.substr(0, shown_bytes_max) +
-             ", which is no tool here and is ignored" + detail::did_you_mean(name, tools));
+        warn(std::string(key) + " names " +
+             detail::with_hidden_named(std::string_view(name).substr(0, shown_bytes_max)) +
+             ", which is no tool here and is ignored" +
+             detail::with_hidden_named(detail::did_you_mean(name, tools)));
 }
 
 std::string text_content(std::string_view text) {

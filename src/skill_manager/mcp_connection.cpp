@@ -4,9 +4,11 @@
 #include "skill_manager/calls.hpp"
 #include "skill_manager/visible_schema.hpp"
 
+#include <paddock/detail/excerpt.hpp>
 #include <paddock/detail/visible_text.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace paddock::skill_manager {
@@ -32,11 +34,37 @@ std::string target_of(const mcp::endpoint& endpoint) {
 std::string names_of(const std::vector<mcp::remote_tool>& tools) {
   std::string names;
   for (std::size_t i = 0; i < tools.size() && i < names_shown_max; ++i)
-    names += (i == 0 ? "" : ", ") + tools[i].name;
+    names += (i == 0 ? "" : ", ") + detail::with_hidden_named(tools[i].name);
   if (tools.size() > names_shown_max)
     names += " and " + std::to_string(tools.size() - names_shown_max) + " more";
   return tools.empty() ? "it has none" : "its tools are: " + names;
 }
+
+/// Tools that a model cannot be told of without characters that nobody sees.
+class left_out {
+public:
+  void add(std::string_view tool, const std::string& where) {
+    if (++count_ > told_max) return;
+    const std::string name = detail::with_hidden_named(tool);
+    told_.push_back("the tool " + detail::excerpt(name, name_characters_max) +
+                    " is left out: " + where +
+                    " has characters that nobody sees; have its server mended, or name it in omit");
+  }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  void tell(const std::function<void(std::string text)>& warn) const {
+    for (const std::string& each : told_)
+      warn(each);
+    if (count_ > told_max)
+      warn(std::to_string(count_ - told_max) +
+           " more tools are left out: their names or schemas have characters that nobody sees");
+  }
+
+private:
+  static constexpr std::size_t told_max = 10;
+  static constexpr std::size_t name_characters_max = 80;
+  std::size_t count_ = 0;
+  std::vector<std::string> told_;
+};
 
 } // namespace
 
@@ -73,19 +101,30 @@ result<void> mcp_skill::connection::select(failure* why) {
     known.push_back(tool.name);
   warn_of_unknown(choice, known, hooks_.warn);
   auto chosen = std::make_shared<std::vector<tool_definition>>();
+  left_out unreadable;
   for (const mcp::remote_tool& tool : *tools) {
     if (holds(choice.omit, tool.name)) continue;
+    if (detail::has_hidden(tool.name)) {
+      unreadable.add(tool.name, "its name");
+      continue;
+    }
     if (!choice.pick.empty() && !holds(choice.pick, tool.name)) continue;
     if (std::ranges::find(*chosen, tool.name, &tool_definition::name) != chosen->end())
       return fail(why, options_.name, error_code::conflict,
                   "the server has two tools named " + tool.name);
+    readable_schema schema = visible_schema(tool.input_schema);
+    if (!schema.refused.empty()) {
+      unreadable.add(tool.name, schema.refused + " in its input schema");
+      continue;
+    }
     chosen->push_back({.skill = options_.name,
                        .name = tool.name,
                        .description = detail::without_hidden(tool.description),
-                       .input_schema = visible_schema(tool.input_schema),
+                       .input_schema = std::move(schema.json),
                        .type = skill_type::mcp});
   }
-  if (chosen->empty() && !tools->empty())
+  unreadable.tell(hooks_.warn);
+  if (chosen->empty() && !tools->empty() && unreadable.empty())
     hooks_.warn("pick and omit leave no tool of the server; " + names_of(*tools));
   const std::lock_guard lock(guard_);
   definitions_ = std::move(chosen);

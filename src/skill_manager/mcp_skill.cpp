@@ -120,7 +120,7 @@ skill_manager::state mcp_skill::shared::visible_state() const {
 void mcp_skill::shared::warn(const std::string& text) {
   {
     const std::lock_guard lock(guard);
-    if (!warned.insert(text).second) return;
+    if (warned.size() >= warned_max || !warned.insert(text).second) return;
   }
   tell(event::warning{options.name, text});
 }

@@ -54,6 +54,7 @@ struct mcp_skill::shared {
   void tell(const any_event& e) const { skill_manager::tell(options.on_event, e); }
 
   static constexpr unsigned restarts_max = 1;
+  static constexpr std::size_t warned_max = 1'000; ///< a server may make up ever new reasons
 
   const mcp_options options;
   const connection::hooks hooks;

@@ -79,11 +79,17 @@ def call(name, arguments):
 
 
 def described(name):
-    if name != "smuggles":
+    if not name.startswith("smuggles"):
         return {"name": name, "description": f"does {name}", "inputSchema": {"type": "object"}}
     argument = {"type": "string", "title": "\u202eA", "description": "say\U000e0041\U000e0042 it", "default": "\u200b"}
-    return {"name": name, "description": "does\u200b it\U000e0041 \U0001f469\u200d\U0001f4bb\n- all",
-            "inputSchema": {"type": "object", "properties": {"a\u200b": argument}}}
+    schema = {"type": "object", "properties": {"a": argument}}
+    if name == "smuggles-name":
+        name = "smug\u200bgles"
+    elif name == "smuggles-property":
+        schema["properties"] = {"a\u200b": argument}
+    elif name == "smuggles-enum":
+        argument["enum"] = ["x", "x\U000e0041"]
+    return {"name": name, "description": "does\u200b it\U000e0041 \U0001f469\u200d\U0001f4bb\n- all", "inputSchema": schema}
 
 
 for line in sys.stdin:

@@ -24,6 +24,7 @@
 #include <paddock/detail/utf8.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -249,6 +250,29 @@ private:
   out.reserve(text.size());
   for (visible_text walk(text); !walk.at_end();)
     if (const auto c = walk.next(); !c.is_hidden) out += c.bytes;
+  return out;
+}
+
+[[nodiscard]] inline bool has_hidden(std::string_view text) noexcept {
+  for (visible_text walk(text); !walk.at_end();)
+    if (walk.next().is_hidden) return true;
+  return false;
+}
+
+/// A text for people in which what is hidden is named: "a\u{200B}b".
+[[nodiscard]] inline std::string with_hidden_named(std::string_view text) {
+  std::string out;
+  for (visible_text walk(text); !walk.at_end();) {
+    const auto c = walk.next();
+    if (!c.is_hidden) {
+      out += c.bytes;
+      continue;
+    }
+    std::string digits; // backwards
+    for (auto rest = static_cast<std::uint32_t>(c.code); rest > 0 || digits.empty(); rest /= 16)
+      digits += "0123456789ABCDEF"[rest % 16];
+    out.append("\\u{").append(digits.rbegin(), digits.rend()).append("}");
+  }
   return out;
 }
 

@@ -9,8 +9,9 @@
 /// Skills specification, with the frontmatter as JSON and a SHA-256 digest of every file, and
 /// serves the files as resources `skill://…`. Each request looks at the store anew, so a change on
 /// disk is seen by the next one. Skills that the specification would refuse, that are larger than
-/// it promises hosts (512 files, 16 MiB), or whose frontmatter JSON cannot say, are left out of the
-/// extension; ReadFile and the instructions still have them.
+/// it promises hosts (512 files, 16 MiB), whose frontmatter JSON cannot say or has characters that
+/// a person does not see, are left out of the extension's skills/list; ReadFile and the
+/// instructions, without such characters, still have them.
 ///
 /// Not guaranteed: that a digest protects against whoever can write the skills; it says that
 /// listing and file agree.

@@ -4,9 +4,11 @@
 /// The tools of an MCP server, local or remote.
 ///
 /// `pick` and `omit` decide what is offered and what can be called. A name in them that the server
-/// does not have (any more), and that no tool is left, are warnings, told once as events. A lazy
-/// skill is checked by init and connected when its tools are first asked for or called; whoever
-/// comes meanwhile waits for the same attempt.
+/// does not have (any more), and that no tool is left, are warnings, told once as events. What the
+/// server says of a tool is given without characters that a person does not see; a tool with such
+/// characters in its name or in what its server compares is left out, with a warning. A lazy skill
+/// is checked by init and connected when its tools are first asked for or called; whoever comes
+/// meanwhile waits for the same attempt.
 ///
 /// When the server is lost, the calls in flight fail. A program is started again by the next use,
 /// once; when it is lost a second time the skill has failed. A program that left a call unanswered

@@ -7,6 +7,7 @@
 
 #include <paddock/detail/frontmatter_block.hpp>
 #include <paddock/detail/utf8.hpp>
+#include <paddock/detail/visible_text.hpp>
 #include <paddock/lexical_path.hpp>
 #include <paddock/mcp/json.hpp>
 
@@ -42,8 +43,19 @@ bool are_optional_fields_valid(json_view fields) {
   return valid;
 }
 
+/// The parser's bound on the depth bounds the recursion.
+bool has_hidden(json_view value) {
+  bool found = false;
+  if (const auto text = value.string()) found = detail::has_hidden(*text);
+  value.for_each_element([&](json_view element) { found = found || has_hidden(element); });
+  value.for_each_member([&](std::string_view key, json_view member) {
+    found = found || detail::has_hidden(key) || has_hidden(member);
+  });
+  return found;
+}
+
 /// The frontmatter of SKILL.md as JSON when it says what the store says, and nothing that hosts
-/// refuse.
+/// refuse or people do not see. Hosts compare it with the file, so that it cannot be cleaned.
 std::optional<std::string> published_frontmatter(std::string_view skill_md, const skill& s) {
   const auto found = frontmatter::detail::find_block(skill_md, true);
   if (found.state != frontmatter::detail::fence_state::found) return std::nullopt;
@@ -55,7 +67,7 @@ std::optional<std::string> published_frontmatter(std::string_view skill_md, cons
   const auto name = (*fields)["name"].string();
   const auto description = (*fields)["description"].string();
   if (!name || !description || *name != s.name || !is_publishable(*name, *description) ||
-      !are_optional_fields_valid(*fields))
+      !are_optional_fields_valid(*fields) || has_hidden(*fields))
     return std::nullopt;
   return json;
 }

@@ -6,6 +6,7 @@
 #include "mcp/skills/skill_uri.hpp"
 
 #include <paddock/detail/excerpt.hpp>
+#include <paddock/detail/visible_text.hpp>
 #include <paddock/lexical_path.hpp>
 #include <paddock/mcp/skills.hpp>
 #include <paddock/mime.hpp>
@@ -94,9 +95,10 @@ method_result list_skills(const skill_store& store, call& c) {
 
 method_result list_resources(const skill_store& store, call& c) {
   return page(store, c, "resources", [](json_writer& out, const skill& s) {
-    if (!is_publishable(s.name, s.description)) return;
+    const std::string description = detail::without_hidden(s.description);
+    if (description.empty() || !is_publishable(s.name, s.description)) return;
     out.begin_object().member("uri", skill_uri(s, skill_file_name)).member("name", s.name);
-    out.member("description", s.description).member("mimeType", "text/markdown").end_object();
+    out.member("description", description).member("mimeType", "text/markdown").end_object();
   });
 }
 
@@ -111,7 +113,8 @@ method_result get_skill(const skill_store& store, call& c) {
   const auto entry = skill_entry(store, found->which);
   if (!entry)
     return invalid("The skill " + quoted(*uri) +
-                   " does not conform to the Agent Skills specification or is too large");
+                   " does not conform to the Agent Skills specification, is too large, or has "
+                   "invisible characters in its frontmatter, which paddock skills validate names");
   json_writer out;
   out.begin_object().key("skill").raw(*entry).end_object();
   return {.json = out.take()};
