@@ -36,6 +36,7 @@ const files = {
   ".agents/skills/twice/SKILL.md": "---\nname: twice\ndescription: x\nlicense: a\nlicense: b\n---\n",
   ".agents/skills/anchors/SKILL.md": "---\nname: anchors\ndescription: &a x\nlicense: *a\n---\n",
   ".agents/skills/not-one/SKILL.md": "no frontmatter\n",
+  ".agents/skills/unseen/SKILL.md": "---\nname: unseen\ndescription: W\u{E0041}ords\u{200B}.\n---\n",
 };
 const published = ["skill://My%20Folder/another-name/SKILL.md", "skill://forms/SKILL.md", "skill://notes/SKILL.md"];
 
@@ -63,7 +64,7 @@ for (const era of ["legacy", "modern"]) {
     const { code, stderr, stdout } = await inspect(era, workspace, "--method", "skills/list", "--verify", "--require-digests");
     assert.equal(code, 0, stderr + stdout);
     for (const uri of published) assert.ok(stdout.includes(uri), stdout);
-    assert.doesNotMatch(stdout, /repaired|LOUD|numbers|twice|anchors|not-one/);
+    assert.doesNotMatch(stdout, /repaired|LOUD|numbers|twice|anchors|not-one|unseen/);
   });
 }
 
