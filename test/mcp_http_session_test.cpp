@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +39,8 @@ public:
     std::string later_revision = "2025-06-18"; ///< of every session but the first
     int wrong_call_status = 0;                 ///< every call is refused with it, session or not
     bool begins_no_more = false;
+    std::string moved_to; ///< Location for every other target; a path is served, nothing else is
+    int move_status = 307;
   };
   explicit forgetful(habits h) : habits_(std::move(h)) {
     server_ = std::make_unique<http_script_server>(
@@ -71,6 +75,27 @@ public:
     const std::lock_guard lock(guard_);
     return received_[method];
   }
+  /// False when no request of this method comes.
+  [[nodiscard]] bool wait_for(const std::string& method) {
+    std::unique_lock lock(guard_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return received_[method] > 0; });
+  }
+  void move_to(const std::string& location) {
+    const std::lock_guard lock(guard_);
+    habits_.moved_to = location;
+  }
+  /// From here on a session is begun at another target than the one that is asked.
+  void lead_in_circles_to_begin() {
+    const std::lock_guard lock(guard_);
+    leads_in_circles_ = true;
+  }
+  /// The targets that requests named, in order, without repetitions.
+  [[nodiscard]] std::vector<std::string> targets() {
+    const std::lock_guard lock(guard_);
+    return targets_;
+  }
+  [[nodiscard]] std::string url() const { return server_->url(); }
+  [[nodiscard]] int connections() const { return server_->connections(); }
   [[nodiscard]] std::vector<std::string> texts() {
     const std::lock_guard lock(guard_);
     return texts_;
@@ -83,7 +108,14 @@ private:
     const std::string method(root ? (*root)["method"].string().value_or("") : got.method);
     const std::string id(root ? (*root)["id"].text() : "");
     const std::unique_lock lock(guard_);
+    if (targets_.empty() || targets_.back() != got.target) targets_.push_back(got.target);
+    if (!habits_.moved_to.empty() && got.target != habits_.moved_to)
+      return (void)peer.answer(habits_.move_status, "text/plain", "",
+                               "Location: " + habits_.moved_to + "\r\n");
+    if (leads_in_circles_ && method == "initialize")
+      return (void)peer.answer(307, "text/plain", "", "Location: " + got.target + "x\r\n");
     ++received_[method];
+    changed_.notify_all();
     const bool known =
         !habits_.has_sessions || (!session_.empty() && got.header("mcp-session-id") == session_);
     if (method == "initialize" && !habits_.begins_no_more) {
@@ -124,10 +156,13 @@ private:
 
   habits habits_;
   std::mutex guard_;
+  std::condition_variable changed_;
   std::string session_;
   int sessions_ = 0;
   std::map<std::string, int> executed_;
   std::map<std::string, int> received_;
+  std::vector<std::string> targets_;
+  bool leads_in_circles_ = false;
   std::vector<std::string> texts_;
   std::unique_ptr<http_script_server> server_;
 };
@@ -230,6 +265,76 @@ TEST_F(http_session, of_another_revision_is_not_used) {
   EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
   EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("another revision")));
   EXPECT_EQ(server.executed("tools/call"), 0);
+}
+
+TEST_F(http_session, is_kept_where_the_server_led_it) {
+  for (const auto& way :
+       {forgetful::habits{.moved_to = "/mcp/", .move_status = 307},
+        forgetful::habits{.status = 400, .moved_to = "/v2", .move_status = 308}}) {
+    forgetful server(way);
+    {
+      auto c = connect(server);
+      ASSERT_THAT(c, IsOk()) << why_;
+      server.forget();
+      EXPECT_THAT(c->call_tool("t", R"({"text":"one"})", {}, &why_), IsOk()) << why_;
+      EXPECT_TRUE(server.wait_for("GET"));
+    }
+    EXPECT_THAT(server.texts(), testing::ElementsAre("one"));
+    EXPECT_EQ(server.received("initialize"), 2);
+    EXPECT_EQ(server.executed("notifications/initialized"), 2);
+    EXPECT_EQ(server.received("DELETE"), 1);
+    // Only the first of all requests went to where the session is not.
+    EXPECT_THAT(server.targets(), testing::ElementsAre("/mcp", way.moved_to));
+  }
+}
+
+/// The control: without a redirect it stays at the URL.
+TEST_F(http_session, stays_at_the_url_of_a_server_that_leads_nowhere) {
+  forgetful server({});
+  auto c = connect(server);
+  ASSERT_THAT(c, IsOk()) << why_;
+  server.forget();
+  EXPECT_THAT(c->call_tool("t", "{}"), IsOk());
+  EXPECT_THAT(server.targets(), testing::ElementsAre("/mcp"));
+}
+
+TEST_F(http_session, follows_a_server_that_moves_while_it_lasts) {
+  forgetful server({.moved_to = "/a"});
+  auto c = connect(server);
+  ASSERT_THAT(c, IsOk()) << why_;
+  server.move_to("/b");
+  EXPECT_THAT(c->call_tool("t", R"({"text":"one"})", {}, &why_), IsOk()) << why_; // as each call
+  server.forget();
+  EXPECT_THAT(c->call_tool("t", R"({"text":"two"})", {}, &why_), IsOk()) << why_;
+  server.forget();
+  EXPECT_THAT(c->call_tool("t", R"({"text":"three"})", {}, &why_), IsOk()) << why_;
+  EXPECT_THAT(server.texts(), testing::ElementsAre("one", "two", "three"));
+  EXPECT_EQ(server.received("initialize"), 3);
+  EXPECT_EQ(server.targets().back(), "/b");
+}
+
+TEST_F(http_session, is_never_led_to_another_server) {
+  forgetful other({});
+  forgetful server({.moved_to = other.url()});
+  EXPECT_THAT(connect(server), IsError(error_code::io));
+  server.move_to("/a");
+  auto c = connect(server);
+  ASSERT_THAT(c, IsOk()) << why_;
+  server.forget();
+  server.move_to(other.url());
+  EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
+  EXPECT_THAT(why_, HasSubstr("redirect"));
+  EXPECT_EQ(other.connections(), 0);
+}
+
+TEST_F(http_session, is_not_led_in_a_circle_when_it_is_begun_anew) {
+  forgetful server({});
+  auto c = connect(server);
+  ASSERT_THAT(c, IsOk()) << why_;
+  server.forget();
+  server.lead_in_circles_to_begin();
+  EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
+  EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("redirect")));
 }
 
 /// Our own server, restarted at the same address.

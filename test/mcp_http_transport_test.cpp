@@ -398,6 +398,38 @@ TEST_F(http_transport, follows_redirects_of_the_same_origin_only) {
               ElementsAre("POST /mcp " + request_json(1), "POST /mcp/ " + request_json(1)));
 }
 
+TEST_F(http_transport, what_a_redirect_names_is_relative_to_where_it_was_found) {
+  std::vector<std::string> targets;
+  serve([&](http_peer& peer, const http_received& request) {
+    targets.push_back(request.target);
+    if (request.target == "/mcp") return (void)peer.answer(307, "", "", "Location: /a/b/\r\n");
+    if (request.target == "/a/b/") return (void)peer.answer(307, "", "", "Location: c\r\n");
+    peer.answer(200, "application/json", answer_json(1));
+  });
+  ASSERT_TRUE(open());
+  request(1);
+  EXPECT_THAT(sink_.wait_for_messages(1), ElementsAre(answer_json(1)));
+  EXPECT_THAT(targets, ElementsAre("/mcp", "/a/b/", "/a/b/c"));
+}
+
+TEST_F(http_transport, takes_up_a_stream_where_a_redirect_led) {
+  std::vector<std::string> targets;
+  serve([&](http_peer& peer, const http_received& request) {
+    targets.push_back(request.method + " " + request.target);
+    if (request.target == "/mcp") return (void)peer.answer(307, "", "", "Location: /mcp/\r\n");
+    peer.begin_events();
+    if (request.method == "POST")
+      peer.chunk("id: e1\nretry: 1\ndata:\n\n");
+    else
+      peer.event(answer_json(1));
+    peer.end_events();
+  });
+  ASSERT_TRUE(open());
+  request(1, legacy);
+  EXPECT_THAT(sink_.wait_for_messages(1), ElementsAre(answer_json(1)));
+  EXPECT_THAT(targets, ElementsAre("POST /mcp", "POST /mcp/", "GET /mcp/"));
+}
+
 TEST_F(http_transport, credentials_do_not_leave_the_origin) {
   http_script_server other([](http_peer& peer, const http_received&) {
     peer.answer(200, "application/json", answer_json(1));
@@ -669,6 +701,28 @@ TEST_F(http_with_sse, posts_to_the_endpoint_and_hears_on_the_stream) {
   EXPECT_EQ(posted_[0].body, request_json(1));
   EXPECT_EQ(posted_[0].header("x-key"), "k");
   EXPECT_EQ(posted_[0].header("content-type"), "application/json");
+}
+
+TEST_F(http_with_sse, an_endpoint_is_relative_to_where_the_stream_was_found) {
+  serve([this](http_peer& peer, const http_received& request) {
+    if (request.method == "POST") {
+      {
+        const std::lock_guard lock(guard_);
+        posted_.push_back(request);
+      }
+      peer.answer(202, "text/plain", "Accepted");
+      return got_post_.raise();
+    }
+    if (request.target == "/mcp") return (void)peer.answer(307, "", "", "Location: mcp/\r\n");
+    if (request.target == "/mcp/") return (void)peer.answer(307, "", "", "Location: v1/\r\n");
+    peer.begin_events();
+    peer.chunk("event: endpoint\ndata: messages?s=1\n\n");
+    peer.wait_for_client();
+  });
+  ASSERT_TRUE(open(http_kind::sse)) << why_;
+  request(1, legacy);
+  ASSERT_TRUE(got_post_.wait());
+  EXPECT_EQ(posted_[0].target, "/mcp/v1/messages?s=1");
 }
 
 TEST_F(http_with_sse, the_endpoint_must_be_of_the_same_origin) {

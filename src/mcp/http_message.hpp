@@ -54,6 +54,7 @@ private:
 /// Where a redirect leads, if that may be followed: the same origin, and a status that keeps the
 /// method.
 [[nodiscard]] std::optional<std::string> same_origin_target(const url& from, const http_head& head);
+inline constexpr int redirects_max = 3; ///< that are followed for one message
 
 /// Why an answer with this status is none, for people, and as a code.
 struct status_report {

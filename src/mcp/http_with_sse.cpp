@@ -11,7 +11,6 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::int64_t post_ms = 30'000;
-constexpr int redirects_max = 3;
 constexpr error broken{error_code::io, 0, "http"};
 
 http_headers with(http_headers headers, std::string_view name, std::string_view value) {
@@ -36,7 +35,7 @@ public:
                                     "server that speaks HTTP with SSE?");
       return false;
     }
-    const auto target = same_origin_target(owner_.loop_->server(), head);
+    const auto target = same_origin_target(owner_.stream_url(), head);
     if (target && redirects_ < redirects_max) {
       owner_.open_stream(*target, redirects_ + 1);
       return false;
@@ -145,7 +144,14 @@ result<void> http_with_sse::start(http_origin server, std::int64_t timeout_ms, s
   return *opened_;
 }
 
+url http_with_sse::stream_url() const {
+  url out = loop_->server();
+  out.target = stream_target_;
+  return out;
+}
+
 void http_with_sse::open_stream(const std::string& target, int redirects) {
+  stream_target_ = target;
   const http_request request{
       .method = "GET",
       .target = target,
@@ -163,7 +169,7 @@ void http_with_sse::settle(result<void> how, std::string why) {
 }
 
 void http_with_sse::on_endpoint(std::string_view reference) {
-  const url& server = loop_->server();
+  const url server = stream_url();
   const auto to = resolve_reference(server, reference);
   if (!to || !same_origin(server, *to))
     return settle(error{error_code::denied_by_policy, 0, "sse"},

@@ -36,6 +36,7 @@ private:
   class post;
 
   void open_stream(const std::string& target, int redirects);
+  [[nodiscard]] url stream_url() const;
   void submit(const http_message& m, const in_flight& counted);
   void on_endpoint(std::string_view reference);
   void on_stream_gone(const error& reason, std::string why);
@@ -48,6 +49,7 @@ private:
   std::atomic<std::int64_t> retry_ms_{-1}; ///< -1: the server has not said
 
   // Of the loop's thread.
+  std::string stream_target_; ///< where the stream is asked for: the server may have led there
   std::string post_target_;
 
   std::mutex guard_;

@@ -29,6 +29,7 @@ streamable_http::streamable_http(http_headers headers, const client_options& opt
       sink_(sink) {}
 
 result<void> streamable_http::start(http_origin server) {
+  target_ = server.to.target;
   PADDOCK_TRY(loop_, http_loop::start(std::move(server)));
   return {};
 }
@@ -39,8 +40,7 @@ result<void> streamable_http::send(const outgoing& message, std::string* why) {
     if (why != nullptr) *why = "too many requests are under way; wait until some have ended";
     return error{error_code::too_many, 0, "http"};
   }
-  auto j = std::make_shared<job>(
-      job{http_message(message), *std::move(counted), loop_->server().target});
+  auto j = std::make_shared<job>(job{http_message(message), *std::move(counted)});
   loop_->post([this, j = std::move(j)] { submit(j); });
   return {};
 }
@@ -95,13 +95,22 @@ http_headers streamable_http::headers_for(std::string_view accept,
   return out;
 }
 
-http_request streamable_http::get_request(std::string_view last_event_id) const {
+http_request streamable_http::get_request(const std::string& target,
+                                          std::string_view last_event_id) const {
   http_request request{.method = "GET",
-                       .target = loop_->server().target,
+                       .target = target,
                        .headers = headers_for("text/event-stream", nullptr),
                        .body = {}};
   if (!last_event_id.empty()) request.headers.emplace_back("Last-Event-ID", last_event_id);
   return request;
+}
+
+/// Where the answer of the server at `from` leads, if that may be followed.
+std::optional<std::string> streamable_http::redirected(const std::string& from,
+                                                       const http_head& head) const {
+  url asked = loop_->server();
+  asked.target = from;
+  return same_origin_target(asked, head);
 }
 
 void streamable_http::submit(std::shared_ptr<job> j) {
@@ -110,6 +119,7 @@ void streamable_http::submit(std::shared_ptr<job> j) {
   if (m.id) waiting_[m.id->json()] = {};
   if (holding_) return held_.push_back(std::move(j));
   if (session_is_lost_ && m.id) return renew_session(std::move(j));
+  if (j->target.empty()) j->target = target_;
   if (m.method == "initialize") initialize_ = m.json;
   if (is_handshake_end(m)) {
     holding_ = true;
@@ -147,7 +157,7 @@ void streamable_http::resume(std::shared_ptr<job> j, const stream_position& from
     const auto still = waiting_.find(j->message.id->json());
     if (still == waiting_.end() || closing_) return;
     still->second.exchange =
-        loop_->exchange(get_request(from.last_event_id),
+        loop_->exchange(get_request(j->target, from.last_event_id),
                         std::make_unique<exchange>(*this, exchange::role::resumption, j, from));
   });
 }
@@ -155,7 +165,7 @@ void streamable_http::resume(std::shared_ptr<job> j, const stream_position& from
 /// The stream that the server speaks on by itself; it may have none.
 void streamable_http::listen(const stream_position& from) {
   listening_exchange_ =
-      loop_->exchange(get_request(from.last_event_id),
+      loop_->exchange(get_request(target_, from.last_event_id),
                       std::make_unique<exchange>(*this, exchange::role::listening, nullptr, from));
 }
 
@@ -181,7 +191,7 @@ void streamable_http::end_session() {
     return changed_.notify_all();
   }
   const http_request request{.method = "DELETE",
-                             .target = loop_->server().target,
+                             .target = target_,
                              .headers = headers_for("application/json", nullptr),
                              .body = {},
                              .timeout_ms = close_ms_};

@@ -44,7 +44,7 @@ private:
   struct job {
     http_message message;
     in_flight counted;
-    std::string target;
+    std::string target{}; ///< empty for where the session is
     int redirects = 0;
     std::string session{};      ///< that it was sent in
     bool is_sent_again = false; ///< because its session was refused
@@ -80,11 +80,15 @@ private:
   void on_refusal(const std::shared_ptr<job>& j, refusal r);
   void renew_session(std::shared_ptr<job> j);
   void send_again(std::shared_ptr<job> j);
-  void on_session_renewed(std::string_view session);
+  void begin_session(const std::string& target, int redirects);
+  void on_session_renewed(std::string_view session, const std::string& target);
   void on_session_not_renewed(const refusal& r);
   [[nodiscard]] http_headers headers_for(std::string_view accept,
                                          const http_message* message) const;
-  [[nodiscard]] http_request get_request(std::string_view last_event_id) const;
+  [[nodiscard]] http_request get_request(const std::string& target,
+                                         std::string_view last_event_id) const;
+  [[nodiscard]] std::optional<std::string> redirected(const std::string& from,
+                                                      const http_head& head) const;
 
   void deliver(std::string_view json);
   void refuse(const job& j, int status, std::string_view body, const error& reason,
@@ -97,6 +101,7 @@ private:
   std::atomic<std::size_t> in_flight_{0};
 
   // Of the loop's thread.
+  std::string target_; ///< where the server answered `initialize`: it may have led there
   std::string session_;
   std::string revision_;         ///< of the session
   std::string initialize_;       ///< the request that began the session

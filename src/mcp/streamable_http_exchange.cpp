@@ -13,7 +13,6 @@ constexpr std::int64_t retry_ms_min = 100;
 /// After its answer a stream has nothing more to say; a server that does not end it is not waited
 /// for.
 constexpr std::int64_t after_answer_ms = 1'000;
-constexpr int redirects_max = 3;
 constexpr error no_answer{error_code::io, 0, "http"};
 constexpr error too_large{error_code::too_large, 0, "http"};
 
@@ -46,17 +45,16 @@ bool streamable_http::exchange::on_head(const http_head& head) {
   if (role_ == role::session_end) return true;
   if (status_ >= 200 && status_ < 300) return on_success(head);
   if (role_ == role::listening) return false; // not every server has this stream
-  if (role_ == role::message && same_origin_target(owner_.loop_->server(), head) &&
-      job_->redirects < redirects_max)
-    return on_redirect(head);
+  if (role_ == role::message && job_->redirects < redirects_max)
+    if (auto target = owner_.redirected(job_->target, head)) return on_redirect(*std::move(target));
   report_ = report_of(owner_.loop_->server(), head);
   content_ = content::refusal;
   return true;
 }
 
-bool streamable_http::exchange::on_redirect(const http_head& head) {
+bool streamable_http::exchange::on_redirect(std::string target) {
   ++job_->redirects;
-  job_->target = *same_origin_target(owner_.loop_->server(), head);
+  job_->target = std::move(target);
   if (owner_.holding_ && !job_->message.id) owner_.holding_ = false;
   owner_.submit(job_);
   return false;
@@ -65,7 +63,10 @@ bool streamable_http::exchange::on_redirect(const http_head& head) {
 bool streamable_http::exchange::on_success(const http_head& head) {
   if (role_ == role::message) {
     const std::string_view session = head.header("mcp-session-id");
-    if (job_->message.method == "initialize" && is_session_id(session)) owner_.session_ = session;
+    if (job_->message.method == "initialize") {
+      owner_.target_ = job_->target;
+      if (is_session_id(session)) owner_.session_ = session;
+    }
     if (!job_->message.id) return on_accepted(head);
     if (status_ == 202 || status_ == 204)
       return refuse(no_answer, "the server accepted the request, but gave no answer");

@@ -32,7 +32,7 @@ public:
 private:
   enum class content : std::uint8_t { ignored, json, events, refusal };
 
-  [[nodiscard]] bool on_redirect(const http_head& head);
+  [[nodiscard]] bool on_redirect(std::string target);
   [[nodiscard]] bool on_accepted(const http_head& head);
   [[nodiscard]] bool on_success(const http_head& head);
   [[nodiscard]] bool refuse(const error& reason, std::string_view why);

@@ -58,10 +58,16 @@ private:
 /// The same `initialize` as before, whose answer nobody else waits for.
 class streamable_http::session_renewal final : public http_exchange {
 public:
-  explicit session_renewal(streamable_http& owner)
-      : owner_(owner), events_(owner.message_bytes_max_) {}
+  session_renewal(streamable_http& owner, std::string target, int redirects)
+      : owner_(owner), target_(std::move(target)), redirects_(redirects),
+        events_(owner.message_bytes_max_) {}
 
   bool on_head(const http_head& head) override {
+    if (redirects_ < redirects_max)
+      if (const auto target = owner_.redirected(target_, head)) {
+        owner_.begin_session(*target, redirects_ + 1);
+        return false;
+      }
     is_refused_ = head.status < 200 || head.status >= 300;
     if (is_refused_) {
       const status_report report = report_of(owner_.loop_->server(), head);
@@ -108,7 +114,7 @@ private:
     // What was agreed with the old one is in every header and message from here on.
     if ((*root)["result"]["protocolVersion"].string() != owner_.revision_)
       return fail("it speaks another revision now; connect again");
-    owner_.on_session_renewed(session_);
+    owner_.on_session_renewed(session_, target_);
   }
   void fail(std::string_view why) {
     is_answered_ = true;
@@ -117,6 +123,8 @@ private:
   }
 
   streamable_http& owner_;
+  const std::string target_;
+  const int redirects_;
   std::string session_;
   std::string body_;
   sse_parser events_;
@@ -136,7 +144,7 @@ void streamable_http::on_refusal(const std::shared_ptr<job>& j, refusal r) {
   http_headers headers = headers_for("application/json, text/event-stream", nullptr);
   headers.emplace_back("Content-Type", "application/json");
   const http_request request{.method = "POST",
-                             .target = loop_->server().target,
+                             .target = j->target,
                              .headers = std::move(headers),
                              .body = std::string(ping),
                              .timeout_ms = handshake_ms};
@@ -147,6 +155,8 @@ void streamable_http::on_refusal(const std::shared_ptr<job>& j, refusal r) {
 void streamable_http::send_again(std::shared_ptr<job> j) {
   if (closing_ || !waiting_.contains(j->message.id->json())) return; // nobody waits any more
   j->is_sent_again = true;
+  j->target.clear();
+  j->redirects = 0;
   if (renewing_ || j->session == session_) return renew_session(std::move(j));
   submit(std::move(j)); // somebody else has renewed it
 }
@@ -161,26 +171,31 @@ void streamable_http::renew_session(std::shared_ptr<job> j) {
   loop_->abandon(std::exchange(listening_exchange_, 0));
   listening_ = false;
   listen_failures_ = 0;
+  begin_session(target_, 0);
+}
+
+/// Asks for a new session at `target`, where the server led after so many redirects.
+void streamable_http::begin_session(const std::string& target, int redirects) {
   const http_message message = handshake_message(initialize_, "initialize", {});
   const http_request request{.method = "POST",
-                             .target = loop_->server().target,
+                             .target = target,
                              .headers =
                                  headers_for("application/json, text/event-stream", &message),
                              .body = message.json,
                              .timeout_ms = handshake_ms};
-  loop_->exchange(request, std::make_unique<session_renewal>(*this));
+  loop_->exchange(request, std::make_unique<session_renewal>(*this, target, redirects));
 }
 
-void streamable_http::on_session_renewed(std::string_view session) {
+void streamable_http::on_session_renewed(std::string_view session, const std::string& target) {
   renewing_ = false;
   holding_ = false;
   session_is_lost_ = false;
   session_ = session;
+  target_ = target;
   if (closing_) return;
   sink_.on_log("the server had forgotten the session; a new one was begun");
   auto end = std::make_shared<job>(
-      job{handshake_message(initialized_, "notifications/initialized", revision_), in_flight(),
-          loop_->server().target});
+      job{handshake_message(initialized_, "notifications/initialized", revision_), in_flight()});
   // The held ones follow when the server has accepted it.
   submit(std::move(end));
   sink_.on_message(tools_changed); // it may be another version of itself
