@@ -55,6 +55,21 @@ frontmatter::fields read_back(std::string_view text, frontmatter::policy policy)
                             {.policy = policy, .full = frontmatter::libyaml()});
 }
 
+auto keys_twice(const frontmatter::fields& read) {
+  return std::ranges::count(read.diagnostics, frontmatter::diagnostic_code::duplicate_key,
+                            &frontmatter::diagnostic::code);
+}
+
+/// Whether an edit has left what every YAML parser reads as such, and added no second key to what
+/// only the repair reads. Where no parser can tell, it has to be read without one.
+bool keeps_validity(std::string_view old, std::string_view text) {
+  using frontmatter::policy;
+  if (read_back(text, policy::strict).loaded()) return true;
+  if (frontmatter::libyaml() == nullptr || read_back(old, policy::strict).loaded()) return false;
+  return keys_twice(read_back(text, policy::lenient)) <=
+         keys_twice(read_back(old, policy::lenient));
+}
+
 /// What has been put together has to be read back to the very texts.
 result<void> check_written(std::string_view text, std::string_view name,
                            std::string_view description) {
@@ -124,6 +139,7 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   const std::string text =
       frontmatter::replace_fields(old.bytes, name, description, frontmatter::libyaml());
   PADDOCK_CHECK(check_written(text, name, description));
+  if (!keeps_validity(old.bytes, text)) return refuse("frontmatter");
 
   PADDOCK_TRY(auto where, base.locate(old.path, final_link::keep));
   where.existing = old.status;

@@ -371,6 +371,99 @@ class SkillTexts(unittest.TestCase):
         self.edit_all(edit, self.sample(2000))
 
 
+class StrictLoader(yaml.SafeLoader if yaml else object):
+    """YAML as it is defined: no key twice, wherever."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if len(set(keys)) != len(keys):
+            raise yaml.constructor.ConstructorError(None, None, f"one key twice: {keys}", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def strictly(file):
+    """All fields, or None where this is no YAML mapping with a key at most once."""
+    try:
+        fields = yaml.load(block_of(file)[1], Loader=StrictLoader)
+        return fields if isinstance(fields, dict) else None
+    except yaml.YAMLError:
+        return None
+
+
+# How a field can be written: {name: (frontmatter, what an edit of the name and of the description does)}.
+FORMS = {
+    "plain": ("name: n\ndescription: d\nx: 1\n", "edited", "edited"),
+    "double-quoted key": ('"name": n\n"description": d\nx: 1\n', "edited", "edited"),
+    "single-quoted key": ("'name': n\n'description': d\n", "edited", "edited"),
+    "escaped key": ('"n\\u0061me": n\ndescription: d\n', "edited", "edited"),
+    "blank before the colon": ("name : n\ndescription : d\n", "edited", "edited"),
+    "explicit key": ("? name\n: n\n? description\n: d\nx: 1\n", "refused", "refused"),
+    "explicit key, indented": (" ? name\n : n\n ? description\n : d\n", "refused", "refused"),
+    "explicit key, one line": ("? name\n: n\ndescription: d\n", "refused", "edited"),
+    "anchor that is used": ("name: &a n\ndescription: &b d\nx: *a\ny: *b\n", "refused", "refused"),
+    "anchor of the name": ("name: &a n\ndescription: d\nx: *a\n", "refused", "edited"),
+    "anchor that is not used": ("name: &a n\ndescription: &b d\nx: 1\n", "edited", "edited"),
+    "anchor of the key": ("&a name: n\ndescription: d\nx: *a\n", "refused", "edited"),
+    "anchor of a quoted key": ('&a "name": n\ndescription: d\n', "edited", "edited"),
+    "anchor elsewhere": ("name: n\nbase: &b {k: v}\ndescription: d\nx: *b\n", "edited", "edited"),
+    "tag": ("name: !!str n\ndescription: !!str d\nx: 1\n", "edited", "edited"),
+    "tag of the key": ("!!str name: n\n!!str description: d\n", "edited", "edited"),
+    "tag and anchor": ("name: !!str &a n\ndescription: d\nx: *a\n", "refused", "edited"),
+    "flow": ("{name: n, description: d, x: 1}\n", "edited", "edited"),
+    "flow with quoted keys": ('{"name": "n", "description": "d"}\n', "edited", "edited"),
+    "flow over lines": ("{\n  name: n,\n  description: d\n}\n", "edited", "edited"),
+    "block text": ("name: n\ndescription: |-\n  name: no\n  description: no\nx: 1\n", "edited", "edited"),
+    "inner mapping": ("meta:\n  name: i\n  description: j\nname: n\ndescription: d\n", "edited", "edited"),
+    "comments": ("# name: c\nname: n # name: c\ndescription: d\n# description: c\n", "edited", "edited"),
+    "value on the next line": ("name:\n  n\ndescription:\n  d\nx: 1\n", "edited", "edited"),
+    "indented": ("  name: n\n  description: d\n  x: 1\n", "edited", "edited"),
+    "indented, quoted keys": ("  'name': n\n  \"description\": d\n", "edited", "edited"),
+    "directive": ("%YAML 1.1\n--- \nname: n\ndescription: d\n", None, None),
+    "one key twice": ("name: n\ndescription: d\nname: m\n", None, None),
+    "one key twice, quoted": ('name: n\ndescription: d\n"name": m\n', None, None),
+    "not YAML, quoted key": ('"name": n\ndescription: d: e\n', None, None),
+}
+
+
+class FormsOfFields(unittest.TestCase):
+    """An edit says exactly what was asked for, in whatever form the fields are, or it refuses and changes nothing."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        self.path = pathlib.Path(self.root) / ".agents/skills/s/SKILL.md"
+        self.path.parent.mkdir(parents=True)
+
+    def edit(self, block, key, new):
+        before = f"---\n{block}---\nname: body\n".encode()
+        self.path.write_bytes(before)
+        done = run("skills", "edit", "s", f"--{key}", new, "--root", self.root)
+        return done, before, self.path.read_bytes()
+
+    def test_every_form_is_edited_exactly_or_refused(self):
+        for form, (block, *expected) in FORMS.items():
+            for key, wanted in zip(("name", "description"), expected):
+                for new in ("other", "a: b # c", "情 '\"' 👩\u200d💻"):
+                    with self.subTest(form=form, key=key, new=new):
+                        done, before, after = self.edit(block, key, new)
+                        if wanted:
+                            self.assertEqual("edited" if done.returncode == 0 else "refused", wanted, (done, after))
+                        if done.returncode != 0:
+                            self.assertEqual(after, before)
+                            self.assertRegex(done.stderr, r"editor|give --(name|description) too")
+                            continue
+                        fields = strictly(before)
+                        if fields is not None:
+                            self.assertEqual(strictly(after), dict(fields, **{key: new}), after)
+                        self.assertTrue(after.endswith(b"---\nname: body\n"))
+
+    def test_the_judge_notices_a_second_key(self):
+        for block in ("name: new\nname: n\n", 'name: new\n"name": n\n', "name: new\n? name\n: n\n", "x: {a: 1, a: 2}\n"):
+            self.assertIsNone(strictly(f"---\n{block}---\n".encode()), block)
+            self.assertIsNotNone(yaml.safe_load(block), block)
+
+
 def corpus():
     named = os.environ.get("PADDOCK_SKILL_CORPUS")
     folder = pathlib.Path(named) if named else HERE.parents[1] / "shared/corpus/skills"

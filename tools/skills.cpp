@@ -73,6 +73,12 @@ int fail_skill(const std::string& id, const error& e) {
     return complain_of("there is a skill " + id + " already; choose another id, or edit it");
   if (e.code == error_code::invalid_argument && std::string_view(e.operation) == "id")
     return complain_of(id + " cannot be an id; use letters, digits and hyphens");
+  if (e.code == error_code::invalid_argument && std::string_view(e.operation) == "frontmatter")
+    return complain_of(
+        "the SKILL.md of " + id +
+        " is unchanged: its frontmatter is written in a way (anchors, explicit keys, "
+        "two of one key, no closing line) that cannot be edited without breaking it; "
+        "change it in an editor, and see what validate says");
   if (e.code == error_code::invalid_argument)
     return complain_of(
         std::string("the ") + e.operation +

@@ -53,7 +53,19 @@ int run_edit(const fields_given& options) {
   if (!store) return usage;
   const auto edited =
       store->edit(options.id, {.name = options.name, .description = options.description});
-  if (!edited) return fail_skill(options.id, edited.error());
+  if (!edited) {
+    const std::string_view field = edited.error().operation;
+    const bool is_not_given =
+        (field == "name" && !options.name) || (field == "description" && !options.description);
+    if (edited.error().code == error_code::invalid_argument && is_not_given) {
+      const std::string message = "the SKILL.md of " + options.id + " has no " +
+                                  std::string(field) + " that can be read; give --" +
+                                  std::string(field) + " too";
+      complain(skills_program, fit(message, message.size()));
+      return failed;
+    }
+    return fail_skill(options.id, edited.error());
+  }
   print_done(options, *edited, "changed");
   return success;
 }

@@ -228,7 +228,8 @@ public:
   /// of "id", "name", "description"), already_exists.
   [[nodiscard]] result<skill> add(std::string_view id, std::string_view name,
                                   std::string_view description) const;
-  /// Errors: not_found, read_only (a system skill), invalid_argument, conflict.
+  /// Errors: not_found, read_only (a system skill), conflict, invalid_argument (`operation` as for
+  /// `add`, or "frontmatter": it is written in a way that cannot be changed without breaking it).
   [[nodiscard]] result<skill> edit(std::string_view id, const skill_changes& changes) const;
   /// Deletes a user skill with everything in it; also a directory that is not loaded. Errors:
   /// not_found, read_only.
