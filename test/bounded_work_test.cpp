@@ -163,6 +163,50 @@ TEST_F(bounded_work, every_tool_that_may_take_long_ends_by_its_deadline) {
   EXPECT_FALSE(std::filesystem::exists(tree / "many"));
 }
 
+TEST_F(bounded_work, reading_of_skills_keeps_to_the_limits_too) {
+  dense("dense.md", 32 * mib);
+  for (int i = 0; i < 300; ++i) {
+    const std::string id = "s" + std::to_string(i);
+    tree.directory(".agents/skills/" + id);
+    tree.file(".agents/skills/" + id + "/SKILL.md", "---\nname: " + id + "\ndescription: d\n---\n");
+  }
+  const std::string file = R"({"path":"dense.md"})";
+  const auto pages = [&](std::string_view method, std::string_view member) {
+    std::size_t count = 0;
+    std::size_t skills = 0;
+    std::string cursor;
+    do {
+      adapter->peer.put(test::request_line(era::legacy, json_string("page"), method,
+                                           cursor.empty() ? "" : "\"cursor\":" + cursor));
+      mcp::json_document message;
+      const auto line = adapter->peer.receive();
+      if (!line || !message.parse(*line)) return std::pair(count, skills);
+      skills += message.root()["result"][member].size();
+      cursor = message.root()["result"]["nextCursor"].text();
+      ++count;
+    } while (!cursor.empty() && count < 1'000);
+    return std::pair(count, skills);
+  };
+  serve({"--skills", "--max-read-bytes", "100000000", "--max-tool-ms", "1"});
+  const auto late = ask("ReadFile", file);
+  EXPECT_EQ("timed_out", late.error);
+  EXPECT_THAT(late.message, HasSubstr("deadline"));
+  EXPECT_EQ("ok", ask("ReadFile", R"({"path":".agents/skills/s1/SKILL.md"})").error);
+  const auto short_pages = pages("skills/list", "skills");
+  // The control: with time, two pages of at most 250.
+  serve({"--skills", "--max-read-bytes", "100000000", "--max-tool-ms", "0"});
+  EXPECT_NE("timed_out", ask("ReadFile", file).error);
+  const auto long_pages = pages("skills/list", "skills");
+  EXPECT_EQ(short_pages.second, long_pages.second);
+  if (long_pages.second > 0) { // built with libyaml
+    EXPECT_EQ(300U, long_pages.second);
+    EXPECT_EQ(2U, long_pages.first);
+    EXPECT_GT(short_pages.first, 2U);
+  }
+  serve({"--skills", "--max-read-bytes", "100000000", "--max-memory-bytes", "1000000"});
+  EXPECT_EQ("too_large", ask("ReadFile", file).error);
+}
+
 TEST_F(bounded_work, a_deleted_part_is_counted) {
   tree.directory("many");
   for (int i = 0; i < 3'000; ++i)

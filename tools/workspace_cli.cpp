@@ -125,9 +125,9 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
   const auto store = std::make_shared<const skill_store>(*std::move(opened));
   allowed_file_options read = wanted.read;
   read.bytes_max = from.tools.limits.read_bytes_max;
-  skills_offer offer{.read_file = mcp::read_file_tool(root, std::move(read)),
+  skills_offer offer{.read_file = mcp::read_file_tool(root, std::move(read), from.tools.limits),
                      .instructions = mcp::skill_instructions(store, wanted.prompt)};
-  if (auto extension = mcp::skills_extension(store))
+  if (auto extension = mcp::skills_extension(store, from.tools.limits))
     offer.extensions.push_back(*std::move(extension));
   return offer;
 }

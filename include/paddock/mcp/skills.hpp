@@ -19,6 +19,7 @@
 /// Thread-safety: everything returned may be used from any number of threads at once.
 
 #include <paddock/allowed_file.hpp>
+#include <paddock/limits.hpp>
 #include <paddock/mcp/extension.hpp>
 #include <paddock/mcp/tool.hpp>
 #include <paddock/result.hpp>
@@ -34,9 +35,12 @@ namespace paddock::mcp {
 
 inline constexpr std::string_view skills_extension_name = "io.modelcontextprotocol/skills";
 
-/// A tool with the one parameter `path`: a text file beneath the root, by allow-list.
+/// A tool with the one parameter `path`: a text file beneath the root, by allow-list. Of the limits
+/// `tool_timeout_ms` and `memory_bytes_max` are used (for all calls of this tool); how large a file
+/// may be says `options`.
 [[nodiscard]] tool read_file_tool(std::shared_ptr<const root> root,
-                                  allowed_file_options options = {});
+                                  allowed_file_options options = {},
+                                  const paddock::limits& limits = {});
 
 /// What to put into server_options::current_instructions: the prompt for the store's skills at that
 /// moment; empty when there are none or they cannot be read.
@@ -44,7 +48,10 @@ inline constexpr std::string_view skills_extension_name = "io.modelcontextprotoc
 skill_instructions(std::shared_ptr<const skill_store> store, prompt_options options = {});
 
 /// The extension with its methods skills/list, skills/get, resources/list, resources/read and
-/// resources/directory/read. Errors: unsupported, when the library was built without libyaml.
-[[nodiscard]] result<extension> skills_extension(std::shared_ptr<const skill_store> store);
+/// resources/directory/read. A page of a list ends early, with at least one skill looked at, when
+/// `tool_timeout_ms` of the limits is over. Errors: unsupported, when the library was built without
+/// libyaml.
+[[nodiscard]] result<extension> skills_extension(std::shared_ptr<const skill_store> store,
+                                                 const paddock::limits& limits = {});
 
 } // namespace paddock::mcp

@@ -23,7 +23,11 @@ constexpr std::string_view cursor_prefix = "after:";
 constexpr std::size_t page_skills_max = 250;
 constexpr std::size_t page_bytes_max = std::size_t{512} * 1024;
 
-using store_pointer = std::shared_ptr<const skill_store>;
+/// What all methods work with.
+struct served {
+  std::shared_ptr<const skill_store> skills;
+  std::uint64_t timeout_ms; ///< of one page of a list
+};
 
 method_result invalid(std::string_view message) {
   return method_result::failure(rpc_error::invalid_params, message);
@@ -58,7 +62,9 @@ std::optional<target> find_target(const skill_store& store, std::string_view uri
 
 /// A page of skills, from the cursor on: `write` adds one to the array, or nothing.
 template <class Write>
-method_result page(const skill_store& store, call& c, std::string_view member, Write write) {
+method_result page(const served& from, call& c, std::string_view member, Write write) {
+  const work_bounds bounds{.deadline_ms = deadline_in(from.timeout_ms),
+                           .cancelled = &c.cancelled()};
   const json_view cursor = given(c.arguments(), "cursor");
   std::string after;
   if (cursor.exists()) {
@@ -66,14 +72,12 @@ method_result page(const skill_store& store, call& c, std::string_view member, W
     if (!text || !text->starts_with(cursor_prefix)) return invalid("Invalid cursor");
     after = decode_name(text->substr(cursor_prefix.size()));
   }
-  const auto list = store.list();
+  const auto list = from.skills->list();
   if (!list) return unreadable(list.error());
   const auto& skills = (*list)->skills;
   auto next =
       cursor.exists() ? std::ranges::upper_bound(skills, after, {}, &skill::id) : skills.begin();
   const std::size_t bytes_max = std::min(page_bytes_max, c.message_bytes_max() / 4);
-  const work_bounds bounds{.deadline_ms = deadline_in(limits{}.tool_timeout_ms),
-                           .cancelled = &c.cancelled()};
   json_writer out;
   out.begin_object().key(member).begin_array();
   for (std::size_t seen = 0; next != skills.end() && seen < page_skills_max; ++next, ++seen) {
@@ -87,14 +91,14 @@ method_result page(const skill_store& store, call& c, std::string_view member, W
   return {.json = out.take()};
 }
 
-method_result list_skills(const skill_store& store, call& c) {
-  return page(store, c, "skills", [&](json_writer& out, const skill& s) {
-    if (const auto entry = skill_entry(store, s)) out.raw(*entry);
+method_result list_skills(const served& from, call& c) {
+  return page(from, c, "skills", [&](json_writer& out, const skill& s) {
+    if (const auto entry = skill_entry(*from.skills, s)) out.raw(*entry);
   });
 }
 
-method_result list_resources(const skill_store& store, call& c) {
-  return page(store, c, "resources", [](json_writer& out, const skill& s) {
+method_result list_resources(const served& from, call& c) {
+  return page(from, c, "resources", [](json_writer& out, const skill& s) {
     const std::string description = detail::without_hidden(s.description);
     if (description.empty() || !is_publishable(s.name, s.description)) return;
     out.begin_object().member("uri", skill_uri(s, skill_file_name)).member("name", s.name);
@@ -104,7 +108,8 @@ method_result list_resources(const skill_store& store, call& c) {
 
 // --- one skill, one file, one directory --------------------------------------------------------
 
-method_result get_skill(const skill_store& store, call& c) {
+method_result get_skill(const served& from, call& c) {
+  const skill_store& store = *from.skills;
   const auto uri = c.arguments()["uri"].string();
   if (!uri) return invalid("Invalid params: uri must be a string");
   const auto found = find_target(store, *uri);
@@ -120,7 +125,8 @@ method_result get_skill(const skill_store& store, call& c) {
   return {.json = out.take()};
 }
 
-method_result read_resource(const skill_store& store, call& c) {
+method_result read_resource(const served& from, call& c) {
+  const skill_store& store = *from.skills;
   const auto uri = c.arguments()["uri"].string();
   if (!uri) return invalid("Invalid params: uri must be a string");
   const auto found = find_target(store, *uri);
@@ -156,7 +162,8 @@ std::string_view child_name(std::string_view path, std::string_view directory) {
   return path.find('/') == std::string_view::npos ? path : std::string_view();
 }
 
-method_result read_directory(const skill_store& store, call& c) {
+method_result read_directory(const served& from, call& c) {
+  const skill_store& store = *from.skills;
   const auto uri = c.arguments()["uri"].string();
   if (!uri) return invalid("Invalid params: uri must be a string");
   if (given(c.arguments(), "cursor").exists()) return invalid("Invalid cursor");
@@ -185,36 +192,38 @@ method_result read_directory(const skill_store& store, call& c) {
   return {.json = out.take()};
 }
 
-method_result list_templates(const skill_store&, call&) {
+method_result list_templates(const served&, call&) {
   return {.json = R"({"resourceTemplates":[]})"};
 }
 
-extension_method make_method(std::string name, const store_pointer& store,
-                             method_result (*run)(const skill_store&, call&)) {
+extension_method make_method(std::string name, const served& from,
+                             method_result (*run)(const served&, call&)) {
   // Nothing is kept by clients, because what is on disk may change at any time.
   return {.name = std::move(name),
           .time_to_live_ms = 0,
           .handler =
-              [store, run](call& c) {
+              [from, run](call& c) {
                 c.may_block();
-                return run(*store, c);
+                return run(from, c);
               },
           .origin = json_origin::writer};
 }
 
 } // namespace
 
-result<extension> skills_extension(std::shared_ptr<const skill_store> store) {
+result<extension> skills_extension(std::shared_ptr<const skill_store> store,
+                                   const paddock::limits& limits) {
   if (!has_frontmatter_json()) return error{error_code::unsupported, 0, "libyaml"};
+  const served from{.skills = std::move(store), .timeout_ms = limits.tool_timeout_ms};
   extension e{.name = std::string(skills_extension_name),
               .settings = R"({"directoryRead":true})",
               .capabilities = {"resources"}};
-  e.methods = {make_method("skills/list", store, list_skills),
-               make_method("skills/get", store, get_skill),
-               make_method("resources/list", store, list_resources),
-               make_method("resources/templates/list", store, list_templates),
-               make_method("resources/read", store, read_resource),
-               make_method("resources/directory/read", store, read_directory)};
+  e.methods = {make_method("skills/list", from, list_skills),
+               make_method("skills/get", from, get_skill),
+               make_method("resources/list", from, list_resources),
+               make_method("resources/templates/list", from, list_templates),
+               make_method("resources/read", from, read_resource),
+               make_method("resources/directory/read", from, read_directory)};
   return e;
 }
 
