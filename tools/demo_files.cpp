@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "demo_files.hpp"
 
+#include <paddock/protected_names.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -43,6 +45,13 @@ bool is_wanted_file(const fs::directory_entry& entry) {
   std::error_code failed;
   return fs::is_regular_file(entry.symlink_status(failed)) &&
          !entry.path().filename().native().starts_with('.');
+}
+
+/// At the top: the demonstration moves every file, and those stay where they are.
+bool is_protected(const fs::directory_entry& entry) {
+  static const auto names = usual_protected_names();
+  return std::ranges::find(names, entry.path().filename().native(), &protected_name::name) !=
+         names.end();
 }
 
 bool is_plain_directory(const fs::directory_entry& entry) {
@@ -114,7 +123,8 @@ void demo_files::copy_subdirectory(const std::string& from, const std::string& n
 bool demo_files::copy_from(const std::string& directory) {
   const auto entries = entries_of(directory);
   for (const auto& entry : entries)
-    if (is_wanted_file(entry)) copy_file(entry.path().native(), entry.path().filename().native());
+    if (is_wanted_file(entry) && !is_protected(entry))
+      copy_file(entry.path().native(), entry.path().filename().native());
   for (const auto& entry : entries) {
     const std::string name = entry.path().filename().native();
     if (is_plain_directory(entry) && !is_skipped_directory(name))
