@@ -670,7 +670,7 @@ class Skills(Cli):
         self.assertEqual((done.returncode, json.loads(done.stdout)["errors"]), (1, 1))
         done = run(PADDOCK, "skills", "validate", self.workspace + "/absent")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("error: no such file or directory [not_found]", done.stdout)
+        self.assertIn("error: no such file or directory; give a SKILL.md or its directory, or a workspace with --root [not_found]", done.stdout)
 
     def test_a_file_in_the_wrong_case_is_named(self):
         self.put(".agents/skills/lower/skill.md", "---\nname: lower\ndescription: d\n---\n")
@@ -740,6 +740,46 @@ class Skills(Cli):
         self.fails(self.skills("import", self.workspace + "/absent"), 1, "does not exist")
         self.fails(self.skills("prompt", "--format", "yaml"), 2, "yaml")
         self.assertEqual(list(pathlib.Path(self.workspace).rglob("*")), [])
+
+    def test_every_refusal_says_what_to_do_next(self):
+        self.put(".agents/skills/s/SKILL.md", "---\nname: s\ndescription: d\n---\n")
+        self.put(".agents/skills/none/x.txt", "x")
+        self.put(".agents/skills/broken/SKILL.md", "---\nname: [x\n---\n")
+        self.put(".agents/skills/tied/SKILL.md", "---\nname: &n tied\ndescription: d\nother: *n\n---\n")
+        self.put(".agents/sys.skills/own/SKILL.md", "---\nname: own\ndescription: d\n---\n")
+        self.put("file", "x")
+        self.put("in-place/.agents/skills", "x")
+        self.put("above/.agents", "x")
+        before = {path: path.is_file() and path.read_bytes() for path in self.path(".").rglob("*")}
+        name, both = ("--name", "n"), ("--name", "n", "--description", "d")
+        source = str(self.path(".agents/skills/s"))
+        cases = [
+            ("show", "absent", "paddock skills list"), ("edit", "absent", *name, "paddock skills list"),
+            ("delete", "absent", "paddock skills list"), ("files", "absent", "paddock skills list"),
+            ("show", "", "paddock skills list"), ("delete", "", "paddock skills list"), ("show", "a/b", "paddock skills list"),
+            ("show", "none", "add one"), ("show", "broken", "correct it"),
+            ("edit", "broken", *name, "give --description too"), ("edit", "tied", *name, "editor"),
+            ("edit", "own", *name, "make a user skill of another id"), ("delete", "own", "by hand"),
+            ("add", "own", *both, "choose another id"), ("add", "s", *both, "choose another id, or change it with edit"),
+            ("add", "", *both, "use letters"), ("add", "a/b", *both, "use letters"), ("add", "x", "--name", "", *both[2:], "give one line"),
+            ("import", source, "--id or --overwrite"), ("import", source, "--id", "own", "choose another id"),
+            ("import", self.workspace + "/absent", "check the path"), ("import", str(self.path("file")), "give a folder"),
+            ("import", str(self.path("above")), "add one"),
+        ]
+        for *arguments, advice in cases:
+            with self.subTest(arguments=arguments):
+                self.fails(self.skills(*arguments), 1, advice)
+        for root, advice in (("absent", "make it, or give another with --root"), ("file", "give a directory with --root"),
+                             ("in-place", "move away what is there"), ("above", "move away what is there")):
+            for command in (["list"], ["prompt"], ["show", "s"], ["delete", "s"], ["edit", "s", *name], ["add", "q", *both],
+                            ["import", source, "--id", "q"], ["validate"], ["files", "s"]):
+                with self.subTest(root=root, command=command):
+                    self.fails(run(PADDOCK, "skills", *command, "--root", str(self.path(root))), 2, advice)
+        for path in ("absent", "."):
+            done = self.skills("validate", str(self.path(path)))
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("give a SKILL.md or its directory, or a workspace with --root", done.stdout)
+        self.assertEqual({path: path.is_file() and path.read_bytes() for path in self.path(".").rglob("*")}, before)
 
 
 class ServerWithSkills(Cli):

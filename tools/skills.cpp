@@ -38,15 +38,24 @@ CLI::App* add_skills_command(CLI::App& skills, const std::string& name, const st
 std::optional<skill_store> open_store(const skills_cli& from) {
   auto opened = root::open(from.root);
   if (!opened) {
-    complain(skills_program, "the directory " + from.root +
-                                 " cannot be used: " + std::string(text(opened.error().code)));
+    const auto code = opened.error().code;
+    const char* const next = code == error_code::not_found
+                                 ? "; make it, or give another with --root"
+                                 : "; give a directory with --root that holds .agents/skills";
+    complain(skills_program,
+             "the directory " + from.root + " cannot be used: " + std::string(text(code)) + next);
     return std::nullopt;
   }
   auto store = skill_store::open(std::make_shared<const root>(*std::move(opened)),
                                  {.durability = durability::full});
   if (!store) {
+    const auto code = store.error().code;
+    const std::string next = code == error_code::not_a_directory
+                                 ? ".agents, .agents/skills and .agents/sys.skills have to be "
+                                   "directories; move away what is there"
+                                 : std::string(advice(code));
     complain(skills_program, "the skills of " + from.root +
-                                 " cannot be used: " + std::string(text(store.error().code)));
+                                 " cannot be used: " + std::string(text(code)) + "; " + next);
     return std::nullopt;
   }
   return *std::move(store);
@@ -65,12 +74,16 @@ int fail_skill(const std::string& id, const error& e) {
     return static_cast<int>(failed);
   };
   if (e.code == error_code::not_found)
-    return complain_of("there is no skill " + id + "; list shows which there are");
-  if (e.code == error_code::read_only)
-    return complain_of(id +
-                       " is a system skill, which is not changed; make a user skill of another id");
+    return complain_of((id.empty() ? "an id is not empty" : "there is no skill " + id) +
+                       "; paddock skills list shows which there are");
+  if (e.code == error_code::read_only && std::string_view(e.operation) == "system skill")
+    return complain_of(id + " is a system skill, which is changed only by hand; make a user skill "
+                            "of another id");
+  if (e.code == error_code::already_exists && std::string_view(e.operation) == "system skill")
+    return complain_of("there is a system skill " + id + " already; choose another id");
   if (e.code == error_code::already_exists)
-    return complain_of("there is a skill " + id + " already; choose another id, or edit it");
+    return complain_of("there is a skill " + id +
+                       " already; choose another id, or change it with edit");
   if (e.code == error_code::invalid_argument && std::string_view(e.operation) == "id")
     return complain_of(id + " cannot be an id; use letters, digits and hyphens");
   if (e.code == error_code::invalid_argument && std::string_view(e.operation) == "frontmatter")

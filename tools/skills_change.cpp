@@ -135,6 +135,7 @@ int refused(const import_given& options, const import_report& report, const erro
   if (report.refusal == import_refusal::none) return fail(options.source, e);
   std::string message = options.source + ": " + std::string(text(report.refusal));
   if (!report.entry.empty()) message += " (" + encode_name(report.entry) + ")";
+  if (report.refusal == import_refusal::id_exists) message += "; use --id or --overwrite";
   complain(skills_program, fit(message, message.size()));
   return failed;
 }

@@ -108,7 +108,8 @@ int fail_to_show(const skill_store& store, const std::string& id, const error& e
   if (const auto list = store.list())
     for (const unloaded_directory& d : (*list)->not_loaded)
       if (d.id == id && d.why != not_a_skill::shadowed) {
-        complain(skills_program, fit(d.path, d.path.size()) + " is not a skill: " + reason_of(d));
+        complain(skills_program, fit(d.path, d.path.size()) + " is not a skill: " + reason_of(d) +
+                                     (d.why == not_a_skill::no_skill_file ? "; add one" : ""));
         return failed;
       }
   return fail_skill(id, e);

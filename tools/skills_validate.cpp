@@ -30,6 +30,7 @@ struct verdict {
   std::vector<frontmatter::diagnostic> diagnostics;
   std::optional<error> unreadable;
   std::string other_name; ///< of the file, which is SKILL.md but for its case
+  std::string next{};     ///< what to do about an unreadable one
 
   [[nodiscard]] std::size_t errors() const {
     const auto bad = std::ranges::count_if(
@@ -72,8 +73,14 @@ std::vector<verdict> judge_path(const std::string& path) {
   const std::string_view name = is_directory ? skill_file : file_name(path);
   const std::string shown = is_directory ? join(path, skill_file) : path;
   const auto from = root::open(directory.empty() ? "." : directory);
-  if (!from) return {{.path = shown, .unreadable = from.error()}};
-  return {judge(*from, name, shown, file_name(from->path()))};
+  verdict v{.path = shown};
+  if (from)
+    v = judge(*from, name, shown, file_name(from->path()));
+  else
+    v.unreadable = from.error();
+  if (v.unreadable && v.unreadable->code == error_code::not_found)
+    v.next = "; give a SKILL.md or its directory, or a workspace with --root";
+  return {v};
 }
 
 std::vector<verdict> judge_all(const skill_store& store, const skill_list& list) {
@@ -95,8 +102,9 @@ void print_text(const std::vector<verdict>& verdicts, std::size_t errors, std::s
                   fit(v.path, v.path.size()).c_str(), v.other_name.c_str(), skill_file.data(),
                   wire_name(not_a_skill::wrong_case).data());
     else if (v.unreadable)
-      std::printf("%s:1:1: error: %s [%s]\n", fit(v.path, v.path.size()).c_str(),
-                  text(v.unreadable->code).data(), wire_name(v.unreadable->code).data());
+      std::printf("%s:1:1: error: %s%s [%s]\n", fit(v.path, v.path.size()).c_str(),
+                  text(v.unreadable->code).data(), v.next.c_str(),
+                  wire_name(v.unreadable->code).data());
     for (const auto& d : v.diagnostics)
       std::printf("%s\n", line_of(v.path, d).c_str());
   }
