@@ -7,11 +7,13 @@ directory that PADDOCK_SKILL_CORPUS names, or ../shared/corpus/skills beside the
 `skills list`, `show`, `prompt` and the page must give the texts that PyYAML reads, and an edit of one field may change
 no byte outside of it.
 """
+import datetime
 import json
 import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,7 +55,22 @@ Where this project and PyYAML do not say the same, on purpose:
 - What is no YAML at all: PyYAML refuses it, this project recovers name and description and says so. Judged by that.
 - NEL, LS and PS end a line in YAML 1.1 (PyYAML, libyaml) and none in YAML 1.2. The texts shown are the same. In the lines
   of a block (| and >) they end the value for YAML 1.1; an edit then replaces all lines of the field, not a part of one.
+  Files with such a value are not judged by YAML 1.2.
+- Types of bare words: SCALARS.
 """
+
+# What a bare word is by YAML 1.1 (PyYAML), by YAML 1.2 (js-yaml), and whether this project says that it is no text. What
+# is shown is the word as written in any case.
+SCALARS = {
+    "yes": (True, "yes", False), "No": (False, "No", False), "on": (True, "on", False), "OFF": (False, "OFF", False),
+    "017": (15, 17, True), "0o17": ("0o17", 15, True), "0b11": (3, 3, False), # binary: js-yaml's addition to YAML 1.2
+    "1_000": (1000, "1_000", False), "1e3": ("1e3", 1000, True), "190:20:30": (685230, "190:20:30", False),
+    "2024-01-01": (datetime.date(2024, 1, 1), "2024-01-01", False),
+    "2024-01-01T10:00:00Z": (datetime.datetime(2024, 1, 1, 10, tzinfo=datetime.timezone.utc), "2024-01-01T10:00:00Z", False),
+    # In these they agree.
+    "y": ("y", "y", False), "true": (True, True, True), "True": (True, True, True), "12": (12, 12, True), "+12": (12, 12, True),
+    "0x1f": (31, 31, True), ".5": (0.5, 0.5, True), "12.50": (12.5, 12.5, True), "1.0e+3": (1000.0, 1000, True),
+}
 
 
 def words(random_, size):
@@ -184,6 +201,35 @@ class Judged:
         return self.fields is not None and all(self.fields.get(key) for key in ("name", "description"))
 
 
+def js_yaml(blocks, schema="failsafe"):
+    """What js-yaml says of these texts, {id: mapping or None}; nothing where it is not installed."""
+    modules = HERE / "client/node_modules"
+    node = next(iter(modules.glob("node-linux-*/bin/node")), None) or shutil.which("node")
+    package = modules / "js-yaml/package.json"
+    if node is None or not package.exists() or not json.loads(package.read_text())["version"].startswith("4."):
+        return None
+    done = subprocess.run([node, HERE / "client/yaml_judge.mjs", schema], input=json.dumps(blocks), capture_output=True,
+                          encoding="utf-8", timeout=300, check=True)
+    return json.loads(done.stdout)
+
+
+class JsJudged:
+    """The same of js-yaml, once for many files."""
+
+    def __init__(self, said):
+        self.fields = said and {key: one_line(value) for key, value in said.items()
+                                if key in ("name", "description") and isinstance(value, str)}
+        self.spans = {}
+
+    loads = Judged.loads
+
+    @classmethod
+    def all_of(cls, files):
+        blocks = {identity: block_of(file) for identity, file in files.items()}
+        said = js_yaml({identity: block[1] for identity, block in blocks.items() if block is not None})
+        return None if said is None else {identity: cls(said.get(identity)) for identity in files}
+
+
 def differences(judged, shown):
     """Ids whose shown texts are not PyYAML's: {id: (PyYAML's, ours)}."""
     found = {}
@@ -268,6 +314,20 @@ class SkillTexts(unittest.TestCase):
 
     def test_1_the_list_has_the_texts(self):
         self.same(differences(self.judged, self.listed()))
+
+    def test_1_the_list_has_the_texts_of_yaml_1_2(self):
+        files = {identity: judge.file for identity, judge in self.judged.items()
+                 if len(judge.spans) == 2 or not any(c.encode() in judge.file for c in BREAKS)} # see DIFFERENCES
+        judged = JsJudged.all_of(files)
+        if judged is None:
+            self.skipTest("needs js-yaml 4: run tools/setup test")
+        both = {identity: judge for identity, judge in judged.items() if judge.loads() and self.judged[identity].loads()}
+        self.assertGreater(len(both), len(self.judged) * 0.5)
+        self.same(differences(judged, self.listed()))
+        shown = self.listed()
+        victim = next(iter(both))
+        shown[victim]["description"] += "x"
+        self.assertEqual(list(differences(both, shown)), [victim])
 
     def test_1_a_damaged_character_is_noticed(self):
         shown = self.listed()
@@ -462,6 +522,30 @@ class FormsOfFields(unittest.TestCase):
         for block in ("name: new\nname: n\n", 'name: new\n"name": n\n', "name: new\n? name\n: n\n", "x: {a: 1, a: 2}\n"):
             self.assertIsNone(strictly(f"---\n{block}---\n".encode()), block)
             self.assertIsNotNone(yaml.safe_load(block), block)
+
+
+class TypesOfWords(unittest.TestCase):
+    """Where YAML 1.1 and 1.2 differ in what a bare word is, this project says what YAML 1.2 says, and shows the word."""
+
+    def test_words(self):
+        said = js_yaml({word: f"v: {word}\n" for word in SCALARS}, "core")
+        with tempfile.TemporaryDirectory() as root:
+            for number, word in enumerate(SCALARS):
+                path = pathlib.Path(root, f".agents/skills/s{number}/SKILL.md")
+                path.parent.mkdir(parents=True)
+                path.write_text(f"---\nname: s{number}\ndescription: {word}\n---\n")
+            listed = json.loads(run("skills", "list", "--json", "--root", root).stdout)
+        shown = {skill["id"]: skill for skill in listed["skills"]}
+        for number, (word, (by_1_1, by_1_2, no_text)) in enumerate(SCALARS.items()):
+            with self.subTest(word=word):
+                self.assertEqual(repr(yaml.safe_load(f"v: {word}")["v"]), repr(by_1_1))
+                if said is not None:
+                    self.assertEqual(said[word]["v"], by_1_2)
+                skill = shown[f"s{number}"]
+                self.assertEqual(skill["description"], word)
+                self.assertEqual("not-a-string" in json.dumps(skill), no_text, skill)
+        if said is None:
+            self.skipTest("needs js-yaml 4 to judge by YAML 1.2: run tools/setup test")
 
 
 def corpus():
