@@ -350,11 +350,108 @@ class Both(Cli):
         self.assertLess(len(run(SERVER, "--" + "x" * 100_000).stderr), 400)
         self.assertNotIn("\x1b", run(SERVER, "--\x1b[2J").stderr)
 
+    def test_values_of_options(self):
+        """A value that cannot be meant is refused at the start, with what would be right."""
+        for command, *words in [
+            ([SERVER, "--max-exec-concurrent", "0"], "--max-exec-concurrent: 0 is too small; 1 is the least"),
+            ([SERVER, "--max-memory-bytes", "1"], "--max-memory-bytes: 1 is too small; 1048576 is the least"),
+            ([SERVER, "--max-exec-default-ms", "0"], "0 is too small; 1 is the least"),
+            ([SERVER, "--max-exec-default-ms", "7200000"], "--max-exec-default-ms 7200000 is more than --max-exec-ms 3600000"),
+            ([SERVER, "--max-exec-ms", "10", "--max-exec-default-ms", "11"], "11 is more than --max-exec-ms 10"),
+            ([PADDOCK, "exec", "--memory", "1", "--", "true"], "--memory: 1 is too small; 1048576 is the least"),
+            ([SERVER, "--pass-env", "A=1"], "--pass-env: A=1 is not the name of a variable", "A=1 paddock-mcp"),
+            ([SERVER, "--pass-env", "A,B C"], "B C is not the name of a variable"),
+            ([SERVER, "--pass-env", "LD_PRELOAD"], "LD_PRELOAD is never passed on: it"),
+            ([SERVER, "--skills", "--skills-read-extensions", "md"], "md is no extension", ".md"),
+            ([SERVER, "-w", ""], "--workspace needs a value: DIR"),
+            ([SERVER, "--workspace="], "--workspace needs a value: DIR"),
+            ([SERVER, "--pass-env=", "--read-only"], "--pass-env needs a value: NAMES"),
+            ([SERVER, "--pass-env", "--read-only"], "--pass-env needs a value: NAMES", "--read-only is an option"),
+            ([SERVER, "--exec-read=", "--list-tools"], "--exec-read needs a value: PATH"),
+            ([SERVER, "-w", "/tmp", "-w", "/tmp"], "--workspace is given twice"),
+            ([SERVER, "-w", "/tmp", "--workspace=/tmp"], "--workspace is given twice"),
+            ([SERVER, "--max-todos", "1", "--max-todos", "2"], "--max-todos is given twice"),
+            ([SERVER, "--workspace=~/x"], "--workspace: only a shell knows what ~/x means", os.path.expanduser("~") + "/x"),
+            ([SERVER, "--exec-read", "~/x"], "--exec-read: only a shell knows what ~/x means"),
+            ([SERVER, "--audit=~/x"], "--audit: only a shell knows what ~/x means", "./~/x"),
+            ([SERVER, "--http", "unix:~/x"], "--http: only a shell knows what ~/x means"),
+            ([SERVER, "--http", "127.0.0.1:0", "--http-token-file=~/x"], "--http-token-file: only a shell"),
+            ([PADDOCK, "exec", "--read=~/x", "--", "true"], "--read: only a shell knows what ~/x means"),
+            ([PADDOCK, "exec", "-w", "", "--", "true"], "--workspace needs a value: DIR"),
+            ([PADDOCK, "doctor", "-w="], "--workspace"),
+            ([PADDOCK, "skills", "list", "--root=~"], "--root: only a shell knows what ~ means"),
+            ([PADDOCK, "experts", "list", "--config", "~/perstack.toml"], "--config: only a shell"),
+            ([PADDOCK, "exec", "--timeout", "", "--", "true"], "--timeout needs a value: SECONDS"),
+            ([PADDOCK, "skills", "add", "a", "--name=", "--description", "b"], "--name needs a value: TEXT"),
+            ([PADDOCK, "demo", ""], "is empty; name a directory or leave it out"),
+            ([PADDOCK, "exec", "--", ""], "there is no program"),
+        ]:
+            with self.subTest(command=command[1:]):
+                self.fails(run(*command), 127 if command[-1] == "" and "--" in command else 2, *words)
+        os.makedirs(self.path("~/x"))
+        for options in [["--max-exec-ms", "20000"], ["--max-tool-ms", "0"], ["--exec-read", "./~/x"], ["-w~"], ["--pass-env", "A,B"],
+                        ["--exec-read", "/usr", "--exec-read", "/etc"], ["--read-only", "--read-only"]]:
+            done = subprocess.run([SERVER, *options, "--list-tools"], capture_output=True, encoding="utf-8", timeout=60,
+                                  cwd=self.workspace)
+            self.assertEqual((done.returncode, done.stderr), (0, "") if options != ["-w~"] else (2, done.stderr), options)
+        self.path("file").write_text("x")
+        done = run(PADDOCK, "exec", "--host", "-w", self.workspace, "--", "printf", "%s|%s", "", "--workspace=")
+        self.assertEqual(done.stdout, "|--workspace=")
+
+    def test_names_to_protect(self):
+        for options, *words in [
+            (["--unprotect", "foo"], "--unprotect: foo is not protected; the names are:", ".git/hooks"),
+            (["--unprotect", ".git"], ".git itself is not protected; in it are: .git/config", ".git/hooks"),
+            (["--unprotect", "./.envrc"], "./.envrc is not how the list has it; write .envrc"),
+            (["--unprotect", ".vscode/"], "write .vscode"),
+            (["--unprotect", ".VSCode"], ".VSCode is not how the list has it; write .vscode"),
+            (["--unprotect", ".envrc,.vscode"], "is not one name; repeat the option"),
+            (["--protect", "foo/"], "foo/: names are relative", "write foo"),
+            (["--protect", "./foo=hidden"], "write foo=hidden"),
+            (["--protect", "/abs"], "/abs is not NAME"),
+            (["--protect", "foo=hiden"], "foo=hiden is not NAME, NAME=hidden or NAME=read-only"),
+            (["--protect", "a/b=hidden"], "a hidden name has no slash"),
+            (["--protect", "foo", "--unprotect", "foo"], "foo is given to --protect too"),
+            (["--unprotect", ".envrc", "--protect", ".envrc=hidden"], ".envrc is given to --protect too"),
+        ]:
+            with self.subTest(options=options):
+                self.fails(run(SERVER, "--list-tools", "-w", self.workspace, *options), 2, *words)
+                self.fails(run(PADDOCK, "exec", "-w", self.workspace, *options, "--", "true"), 2, *words)
+        for options in [["--protect", "absent"], ["--protect", "a", "--protect", "a"], ["--protect", ".envrc=hidden"],
+                        ["--unprotect", ".envrc", "--unprotect", ".envrc"], ["--protect", "absent/below"]]:
+            self.assertEqual(run(SERVER, "--list-tools", "-w", self.workspace, *options).stderr, "", options)
+
+    def test_what_belongs_to_the_server_is_not_offered(self):
+        done = run(PADDOCK, "call", "writeTextFile", "--arg", "path=.vscode/x", "--arg", "text=x", "-w", self.workspace)
+        self.assertIn("--unprotect .vscode", done.stdout)
+        self.path("audit").write_text("")
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "_meta": MODERN, "name": "writeTextFile", "arguments": {"path": "audit", "text": "x"}}}
+        with subprocess.Popen([SERVER, "-w", self.workspace, "--audit", str(self.path("audit"))], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as server:
+            server.stdin.write(json.dumps(request) + "\n")
+            server.stdin.flush()
+            answer = server.stdout.readline()
+            server.communicate(timeout=60)
+        self.assertIn("a file of the server itself", answer)
+        self.assertNotIn("--unprotect", answer)
+
+    def test_every_limit_has_a_least_that_works(self):
+        shown = run(SERVER, "--help").stdout
+        for option, default, least in re.findall(r"(--max-[a-z-]+) N .*\(default (\d+), at least (\d+)\)", shown):
+            with self.subTest(option):
+                self.assertLessEqual(int(least), int(default))
+                done = run(SERVER, "--list-tools", "-w", self.workspace, option, least)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                if int(least) > 0:
+                    self.fails(run(SERVER, "--list-tools", option, str(int(least) - 1)), 2, least + " is the least")
+        self.assertEqual(len(re.findall(r"--max-[a-z-]+ N ", shown)), len(re.findall(r"at least \d+\)", shown)))
+
     def test_times_are_for_people(self):
         done = run(PADDOCK, "exec", "-w", "/nonexistent", "--", "true")
         self.fails(done, 125, "/nonexistent cannot be used: no such file or directory")
         self.fails(run(PADDOCK, "exec", "--host", "-w", self.workspace, "--", "nosuch"), 127, "there is no program nosuch in PATH")
-        for given in ["0", "-1", "nan", "inf", "1e300", "1e-9", "abc", "", "0x10", "2592001"]:
+        for given in ["0", "-1", "nan", "inf", "1e300", "1e-9", "abc", "0x10", "2592001"]:
             done = run(PADDOCK, "exec", "--timeout", given, "--", "true")
             self.fails(done, 2, "--timeout", "between 1 ms and 30 days", "write seconds")
             self.assertLess(len(done.stderr), 200)
@@ -528,7 +625,7 @@ class Server(Cli):
         if self.exec_call(script="true").get("error") == "confinement_unavailable":
             self.skipTest("this system cannot confine commands")
         made = self.exec_call(script="mkdir .vscode")
-        self.assertRegex(made["notice"], r"^\.vscode is protected .*\.vscode\.made-by-command-[0-9a-f]{16}; .*--unprotect")
+        self.assertRegex(made["notice"], r"^\.vscode is protected .*\.vscode\.made-by-command-[0-9a-f]{16}; .*--unprotect \.vscode$")
         self.assertNotIn(".vscode", os.listdir(self.workspace))
         self.assertNotIn("notice", self.exec_call("--unprotect", ".vscode", script="mkdir .vscode"))
         pathlib.Path(self.workspace, ".envrc").write_text("host")

@@ -359,5 +359,22 @@ TEST_F(tools_files, a_file_that_cannot_be_written_is_not_appended_to) {
   EXPECT_EQ("a", tree.content("fixed"));
 }
 
+TEST_F(tools_files, a_directory_stays_out_of_itself) {
+  tree.directory("d/e");
+  tree.file("f");
+  const auto move = [&](const char* from, const char* to) {
+    return call("moveFile",
+                R"({"source":")" + std::string(from) + R"(","destination":")" + to + R"("})");
+  };
+  for (const char* destination : {"d/x", "d/e/x", "d/new/x", "./d/x"}) {
+    const auto answer = move("d", destination);
+    EXPECT_EQ("invalid_argument", answer.error());
+    EXPECT_THAT(answer.message(), testing::HasSubstr("cannot be moved into itself"));
+  }
+  EXPECT_FALSE(tree.exists("d/new"));
+  EXPECT_THAT(move("f", "f/x").message(), testing::Not(testing::HasSubstr("into itself")));
+  EXPECT_FALSE(move("d", "dx").failed);
+}
+
 } // namespace
 } // namespace paddock::test

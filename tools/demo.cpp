@@ -138,7 +138,12 @@ subcommand add_demo(CLI::App& app) {
   parser
       ->add_option("directory", *directory,
                    "Whose files to copy (default: Paddock's own source files)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(
+          [](const std::string& given) {
+            return std::string(given.empty() ? "is empty; name a directory or leave it out" : "");
+          },
+          "");
   return {parser, [directory] { return run_demo(*directory); }};
 }
 

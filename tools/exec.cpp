@@ -30,6 +30,7 @@ constexpr int exit_not_found = 127;
 constexpr int exit_signal_base = 128;
 
 constexpr std::uint64_t timeout_s_max = 30 * 86'400;
+constexpr std::uint64_t memory_bytes_min = 1024 * 1024; // with less no program starts
 constexpr auto memory_bytes_max =
     static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
@@ -120,6 +121,10 @@ std::optional<command_outcome> run_it(const exec_options& options, command& run,
 int run_exec(const exec_options& options) {
   command run;
   run.argv = options.command;
+  if (run.argv.front().empty()) {
+    complain(program, "there is no program with an empty name; write its name after --");
+    return exit_not_found;
+  }
   workspace_cli place = options.place;
   if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
   if (options.host) place.confinement.mode = exec_choice::host;
@@ -179,9 +184,9 @@ subcommand add_exec(CLI::App& app) {
   parser->add_option("--timeout", options->timeout_s, "Deadline (default: none)")
       ->type_name("SECONDS")
       ->check(seconds(timeout_s_max));
-  parser->add_option("--memory", options->memory_bytes, "Memory of each process")
+  parser->add_option("--memory", options->memory_bytes, "Memory of each process, at least 1048576")
       ->type_name("BYTES")
-      ->check(whole_number(memory_bytes_max));
+      ->check(whole_number(memory_bytes_max, memory_bytes_min));
   parser->add_flag("--best-effort", options->best_effort, "Run also where a layer is missing");
   parser->add_flag("--host", options->host, "No confinement");
   parser->add_flag("--json", options->json, "Print one JSON object when it has ended");

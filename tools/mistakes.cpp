@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -66,6 +68,29 @@ bool is_given_as(std::string_view word, std::initializer_list<std::string_view> 
   return std::ranges::any_of(endings, [&](std::string_view end) { return word.ends_with(end); });
 }
 
+/// Of a value that may be anything, also nothing.
+constexpr std::string_view free_text = "TEXT";
+
+/// What stands behind a colon are checks, which are no part of the value's name.
+std::string type_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+/// What is wrong with a path that begins with "~": hosts and `--option=~/x` start a program without
+/// a shell that would replace it. Empty: nothing.
+std::string home_sign(std::string_view type, std::string_view given) {
+  constexpr std::string_view socket = "unix:";
+  if (type == "ADDRESS" && given.starts_with(socket)) given.remove_prefix(socket.size());
+  const bool is_path = type == "DIR" || type == "PATH" || type == "FILE" || type == "ADDRESS";
+  if (!is_path || (given != "~" && !given.starts_with("~/"))) return {};
+  const char* const home = std::getenv("HOME");
+  const std::string whole = std::string(home != nullptr && *home == '/' ? home : "/home/NAME") +
+                            std::string(given.substr(1));
+  return "only a shell knows what " + shown(given) + " means; write " + shown(whole) + " (or ./" +
+         shown(given) + " for a name that begins so)";
+}
+
 bool names_a_directory(const std::string& word) {
   std::error_code ignored;
   return word.find('/') != std::string::npos || std::filesystem::is_directory(word, ignored);
@@ -105,7 +130,34 @@ private:
       return mistake{separator_is_missing(word), true};
     const CLI::Option* known = at_->get_option_no_throw(name);
     if (known == nullptr) return mistake{"there is no option " + shown(name) + meant(name)};
-    if (takes_next_word(*known, word)) ++i_;
+    if (known->get_items_expected_max() == 0) return std::nullopt;
+    if (auto wrong = repetition(*known)) return wrong;
+    return value(*known, word, name);
+  }
+
+  std::optional<mistake> repetition(const CLI::Option& option) {
+    if (option.get_items_expected_max() > 1 || given_.insert(&option).second) return std::nullopt;
+    return mistake{names_of(option).front() + " is given twice; it has one value", true};
+  }
+
+  /// The parser takes the next word for a value that is missing, whatever it is.
+  std::optional<mistake> value(const CLI::Option& option, const std::string& word,
+                               const std::string& name) {
+    const std::string shown_name = names_of(option).front();
+    const std::string type = type_of(option);
+    const std::string missing = shown_name + " needs a value: " + type;
+    const bool is_next = takes_next_word(option, word);
+    if (is_next && i_ + 1 == words_.size()) return std::nullopt; // the parser says so
+    std::string given = is_next ? words_[++i_] : word.substr(name.size());
+    if (!is_next && given.starts_with('=')) given.erase(0, 1);
+    if (given.empty() && (!is_next || type != free_text)) return mistake{missing, true};
+    if (is_next && given.starts_with("--") &&
+        at_->get_option_no_throw(option_name(given)) != nullptr)
+      return mistake{missing + " (" + shown(given) + " is an option; write " + shown_name + "=" +
+                         shown(given) + " if it is meant)",
+                     true};
+    if (auto home = home_sign(type, given); !home.empty())
+      return mistake{shown_name + ": " + home, true};
     return std::nullopt;
   }
 
@@ -163,6 +215,7 @@ private:
   const CLI::App* at_;
   std::string path_;
   std::vector<std::string> words_;
+  std::set<const CLI::Option*> given_;
   std::size_t i_ = 0;
   int arguments_ = 0;
 };
@@ -196,17 +249,16 @@ std::string usage_of(const CLI::App& app, const std::string& path) {
       usage += " " + names_of(*option).front() + " " + option->get_type_name();
   for (const CLI::Option* option : at->get_options()) {
     if (!option->get_positional()) continue;
-    std::string name = option->get_type_name();
-    name = name.substr(0, name.find(':'));
+    std::string name = type_of(*option);
     if (option->get_items_expected_max() > 1) name += "...";
     usage += option->get_required() ? " " + name : " [" + name + "]";
   }
   return usage;
 }
 
-CLI::Validator whole_number(std::uint64_t max) {
+CLI::Validator whole_number(std::uint64_t max, std::uint64_t min) {
   return CLI::Validator(
-      [max](std::string& given) -> std::string {
+      [max, min](std::string& given) -> std::string {
         std::uint64_t number = 0;
         const char* const end = given.data() + given.size();
         const auto [stop, status] = std::from_chars(given.data(), end, number);
@@ -216,6 +268,8 @@ CLI::Validator whole_number(std::uint64_t max) {
                  "; write digits only, for example 65536";
         if (status != std::errc() || number > max)
           return shown(given) + " is too large; " + std::to_string(max) + " is the most";
+        if (number < min)
+          return shown(given) + " is too small; " + std::to_string(min) + " is the least";
         return {};
       },
       "");

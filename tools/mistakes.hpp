@@ -16,7 +16,8 @@ namespace paddock::cli {
 
 /// What is wrong with the command line, where this knows more than the parser: an option or a
 /// command that does not exist, an argument that nobody takes, a command of `paddock exec` without
-/// -- before it. Nothing when all of that is in order.
+/// -- before it, an option without its value or given twice, a path that a shell would have had to
+/// expand. Nothing when all of that is in order.
 struct mistake {
   std::string text;
   bool is_misread = false; ///< the parser would take it for something else and go on
@@ -30,8 +31,8 @@ struct mistake {
 
 // --- checks of values; they give what is wrong, or an empty string
 
-/// A whole number that is not negative.
-[[nodiscard]] CLI::Validator whole_number(std::uint64_t max);
+/// A whole number that is not negative, and at least `min`.
+[[nodiscard]] CLI::Validator whole_number(std::uint64_t max, std::uint64_t min = 0);
 /// Seconds, with a fraction if wanted, between a millisecond and `max_s`.
 [[nodiscard]] CLI::Validator seconds(std::uint64_t max_s);
 

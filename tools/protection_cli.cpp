@@ -2,6 +2,7 @@
 #include "protection_cli.hpp"
 
 #include <paddock/command.hpp>
+#include <paddock/detail/ascii.hpp>
 #include <paddock/lexical_path.hpp>
 
 #include <algorithm>
@@ -27,19 +28,41 @@ std::optional<protected_name> parse_name(const std::string& text) {
   return is_valid(parsed) ? std::optional(parsed) : std::nullopt;
 }
 
+/// Without "./" in front and "/" behind.
+std::string plain_form(std::string name) {
+  while (name.starts_with("./"))
+    name.erase(0, 2);
+  while (name.ends_with('/'))
+    name.pop_back();
+  return name;
+}
+
 std::string check_protect(const std::string& text) {
   if (text.find_first_of("*?[,") != std::string::npos)
     return text + " is not one name: patterns and lists mean nothing here; repeat the option";
   if (parse_name(text)) return {};
+  if (const std::string plain = plain_form(text); parse_name(plain))
+    return text + ": names are relative, without ./ and without / at the end; write " + plain;
   return text + " is not NAME, NAME=hidden or NAME=read-only; a hidden name has no slash";
 }
 
-std::string check_unprotect(const std::string& name) {
+/// --protect is read first.
+std::string check_unprotect(const protection_cli& given, const std::string& name) {
+  for (const std::string& text : given.protect)
+    if (const auto other = parse_name(text); other && other->name == name)
+      return name + " is given to --protect too; choose one of the two";
   auto names = usual_protected_names();
   if (unprotect(names, name)) return {};
   std::string known;
-  for (const auto& each : names)
+  std::string within;
+  for (const auto& each : names) {
     known.append(" ").append(each.name);
+    if (each.name.starts_with(name + "/")) within.append(" ").append(each.name);
+    if (each.name == plain_form(name) || detail::equal_ignoring_ascii_case(each.name, name))
+      return name + " is not how the list has it; write " + each.name;
+  }
+  if (name.find(',') != std::string::npos) return name + " is not one name; repeat the option";
+  if (!within.empty()) return name + " itself is not protected; in it are:" + within;
   return name + " is not protected; the names are:" + known;
 }
 
@@ -73,7 +96,7 @@ void add_protection_options(CLI::App& app, protection_cli& target) {
                  "Let this name be changed, which is protected otherwise: .git/hooks, .vscode, "
                  ".envrc and the like (repeatable)")
       ->allow_extra_args(false)
-      ->check(check_unprotect, "")
+      ->check([&target](const std::string& name) { return check_unprotect(target, name); }, "")
       ->type_name("NAME");
 }
 

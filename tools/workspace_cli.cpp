@@ -8,6 +8,7 @@
 #include <paddock/command.hpp>
 #include <paddock/detail/excerpt.hpp>
 #include <paddock/detail/nearest_name.hpp>
+#include <paddock/environment.hpp>
 #include <paddock/mcp/skills.hpp>
 #include <paddock/version.hpp>
 
@@ -51,7 +52,31 @@ std::string no_such_tool(std::string_view name, const std::vector<std::string_vi
 }
 
 std::string default_text(const limit_description& limit) {
-  return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) + ")";
+  return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) +
+         ", at least " + std::to_string(limit.least) + ")";
+}
+
+std::string check_extension(const std::string& text) {
+  if (text.size() > 1 && text.starts_with('.') && text.find('/') == std::string::npos) return {};
+  return fit(text, shown_characters_max) + " is no extension; write .md or .md,.txt";
+}
+
+std::string check_variable(const std::string& name) {
+  const std::string shown = fit(name, shown_characters_max);
+  if (!detail::environment::is_variable_name(name))
+    return shown + " is not the name of a variable; its value is that of this program's own " +
+           "environment, which is set by starting it so: A=1 paddock-mcp --pass-env A";
+  if (const auto reason = refusal_of(name))
+    return shown + " is never passed on: it " + std::string(*reason);
+  return {};
+}
+
+/// What options say of each other; empty: it fits together.
+std::string contradiction(const limits& chosen) {
+  const std::uint64_t asked = chosen.exec_timeout_ms;
+  if (asked <= chosen.exec_timeout_ms_max || asked == limits{}.exec_timeout_ms) return {};
+  return "--max-exec-default-ms " + std::to_string(asked) + " is more than --max-exec-ms " +
+         std::to_string(chosen.exec_timeout_ms_max) + "; raise the second or lower the first";
 }
 
 void add_exec_options(CLI::App& app, confinement_cli& target) {
@@ -89,6 +114,7 @@ void add_skills_options(CLI::App& app, skills_options_cli& target) {
       ->needs("--skills")
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->check(check_extension, "")
       ->type_name("EXTENSIONS");
   app.add_option("--skills-prompt-budget", target.prompt.bytes_max,
                  "Bytes of the instructions that list skills (default 16000)")
@@ -257,6 +283,7 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
                  "Environment variables that commands inherit besides the usual ones")
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->check(check_variable, "")
       ->type_name("NAMES");
   app.add_flag_callback(
       "--one-filesystem", [&] { target.root.mounts = mounts::refuse; },
@@ -272,7 +299,7 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   for (const auto& limit : limit_table)
     app.add_option(std::string(limit.option), target.tools.limits.*limit.field, default_text(limit))
         ->type_name("N")
-        ->check(whole_number(number_max))
+        ->check(whole_number(number_max, limit.least))
         ->group("Limits");
 }
 
@@ -333,6 +360,10 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
 
 std::optional<mcp::server> make_server(std::string_view program, const workspace_cli& from,
                                        mcp::server_options options) {
+  if (const auto wrong = contradiction(from.tools.limits); !wrong.empty()) {
+    complain(program, wrong);
+    return std::nullopt;
+  }
   auto opened = paddock::root::open(from.workspace, from.protected_root());
   if (!opened) {
     complain(program, "the workspace " + from.workspace +

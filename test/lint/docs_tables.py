@@ -27,10 +27,10 @@ def number(expression):
 
 
 def limits_table(top):
-    yield "| limit | default | option |"
-    yield "|---|---|---|"
-    for _, value, option, text in rows(top / "include/paddock/limits.hpp", "PADDOCK_LIMITS"):
-        yield f"| {text} | {number(value)} | `{option}` |"
+    yield "| limit | default | least | option |"
+    yield "|---|---|---|---|"
+    for _, value, least, option, text in rows(top / "include/paddock/limits.hpp", "PADDOCK_LIMITS", 5):
+        yield f"| {text} | {number(value)} | {number(least)} | `{option}` |"
 
 
 def renewed(readme, name, lines):

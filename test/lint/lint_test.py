@@ -167,11 +167,11 @@ class Words(unittest.TestCase):
 
 class DocsTables(unittest.TestCase):
     TREE = {
-        "include/paddock/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, "--max-a", "size of a") \\\n'
-                                      "  X(b, 10'000u, \"--max-b\", \"number, of b\")\n// clang-format on\n",
+        "include/paddock/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, 1u, "--max-a", "size of a") \\\n'
+                                      "  X(b, 10'000u, 0u, \"--max-b\", \"number, of b\")\n// clang-format on\n",
     }
-    README = ("<!-- limits -->\n| limit | default | option |\n|---|---|---|\n| size of a | 2 MiB | `--max-a` |\n"
-              "| number, of b | 10,000 | `--max-b` |\n<!-- /limits -->\n")
+    README = ("<!-- limits -->\n| limit | default | least | option |\n|---|---|---|---|\n| size of a | 2 MiB | 1 | `--max-a` |\n"
+              "| number, of b | 10,000 | 0 | `--max-b` |\n<!-- /limits -->\n")
 
     def test_tables(self):
         self.assertEqual("", findings(docs_tables.main, self.TREE | {"README.md": self.README}, False))

@@ -166,6 +166,10 @@ private:
   std::int64_t next_ms_ = started_ms_;
 };
 
+constexpr const char* output_does_not_fit =
+    "the output of one command may need more memory than the server allows all calls together; a "
+    "person can start it with a larger --max-memory-bytes or a smaller --max-exec-output-bytes";
+
 } // namespace
 
 tool_result exec(workspace_state& state, call& c) {
@@ -179,7 +183,9 @@ tool_result exec(workspace_state& state, call& c) {
                                     " commands are running already; wait until one has ended");
   memory_share output; // both streams, and the text that is made of them
   if (const auto got = output.grow(4 * r.run.output_bytes_max, bounds_of(state, c)); !got)
-    return failure(got.error(), r.run.argv.front());
+    return got.error().code == error_code::too_large
+               ? tool_result::failure(got.error().code, output_does_not_fit)
+               : failure(got.error(), r.run.argv.front());
   c.may_block();
   progress_report progress(c, shown(r.run.argv.front()));
   if (c.wants_progress()) r.run.on_tick = [&] { progress.tick(); };
@@ -190,8 +196,9 @@ tool_result exec(workspace_state& state, call& c) {
   const auto outcome = run(r.run, &cancel, &enforced);
   if (outcome || outcome.error().code == error_code::confinement_unavailable)
     note_confinement(state, enforced);
-  if (!outcome) return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"),
-                                            enforced);
+  if (!outcome)
+    return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"),
+                               enforced);
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {

@@ -150,7 +150,14 @@ tool_result move_file(workspace_state& state, call& c) {
       move_entry(*state.root, source, destination,
                  {.durability = state.options.durability, .bounds = bounds_of(state, c)});
   constexpr std::size_t half = echo_characters_max / 2 - 4;
-  if (!done) return failure(done.error(), shown(source, half) + " -> " + shown(destination, half));
+  if (!done) {
+    const bool into_itself = done.error().code == error_code::invalid_argument &&
+                             std::string_view(done.error().operation) == "move into itself";
+    return failure(done.error(), shown(source, half) + " -> " + shown(destination, half),
+                   into_itself ? "a directory cannot be moved into itself; name a destination "
+                                 "outside of it"
+                               : "");
+  }
   return object_result()
       .path("source", *state.root, done->source)
       .path("destination", *state.root, done->destination)

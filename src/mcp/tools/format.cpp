@@ -64,6 +64,9 @@ tool_result failure(const error& e, std::string_view subject, std::string_view h
     message +=
         std::string("leave it as it is, or a person can start the server with --unprotect ") +
         e.operation;
+  else if (e.code == error_code::write_protected)
+    message += "leave it as it is: it is a file of the server itself, or a protected link leads "
+               "there, and no option allows it";
   else
     message += hint.empty() ? advice(e.code) : hint;
   return tool_result::failure(e.code, message);
