@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -131,6 +132,30 @@ class Servers(Experts):
         self.assertTrue(checked["ok"])
         self.assertIn({"skill": "good", "tools": 1}, [{"skill": s["skill"], "tools": s["tools"]}
                                                       for s in checked["skills"]])
+
+    def test_check_names_all_that_does_not_work(self):
+        options = self.servers(good=["one"], bad=["--fail"], other=["one"], worse=["--fail"])
+        done = self.run_experts("check", *options, "--quiet")
+        self.assertEqual(done.returncode, 1)
+        for name in ["bad", "worse"]:
+            self.assertEqual(len(re.findall(rf"(?m)^paddock experts: default: {name}: .", done.stderr)), 1, done.stderr)
+            self.assertRegex(done.stdout, rf"(?m)^  {name} +failed after \d[^\n]*s$")
+        for name in ["good", "other"]:
+            self.assertNotRegex(done.stderr, rf"default: {name}: ")
+            self.assertRegex(done.stdout, rf"(?m)^  {name} +works after \d[^\n]*s$")
+        (checked,) = json.loads(self.run_experts("check", *options, "--json", "--quiet").stdout)
+        self.assertFalse(checked["ok"])
+        states = {s["skill"]: (s["state"], "problem" in s, s["connectUs"] > 0) for s in checked["skills"]}
+        self.assertEqual({name: states[name] for name in ["good", "bad", "other", "worse"]},
+                         {"good": ("works", False, True), "bad": ("failed", True, True),
+                          "other": ("works", False, True), "worse": ("failed", True, True)})
+        self.assertEqual(self.processes(), [])
+
+    def test_check_tells_what_is_wrong_with_all_together(self):
+        done = self.run_experts("check", *self.servers(s=["one"], t=["one"]), "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"(?m)^paddock experts: default: \S+ two skills have a tool one")
+        self.assertRegex(done.stdout, r"(?m)^  s +works after")
 
     def test_an_interrupt_ends_the_servers(self):
         started = self.here / "started"

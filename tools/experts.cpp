@@ -8,6 +8,7 @@
 #include "terminal.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 
@@ -16,6 +17,8 @@ namespace {
 
 using skill_manager::expert;
 using skill_manager::failure;
+
+constexpr std::size_t problem_width = 4096;
 
 std::string said(const failure& why) {
   return why.skill.empty() ? why.message : why.skill + ": " + why.message;
@@ -68,21 +71,71 @@ void show_skills(running_expert& running, mcp::json_writer* json) {
   }
 }
 
+/// What came of a skill that was started alone.
+struct skill_trial {
+  std::string skill;
+  std::string problem; ///< empty: it works
+  std::int64_t us = 0;
+};
+
+/// Together the first failure ends the others, so that each tells only alone what is wrong with it.
+std::vector<skill_trial> try_each(const skill_manager::config& config, const expert& e,
+                                  const experts_options& options) {
+  std::vector<skill_trial> trials;
+  experts_options quiet = options;
+  quiet.quiet = true;
+  for (const auto& skill : e.skills) {
+    expert alone = e;
+    alone.skills = {skill};
+    alone.delegates.clear();
+    skill_trial& trial = trials.emplace_back(skill_trial{.skill = skill.name});
+    const auto began = std::chrono::steady_clock::now();
+    const auto running = running_expert::start(config, alone, quiet, &trial.problem);
+    failure why;
+    if (running && !running->skills().tool_definitions(&why)) trial.problem = said(why);
+    trial.us = std::chrono::duration_cast<std::chrono::microseconds>(
+                   std::chrono::steady_clock::now() - began)
+                   .count();
+    const std::string prefix = trial.skill + ": ";
+    if (trial.problem.starts_with(prefix)) trial.problem.erase(0, prefix.size());
+  }
+  return trials;
+}
+
+/// Why the expert does not work: every skill that fails alone, or what is wrong with all together.
+void show_failure(const skill_manager::config& config, const expert& e,
+                  const experts_options& options, const std::string& problem,
+                  mcp::json_writer& json) {
+  const auto trials = try_each(config, e, options);
+  bool explained = false;
+  for (const auto& [skill, why, us] : trials) {
+    const std::string_view state = why.empty() ? "works" : "failed";
+    explained = explained || !why.empty();
+    if (!why.empty())
+      complain(experts_program, fit(e.name + ": " + skill + ": " + why, problem_width));
+    if (!options.json)
+      std::printf("  %s %s after %s\n", column(skill, 24).c_str(), std::string(state).c_str(),
+                  duration(us * 1000).c_str());
+    json.begin_object().member("skill", skill).member("state", state);
+    if (!why.empty()) json.member("problem", why);
+    json.key("tools").unsigned_integer(0).key("connectUs").integer(us).end_object();
+  }
+  if (!explained) complain(experts_program, fit(e.name + ": " + problem, problem_width));
+}
+
 /// One expert's line, or its object; whether all its skills work.
 bool check_one(const skill_manager::config& config, const expert& e, const experts_options& options,
                mcp::json_writer& json) {
   std::string problem;
-  const auto running = running_expert::start(config, e, options, &problem);
+  auto running = running_expert::start(config, e, options, &problem);
   std::size_t tools = 0;
   if (running) {
     failure why;
     const auto all = running->skills().tool_definitions(&why); // starts lazy ones too
-    if (!all) {
-      problem = said(why);
-      complain(experts_program, e.name + ": " + problem);
-    } else {
+    if (all)
       tools = all->size();
-    }
+    else
+      problem = said(why);
   }
   json.begin_object().member("expert", e.name).key("ok").boolean(problem.empty());
   if (!problem.empty()) json.member("problem", problem);
@@ -93,7 +146,13 @@ bool check_one(const skill_manager::config& config, const expert& e, const exper
                                 : styled("failed", style::bad).c_str(),
                 fit(e.name, 255).c_str(),
                 problem.empty() ? (std::to_string(tools) + " tools").c_str() : "see above");
-  if (running) show_skills(*running, options.json ? &json : nullptr);
+  if (problem.empty()) {
+    show_skills(*running, options.json ? &json : nullptr);
+  } else {
+    running.reset();
+    std::fflush(stdout);
+    show_failure(config, e, options, problem, json);
+  }
   json.end_array().end_object();
   return problem.empty();
 }

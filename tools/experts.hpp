@@ -52,7 +52,7 @@ struct skill_times {
 /// them.
 class running_expert {
 public:
-  /// Complains and returns nothing when a skill cannot be started; `why` then says it too.
+  /// Nothing when a skill cannot be started: `why` then says it, and without one this complains.
   [[nodiscard]] static std::unique_ptr<running_expert> start(const skill_manager::config& from,
                                                              const skill_manager::expert& of,
                                                              const experts_options& options,

@@ -159,8 +159,10 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
                                                       const experts_options& options,
                                                       std::string* why) {
   const auto give_up = [&](const std::string& message) {
-    complain(experts_program, fit(of.name + ": " + message, 4096));
-    if (why != nullptr) *why = message;
+    if (why != nullptr)
+      *why = message;
+    else
+      complain(experts_program, fit(of.name + ": " + message, warning_width));
     return nullptr;
   };
   const workspace_cli place = place_of(from, options);
