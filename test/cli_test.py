@@ -228,6 +228,11 @@ class Exec(Cli):
         done = self.run_exec("--best-effort", "--timeout", "0.2", "--", "sleep", "60")
         self.fails(done, 124, "deadline")
 
+    def test_a_line_in_place_of_a_program(self):
+        self.fails(self.run_exec("--host", "--", "make test"), 127, "there is no program make test in PATH", "-- make test",
+                   "-- sh -c 'make test'")
+        self.assertNotIn("sh -c", self.run_exec("--host", "--", "./no such").stderr)
+
     def test_streams_pass_through(self):
         done = self.run_exec("--best-effort", "--", "sh", "-c", "echo to out; echo to err >&2")
         self.assertEqual((done.stdout, done.stderr), ("to out\n", "to err\n"))
@@ -279,6 +284,25 @@ class Doctor(Cli):
         for layer in report["confinement"]:
             self.assertRegex(text, rf"(?m)^(holds  |MISSING) {layer['layer']} ")
         self.assertEqual(os.listdir(self.workspace), [])
+
+    def test_ends_with_a_verdict(self):
+        done = run(PADDOCK, "doctor")
+        self.assertRegex(done.stdout.splitlines()[-1], "^Everything that Paddock needs is here" if done.returncode == 0
+                         else "^(Needed and missing:|Commands are refused here)")
+
+    def test_every_program_says_where_the_helper_has_to_be(self):
+        alone = self.path("alone")
+        alone.mkdir()
+        for program in [PADDOCK, SERVER]:
+            shutil.copy(program, alone)
+        paddock, server = alone / "paddock", alone / "paddock-mcp"
+        if run(paddock, "exec", "--host", "-w", self.workspace, "--", "true").returncode == 0:
+            self.skipTest("a helper is installed on this system")
+        arguments = json.dumps({"command": "true", "args": [], "env": {}, "cwd": ".", "stdout": True, "stderr": True})
+        for done in [run(paddock, "exec", "--", "true"), run(paddock, "doctor"), run(server, "--check"),
+                     run(paddock, "call", "exec", arguments)]:
+            self.assertNotEqual(done.returncode, 0, done)
+            self.assertRegex(done.stdout + done.stderr, f"paddock-exec-helper is (missing: it is )?not in {alone}, not in libexec/paddock")
 
     def test_finds_the_helper_and_runs_it(self):
         done = run(PADDOCK, "doctor", "--json")

@@ -115,7 +115,7 @@ constexpr error_case errors[] = {
     {"move onto existing", "moveFile", R"({"source":"a.txt","destination":"b.txt"})",
      "already_exists", "b.txt", "another name"},
     {"move into itself", "moveFile", R"({"source":"src","destination":"src/src"})",
-     "invalid_argument", "src/src", "correct"},
+     "invalid_argument", "src/src", "outside of it"},
     {"move the root", "moveFile", R"({"source":".","destination":"b"})", "workspace_root", ".",
      "inside"},
     {"delete absent", "deleteFile", R"({"path":"absent"})", "not_found", "absent", "list"},

@@ -2,10 +2,12 @@
 
 // paddock doctor: what this system offers, and what follows for Paddock.
 
+#include "missing_helper.hpp"
 #include "subcommands.hpp"
 #include "system_probes.hpp"
 #include "terminal.hpp"
 
+#include <paddock/command.hpp>
 #include <paddock/confinement.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
@@ -78,15 +80,39 @@ void print_layers(const confinement_report& confined) {
   }
 }
 
+/// What a person wants to know first, where it is seen: at the end.
+void print_verdict(const std::vector<finding>& findings,
+                   const result<confinement_report>& confined) {
+  std::string needed;
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    if (const probe& row = system_probes()[i]; !findings[i].found && row.wanted == need::required)
+      needed.append(needed.empty() ? " " : ", ").append(row.name);
+  if (!needed.empty())
+    std::printf("\nNeeded and missing:%s. See above what to do.\n", needed.c_str());
+  else if (confined && !confined->satisfied())
+    std::printf(
+        "\nCommands are refused here, because these layers are missing:%s. See above what to "
+        "do, or run them with less: --exec best-effort (paddock-mcp), --best-effort (paddock "
+        "exec). File tools work.\n",
+        confined->unmet().c_str());
+  else if (confined)
+    std::printf("\nEverything that Paddock needs is here%s.\n",
+                confined->complete() ? "" : "; the layers above say what is not held");
+}
+
 void print_text(const std::vector<finding>& findings, const result<confinement_report>& confined) {
   std::printf("Paddock %s on %s\n\n", PADDOCK_VERSION, system_name().c_str());
   for (std::size_t i = 0; i < findings.size(); ++i)
     print_row(system_probes()[i], findings[i]);
   if (confined)
     print_layers(*confined);
+  else if (const auto helper = find_command_helper(); !helper)
+    std::printf("\nThe confinement of commands could not be tried: %s\n",
+                helper_is_missing().c_str());
   else
     std::printf("\nThe confinement of commands could not be tried: %s\n",
                 std::string(text(confined.error().code)).c_str());
+  print_verdict(findings, confined);
 }
 
 int run_doctor(const doctor_options& options) {

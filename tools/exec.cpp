@@ -2,8 +2,10 @@
 
 // paddock exec: one command, confined to a workspace, for people.
 
+#include "missing_helper.hpp"
 #include "mistakes.hpp"
 #include "subcommands.hpp"
+#include "text_forms.hpp"
 
 #include <paddock/command.hpp>
 #include <paddock/environment.hpp>
@@ -56,11 +58,20 @@ int exit_code_of(const error& e) {
   return e.code == error_code::not_found ? exit_not_found : exit_not_executable;
 }
 
+/// For who has put quotation marks around a whole command line.
+std::string words_instead(const std::string& line) {
+  if (line.find_first_of(" \t") == std::string::npos) return {};
+  return "; write the program and its arguments as words of their own, -- " + line +
+         ", or let a shell read the line, -- sh -c " + shell_word(line);
+}
+
 std::string why_not_started(const error& e, const command& run, const confinement_report& report) {
   const std::string& program_name = run.argv.front();
   if (e.code == error_code::not_found && std::string_view(e.operation) == "execve" &&
       program_name.find('/') == std::string::npos)
-    return "there is no program " + program_name + " in PATH";
+    return "there is no program " + program_name + " in PATH" + words_instead(program_name);
+  if (std::string_view(e.operation) == "helper" && !find_command_helper())
+    return helper_is_missing();
   if (e.code != error_code::confinement_unavailable)
     return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
   std::string message = "this system cannot confine the command:";

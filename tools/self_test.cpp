@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "self_test.hpp"
 
+#include "missing_helper.hpp"
 #include "terminal.hpp"
 
 #include <paddock/command.hpp>
@@ -119,6 +120,8 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
   if (!policy || !workspace)
     return out.line(verdict::fails, "commands", "the options or the workspace cannot be used");
   const auto confined = probe_confinement(*policy, from.tools.exec_helper, workspace->descriptor());
+  if (!confined && from.tools.exec_helper.empty() && !find_command_helper())
+    return out.line(verdict::fails, "commands", helper_is_missing());
   if (!confined)
     return out.line(verdict::fails, "commands",
                     explained(confined.error(), "paddock doctor says more"));

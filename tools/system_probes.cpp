@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "system_probes.hpp"
 
+#include "missing_helper.hpp"
+
 #include <paddock/command.hpp>
 
 #include <gsl/util>
@@ -130,7 +132,7 @@ finding look_symlinks(const std::string&) {
 
 finding look_helper(const std::string&) {
   const auto path = find_command_helper();
-  if (!path) return {.found = false, .detail = "paddock-exec-helper"};
+  if (!path) return {.found = false, .detail = helper_is_missing()};
   const int directory = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   const auto close_directory = gsl::finally([&] { ::close(directory); });
   const auto outcome = run(
@@ -229,12 +231,15 @@ constexpr std::array table{
     probe{"/proc", "an open file is opened again for reading or writing",
           "files cannot be read or written safely", need::required, look_proc},
     probe{"protected hard links", "users cannot link to files of others that they cannot write",
-          "other users may place hard links to foreign files in a workspace they can write",
+          "other users may place hard links to foreign files in a workspace they can write; sysctl "
+          "fs.protected_hardlinks=1 forbids it",
           need::optional, look_hardlinks},
     probe{"protected symlinks", "links of others in sticky directories are not followed",
-          "programs outside Paddock may be misled by links in /tmp", need::optional, look_symlinks},
+          "programs outside Paddock may be misled by links in /tmp; sysctl fs.protected_symlinks=1 "
+          "protects them",
+          need::optional, look_symlinks},
     probe{"helper program", "exec runs each command under it, and it ends the whole process tree",
-          "exec fails", need::required, look_helper},
+          "no command can run; everything else works", need::required, look_helper},
     probe{"close_range", "a command inherits no descriptor", "descriptors are closed one by one",
           need::optional, look_close_range},
     probe{"pidfd_open", "a process is watched and killed without mistaking it for another",
@@ -253,7 +258,9 @@ constexpr std::array table{
           "a network namespace alone holds the network; other calls stay allowed", need::optional,
           look_seccomp},
     probe{"user namespaces", "ordinary users get the layers that need a namespace",
-          "for them Landlock and the filter alone hold; see below what that leaves open",
+          "for them Landlock and the filter alone hold, which the layers below tell; allowed by "
+          "sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, "
+          "kernel.apparmor_restrict_unprivileged_userns, or the container's seccomp profile",
           need::optional, look_user_namespace},
     probe{"PID namespaces", "a command cannot see or signal others, and its tree ends with it",
           "Landlock (Linux 6.12) has to keep it from signalling others, or it is refused",

@@ -3,9 +3,11 @@
 
 #include "mcp/tools/exec_hints.hpp"
 #include "mcp/tools/exec_programs.hpp"
+#include "sys/process.hpp"
 
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace paddock::mcp {
 namespace {
@@ -21,9 +23,6 @@ std::string_view remedy(const error& e) {
   if (stage == "interpreter")
     return "its interpreter (the #! line) does not exist here; run the interpreter that is "
            "installed with the script as argument";
-  if (stage == "helper")
-    return "the helper program paddock-exec-helper is missing; a person has to install it beside "
-           "paddock-mcp";
   if (stage != "execve") return {};
   if (e.code == error_code::not_found)
     return "no such program; check the spelling, or give a path with a slash, relative to cwd; a "
@@ -35,6 +34,20 @@ std::string_view remedy(const error& e) {
            "interpreter (for example sh)";
   if (e.code == error_code::too_large) return "give fewer or shorter arguments and variables";
   return {};
+}
+
+/// Where it was looked for; a person has to put it there.
+tool_result helper_does_not_run(const error& e, const command& run) {
+  const auto self = sys::executable_path();
+  const std::string beside = self ? self->substr(0, self->rfind('/')) : "this program's directory";
+  const std::string message =
+      run.helper.empty() && !find_command_helper()
+          ? "the helper program paddock-exec-helper is missing: it is not in " + beside +
+                ", not in libexec/paddock beside that, and not where Paddock was installed"
+          : "the helper program paddock-exec-helper does not run (" +
+                std::generic_category().message(e.os_errno) + ")";
+  return tool_result::failure(e.code, shown(run.argv.front()) + ": " + message +
+                                          "; do without commands, or a person can put it there");
 }
 
 /// Which required layers are missing, and which options a person has.
@@ -60,7 +73,8 @@ tool_result command_not_started(const root& root, const error& e, const command&
                                               ": no such program; command is the program alone, "
                                               "call again with " +
                                               shown(instead));
-  const bool says_all = stage == "execve" || stage == "interpreter" || stage == "helper";
+  if (stage == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
+  const bool says_all = stage == "execve" || stage == "interpreter";
   if (hint.empty() || !says_all) return failure(e, program, hint);
   return tool_result::failure(e.code, shown(program) + ": " + std::string(hint));
 }

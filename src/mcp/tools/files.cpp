@@ -151,12 +151,12 @@ tool_result move_file(workspace_state& state, call& c) {
                  {.durability = state.options.durability, .bounds = bounds_of(state, c)});
   constexpr std::size_t half = echo_characters_max / 2 - 4;
   if (!done) {
-    const bool into_itself = done.error().code == error_code::invalid_argument &&
-                             std::string_view(done.error().operation) == "move into itself";
-    return failure(done.error(), shown(source, half) + " -> " + shown(destination, half),
-                   into_itself ? "a directory cannot be moved into itself; name a destination "
-                                 "outside of it"
-                               : "");
+    const std::string subject = shown(source, half) + " -> " + shown(destination, half);
+    if (std::string_view(done.error().operation) == "move into itself")
+      return tool_result::failure(done.error().code,
+                                  subject + ": a directory cannot be moved into itself; name a "
+                                            "destination outside of it");
+    return failure(done.error(), subject);
   }
   return object_result()
       .path("source", *state.root, done->source)
