@@ -72,7 +72,6 @@ class PathOptions(Operator):
         programs = os.path.dirname(SERVER)
         cases = [
             ("absent", str(self.folder / "absent"), True, "No such file"),
-            ("empty", "", True, "name"),
             ("below a file", str(self.outside / "secret/x"), True, "Not a directory"),
             ("the root directory", "/", True, "everything"),
             ("by a link in the workspace", str(self.workspace / "link"), True, "link in the workspace"),
