@@ -285,6 +285,15 @@ class Doctor(Cli):
             self.assertRegex(text, rf"(?m)^(holds  |MISSING) {layer['layer']} ")
         self.assertEqual(os.listdir(self.workspace), [])
 
+    def test_a_limit_of_namespaces_is_no_full_disk(self):
+        probe = ["unshare", "-Ur", "sh", "-c", 'echo 0 >/proc/sys/user/max_user_namespaces || exit 99; exec setpriv '
+                 '--bounding-set -all --inh-caps -all --no-new-privs "$0" doctor --json', PADDOCK]
+        if not all(map(shutil.which, ["unshare", "setpriv"])) or (done := run(*probe)).returncode == 99 or not done.stdout:
+            self.skipTest("this system does not let a user namespace be made without further ones")
+        found = {feature["name"]: feature for feature in json.loads(done.stdout)["features"]}
+        self.assertFalse(found["user namespaces"]["found"])
+        self.assertIn("user.max_", found["user namespaces"]["detail"])
+
     def test_ends_with_a_verdict(self):
         done = run(PADDOCK, "doctor")
         self.assertRegex(done.stdout.splitlines()[-1], "^Everything that Paddock needs is here" if done.returncode == 0

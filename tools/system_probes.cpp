@@ -54,7 +54,8 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-/// Runs `f` in a child process; what it returns is an errno, 0 for success.
+/// Runs `f`, which enters a namespace, in a child process; what it returns is an errno, 0 for
+/// success.
 finding in_child(int (*f)()) {
   const pid_t child = ::fork();
   if (child < 0) return from_call(child);
@@ -64,6 +65,8 @@ finding in_child(int (*f)()) {
   }
   if (!WIFEXITED(status)) return {.found = false, .detail = "the trial ended abnormally"};
   if (WEXITSTATUS(status) == 0) return {.found = true, .detail = {}};
+  if (WEXITSTATUS(status) == ENOSPC) // nothing to do with a disk
+    return {.found = false, .detail = "no more of them are allowed (sysctl user.max_*_namespaces)"};
   return {.found = false, .detail = words_of(WEXITSTATUS(status))};
 }
 
