@@ -203,7 +203,7 @@ TEST_F(bounded_work, reading_of_skills_keeps_to_the_limits_too) {
     EXPECT_EQ(2U, long_pages.first);
     EXPECT_GT(short_pages.first, 2U);
   }
-  serve({"--skills", "--max-read-bytes", "100000000", "--max-memory-bytes", "1000000"});
+  serve({"--skills", "--max-read-bytes", "100000000", "--max-memory-bytes", std::to_string(mib)});
   EXPECT_EQ("too_large", ask("ReadFile", file).error);
 }
 
