@@ -362,36 +362,7 @@ result<command_outcome> command_run::finish(confinement_report* report) && {
   return std::move(outcome_);
 }
 
-bool is_path_or_end_of(std::string_view path, std::string_view name) {
-  return path == name || (path.size() > name.size() && path.ends_with(name) &&
-                          path[path.size() - name.size() - 1] == '/');
-}
-
-/// The name to --unprotect for what appeared: one of the table, which may be further down or lie in
-/// what appeared, otherwise the path, as names of one's own count at the top.
-std::string name_to_allow(const std::string& path) {
-  constexpr std::string_view of_repository = ".git/";
-  const auto names = usual_protected_names();
-  for (const auto& [name, mode] : names)
-    if (is_path_or_end_of(path, name) || name.starts_with(path + "/")) return name;
-  for (const auto& [name, mode] : names) // of a submodule, or of a bare repository
-    if (name.starts_with(of_repository) &&
-        is_path_or_end_of(path, std::string_view(name).substr(of_repository.size())))
-      return name;
-  return path;
-}
-
 } // namespace
-
-std::string describe(const appeared_entry& entry) {
-  std::string text = entry.path + " is protected and was not there before the command: ";
-  if (entry.moved_to.empty())
-    text += "it could not be moved aside (" + std::generic_category().message(entry.os_errno) +
-            "), look at it before it is used";
-  else
-    text += "it was moved to " + entry.moved_to;
-  return text + "; a person can allow it with --unprotect " + name_to_allow(entry.path);
-}
 
 result<command_outcome> run(const command& command, const cancellation* cancel,
                             confinement_report* report) {

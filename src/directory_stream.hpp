@@ -19,9 +19,12 @@
 namespace paddock {
 
 /// Calls visit(name, d_type) for every entry but `.` and `..`; `name` is followed by a NUL.
-/// Visiting ends early when `visit` returns false. Errors: those of getdents64.
-template <class Visit> result<void> for_each_entry(int directory, Visit&& visit) {
+/// Visiting ends early when `visit` returns false; `stopped_at`, if given, is then where a later
+/// call goes on after sys::seek. Errors: those of getdents64.
+template <class Visit>
+result<void> for_each_entry(int directory, Visit&& visit, std::int64_t* stopped_at = nullptr) {
   // One record of linux_dirent64: inode 8, offset 8, record length 2, type 1, name.
+  constexpr std::size_t offset_at = 8;
   constexpr std::size_t length_at = 16;
   constexpr std::size_t type_at = 18;
   constexpr std::size_t name_at = 19;
@@ -36,7 +39,10 @@ template <class Visit> result<void> for_each_entry(int directory, Visit&& visit)
       at += length;
       const std::string_view name(record + name_at);
       if (name == "." || name == "..") continue;
-      if (!visit(name, static_cast<unsigned char>(record[type_at]))) return {};
+      if (!visit(name, static_cast<unsigned char>(record[type_at]))) {
+        if (stopped_at != nullptr) std::memcpy(stopped_at, record + offset_at, sizeof *stopped_at);
+        return {};
+      }
     }
   }
 }

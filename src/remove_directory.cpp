@@ -20,9 +20,21 @@ constexpr unsigned rescans_max = 64;
 /// Of the directories in one directory, so that a large one takes no more memory than others.
 constexpr std::size_t remembered_max = 4096;
 
+std::int64_t half_way_to(std::int64_t deadline_ms) {
+  if (deadline_ms == work_bounds::no_deadline) return deadline_ms;
+  const std::int64_t now_ms = deadline_in(1) - 1;
+  return now_ms + (deadline_ms - now_ms) / 2;
+}
+
 error refuse(error_code code, int os_errno = 0) {
   return {code, os_errno, "remove directory"};
 }
+
+/// What is done on a way through the tree.
+enum class pass : std::uint8_t {
+  look,   ///< for what has to stay, so that nothing is removed when something has to
+  remove, ///< whatever there is now
+};
 
 /// Removes a tree without recursion. Directories on the way down are held open, but only the
 /// deepest few; a closed one is opened again through `..` of its child and has to be the same
@@ -36,13 +48,39 @@ public:
 
   result<void> run() {
     PADDOCK_TRY(outside_, sys::status_at(top_.parent.get(), ""));
+    if (keeping_ != nullptr) {
+      in_place_ = keeping_->protected_in_place();
+      bounds_.deadline_ms = half_way_to(bounds_.deadline_ms);
+      const auto looked = walk(pass::look);
+      // What takes too long to look at has to get smaller with every call all the same.
+      if (!looked && looked.error().code != error_code::timed_out) return looked;
+      levels_.clear();
+      bounds_ = options_.bounds;
+    }
+    return walk(pass::remove);
+  }
+
+private:
+  struct level {
+    component name;
+    file_descriptor fd; ///< closed when too many are open
+    file_status status;
+    std::vector<std::string> directories; ///< children still to be removed
+    bool scanned = false;
+    bool partly = false;        ///< the last scan ended early, because it had found enough
+    unsigned scans = 0;         ///< that saw the end
+    bool read = false;          ///< `fd` is not at the beginning
+    std::int64_t looked_to = 0; ///< where looking goes on
+  };
+
+  result<void> walk(pass way) {
     PADDOCK_CHECK(enter(top_.parent.get(), top_.name));
     while (!levels_.empty()) {
-      PADDOCK_CHECK(options_.bounds.check());
+      PADDOCK_CHECK(bounds_.check());
       level& now = levels_.back();
-      if (!now.scanned) PADDOCK_CHECK(scan(now));
+      if (!now.scanned) PADDOCK_CHECK(way == pass::look ? look(now) : scan(now));
       if (now.directories.empty()) {
-        PADDOCK_CHECK(leave());
+        PADDOCK_CHECK(leave(way));
         continue;
       }
       PADDOCK_TRY(const auto child, component::from(now.directories.back()));
@@ -56,17 +94,24 @@ public:
     return {};
   }
 
-private:
-  struct level {
-    component name;
-    file_descriptor fd; ///< closed when too many are open
-    file_status status;
-    std::vector<std::string> directories; ///< children still to be removed
-    bool scanned = false;
-    bool partly = false; ///< the last scan ended early, because it had found enough
-    unsigned scans = 0;  ///< that saw the end
-    bool read = false;   ///< `fd` is not at the beginning
-  };
+  /// The path of an entry of the deepest directory.
+  [[nodiscard]] std::string path_of(std::string_view name) const {
+    std::string path = top_.path;
+    for (std::size_t i = 1; i < levels_.size(); ++i)
+      path.append("/").append(levels_[i].name.c_str());
+    return path.append("/").append(name);
+  }
+
+  /// Fails when an entry of the deepest directory has to stay.
+  result<void> check_removable(std::string_view name) const {
+    PADDOCK_CHECK(bounds_.check());
+    if (keeping_ == nullptr) return {};
+    // One that was renamed is known by what it is, which takes a look at each.
+    if (!keeping_->is_hidden_name(name) && (in_place_ || !keeping_->is_protected(path_of(name))))
+      return {};
+    if (options_.kept != nullptr) *options_.kept = path_of(name);
+    return refuse(error_code::protected_entry);
+  }
 
   result<void> enter(int parent, const component& name) {
     constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
@@ -80,6 +125,27 @@ private:
     return {};
   }
 
+  /// Remembers the directories.
+  result<void> look(level& now) {
+    if (std::exchange(now.read, true)) {
+      PADDOCK_TRY(now.fd, sys::openat(now.fd.get(), ".", O_RDONLY | O_DIRECTORY));
+      PADDOCK_CHECK(sys::seek(now.fd.get(), now.looked_to));
+    }
+    now.scanned = true;
+    now.partly = false;
+    result<void> failed;
+    PADDOCK_CHECK(for_each_entry(
+        now.fd.get(),
+        [&](std::string_view name, unsigned char type) {
+          if (failed = check_removable(name); !failed) return false;
+          if (type == DT_DIR || type == DT_UNKNOWN) now.directories.emplace_back(name);
+          now.partly = now.directories.size() == remembered_max;
+          return !now.partly;
+        },
+        &now.looked_to));
+    return failed;
+  }
+
   /// Unlinks everything that is not a directory and remembers what is.
   result<void> scan(level& now) {
     if (now.scans == rescans_max) return refuse(error_code::not_empty, ENOTEMPTY);
@@ -90,11 +156,7 @@ private:
     now.partly = false;
     result<void> failed;
     PADDOCK_CHECK(for_each_entry(now.fd.get(), [&](std::string_view name, unsigned char type) {
-      if (failed = options_.bounds.check(); !failed) return false;
-      if (keeping_ != nullptr && keeping_->is_hidden_name(name)) {
-        failed = refuse(error_code::protected_entry);
-        return false;
-      }
+      if (failed = check_removable(name); !failed) return false;
       if (type == DT_DIR) {
         now.directories.emplace_back(name);
         now.partly = now.directories.size() == remembered_max;
@@ -116,7 +178,7 @@ private:
   }
 
   /// Removes the deepest directory, now believed to be empty, and goes back to its parent.
-  result<void> leave() {
+  result<void> leave(pass way) {
     level& child = levels_.back();
     if (child.partly) {
       child.scanned = false;
@@ -126,6 +188,10 @@ private:
     if (levels_.size() > 1) {
       PADDOCK_CHECK(reopen_parent());
       parent = levels_[levels_.size() - 2].fd.get();
+    }
+    if (way == pass::look) {
+      levels_.pop_back();
+      return {};
     }
     auto gone = sys::unlinkat(parent, child.name.c_str(), AT_REMOVEDIR);
     if (!gone && gone.error().code == error_code::not_empty) {
@@ -156,8 +222,10 @@ private:
 
   const place& top_;
   const remove_options& options_;
-  const root* keeping_; ///< whose hidden entries are not removed
-  file_status outside_; ///< of the directory that holds the top
+  work_bounds bounds_ = options_.bounds; ///< of this pass
+  const root* keeping_;                  ///< whose hidden entries are not removed
+  bool in_place_ = true;                 ///< none of them was renamed
+  file_status outside_;                  ///< of the directory that holds the top
   std::vector<level> levels_;
   std::uint64_t& removed_;
 };

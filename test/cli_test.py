@@ -675,6 +675,22 @@ class Server(Cli):
         done = run(PADDOCK, "exec", "-w", self.workspace, "--unprotect", ".mcp.json", "--", "touch", ".mcp.json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_a_link_that_leads_elsewhere_is_told(self):
+        if self.exec_call(script="true").get("error") == "confinement_unavailable":
+            self.skipTest("this system cannot confine commands")
+        place = pathlib.Path(self.workspace, "later")
+        os.symlink("later/idea", os.path.join(self.workspace, ".idea"))
+        command = ["mkdir", "-p", "later/idea"]
+        told = ".idea is protected, and leads to something else than before the command"
+        self.assertIn(told, self.exec_call(script=" ".join(command)).get("notice", ""))
+        shutil.rmtree(place)
+        self.assertIn(told, run(PADDOCK, "exec", "-w", self.workspace, "--", *command).stderr)
+        shutil.rmtree(place)
+        done = run(PADDOCK, "exec", "--json", "-w", self.workspace, "--", *command)
+        self.assertEqual(json.loads(done.stdout)["ledElsewhere"], [".idea"])
+        done = run(PADDOCK, "exec", "-w", self.workspace, "--", *command) # the control: it is there now
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_the_program_itself_cannot_be_replaced(self):
         bin = pathlib.Path(self.workspace, "out", "bin")
         bin.mkdir(parents=True)

@@ -193,6 +193,51 @@ TEST_P(remove_test, more_directories_than_are_remembered_at_once) {
   EXPECT_EQ(entries, got->entries);
 }
 
+TEST_P(remove_test, looks_for_what_has_to_stay_before_it_removes_anything) {
+  const struct {
+    const char* name;
+    const char* hidden;
+    int beside; ///< more directories than are remembered at once
+  } cases[] = {{"at the top", "d/.perstack", 3},
+               {"deep", "d/0/a/b/.PerStack", 3},
+               {"among many", "d/4099/.perstack", 4100}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    for (int i = 0; i < c.beside; ++i)
+      t.directory("ws/d/" + std::to_string(i));
+    t.file("ws/d/file");
+    t.directory("ws/" + std::string(c.hidden) + "/below");
+    const std::string before = test::describe_tree(canary.ws());
+    std::uint64_t entries = 99;
+    std::string kept;
+    EXPECT_THAT(
+        remove_directory(r, "./d",
+                         {.recursive = recursion::yes, .entries_removed = &entries, .kept = &kept}),
+        IsError(protected_entry));
+    EXPECT_EQ(entries, 0U);
+    EXPECT_EQ(kept, c.hidden);
+    EXPECT_EQ(before, test::describe_tree(canary.ws()));
+    std::filesystem::remove_all(t / ("ws/" + std::string(c.hidden)));
+    EXPECT_THAT(remove_directory(r, "d", recursive), IsOk()); // the control
+  }
+}
+
+TEST_P(remove_test, what_was_hidden_stays_so_under_another_name) {
+  t.directory("ws/.perstack/keys");
+  t.directory("ws/d/sub");
+  t.file("ws/d/file");
+  const root here = test::open_root(canary.ws(), GetParam());
+  ASSERT_EQ(0, ::rename((t / "ws/.perstack").c_str(), (t / "ws/d/sub/plain").c_str()));
+  std::string kept;
+  EXPECT_THAT(remove_directory(here, "d", {.recursive = recursion::yes, .kept = &kept}),
+              IsError(protected_entry));
+  EXPECT_EQ(kept, "d/sub/plain");
+  EXPECT_TRUE(t.exists("ws/d/file"));
+  EXPECT_TRUE(t.exists("ws/d/sub/plain/keys"));
+  EXPECT_THAT(remove_directory(test::open_root(canary.ws(), GetParam()), "d", recursive),
+              IsOk()); // the control: a root that has never seen it
+}
+
 TEST_P(remove_test, cancelling_stops_within_a_wide_directory) {
   constexpr int tries = 5;
   for (int i = 0; i < tries; ++i) {

@@ -308,6 +308,22 @@ TEST_F(tools_exec, a_refused_socket_is_put_down_to_the_network) {
   EXPECT_THAT(answer.message(), HasSubstr("--allow-network"));
 }
 
+/// A program may say which path outside it read, and of what it could not write nothing but why.
+TEST_F(tools_exec, a_hint_names_both_where_it_cannot_know) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::file_system).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  const auto both = shell("echo '/etc/tool.conf: Read-only file system' >&2; exit 1");
+  EXPECT_THAT(both.message(), AllOf(HasSubstr("--exec-write"), HasSubstr("--unprotect")));
+  const auto named = shell("echo '/etc/.gitconfig: Read-only file system' >&2; exit 1");
+  EXPECT_THAT(named.message(),
+              AllOf(HasSubstr("--exec-write"), HasSubstr("--unprotect .gitconfig")));
+  const auto inside = shell("echo '.gitconfig: Read-only file system' >&2; exit 1");
+  EXPECT_THAT(inside.message(),
+              AllOf(Not(HasSubstr("--exec-write")), HasSubstr("--unprotect .gitconfig")));
+  const auto one = shell("echo '/etc/tool.conf: Permission denied' >&2; exit 1"); // the control
+  EXPECT_THAT(one.message(), AllOf(HasSubstr("--exec-write"), Not(HasSubstr("--unprotect"))));
+}
+
 /// Exit code 1 of what searches, compares or tests is an answer, and 2 is a failure.
 TEST_F(tools_exec, an_answer_is_no_failure) {
   tree.file("README", "network, socket, resolve host\n");

@@ -351,6 +351,21 @@ TEST_F(tools_files, deleting_recursively_spares_what_links_lead_to) {
   EXPECT_EQ("kept", tree.content("keep/a"));
 }
 
+TEST_F(tools_files, a_tree_with_a_reserved_entry_is_not_deleted_by_half) {
+  tree.directory("d/sub/.perstack/keys");
+  tree.file("d/first", "kept");
+  constexpr const char* arguments = R"({"path":"d","recursive":true})";
+  const auto answer = call("deleteDirectory", arguments);
+  EXPECT_EQ("protected", answer.error());
+  EXPECT_THAT(answer.message(), AllOf(HasSubstr("reserved"), HasSubstr("nothing was deleted"),
+                                      HasSubstr("d/sub/.perstack has to stay")));
+  EXPECT_THAT(answer.message(), testing::Not(HasSubstr("keys")));
+  EXPECT_EQ("kept", tree.content("d/first"));
+  std::filesystem::remove_all(tree / "d/sub/.perstack"); // the control
+  EXPECT_FALSE(call("deleteDirectory", arguments).failed);
+  EXPECT_FALSE(tree.exists("d"));
+}
+
 TEST_F(tools_files, a_file_that_cannot_be_written_is_not_appended_to) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write every file";
   tree.file("fixed", "a");

@@ -79,6 +79,13 @@ std::string why_not_started(const error& e, const command& run, const confinemen
   return message + "; --best-effort runs it as confined as can be, --host without confinement";
 }
 
+void write_paths(mcp::json_writer& out, const char* key, const std::vector<std::string>& paths) {
+  out.key(key).begin_array();
+  for (const std::string& path : paths)
+    out.string(encode_name(path));
+  out.end_array();
+}
+
 void print_json(const command_outcome& o) {
   mcp::json_writer out;
   out.begin_object().key("exitCode").integer(exit_code_of(o));
@@ -96,6 +103,8 @@ void print_json(const command_outcome& o) {
         .member("movedTo", encode_name(each.moved_to))
         .end_object();
   out.end_array();
+  write_paths(out, "uncovered", o.uncovered);
+  write_paths(out, "ledElsewhere", o.led_elsewhere);
   out.key("confinement");
   mcp::write_confinement(out, o.confinement);
   out.end_object();
@@ -160,8 +169,8 @@ int run_exec(const exec_options& options) {
   if (!outcome) return code;
   if (options.json) print_json(*outcome);
   if (!options.json)
-    for (const appeared_entry& each : outcome->moved_aside)
-      complain(program, describe(each));
+    for (const std::string& each : notices_of(*outcome))
+      complain(program, each);
   if (outcome->ended == ending::timed_out && !options.json)
     complain(program, "the deadline passed; everything the command had started was killed");
   return exit_code_of(*outcome);

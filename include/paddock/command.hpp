@@ -144,6 +144,10 @@ struct command_outcome {
   confinement_report confinement; ///< what was enforced, and what was not
 };
 
+/// What the fence had to do about protected names, or could not, in sentences without a full stop,
+/// with names as encode_name writes them; nearly always none.
+[[nodiscard]] std::vector<std::string> notices_of(const command_outcome& outcome);
+
 /// Ends running commands from another thread. Copies refer to the same request, which cannot be
 /// taken back; any number of commands may watch one.
 ///

@@ -67,6 +67,7 @@ struct remove_options {
   recursion recursive = recursion::no;
   work_bounds bounds{};
   std::uint64_t* entries_removed = nullptr; ///< counted there also when the removal fails
+  std::string* kept = nullptr; ///< the path of the hidden entry that the removal failed for
 };
 
 struct removed {
@@ -74,9 +75,11 @@ struct removed {
   std::uint64_t entries = 0; ///< removed, the directory itself included
 };
 
-/// Removes a directory. When a recursive removal fails in the middle, what was removed stays
-/// removed. Errors: not_found, not_a_directory, not_empty, crosses_mount, read_only,
-/// workspace_root, protected_entry, cancelled, timed_out.
+/// Removes a directory. A recursive removal looks first, for at most half of its time: where it
+/// would meet a hidden entry, a mount or a directory that cannot be listed, nothing is removed.
+/// When it fails in the middle all the same, what was removed stays removed. Errors: not_found,
+/// not_a_directory, not_empty, crosses_mount, read_only, workspace_root, protected_entry,
+/// cancelled, timed_out.
 [[nodiscard]] result<removed> remove_directory(const root& root, std::string_view path,
                                                remove_options options = {});
 

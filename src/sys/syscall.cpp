@@ -246,6 +246,12 @@ result<std::uint64_t> seek_data(int fd, std::uint64_t offset) {
   return static_cast<std::uint64_t>(at);
 }
 
+result<void> seek(int fd, std::int64_t offset) {
+  const auto at = retried([&] { return ::lseek(fd, static_cast<off_t>(offset), SEEK_SET); });
+  if (at < 0) return failure(errno, "lseek");
+  return {};
+}
+
 result<std::size_t> write(int fd, std::string_view bytes) {
   return count(retried([&] { return ::write(fd, bytes.data(), bytes.size()); }), "write");
 }

@@ -65,6 +65,8 @@ result<std::size_t> pread(int fd, std::span<char> buffer, std::uint64_t offset);
 /// Where the next data begin, at `offset` or behind it; ENXIO: only a hole up to the end. Moves the
 /// position that read and write use.
 result<std::uint64_t> seek_data(int fd, std::uint64_t offset);
+/// To where a listing goes on, for a directory.
+result<void> seek(int fd, std::int64_t offset);
 result<std::size_t> write(int fd, std::string_view bytes);
 result<std::size_t> writev(int fd, std::span<const iovec> parts);
 result<void> ftruncate(int fd, std::uint64_t size);

@@ -101,12 +101,22 @@ tool_result create_directory(workspace_state& state, call& c) {
 
 namespace {
 
-/// Some of it is gone, and that has to be known.
-tool_result partly_deleted(const error& e, std::string_view path, std::uint64_t entries) {
-  const bool early = e.code == error_code::timed_out;
-  std::string hint = std::to_string(entries) + (entries == 1 ? " entry" : " entries");
-  hint.append(" in it ").append(entries == 1 ? "was" : "were").append(" deleted before that; ");
-  hint.append(early ? "call again to delete the rest" : advice(e.code));
+/// What has to stay, and what is gone: that has to be known.
+tool_result not_deleted(const error& e, std::string_view path, std::uint64_t entries,
+                        const std::string& kept) {
+  std::string hint;
+  if (entries > 0 || e.code == error_code::timed_out) {
+    hint = std::to_string(entries) + (entries == 1 ? " entry" : " entries");
+    hint.append(" in it ").append(entries == 1 ? "was" : "were").append(" deleted before that; ");
+  } else if (!kept.empty()) {
+    hint = "nothing was deleted; ";
+  }
+  if (e.code == error_code::timed_out)
+    hint += "call again to delete the rest";
+  else if (!kept.empty())
+    hint += encode_name(kept) + " has to stay: delete what is beside it one by one";
+  else
+    hint += advice(e.code);
   return failure(e, path, hint);
 }
 
@@ -117,15 +127,15 @@ tool_result delete_directory(workspace_state& state, call& c) {
   const bool recursive = c.arguments()["recursive"].boolean().value_or(false);
   if (recursive) c.may_block();
   std::uint64_t entries = 0;
+  std::string kept;
   const auto done = remove_directory(*state.root, path,
                                      {.recursive = recursive ? recursion::yes : recursion::no,
                                       .bounds = bounds_of(state, c),
-                                      .entries_removed = &entries});
+                                      .entries_removed = &entries,
+                                      .kept = &kept});
   if (!done && done.error().code == error_code::not_a_directory)
     return failure(done.error(), path, "use deleteFile for files and links");
-  if (!done && (entries > 0 || done.error().code == error_code::timed_out))
-    return partly_deleted(done.error(), path, entries);
-  if (!done) return failure(done.error(), path);
+  if (!done) return not_deleted(done.error(), path, entries, kept);
   return object_result().path("path", *state.root, done->path).take();
 }
 

@@ -132,6 +132,17 @@ std::string protected_hint(const command& run, const command_outcome& o) {
   return {};
 }
 
+/// What a command says may leave open which of two it has met.
+std::string outside_hint(const command_outcome& o) {
+  std::string hint = "; files outside the workspace are denied by policy: a person can start the "
+                     "server with --exec-read PATH or --exec-write PATH";
+  if (o.confinement.of(confinement_layer::protected_entries).applied &&
+      complains(o, {"Read-only file system", "read-only file system", "EROFS"}))
+    hint += "; in the workspace it may be a protected name, such as .git/config or .vscode, that "
+            "cannot be changed: a person can allow that with --unprotect NAME";
+  return hint;
+}
+
 /// git refuses to guess an author, and its own advice changes a file that is protected.
 constexpr std::string_view author_hint =
     "; git wants an author: write -c user.name=NAME -c user.email=ADDRESS before its subcommand, "
@@ -207,12 +218,14 @@ std::string hint_of(const root& root, const command& run, const command_outcome&
   if (complains_of_author(o)) return std::string(author_hint);
   if (applied(confinement_layer::file_system))
     if (auto unseen = unseen_program_hint(run, not_found_by(o)); !unseen.empty()) return unseen;
-  if (auto met = protected_hint(run, o); !met.empty()) return met;
+  const bool outside =
+      complains_of_outside(root, o.err.head) || complains_of_outside(root, o.err.tail);
+  if (auto met = protected_hint(run, o); !met.empty())
+    return !outside ? met
+                    : met + "; where it lies outside the workspace, with --exec-write PATH instead";
   if (applied(confinement_layer::file_system) &&
-      (complains_of_outside(root, o.err.head) || complains_of_outside(root, o.err.tail) ||
-       (is_asked_for_outside(root, run) && complains(o, {"No such file", "ENOENT"}))))
-    return "; files outside the workspace are denied by policy: a person can start the server with "
-           "--exec-read PATH or --exec-write PATH";
+      (outside || (is_asked_for_outside(root, run) && complains(o, {"No such file", "ENOENT"}))))
+    return outside_hint(o);
   return {};
 }
 

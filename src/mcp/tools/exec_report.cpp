@@ -114,15 +114,8 @@ error_code code_of(const command_outcome& o) {
 /// What the fence had to do about protected names, for a model to understand; empty: nothing.
 std::string notice_of(const command_outcome& o) {
   std::string notice;
-  for (const appeared_entry& each : o.moved_aside)
-    (notice += notice.empty() ? "" : "; ") += encode_name(describe(each));
-  for (const std::string& path : o.uncovered)
-    (notice += notice.empty() ? "" : "; ") +=
-        encode_name(path) + " is reserved and was replaced by somebody while the command ran";
-  for (const std::string& path : o.led_elsewhere)
-    (notice += notice.empty() ? "" : "; ") +=
-        encode_name(path) + " is protected, and leads to something else than before the command: "
-                            "look at it before it is used";
+  for (const std::string& each : notices_of(o))
+    (notice += notice.empty() ? "" : "; ") += each;
   return notice;
 }
 
