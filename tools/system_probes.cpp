@@ -138,8 +138,12 @@ finding look_helper(const std::string&) {
   if (!path) return {.found = false, .detail = helper_is_missing()};
   const int directory = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   const auto close_directory = gsl::finally([&] { ::close(directory); });
-  const auto outcome = run(
-      {.argv = {"true"}, .environment = {"PATH=/usr/bin:/bin"}, .working_directory = directory});
+  // Whether it runs at all: confined, it would protect every repository and hidden entry that is
+  // found on this system, and fail where others move them at that moment.
+  const auto outcome = run({.argv = {"true"},
+                            .environment = {"PATH=/usr/bin:/bin"},
+                            .working_directory = directory,
+                            .confinement = confinement_policy::host()});
   if (!outcome)
     return {.found = false, .detail = *path + ": " + std::string(text(outcome.error().code))};
   return {.found = true, .detail = *path};
