@@ -23,7 +23,7 @@ namespace {
 
 constexpr unsigned edit_attempts_max = 8;
 /// Read between two looks at the bounds.
-constexpr std::size_t look_bytes = std::size_t{8} * 1024 * 1024;
+constexpr std::size_t look_bytes = std::size_t{1024} * 1024;
 
 error refuse(error_code code, const char* operation) {
   return {code, 0, operation};

@@ -23,8 +23,8 @@
 namespace paddock {
 namespace {
 
-/// Written between two looks at the bounds.
-constexpr std::size_t look_bytes = std::size_t{8} * 1024 * 1024;
+/// A few of these are written between two looks at the bounds.
+constexpr std::size_t look_bytes = std::size_t{512} * 1024;
 
 /// The parts in pieces of at most look_bytes.
 std::vector<iovec> pieces_of(std::span<const std::string_view> parts) {

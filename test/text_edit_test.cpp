@@ -216,6 +216,59 @@ TEST(TextEdit, StopsWhenItIsNotWanted) {
     }
 }
 
+/// How often it is asked, of about 3 MiB: at least once for each of them and each way through it.
+TEST(TextEdit, AsksAboutEveryMiBOfWorkAndStopsWheneverItIsNotWanted) {
+  constexpr std::size_t bytes = std::size_t{3} * 1024 * 1024;
+  const auto filled = [](std::string_view line) {
+    std::string text;
+    while (text.size() < bytes)
+      text += line;
+    return text;
+  };
+  const struct {
+    const char* name;
+    std::string content;
+    text_edit edit;
+    unsigned asked_min;
+  } cases[] = {
+      {"no break", std::string(bytes, 'x'), {"absent", "y"}, 2},
+      {"LF", filled("line\n"), {"line\nabsent", "y"}, 4},           // its kind, and the text
+      {"CRLF", filled("line\r\n"), {"line\nabsent", "y"}, 4},       // counted, and searched
+      {"both", filled("line\r\nline\n"), {"line\nabsent", "y"}, 4}, // counted, and normalised
+      {"CR", std::string(bytes, '\r'), {"a\r", "y"}, 4},
+      {"at the end", std::string(bytes, '\n') + "end", {"end", "y"}, 4}, // found, and its line
+      {"at the end of CRLF", filled("line\r\n") + "a\r\nb", {"a\nb", "y"}, 6},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    unsigned asked = 0;
+    const auto whole = plan_edit(c.content, c.edit, [&] {
+      ++asked;
+      return true;
+    });
+    EXPECT_EQ(whole.has_value(), plan_edit(c.content, c.edit).has_value()); // the control
+    EXPECT_GE(asked, c.asked_min);
+    for (const unsigned last : {1U, asked / 2, asked}) {
+      unsigned again = 0;
+      EXPECT_THAT(plan_edit(c.content, c.edit, [&] { return ++again < last; }),
+                  IsError(error_code::cancelled));
+      EXPECT_EQ(again, last);
+    }
+  }
+}
+
+TEST(TextEdit, CountsBreaksInStepsAsAtOnce) {
+  auto wanted = [] { return true; };
+  for (const std::size_t before : {0U, 1U, 2U, 3U}) { // so that a pair is parted
+    std::string text(detail::wanted_step_bytes * 2 - before, '\n');
+    text += "\r\n\r\n\n";
+    const auto at_once = detail::count_breaks(text);
+    const auto in_steps = detail::count_breaks(text, wanted);
+    EXPECT_EQ(in_steps->all, at_once.all);
+    EXPECT_EQ(in_steps->pairs, 2U);
+  }
+}
+
 // --- the search beneath it
 // -------------------------------------------------------------------------
 

@@ -16,10 +16,10 @@
 /// lone CR at the edge of a match or of the new text stays lone, when what comes to stand beside it
 /// is an LF. Thread-safety: pure functions.
 
+#include <paddock/detail/line_breaks.hpp>
 #include <paddock/detail/text_search.hpp>
 #include <paddock/result.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -46,7 +46,8 @@ struct edit_plan {
 /// Finds the first occurrence. Errors: invalid_argument (empty old_text), no_match.
 [[nodiscard]] inline result<edit_plan> plan_edit(std::string_view content, const text_edit& edit);
 
-/// The same, asking `wanted()` every few MiB whether to go on. Errors: cancelled when it is false.
+/// The same, asking `wanted()` about every MiB whether to go on. Errors: cancelled when it is
+/// false.
 template <class Wanted>
 [[nodiscard]] result<edit_plan> plan_edit(std::string_view content, const text_edit& edit,
                                           Wanted&& wanted);
@@ -66,81 +67,11 @@ template <class Wanted>
 
 namespace detail {
 
-enum class line_endings : std::uint8_t { no_pairs, all_pairs, mixed };
-
 struct text_match {
   std::size_t offset = 0;
   std::size_t size = 0;
   std::uint64_t occurrences = 0;
 };
-
-/// Whether the '\n' at `at` is the second byte of a CRLF pair.
-[[nodiscard]] inline bool is_pair(std::string_view content, std::size_t at) noexcept {
-  return at > 0 && content[at - 1] == '\r';
-}
-
-struct break_counts {
-  std::uint64_t all = 0;   ///< how often '\n' occurs
-  std::uint64_t pairs = 0; ///< how often as the second byte of a CRLF pair
-};
-
-/// The inner loop has a fixed length, so that compilers make vector instructions of it.
-[[nodiscard]] inline break_counts count_breaks(std::string_view text) noexcept {
-  constexpr std::size_t width = 32;
-  constexpr std::size_t rounds_max = 255; // a counter is a byte
-  if (text.empty()) return {};
-  break_counts count{text[0] == '\n' ? 1U : 0U, 0};
-  std::size_t at = 1; // so that there always is a byte before
-  while (text.size() - at >= width) {
-    std::array<std::uint8_t, width> all{};
-    std::array<std::uint8_t, width> pairs{};
-    for (std::size_t round = 0; round < rounds_max && text.size() - at >= width; ++round) {
-      const char* const block = text.data() + at;
-      for (std::size_t i = 0; i < width; ++i) {
-        const int is_break = block[i] == '\n' ? 1 : 0;
-        all[i] = static_cast<std::uint8_t>(all[i] + is_break);
-        pairs[i] =
-            static_cast<std::uint8_t>(pairs[i] + (is_break & ((block - 1)[i] == '\r' ? 1 : 0)));
-      }
-      at += width;
-    }
-    for (std::size_t i = 0; i < width; ++i) {
-      count.all += all[i];
-      count.pairs += pairs[i];
-    }
-  }
-  for (; at < text.size(); ++at) {
-    count.all += text[at] == '\n' ? 1U : 0U;
-    count.pairs += text[at] == '\n' && is_pair(text, at) ? 1U : 0U;
-  }
-  return count;
-}
-
-[[nodiscard]] inline line_endings line_endings_of(std::string_view content) noexcept {
-  if (content.find('\r') == std::string_view::npos) return line_endings::no_pairs;
-  const break_counts breaks = count_breaks(content);
-  if (breaks.pairs == 0) return line_endings::no_pairs;
-  return breaks.pairs == breaks.all ? line_endings::all_pairs : line_endings::mixed;
-}
-
-/// `text` with `line_break` in place of each LF and of each CRLF pair.
-[[nodiscard]] inline std::string with_line_breaks(std::string_view text,
-                                                  std::string_view line_break) {
-  std::string out;
-  out.reserve(text.size());
-  std::size_t copied = 0;
-  for (std::size_t at = text.find('\n'); at != std::string_view::npos;
-       at = text.find('\n', at + 1)) {
-    out.append(text.substr(copied, at - copied - (is_pair(text, at) ? 1 : 0)));
-    out.append(line_break);
-    copied = at + 1;
-  }
-  out.append(text.substr(copied));
-  return out;
-}
-
-/// What is searched between two questions whether to go on.
-inline constexpr std::size_t search_step_bytes = std::size_t{4} * 1024 * 1024;
 
 /// First occurrence and number of occurrences, byte for byte; nothing when it is not wanted.
 template <class Wanted>
@@ -149,11 +80,13 @@ template <class Wanted>
   text_match match;
   const text_finder finder(text);
   std::size_t from = 0;
-  for (std::size_t begin = 0; begin < content.size(); begin += search_step_bytes) {
+  // Each step costs as much as the text is long, too.
+  const std::size_t step_bytes = std::max(wanted_step_bytes, text.size());
+  for (std::size_t begin = 0; begin < content.size(); begin += step_bytes) {
     if (begin > 0 && !wanted()) return std::nullopt;
     // Matches that begin in this step may end behind it.
-    const std::string_view step = content.substr(
-        0, std::min(content.size() - begin, search_step_bytes + text.size() - 1) + begin);
+    const std::string_view step =
+        content.substr(0, std::min(content.size() - begin, step_bytes + text.size() - 1) + begin);
     for (std::size_t at = finder.find(step, std::max(from, begin)); at != std::string_view::npos;
          at = finder.find(step, from)) {
       if (match.occurrences++ == 0) match = {at, text.size(), 1};
@@ -220,7 +153,8 @@ template <class Wanted>
   const bool ends_in_cr = old_text.back() == '\r';
   if (!ends_in_cr && old_text.find('\n') == std::string_view::npos)
     return find_exactly(content, old_text, wanted);
-  const line_endings endings = line_endings_of(content);
+  const auto endings = line_endings_of(content, wanted);
+  if (!endings) return std::nullopt;
   if (endings == line_endings::no_pairs)
     return find_exactly(content, with_line_breaks(old_text, "\n"), wanted);
   if (endings == line_endings::all_pairs && !ends_in_cr)
@@ -255,12 +189,14 @@ result<edit_plan> plan_edit(std::string_view content, const text_edit& edit, Wan
   if (!found) return error{error_code::cancelled, 0, "text_edit"};
   const detail::text_match& match = *found;
   if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
+  const auto before = detail::count_breaks(content.substr(0, match.offset), wanted);
+  if (!before) return error{error_code::cancelled, 0, "text_edit"};
   return edit_plan{
       .offset = match.offset,
       .size = match.size,
       .replacement = detail::with_line_breaks(edit.new_text, detail::line_break_at(content, match)),
       .occurrences = match.occurrences,
-      .line = detail::count_breaks(content.substr(0, match.offset)).all,
+      .line = before->all,
   };
 }
 
