@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +19,7 @@ constexpr std::size_t list_head = 4;
 constexpr std::size_t list_entry = 8;
 constexpr std::size_t permissions_at = 2;
 constexpr char tag_group = 0x04; // the owning group
+constexpr char tag_mask = 0x10;
 constexpr char tag_other = 0x20;
 
 bool says_none(const error& e) {
@@ -32,15 +32,23 @@ error refuse(const error& why) {
   return {unknown ? error_code::permission_denied : why.code, why.os_errno, "access control list"};
 }
 
-/// The owning group gets what everybody has: it is another group than before.
-void shrink_group(std::string& list) {
-  std::optional<char> everybody;
-  for (std::size_t at = list_head; at + list_entry <= list.size(); at += list_entry)
-    if (list[at] == tag_other) everybody = list[at + permissions_at];
-  for (std::size_t at = list_head; at + list_entry <= list.size(); at += list_entry)
-    if (list[at] == tag_group)
-      list[at + permissions_at] =
-          static_cast<char>(list[at + permissions_at] & everybody.value_or(0));
+/// It is another group than before: nobody may get more than both the old one and everybody had,
+/// neither who is in the new group nor who is in the old one, and now is one of the others.
+/// `mode` is set after the list, and has the bits of the others too.
+void shrink_group(std::string& list, unsigned& mode) {
+  constexpr char all = 07;
+  const auto permissions_of = [&](char tag) -> char* {
+    for (std::size_t at = list_head; at + list_entry <= list.size(); at += list_entry)
+      if (list[at] == tag) return &list[at + permissions_at];
+    return nullptr;
+  };
+  char* const group = permissions_of(tag_group);
+  char* const others = permissions_of(tag_other);
+  if (group == nullptr || others == nullptr) return;
+  const char* const mask = permissions_of(tag_mask);
+  const int of_group = *group & (mask != nullptr ? *mask : all);
+  *group = *others = static_cast<char>(of_group & *others);
+  mode = (mode & 0770U) | static_cast<unsigned>(*others);
 }
 
 /// Whether the new file belongs to the old one's group.
@@ -52,12 +60,13 @@ result<bool> take_over_owner(int fd, const file_status& old) {
   return sys::fchown(fd, now.uid, old.gid).has_value();
 }
 
-result<void> take_over_list(int fd, const place& where, bool listed, bool group_kept) {
+result<void> take_over_list(int fd, const place& where, bool listed, bool group_kept,
+                            unsigned& mode) {
   if (listed) {
     auto list = sys::attribute_at(where.parent.get(), where.name.c_str(), access_list);
     if (!list && !says_none(list.error())) return refuse(list.error());
     if (list) {
-      if (!group_kept) shrink_group(*list);
+      if (!group_kept) shrink_group(*list, mode);
       auto set = sys::set_attribute(fd, access_list, *list);
       return set ? set : refuse(set.error());
     }
@@ -97,9 +106,12 @@ result<void> take_over_attributes(int fd, const place& where) {
   if (names) PADDOCK_CHECK(take_over_notes(fd, where, *names));
   PADDOCK_TRY(const bool group_kept, take_over_owner(fd, old));
   const bool listed = names && names_list(*names);
-  PADDOCK_CHECK(take_over_list(fd, where, listed, group_kept));
   unsigned mode = old.mode & 0777U; // with a list, the bits of the group are the list's mask
-  if (!group_kept && !listed) mode &= 0707U | (mode & 07U) << 3U;
+  PADDOCK_CHECK(take_over_list(fd, where, listed, group_kept, mode));
+  if (!group_kept && !listed) { // as shrink_group says
+    const unsigned common = mode & mode >> 3U & 07U;
+    mode = (mode & 0700U) | common << 3U | common;
+  }
   return sys::fchmod(fd, mode);
 }
 

@@ -249,6 +249,76 @@ TEST_F(attributes_test, another_group_gets_what_everybody_has) {
   }
 }
 
+/// Who was in the old group, and not allowed what everybody was, is one of the others now.
+TEST_F(attributes_test, the_old_group_gains_nothing_either) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give the file away";
+  const struct {
+    const char* name;
+    mode_t mode;
+    std::vector<list_entry> list;
+  } rows[] = {
+      {"mode", 0604, {}},
+      {"a list", 0, {{owner, 6}, {user, 6, test::nobody}, {group, 0}, {mask, 6}, {others, 4}}},
+      {"a mask", 0, {{owner, 6}, {user, 2, test::nobody}, {group, 6}, {mask, 2}, {others, 4}}},
+  };
+  test::give_to_nobody(t / "ws");
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    t.file("ws/f", "old");
+    ASSERT_EQ(0, ::chown(f().c_str(), test::nobody, 4321)); // a group that nobody is not in
+    if (row.list.empty()) {
+      ASSERT_EQ(0, ::chmod(f().c_str(), row.mode));
+    } else {
+      set(f(), access_list, list_of(row.list));
+    }
+    ASSERT_FALSE(can_open(5555, 4321, O_RDONLY));
+    ASSERT_TRUE(can_open(5555, 5555, O_RDONLY));
+    ASSERT_THAT(write_file(r, "f", "by root"), IsOk()); // who can keep the group: nothing changes
+    EXPECT_FALSE(can_open(5555, 4321, O_RDONLY));
+    EXPECT_TRUE(can_open(5555, 5555, O_RDONLY));
+    const auto end = test::in_child(test::become_nobody,
+                                    [&] { EXPECT_THAT(write_file(r, "f", "new"), IsOk()); });
+    ASSERT_EQ(end, test::child_end::finished);
+    struct stat now{};
+    ASSERT_EQ(0, ::stat(f().c_str(), &now));
+    ASSERT_EQ(now.st_gid, test::nobody) << "the control: the group is another one";
+    EXPECT_FALSE(can_open(5555, 4321, O_RDONLY));
+    ASSERT_EQ(0, ::unlink(f().c_str()));
+  }
+}
+
+TEST_F(attributes_test, a_mode_with_less_for_the_group_is_kept_exactly) {
+  for (const mode_t wanted : {0604U, 0406U, 0077U, 0617U})
+    for (const auto& how : ways) {
+      SCOPED_TRACE(std::string(how.name) + " " + std::to_string(wanted));
+      t.file("ws/f", "old");
+      ASSERT_EQ(0, ::chmod(f().c_str(), wanted));
+      if (::access(f().c_str(), R_OK | W_OK) != 0) continue; // an ordinary user
+      ASSERT_THAT(how.replace(r), IsOk());
+      EXPECT_EQ(wanted, mode());
+      ASSERT_EQ(0, ::unlink(f().c_str()));
+    }
+}
+
+/// The attributes of a name are asked for through /proc, or else of the file itself.
+TEST_F(attributes_test, without_proc_lists_and_notes_are_kept_as_well) {
+  set(f(), access_list, list_of(for_one_user));
+  set(f(), "user.note", "kept");
+  const auto list = printed_by("getfacl -cpn " + f());
+  const auto notes = printed_by("getfattr -d --absolute-names " + f());
+  if (list.empty() || notes.empty()) GTEST_SKIP() << "no getfacl and getfattr here";
+  const auto end =
+      test::in_child([] { return test::private_mounts() && test::mount_tmpfs("/proc", "size=4k"); },
+                     [&] {
+                       ASSERT_NE(0, ::access("/proc/self", F_OK)); // the control
+                       EXPECT_THAT(write_file(r, "f", "new"), IsOk());
+                     });
+  if (end == test::child_end::refused) GTEST_SKIP() << "no mounts for this user";
+  EXPECT_EQ("new", t.content("ws/f"));
+  EXPECT_EQ(list, printed_by("getfacl -cpn " + f()));
+  EXPECT_EQ(notes, printed_by("getfattr -d --absolute-names " + f()));
+}
+
 TEST_F(attributes_test, capabilities_are_not_kept) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root sets capabilities";
   // Version 2, effective: CAP_NET_RAW permitted.
