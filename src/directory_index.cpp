@@ -2,6 +2,7 @@
 #include "directory_index.hpp"
 
 #include "directory_stream.hpp"
+#include "git_names.hpp"
 #include "parallel_blocks.hpp"
 #include "resolve.hpp"
 #include "sys/syscall.hpp"
@@ -32,19 +33,10 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::binary_search(names, name);
 }
 
-bool is_called(std::string_view path, std::string_view name) {
-  return path == name || (path.ends_with(name) && path[path.size() - name.size() - 1] == '/');
-}
-
-bool is_of_git(std::string_view path) {
-  return is_called(path, ".git") || path.starts_with(".git/") ||
-         path.find("/.git/") != std::string_view::npos;
-}
-
 /// Of what git keeps for itself, only what holds other repositories.
 bool may_hold_repositories(std::string_view directory, std::string_view name) {
   if (!is_of_git(directory)) return true;
-  if (is_called(directory, ".git")) return name == "modules" || name == "worktrees";
+  if (is_git_directory(directory)) return name == "modules" || name == "worktrees";
   return name != "objects" && name != "refs" && name != "logs" && name != "hooks" && name != "info";
 }
 

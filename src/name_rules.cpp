@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "name_rules.hpp"
 
+#include "git_names.hpp"
+
 #include <paddock/detail/ascii.hpp>
 #include <paddock/detail/utf8.hpp>
 #include <paddock/lexical_path.hpp>
@@ -13,10 +15,7 @@
 namespace paddock {
 namespace {
 
-constexpr std::string_view repository = ".git";
-
-/// By which git tells a repository.
-constexpr std::string_view repository_marks[] = {"HEAD", "objects", "commondir"};
+constexpr std::string_view repository = git_directory;
 
 /// What a file system that folds case makes of a character that is not ASCII, where that is ASCII
 /// or nothing. Sequences of UTF-8.
@@ -143,7 +142,7 @@ result<name_rules> name_rules::make(std::span<const protected_name> names) {
     made.read_only_.push_back({name, std::move(parts), anywhere});
   }
   if (std::ranges::any_of(made.read_only_, &rule::anywhere))
-    for (const std::string_view mark : repository_marks)
+    for (const std::string_view mark : git_marks)
       made.note_in_git(mark);
   return made;
 }
@@ -177,7 +176,7 @@ const char* name_rules::find_of_repository(
     const auto directory = resolved.substr(0, begin == 0 ? 0 : begin - 1);
     // Without these it would be taken for no repository, and then for one again.
     const bool is_mark =
-        at + 1 == parts.size() && std::ranges::any_of(repository_marks, [&](std::string_view mark) {
+        at + 1 == parts.size() && std::ranges::any_of(git_marks, [&](std::string_view mark) {
           return same_folded(parts[at], mark);
         });
     for (const rule& each : read_only_) {

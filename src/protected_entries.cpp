@@ -2,7 +2,9 @@
 #include "protected_entries.hpp"
 
 #include "directory_index.hpp"
+#include "git_names.hpp"
 #include "name_rules.hpp"
+#include "repository_origins.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/lexical_path.hpp>
@@ -11,7 +13,6 @@
 
 #include <algorithm>
 #include <list>
-#include <map>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -27,10 +28,7 @@ constexpr std::size_t hidden_max = 1024;       // each is a mount
 // What the helper takes has room for both, and for the paths of the policy.
 constexpr std::size_t repositories_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
 constexpr std::size_t hidden_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
-constexpr std::string_view git = ".git";
-
-/// What in a directory of git's own makes it one. `commondir` stands for a worktree's.
-constexpr std::string_view git_marks[] = {"HEAD", "objects", "commondir"};
+constexpr std::string_view git = git_directory;
 
 bool has(const directory_index::directory& in, std::string_view name) {
   return std::ranges::find(in.names, name) != in.names.end();
@@ -38,8 +36,7 @@ bool has(const directory_index::directory& in, std::string_view name) {
 
 /// A repository of its own, or a submodule's or worktree's part of one; not `.git` itself.
 bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
-  if (path == git || path.ends_with("/.git")) return false;
-  return has(in, "HEAD") && (has(in, "objects") || has(in, "commondir"));
+  return !is_git_directory(path) && has(in, "HEAD") && (has(in, "objects") || has(in, "commondir"));
 }
 
 std::string_view first_part(std::string_view name) {
@@ -47,7 +44,7 @@ std::string_view first_part(std::string_view name) {
 }
 
 /// Whether the name is one in a repository's `.git`.
-bool is_of_git(const protected_name& name) {
+bool is_within_git(const protected_name& name) {
   return name.mode == protection::read_only && name.name.size() > git.size() + 1 &&
          first_part(name.name) == git;
 }
@@ -56,7 +53,6 @@ struct object {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::int64_t created_ns = 0; ///< 0: not told
-  auto operator<=>(const object&) const = default;
 };
 
 /// What a command could move away together with a path: the directories between the one that it may
@@ -98,12 +94,6 @@ public:
   void end(std::uint64_t command);
 
 private:
-  struct interval {
-    std::int64_t begin_ns;
-    std::int64_t end_ns;          ///< 0: still running
-    std::set<std::string> absent; ///< watched names that were not there at its beginning
-  };
-
   struct omissions {
     std::size_t hidden = 0;
     std::size_t repositories = 0;
@@ -113,9 +103,7 @@ private:
   [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
   [[nodiscard]] bool is_of_top(std::string_view name) const;
   [[nodiscard]] std::set<std::string> choose_hidden(int workspace, omissions& without) const;
-  [[nodiscard]] bool was_repository(const directory_index::directory& in) const;
   void add_all(entries_to_protect& found, int workspace, omissions& without);
-  [[nodiscard]] bool is_own(int workspace, const std::string& path);
   [[nodiscard]] std::set<std::string> mark_appeared(int workspace, entries_to_protect& found) const;
   void add_top(entries_to_protect& found) const;
   void add_repository(entries_to_protect& found, const std::string& path,
@@ -130,14 +118,7 @@ private:
   const name_rules rules_;
   std::mutex guard_;
   directory_index directories_;
-  struct origin {
-    bool of_command;
-    std::int64_t created_ns;
-  };
-  std::map<object, origin> known_; ///< repositories: `.git` and the like
-  bool looked_before_ = false;     ///< at everything
-  std::uint64_t last_command_ = 0;
-  std::map<std::uint64_t, interval> commands_; ///< those since the last look
+  repository_origins origins_;
 };
 
 /// What is in a hidden entry is hidden with it.
@@ -151,39 +132,17 @@ directory_index::interest workspace_watch::index::interest_in(std::string_view n
   return is_named ? noted : none;
 }
 
-/// Decided when it is seen for the first time. File systems that know no time of birth give that of
-/// the last change, which is not earlier.
-bool workspace_watch::index::is_own(int workspace, const std::string& path) {
-  const auto status = sys::status_at(workspace, path.c_str(), AT_SYMLINK_NOFOLLOW);
-  if (!status) return false;
-  const auto [place, fresh] = known_.try_emplace({.device = status->device, .inode = status->inode},
-                                                 origin{false, status->created_ns});
-  origin& known = place->second;
-  // Another object may have the number by now. Where the last change is told for the birth, that is
-  // not certain, and what is protected stays so.
-  const bool renewed =
-      known.created_ns != status->created_ns && (known.of_command || status->has_birth_time);
-  if (!fresh && !renewed) return known.of_command;
-  const auto made_by = [&](const auto& command) { // both times are of one clock
-    const interval& when = command.second;
-    return status->created_ns >= when.begin_ns &&
-           (when.end_ns == 0 || status->created_ns <= when.end_ns);
-  };
-  known = {looked_before_ && std::ranges::any_of(commands_, made_by), status->created_ns};
-  return known.of_command;
-}
-
 /// A name that was not there when a command began that still runs is taken for made by it, so that
-/// of two commands one does not protect what the other has made. Returns what is not there now.
+/// of two commands one does not protect what the other has made. Returns what is not there now. The
+/// helper looks at the same names again for its own command, later and by a walk that follows no
+/// link; what commands beside it may have made only this process knows.
 std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
                                                             entries_to_protect& found) const {
   std::set<std::string> absent;
   for (protected_entry& each : found.list) {
     if (each.how != kind::hidden_name && each.how != kind::read_only_name) continue;
     const auto there = sys::status_at(workspace, each.path.c_str(), AT_SYMLINK_NOFOLLOW);
-    const bool made = std::ranges::any_of(commands_, [&](const auto& command) {
-      return command.second.end_ns == 0 && command.second.absent.contains(each.path);
-    });
+    const bool made = origins_.is_of_running(each.path);
     if (there && made) each.how = kind::appeared;
     if (!there || made) absent.insert(each.path);
   }
@@ -204,7 +163,7 @@ void workspace_watch::index::add_git_directory(entries_to_protect& found,
                                                const std::string& path) const {
   found.list.push_back({kind::repository, path});
   for (const auto& [name, mode] : names_)
-    if (is_of_git({name, mode}))
+    if (is_within_git({name, mode}))
       found.list.push_back({kind::read_only_name, below(path, name.substr(git.size() + 1))});
 }
 
@@ -305,16 +264,9 @@ std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
   return chosen;
 }
 
-/// Whether it was seen as a host's repository, whatever has become of what is in it.
-bool workspace_watch::index::was_repository(const directory_index::directory& in) const {
-  const auto known = known_.find({.device = in.status.device, .inode = in.status.inode});
-  return known != known_.end() && !known->second.of_command &&
-         (known->second.created_ns == in.status.created_ns || !in.status.has_birth_time);
-}
-
 void workspace_watch::index::add_all(entries_to_protect& found, int workspace, omissions& without) {
   const auto hidden = choose_hidden(workspace, without);
-  const bool of_git = std::ranges::any_of(names_, is_of_git);
+  const bool of_git = std::ranges::any_of(names_, is_within_git);
   std::size_t repositories = 0;
   std::set<std::string> kept;
   std::size_t bytes = 0;
@@ -347,14 +299,13 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
       if (std::string entry = below(path, name); !hidden.empty() && hidden.contains(entry))
         found.list.push_back({kind::hidden_entry, std::move(entry)});
     if (!of_git) continue;
-    const bool is_git_itself = path == git || path.ends_with("/.git");
-    if ((is_bare_repository(path, in) && !is_own(workspace, path)) ||
-        (!is_git_itself && was_repository(in)))
+    if ((is_bare_repository(path, in) && !origins_.is_own(workspace, path)) ||
+        (!is_git_directory(path) && origins_.was_of_others(in.status)))
       add([&] {
         add_places(found, path, kept);
         add_git_directory(found, path);
       });
-    if (has(in, git) && !is_own(workspace, below(path, git)))
+    if (has(in, git) && !origins_.is_own(workspace, below(path, git)))
       add([&] {
         kept.insert(below(path, git));
         add_repository(found, path, in);
@@ -373,22 +324,16 @@ workspace_watch::index::begin(int workspace, const watch_options& options, std::
   add_all(found, workspace, without);
   found.left_out = without.hidden + without.repositories;
   found.unseen = unseen(without);
-  looked_before_ = directories_.complete();
-  if (known_.size() > 16 * repositories_max) { // then all of them are protected again
-    known_.clear();
-    looked_before_ = false;
-  }
-  std::erase_if(commands_, [](const auto& each) { return each.second.end_ns != 0; });
-  command = ++last_command_;
+  using enum repository_origins::look;
+  origins_.looked(directories_.complete() ? complete : partial);
   auto absent = mark_appeared(workspace, found);
-  if (options.makes_own) commands_[command] = {sys::file_time_now_ns(), 0, std::move(absent)};
+  if (options.makes_own) command = origins_.begin(std::move(absent));
   return found;
 }
 
 void workspace_watch::index::end(std::uint64_t command) {
   const std::scoped_lock lock(guard_);
-  const auto ended = commands_.find(command);
-  if (ended != commands_.end()) ended->second.end_ns = sys::file_time_now_ns();
+  origins_.end(command);
 }
 
 workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How git names what it keeps.
+
+#include <string_view>
+
+namespace paddock {
+
+/// A repository's own directory, or a file that leads to it.
+inline constexpr std::string_view git_directory = ".git";
+
+/// By which git tells a repository. `commondir` stands for a worktree's.
+inline constexpr std::string_view git_marks[] = {"HEAD", "objects", "commondir"};
+
+/// Whether the last component of the path is such a directory.
+constexpr bool is_git_directory(std::string_view path) {
+  return path == git_directory || path.ends_with("/.git");
+}
+
+/// Whether the path is such a directory or leads through one.
+constexpr bool is_of_git(std::string_view path) {
+  return is_git_directory(path) || path.starts_with(".git/") ||
+         path.find("/.git/") != std::string_view::npos;
+}
+
+} // namespace paddock
