@@ -191,6 +191,21 @@ TEST_F(ScratchTree, GoesWhateverItsDepthAndItsModes) {
   EXPECT_EQ(tree_.content("outside"), "kept");
 }
 
+TEST_F(ScratchTree, GoesWhereItsPathLeadsThroughMounts) {
+  tree_.directory("other");
+  ASSERT_EQ(0, ::chmod(tree_.path().c_str(), 0755));
+  if (test::in_child(
+          [&] { return test::private_mounts() && test::mount_tmpfs(tree_ / "other", "mode=777"); },
+          [&] {
+            if (!test::become_nobody()) GTEST_FAIL();
+            tree_.directory("other/top/below");
+            ASSERT_EQ(0, ::chmod((tree_ / "other/top").c_str(), 0));
+            remove_tree((tree_ / "other/top").c_str());
+            EXPECT_FALSE(tree_.exists("other/top"));
+          }) == test::child_end::refused)
+    GTEST_SKIP() << "mounting needs privilege";
+}
+
 TEST_F(ScratchTree, StopsAtWhatIsMountedInIt) {
   if (test::in_child([] { return test::private_mounts(); },
                      [&] {

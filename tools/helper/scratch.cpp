@@ -34,10 +34,11 @@ int open_here(int parent, const char* name, int how) {
   return fd >= 0 || errno != ENOSYS ? fd : ::openat(parent, name, how);
 }
 
-/// Lets the owner do everything in a directory, and never in what a link leads to.
-bool make_usable(int parent, const char* name) {
+constexpr int path_flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+/// Lets the owner do everything in a directory, and never in what a link leads to. Closes it.
+bool make_usable(int fd) {
   constexpr mode_t all = 0700;
-  const int fd = open_here(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return false;
   bool changed = ::syscall(SYS_fchmodat2, fd, "", all, AT_EMPTY_PATH) == 0;
   if (!changed) { // before Linux 6.6
@@ -75,7 +76,7 @@ private:
   bool remove(const char* name) {
     if (unlink(top_, name)) return true;
     int below = open_here(top_, name, flags);
-    if (below < 0 && errno == EACCES && make_usable(top_, name))
+    if (below < 0 && errno == EACCES && make_usable(open_here(top_, name, path_flags)))
       below = open_here(top_, name, flags);
     if (below < 0) return false;
     ::fchmod(below, 0700);
@@ -100,7 +101,7 @@ private:
       text_writer(lifted).add("lifted-").add(lifted_++);
       if (::syscall(SYS_renameat2, from, name, top_, lifted, 0) == 0) return true;
       if (errno == EACCES && !usable) {
-        usable = make_usable(from, name);
+        usable = make_usable(open_here(from, name, path_flags));
         if (!usable) return false;
       } else if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) {
         return false;
@@ -123,7 +124,8 @@ private:
 
 void remove_tree(const char* path) {
   int top = ::open(path, flags);
-  if (top < 0 && errno == EACCES && make_usable(AT_FDCWD, path)) top = ::open(path, flags);
+  if (top < 0 && errno == EACCES && make_usable(::open(path, path_flags)))
+    top = ::open(path, flags);
   if (top >= 0) {
     ::fchmod(top, 0700);
     flat_removal(top).run();
