@@ -6,7 +6,7 @@
 //
 // Where the time goes, and what does not help:
 // - In a virtual machine CPUID traps. The start-up code of the C library takes some 0.6 ms for it,
-//   in `true` as in any program; the helper does without (tools/helper/runtime/start.cpp).
+//   in `true` as in any program; the helper does without (src/exec/helper/runtime/start.cpp).
 // - A network namespace costs 0.3 ms here and as much again later, when the kernel takes it down.
 //   It is left out where the system call filter holds the network; making it in the command's
 //   process while its parent puts the root together only helps while another processor is idle.
@@ -18,8 +18,8 @@
 
 #include "scratch.hpp"
 
-#include <paddock/command.hpp>
-#include <paddock/root.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/path/root.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -6,7 +6,7 @@
 // PADDOCK_SKILL_CORPUS names a directory of real SKILL.md files to take instead. All parsers must
 // give the same texts before anything is timed.
 
-#include <paddock/frontmatter_yaml.hpp>
+#include <paddock/frontmatter/frontmatter_yaml.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -5,7 +5,7 @@
 
 #include "scratch.hpp"
 
-#include <paddock/directory.hpp>
+#include <paddock/file/directory.hpp>
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 

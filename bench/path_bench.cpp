@@ -6,7 +6,7 @@
 
 #include "scratch.hpp"
 
-#include <paddock/root.hpp>
+#include <paddock/path/root.hpp>
 
 #include <benchmark/benchmark.h>
 

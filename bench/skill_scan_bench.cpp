@@ -13,7 +13,7 @@
 
 #include "scratch.hpp"
 
-#include <paddock/skill_store.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -6,7 +6,7 @@
 #include "scratch.hpp"
 
 #include <paddock/mcp/json.hpp>
-#include <paddock/mime.hpp>
+#include <paddock/mime/mime.hpp>
 
 #include <benchmark/benchmark.h>
 

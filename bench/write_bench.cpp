@@ -11,7 +11,7 @@
 
 #include "scratch.hpp"
 
-#include <paddock/file.hpp>
+#include <paddock/file/file.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/guarded.hpp"
+#include "mcp/protocol/guarded.hpp"
 #include "skill_manager/calls.hpp"
 #include "skill_manager/in_process_call.hpp"
 

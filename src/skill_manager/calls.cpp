@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/calls.hpp"
 
-#include <paddock/detail/excerpt.hpp>
-#include <paddock/detail/nearest_name.hpp>
-#include <paddock/detail/visible_text.hpp>
-#include <paddock/environment.hpp>
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/base/detail/nearest_name.hpp>
+#include <paddock/base/detail/visible_text.hpp>
+#include <paddock/exec/environment.hpp>
 
 #include <gsl/util>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/config_keys.hpp"
 
-#include <paddock/detail/nearest_name.hpp>
+#include <paddock/base/detail/nearest_name.hpp>
 
 #include <algorithm>
 #include <utility>

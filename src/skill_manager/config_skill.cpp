@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/config_skill.hpp"
 
-#include <paddock/detail/nearest_name.hpp>
-#include <paddock/environment.hpp>
+#include <paddock/base/detail/nearest_name.hpp>
+#include <paddock/exec/environment.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <algorithm>

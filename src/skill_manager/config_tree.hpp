@@ -3,7 +3,7 @@
 
 // A configuration as a tree of values that know their lines, whatever format it was written in.
 
-#include <paddock/result.hpp>
+#include <paddock/base/result.hpp>
 #include <paddock/skill_manager/config.hpp>
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/in_process_call.hpp"
 
-#include "cancellation.hpp"
-#include "start_thread.hpp"
+#include "base/start_thread.hpp"
+#include "sys/cancellation.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 

@@ -4,7 +4,7 @@
 // A tool call without a connection: the handler runs on the caller's thread, and only when it says
 // that it may block does another thread watch for cancellation and the deadline.
 
-#include <paddock/file_descriptor.hpp>
+#include <paddock/base/file_descriptor.hpp>
 #include <paddock/mcp/client.hpp>
 #include <paddock/mcp/tool.hpp>
 

@@ -4,8 +4,8 @@
 #include "skill_manager/calls.hpp"
 #include "skill_manager/visible_schema.hpp"
 
-#include <paddock/detail/excerpt.hpp>
-#include <paddock/detail/visible_text.hpp>
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/base/detail/visible_text.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/calls.hpp"
 
-#include <paddock/environment.hpp>
+#include <paddock/exec/environment.hpp>
 #include <paddock/skill_manager/mcp_skill.hpp>
 
 #include <gsl/assert>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "base/start_thread.hpp"
 #include "skill_manager/mcp_skill_state.hpp"
 #include "skill_manager/reconnect_pause.hpp"
-#include "start_thread.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>

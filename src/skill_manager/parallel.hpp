@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "parallel_blocks.hpp"
+#include "base/parallel_blocks.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "skill_manager/calls.hpp"
 #include "skill_manager/parallel.hpp"
 
-#include <paddock/detail/excerpt.hpp>
+#include <paddock/base/detail/excerpt.hpp>
 #include <paddock/skill_manager/skill_set.hpp>
 
 #include <gsl/assert>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/visible_schema.hpp"
 
-#include <paddock/detail/excerpt.hpp>
-#include <paddock/detail/visible_text.hpp>
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/base/detail/visible_text.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <algorithm>

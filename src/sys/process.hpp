@@ -3,8 +3,8 @@
 
 // Every process-related system call of the library, once, in the manner of sys/syscall.hpp.
 
-#include <paddock/file_descriptor.hpp>
-#include <paddock/result.hpp>
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
 
 #include <span>
 #include <string>

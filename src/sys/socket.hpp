@@ -4,8 +4,8 @@
 // The system calls of sockets: finding addresses, connecting, listening, accepting, and waiting for
 // many of them at once. Same rules as in sys/syscall.hpp.
 
-#include <paddock/file_descriptor.hpp>
-#include <paddock/result.hpp>
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
 
 #include <array>
 #include <cstdint>

@@ -4,8 +4,8 @@
 // The system calls of pipes, sockets and events: making them, waiting for them, using them without
 // waiting, and the process's own standard streams and signals. Same rules as in sys/syscall.hpp.
 
-#include <paddock/file_descriptor.hpp>
-#include <paddock/result.hpp>
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,9 +6,9 @@
 // repeated here and nowhere else. Tests link another implementation of this header to inject
 // faults, so nothing outside src/sys may call the kernel.
 
-#include <paddock/file_descriptor.hpp>
-#include <paddock/result.hpp>
-#include <paddock/root.hpp>
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/path/root.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 
 #include "support/slow_text.hpp"
 
-#include <paddock/frontmatter_yaml.hpp>
+#include <paddock/frontmatter/frontmatter_yaml.hpp>
 
 #include <algorithm>
 #include <cstddef>

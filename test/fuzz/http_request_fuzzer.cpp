@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Requests read the same whole, byte by byte, and cut where the input says; what is judged by its
 // head never crashes, and nobody gets in without the token.
-#include "mcp/header_value.hpp"
-#include "mcp/http_request_reader.hpp"
-#include "mcp/http_server/access.hpp"
-#include "mcp/http_server/message_rules.hpp"
+#include "mcp/http/access.hpp"
+#include "mcp/http/http_request_reader.hpp"
+#include "mcp/http/message_rules.hpp"
+#include "mcp/protocol/header_value.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,7 @@
 // answer a ping at the end. The lines are cut out of the stream as a naive reader would, whatever
 // pieces it arrives in.
 
-#include "mcp/line_reader.hpp"
+#include "mcp/stdio/line_reader.hpp"
 #include "support/mcp_fixture.hpp"
 
 #include <paddock/mcp/server.hpp>

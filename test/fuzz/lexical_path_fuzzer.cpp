@@ -3,8 +3,8 @@
 // Path algebra and the codec for names. Input: the size of a root path in one byte, the root path,
 // a path. Where there are no links, the algebra and the kernel agree.
 
-#include <paddock/file_descriptor.hpp>
-#include <paddock/lexical_path.hpp>
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -3,7 +3,7 @@
 // Sniffing of arbitrary bytes under an arbitrary name. Input: the size of the name in one byte, the
 // name, the bytes.
 
-#include <paddock/mime.hpp>
+#include <paddock/mime/mime.hpp>
 
 #include <cstdint>
 #include <cstdlib>

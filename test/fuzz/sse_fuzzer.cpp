@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A stream of events reads the same whole, byte by byte, and cut where the input says; so does an
 // HTTP response.
-#include "mcp/http_response.hpp"
-#include "mcp/sse_parser.hpp"
+#include "mcp/client/http/http_response.hpp"
+#include "mcp/client/http/sse_parser.hpp"
 
 #include <algorithm>
 #include <cstddef>

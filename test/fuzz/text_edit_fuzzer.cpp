@@ -5,7 +5,7 @@
 
 #include "../support/text_edit_reference.hpp"
 
-#include <paddock/text_edit.hpp>
+#include <paddock/text/text_edit.hpp>
 
 #include <cstdint>
 #include <cstdlib>

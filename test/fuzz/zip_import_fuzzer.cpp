@@ -3,10 +3,10 @@
 // Archives of arbitrary bytes: what is planned from them, and what reading them gives. Nothing is
 // written. The limits are small, so that a short input can reach them.
 
-#include "skill_import_policy.hpp"
-#include "skill_source.hpp"
+#include "skill/import_policy.hpp"
+#include "skill/source.hpp"
 
-#include <paddock/detail/utf8.hpp>
+#include <paddock/base/detail/utf8.hpp>
 
 #include <cstdint>
 #include <cstdlib>

@@ -98,17 +98,17 @@ class Guarantees(unittest.TestCase):
 
 class IncludeGraph(unittest.TestCase):
     CASES = {
-        "upwards": ("include/paddock/root.hpp", "#include <paddock/file.hpp>\n", "may not include"),
-        "between pure headers": ("include/paddock/mime.hpp", "#include <paddock/todo.hpp>\n", "may not include"),
-        "protocol from below": ("include/paddock/file.hpp", "#include <paddock/mcp/tool.hpp>\n", "may not include"),
+        "upwards": ("include/paddock/path/root.hpp", "#include <paddock/file/file.hpp>\n", "may not include"),
+        "between pure headers": ("include/paddock/mime/mime.hpp", "#include <paddock/todo/todo.hpp>\n", "may not include"),
+        "protocol from below": ("include/paddock/file/file.hpp", "#include <paddock/mcp/tool.hpp>\n", "may not include"),
         "unknown header": ("include/paddock/surprise.hpp", "", "not in the table"),
-        "kernel header in public": ("include/paddock/root.hpp", "#include <fcntl.h>\n", "too heavy"),
-        "gsl/gsl in public": ("include/paddock/root.hpp", "#include <gsl/gsl>\n", "too heavy"),
-        "simdjson outside": ("src/root.cpp", "#include <simdjson.h>\n", "src/mcp/*.cpp only"),
+        "kernel header in public": ("include/paddock/path/root.hpp", "#include <fcntl.h>\n", "too heavy"),
+        "gsl/gsl in public": ("include/paddock/path/root.hpp", "#include <gsl/gsl>\n", "too heavy"),
+        "simdjson outside": ("src/path/root.cpp", "#include <simdjson.h>\n", "src/mcp/*.cpp only"),
         "simdjson in a private header": ("src/mcp/a.hpp", "#include <simdjson.h>\n", "src/mcp/*.cpp only"),
-        "protocol from a source below": ("src/file.cpp", "#include <paddock/mcp/tool.hpp>\n", "below the protocol"),
-        "system header": ("src/file.cpp", "#include <unistd.h>\n", "belongs into src/sys"),
-        "system call": ("src/file.cpp", "void f() { ::unlink(p); }\n", "looks like a system call"),
+        "protocol from a source below": ("src/file/file.cpp", "#include <paddock/mcp/tool.hpp>\n", "below the protocol"),
+        "system header": ("src/file/file.cpp", "#include <unistd.h>\n", "belongs into src/sys"),
+        "system call": ("src/file/file.cpp", "void f() { ::unlink(p); }\n", "looks like a system call"),
         "sys in a tool": ("tools/a.cpp", '#include "sys/syscall.hpp"\n', "src/*.cpp only"),
     }
 
@@ -119,8 +119,8 @@ class IncludeGraph(unittest.TestCase):
 
     def test_what_is_allowed(self):
         tree = {
-            "include/paddock/file.hpp": "#include <paddock/root.hpp>\n#include <string>\n#include <gsl/assert>\n",
-            "src/file.cpp": '#include "sys/syscall.hpp"\n#include <fcntl.h>\n'
+            "include/paddock/file/file.hpp": "#include <paddock/path/root.hpp>\n#include <string>\n#include <gsl/assert>\n",
+            "src/file/file.cpp": '#include "sys/syscall.hpp"\n#include <fcntl.h>\n'
                             "// ::close(fd)\nvoid f() { ::new (p) int; sys::close(1); std::move(a); }\n",
             "src/sys/syscall.cpp": "#include <unistd.h>\nvoid f() { ::close(1); }\n",
             "src/mcp/json.cpp": "#include <simdjson.h>\n",
@@ -167,7 +167,7 @@ class Words(unittest.TestCase):
 
 class DocsTables(unittest.TestCase):
     TREE = {
-        "include/paddock/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, 1u, "--max-a", "size of a") \\\n'
+        "include/paddock/base/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, 1u, "--max-a", "size of a") \\\n'
                                       "  X(b, 10'000u, 0u, \"--max-b\", \"number, of b\")\n// clang-format on\n",
     }
     README = ("<!-- limits -->\n| limit | default | least | option |\n|---|---|---|---|\n| size of a | 2 MiB | 1 | `--max-a` |\n"

@@ -6,7 +6,7 @@
 
 #include "support/canary.hpp"
 
-#include <paddock/file_descriptor.hpp>
+#include <paddock/base/file_descriptor.hpp>
 
 #include <atomic>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "operations.hpp"
 
-#include <paddock/command.hpp>
+#include <paddock/exec/command.hpp>
 
 #include <gtest/gtest.h>
 

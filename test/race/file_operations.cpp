@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "operations.hpp"
 
-#include <paddock/allowed_file.hpp>
-#include <paddock/directory.hpp>
-#include <paddock/file.hpp>
+#include <paddock/file/allowed_file.hpp>
+#include <paddock/file/directory.hpp>
+#include <paddock/file/file.hpp>
 
 #include <gtest/gtest.h>
 

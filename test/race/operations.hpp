@@ -5,9 +5,9 @@
 
 #include "attacks.hpp"
 
-#include <paddock/result.hpp>
-#include <paddock/root.hpp>
-#include <paddock/skill_store.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/path/root.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <memory>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "operations.hpp"
 
-#include <paddock/skill_store.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <gtest/gtest.h>
 

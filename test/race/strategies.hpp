@@ -6,7 +6,7 @@
 
 #include "attacks.hpp"
 
-#include <paddock/lexical_path.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 #include <sched.h>

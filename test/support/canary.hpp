@@ -6,7 +6,7 @@
 
 #include "support/temp_tree.hpp"
 
-#include <paddock/root.hpp>
+#include <paddock/path/root.hpp>
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "matchers.hpp"
 #include "temp_tree.hpp"
 
-#include <paddock/command.hpp>
+#include <paddock/exec/command.hpp>
 
 #include <gtest/gtest.h>
 

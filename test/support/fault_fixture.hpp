@@ -10,9 +10,9 @@
 #include "support/faulty_sys.hpp"
 #include "support/temp_tree.hpp"
 
-#include <paddock/directory.hpp>
-#include <paddock/file.hpp>
-#include <paddock/skill_store.hpp>
+#include <paddock/file/directory.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // A client's end of a connection, byte by byte in the test's hands: it never blocks, so that one
 // thread can flood, stall and cancel. And a paddock-mcp program at the other end.
 
-#include <paddock/file_descriptor.hpp>
+#include <paddock/base/file_descriptor.hpp>
 
 #include <gtest/gtest.h>
 

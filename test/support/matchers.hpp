@@ -3,7 +3,7 @@
 
 // gMock matchers and printers for result<T>: IsOk(), IsError(code), HoldsValue(matcher).
 
-#include <paddock/result.hpp>
+#include <paddock/base/result.hpp>
 
 #include <gmock/gmock.h>
 

@@ -10,7 +10,7 @@
 
 #include "support/model_tree.hpp"
 
-#include <paddock/error.hpp>
+#include <paddock/base/error.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
 // The tree of model_file_system.hpp and how a path leads through it: one component after the other,
 // links put in place of themselves, nothing cached and nothing retried.
 
-#include <paddock/error.hpp>
+#include <paddock/base/error.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,9 +6,9 @@
 
 #include "support/model_file_system.hpp"
 
-#include <paddock/directory.hpp>
-#include <paddock/file.hpp>
-#include <paddock/root.hpp>
+#include <paddock/file/directory.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/path/root.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

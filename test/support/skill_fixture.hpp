@@ -5,7 +5,7 @@
 
 #include "support/canary.hpp"
 
-#include <paddock/skill_store.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <gtest/gtest.h>
 

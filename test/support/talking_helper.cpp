@@ -8,7 +8,7 @@
 //   holder              leaves a process that has the output open
 //   --verify            says that every layer is there and that the trial got through each
 
-#include "sys/exec_protocol.hpp"
+#include "exec/protocol/exec_protocol.hpp"
 
 #include <signal.h>
 #include <sys/socket.h>

@@ -3,7 +3,7 @@
 
 // Search and replace in the most naive way, as the definition that text_edit.hpp is compared with.
 
-#include <paddock/text_edit.hpp>
+#include <paddock/text/text_edit.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 // What a client's transport delivers, kept to be looked at and waited for.
 
-#include "mcp/client_transport.hpp"
+#include "mcp/client/client_transport.hpp"
 
 #include <gtest/gtest.h>
 

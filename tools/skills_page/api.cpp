@@ -5,8 +5,8 @@
 #include "json.hpp"
 #include "upload.hpp"
 
-#include <paddock/detail/utf8.hpp>
-#include <paddock/file.hpp>
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/file/file.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include "server.hpp"
 
-#include <paddock/skill_store.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "json.hpp"
 
-#include "../skills_cli.hpp"
+#include "common/skills_cli.hpp"
 
 #include <paddock/mcp/json.hpp>
 

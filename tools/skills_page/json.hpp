@@ -3,7 +3,7 @@
 
 // What the page's script is told, as JSON.
 
-#include <paddock/skill_store.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "page.hpp"
 
-#include "../workspace_cli.hpp"
 #include "api.hpp"
+#include "common/workspace_cli.hpp"
 
-#include <paddock/root.hpp>
-#include <paddock/skill_store.hpp>
+#include <paddock/path/root.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <signal.h>
 #include <unistd.h>

@@ -5,8 +5,8 @@
 // page. What every request has to have is decided here, before its body is read; what it means is
 // decided in api.cpp.
 
-#include <paddock/file_descriptor.hpp>
-#include <paddock/result.hpp>
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
 
 #include <httplib.h>
 

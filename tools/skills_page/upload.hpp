@@ -5,8 +5,8 @@
 // the bytes of these files in this order. Form data would say the same, but not without names that
 // are escaped differently by every browser and a search for boundaries through all of the bytes.
 
-#include <paddock/result.hpp>
-#include <paddock/skill_store.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <string_view>
 #include <vector>

@@ -28,9 +28,9 @@
 /// answer, must be quick and must not call the client (but on_input may); on_log never runs twice
 /// at a time.
 
-#include <paddock/command.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/exec/command.hpp>
 #include <paddock/mcp/json.hpp>
-#include <paddock/result.hpp>
 
 #include <atomic>
 #include <cstdint>

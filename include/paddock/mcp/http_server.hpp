@@ -33,8 +33,8 @@
 ///
 /// Thread-safety: `run` once, on one thread; `stop` and `address` from any.
 
+#include <paddock/base/result.hpp>
 #include <paddock/mcp/server.hpp>
-#include <paddock/result.hpp>
 
 #include <cstddef>
 #include <cstdint>

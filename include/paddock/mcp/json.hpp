@@ -12,7 +12,7 @@
 ///
 /// Thread-safety: views are immutable; a document and a writer belong to one thread at a time.
 
-#include <paddock/result.hpp>
+#include <paddock/base/result.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -84,7 +84,7 @@ public:
 
 private:
   friend class json_document;
-  struct access; // the bridge to the parser, in src/mcp/json_view.cpp
+  struct access; // the bridge to the parser, in src/mcp/json/json_view.cpp
 
   template <class F> static void* address_of(F& f) noexcept {
     return const_cast<void*>(static_cast<const volatile void*>(std::addressof(f)));

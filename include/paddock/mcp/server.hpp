@@ -13,10 +13,10 @@
 /// Thread-safety: `handle_line` from one thread at a time; everything else is immutable. Any number
 /// of transports may serve one server at the same time; each connection has its own state.
 
-#include <paddock/limits.hpp>
+#include <paddock/base/limits.hpp>
+#include <paddock/base/result.hpp>
 #include <paddock/mcp/extension.hpp>
 #include <paddock/mcp/tool.hpp>
-#include <paddock/result.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -18,13 +18,13 @@
 ///
 /// Thread-safety: everything returned may be used from any number of threads at once.
 
-#include <paddock/allowed_file.hpp>
-#include <paddock/limits.hpp>
+#include <paddock/base/limits.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/file/allowed_file.hpp>
 #include <paddock/mcp/extension.hpp>
 #include <paddock/mcp/tool.hpp>
-#include <paddock/result.hpp>
-#include <paddock/skill_prompt.hpp>
-#include <paddock/skill_store.hpp>
+#include <paddock/skill/prompt.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <functional>
 #include <memory>

@@ -19,8 +19,8 @@
 /// Thread-safety: `serve` may run on several threads for several pairs of descriptors;
 /// `serve_stdio` once per process. SIGPIPE is ignored from then on in the whole process.
 
+#include <paddock/base/result.hpp>
 #include <paddock/mcp/server.hpp>
-#include <paddock/result.hpp>
 
 #include <cstddef>
 #include <cstdint>

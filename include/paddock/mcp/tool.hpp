@@ -13,7 +13,7 @@
 /// Thread-safety: a tool is immutable once registered; its handler may be called from several
 /// threads at once.
 
-#include <paddock/error.hpp>
+#include <paddock/base/error.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <atomic>

@@ -12,12 +12,12 @@
 /// The todo list belongs to the returned tools: all connections that are served by them share it.
 /// Thread-safety: the handlers may be called from any number of threads at once.
 
-#include <paddock/confinement.hpp>
-#include <paddock/file.hpp>
-#include <paddock/limits.hpp>
+#include <paddock/base/limits.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/exec/confinement.hpp>
+#include <paddock/file/file.hpp>
 #include <paddock/mcp/tool.hpp>
-#include <paddock/result.hpp>
-#include <paddock/root.hpp>
+#include <paddock/path/root.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -11,7 +11,7 @@
 /// Thread-safety: as every manager; calls run on the threads that make them.
 
 #include <paddock/mcp/workspace_tools.hpp>
-#include <paddock/root.hpp>
+#include <paddock/path/root.hpp>
 #include <paddock/skill_manager/config.hpp>
 #include <paddock/skill_manager/manager.hpp>
 

@@ -20,8 +20,8 @@
 ///
 /// Thread-safety: pure functions and plain values.
 
+#include <paddock/base/result.hpp>
 #include <paddock/mcp/client.hpp>
-#include <paddock/result.hpp>
 
 #include <cstdint>
 #include <optional>

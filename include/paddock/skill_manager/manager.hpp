@@ -16,8 +16,8 @@
 /// MCP skill are those last known, its `init` and `call_tool` fail with `conflict`, a set starts no
 /// lazy skill, and nothing may be closed or destroyed.
 
+#include <paddock/base/result.hpp>
 #include <paddock/mcp/client.hpp>
-#include <paddock/result.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -20,7 +20,7 @@
 /// running `init`, which then fails with `cancelled`. Observers may not call the set.
 
 #include <paddock/mcp/workspace_tools.hpp>
-#include <paddock/root.hpp>
+#include <paddock/path/root.hpp>
 #include <paddock/skill_manager/config.hpp>
 #include <paddock/skill_manager/manager.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/skills/frontmatter_json.hpp"
 
-#include <paddock/frontmatter.hpp>
+#include <paddock/frontmatter/frontmatter.hpp>
 #include <paddock/mcp/json.hpp>
 
 #if PADDOCK_HAVE_LIBYAML

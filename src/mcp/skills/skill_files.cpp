@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/skills/skill_files.hpp"
 
+#include "base/sha256.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_uri.hpp"
-#include "sha256.hpp"
 
-#include <paddock/detail/frontmatter_block.hpp>
-#include <paddock/detail/utf8.hpp>
-#include <paddock/detail/visible_text.hpp>
-#include <paddock/lexical_path.hpp>
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/base/detail/visible_text.hpp>
+#include <paddock/frontmatter/detail/block.hpp>
 #include <paddock/mcp/json.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 // A skill's files as the extension publishes them: regular files beneath the skill's directory,
 // never through a link, except that SKILL.md and the directory may be links themselves.
 
-#include <paddock/file.hpp>
-#include <paddock/skill_store.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/skills/skill_uri.hpp"
 
-#include <paddock/lexical_path.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 namespace paddock::mcp {
 namespace {

@@ -4,7 +4,7 @@
 // The URIs of a skill's files: skill://ID/PATH. The extension wants the last part before PATH to be
 // the skill's name, so where the directory is called otherwise it is skill://ID/NAME/PATH.
 
-#include <paddock/skill_store.hpp>
+#include <paddock/skill/store.hpp>
 
 #include <optional>
 #include <string>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/base64.hpp"
-#include "mcp/json_members.hpp"
+#include "mcp/json/base64.hpp"
+#include "mcp/json/json_members.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_files.hpp"
 #include "mcp/skills/skill_uri.hpp"
 
-#include <paddock/detail/excerpt.hpp>
-#include <paddock/detail/visible_text.hpp>
-#include <paddock/lexical_path.hpp>
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/base/detail/visible_text.hpp>
 #include <paddock/mcp/skills.hpp>
-#include <paddock/mime.hpp>
+#include <paddock/mime/mime.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/json_escape.hpp"
+#include "mcp/json/json_escape.hpp"
 #include "mcp/tools/tools.hpp"
 
-#include <paddock/directory.hpp>
+#include <paddock/file/directory.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
-#include <paddock/command.hpp>
-#include <paddock/environment.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/exec/environment.hpp>
 
 #include <gsl/util>
 

@@ -3,7 +3,7 @@
 
 #include "mcp/tools/exec_programs.hpp"
 
-#include <paddock/lexical_path.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
 #include <initializer_list>

@@ -3,8 +3,8 @@
 
 // What the end of a command means: an answer, or a failure and perhaps its cause.
 
-#include <paddock/command.hpp>
-#include <paddock/root.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/path/root.hpp>
 
 #include <optional>
 #include <string>

@@ -3,8 +3,8 @@
 
 #include "sys/syscall.hpp"
 
-#include <paddock/lexical_path.hpp>
 #include <paddock/mcp/json.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 

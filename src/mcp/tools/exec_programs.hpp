@@ -4,8 +4,8 @@
 // What a command line says about the program it names: whether that needs a network, whether it is
 // installed out of the command's sight, and whether it is a whole command line by mistake.
 
-#include <paddock/command.hpp>
-#include <paddock/root.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/path/root.hpp>
 
 #include <optional>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include "mcp/tools/tools.hpp"
 
-#include <paddock/command.hpp>
+#include <paddock/exec/command.hpp>
 
 #include <cstddef>
 #include <string_view>

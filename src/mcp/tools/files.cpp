@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/tools.hpp"
 
-#include <paddock/detail/utf8.hpp>
-#include <paddock/file.hpp>
-#include <paddock/mime.hpp>
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/mime/mime.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/tools.hpp"
 
-#include <paddock/detail/excerpt.hpp>
+#include <paddock/base/detail/excerpt.hpp>
 
 #include <array>
 #include <cstdio>

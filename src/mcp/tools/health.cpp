@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "confinement_policy.hpp"
+#include "exec/confinement_policy.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 

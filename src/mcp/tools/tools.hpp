@@ -4,13 +4,13 @@
 // What the families of workspace tools share: the state behind them, the shape of a row of the
 // table, and the way results and failures are written.
 
-#include <paddock/lexical_path.hpp>
+#include <paddock/base/work_bounds.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/tool.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
-#include <paddock/root.hpp>
-#include <paddock/todo.hpp>
-#include <paddock/work_bounds.hpp>
+#include <paddock/path/lexical_path.hpp>
+#include <paddock/path/root.hpp>
+#include <paddock/todo/todo.hpp>
 
 #include <array>
 #include <atomic>

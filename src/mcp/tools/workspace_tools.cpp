@@ -2,7 +2,7 @@
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
-#include <paddock/command.hpp>
+#include <paddock/exec/command.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
 #include <algorithm>

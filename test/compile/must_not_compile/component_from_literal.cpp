@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A component is made by component::from, which checks it; text never becomes one by itself.
 // expect: invalid initialization of reference|no matching function
-#include <paddock/root.hpp>
+#include <paddock/path/root.hpp>
 
 void take(const paddock::component& name);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A descriptor has one owner.
 // expect: deleted
-#include <paddock/file_descriptor.hpp>
+#include <paddock/base/file_descriptor.hpp>
 
 #include <utility>
 

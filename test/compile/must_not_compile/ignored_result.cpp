@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A result that nobody looks at is a warning, and warnings are errors in our builds.
 // expect: nodiscard|unused-result
-#include <paddock/result.hpp>
+#include <paddock/base/result.hpp>
 
 paddock::result<int> answer();
 

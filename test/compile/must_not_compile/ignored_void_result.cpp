@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Also when there is no value in it.
 // expect: nodiscard|unused-result
-#include <paddock/result.hpp>
+#include <paddock/base/result.hpp>
 
 paddock::result<void> act();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A negative limit is refused instead of becoming a huge one.
 // expect: narrowing
-#include <paddock/limits.hpp>
+#include <paddock/base/limits.hpp>
 
 #ifdef BAD
 constexpr paddock::limits bounds{.write_characters_max = -1};

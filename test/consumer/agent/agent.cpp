@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // An agent of somebody else: a loop that asks a model for an action and carries it out with the
 // primitives. The model here is a script; it is told of its mistakes and corrects them.
-#include <paddock/command.hpp>
-#include <paddock/directory.hpp>
-#include <paddock/file.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/file/directory.hpp>
+#include <paddock/file/file.hpp>
 
 #include <cstdio>
 #include <string>

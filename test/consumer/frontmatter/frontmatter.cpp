@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program of somebody else that takes one header, links nothing, and is built without exceptions
 // and run-time types.
-#include <paddock/frontmatter.hpp>
+#include <paddock/frontmatter/frontmatter.hpp>
 #include <paddock/version.hpp>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An MCP server of somebody else: the built-in tools but exec, and one of its own that works in the
 // same workspace.
-#include <paddock/file.hpp>
+#include <paddock/file/file.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 

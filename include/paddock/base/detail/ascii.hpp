@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Case folding of ASCII letters, independent of the locale. Other bytes stay as they are.
+
+#include <paddock/base/config.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace paddock::detail {
+
+[[nodiscard]] constexpr char ascii_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] constexpr char ascii_upper(char c) noexcept {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+[[nodiscard]] constexpr bool equal_ignoring_ascii_case(std::string_view a,
+                                                       std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
+  return true;
+}
+
+/// Order by bytes after folding: negative, 0 or positive.
+[[nodiscard]] constexpr int compare_ignoring_ascii_case(std::string_view a,
+                                                        std::string_view b) noexcept {
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    const int difference = static_cast<unsigned char>(ascii_lower(a[i])) -
+                           static_cast<unsigned char>(ascii_lower(b[i]));
+    if (difference != 0) return difference;
+  }
+  return a.size() < b.size() ? -1 : a.size() > b.size() ? 1 : 0;
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// What a command may touch: a policy goes in, a report of what the kernel really enforces comes
+/// out.
+///
+/// By default a command can change nothing outside its workspace and its own scratch space (a /tmp,
+/// /dev/shm and home directory that exist only while it runs), read nothing but the workspace and
+/// the installed programs, reach no network, see or change no protected entry, and outlive nothing.
+///
+/// A layer that is `required` and cannot be had makes `run` refuse before the program starts; a
+/// layer that is `best_effort` and cannot be had is listed as missing. Nothing is ever weaker in
+/// silence: `layer_report::missing` also says what a layer that was applied leaves open here.
+///
+/// Not guaranteed: protection from a bug in the kernel; a bound on the disk space of the workspace;
+/// secrecy of what the workspace itself holds. Hard links inside the workspace to files outside it
+/// are those files. A bound on processes does not hold for root.
+///
+/// Thread-safety: plain values; `probe_confinement` may be called from any thread.
+
+#include <paddock/base/result.hpp>
+#include <paddock/path/protected_names.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+/// How much the caller wants a layer.
+enum class demand : std::uint8_t {
+  off,         ///< not wanted; the command has what this process has
+  best_effort, ///< applied where it can be; the report says when it was not
+  required,    ///< without it the command does not run
+};
+
+// The one table of the layers.
+// X(enumerator, wire name, demand by default, what it does, what to do where it is missing)
+// clang-format off
+#define PADDOCK_CONFINEMENT_LAYERS(X)                                                                                              \
+  X(file_system,       "file_system", required,    "reads only the workspace and installed programs, writes only the workspace and scratch space", "allow user namespaces, or use a kernel with Landlock (6.2 or later)") \
+  X(network,           "network",     required,    "reaches no network and no socket of another program",                          "use a kernel with seccomp filters, or allow user namespaces") \
+  X(kill,              "kill",        required,    "nothing that the command started outlives it",                                 "allow user namespaces, or use a kernel with Landlock (6.12 or later)") \
+  X(protected_entries, "protected",   best_effort, "hidden entries of the workspace are out of reach, protected ones read-only",    "allow user namespaces, or keep such entries outside the workspace") \
+  X(ipc,               "ipc",         best_effort, "shares no memory, message queue or semaphore with other programs",             "allow user namespaces") \
+  X(privileges,        "privileges",  best_effort, "holds and gains no privileges; system calls that attack the kernel are denied", "use a kernel with seccomp filters") \
+  X(limits,            "limits",      best_effort, "is bounded in memory, processes, file size and processor time, and dumps no core", "raise the hard limits (ulimit -H) of the calling process")
+// clang-format on
+
+enum class confinement_layer : std::uint8_t {
+#define X(name, wire, usual, text, advice) name,
+  PADDOCK_CONFINEMENT_LAYERS(X)
+#undef X
+};
+
+inline constexpr confinement_layer confinement_layers[] = {
+#define X(name, wire, usual, text, advice) confinement_layer::name,
+    PADDOCK_CONFINEMENT_LAYERS(X)
+#undef X
+};
+
+/// The stable name of a layer, as it appears in JSON.
+[[nodiscard]] std::string_view wire_name(confinement_layer layer) noexcept;
+/// What the layer does, as a sentence about the command: no capital, no full stop.
+[[nodiscard]] std::string_view text(confinement_layer layer) noexcept;
+/// What a person can do where the layer is missing, in the imperative.
+[[nodiscard]] std::string_view advice(confinement_layer layer) noexcept;
+
+/// Bounds of the `limits` layer; 0: none. Each holds for one process, but `processes`, which counts
+/// those of the same user.
+struct resource_limits {
+  std::uint64_t memory_bytes = 0; ///< heap and other private writable memory (RLIMIT_DATA)
+  std::uint64_t processes = 0;
+  std::uint64_t file_size_bytes = 0;
+  std::uint64_t cpu_seconds = 0;
+};
+
+/// A variable of this process's environment; empty: not set.
+[[nodiscard]] std::string process_variable(const char* name);
+
+struct confinement_policy {
+#define X(name, wire, usual, text, advice) demand name = demand::usual;
+  PADDOCK_CONFINEMENT_LAYERS(X)
+#undef X
+
+  /// Absolute paths of files and directories that may be read and run, beside the installed
+  /// programs (see search_path). Without one of them, or of the next, the layer file_system is
+  /// missing: they have to exist and be in reach of this user, and may not lead through a link that
+  /// the command could change. One that lies in the workspace or in a write path adds nothing.
+  std::vector<std::string> read_paths{};
+  /// Absolute paths that may be changed as well.
+  std::vector<std::string> write_paths{};
+  /// Where programs are installed, in the form of PATH; at first the PATH of this process. Visible
+  /// are /usr, /bin, /lib and the like, the part of /etc that programs need, the directories named
+  /// here, and beside those called bin, sbin or shims the libraries of the same installation; never
+  /// the home directory or one above the workspace, and nothing because of a directory that the
+  /// command could change or that a link in such a directory leads to. Entries that are not
+  /// absolute or do not exist mean nothing. The PATH of the command has no say in this.
+  std::string search_path = process_variable("PATH");
+  /// Covered by an empty directory of the command's own; at first the HOME of this process. Not
+  /// absolute, or "/": there is none. The HOME of the command has no say in this.
+  std::string home = process_variable("HOME");
+  /// What commands do not see, or cannot change, by its name. It has to be there when the command
+  /// starts; what appears meanwhile at the top, or in a repository's `.git`, is moved aside when
+  /// the command has ended (command_outcome::moved_aside). A repository that appears while a
+  /// command of this process runs is the command's own, for as long as this process remembers it.
+  std::vector<protected_name> protected_names = usual_protected_names();
+  /// Absolute paths of files and directories that are read-only where they lie in the workspace or
+  /// in a write path, and cannot be moved with what they lie in.
+  std::vector<std::string> read_only_paths{};
+  resource_limits bounds{};
+
+  /// Every layer off: the command may do what this process may do. It still gains no privileges,
+  /// and its whole tree is still ended as well as can be without the kernel's help.
+  [[nodiscard]] static confinement_policy host();
+  /// Every layer best_effort: runs anywhere, as confined as can be.
+  [[nodiscard]] static confinement_policy best_effort();
+
+  /// Whether the layer is required, wanted where it can be had, or off.
+  [[nodiscard]] demand wanted(confinement_layer layer) const noexcept;
+  /// The same, to be changed.
+  [[nodiscard]] demand& wanted(confinement_layer layer) noexcept;
+};
+
+/// What became of one layer.
+struct layer_report {
+  confinement_layer layer{};
+  demand wanted = demand::off;
+  bool applied = false;
+  std::string mechanism; ///< what enforces it: "mount namespace, Landlock"; empty unless applied
+  std::string missing;   ///< why it could not be applied, or what it leaves open; empty: nothing
+};
+
+/// One entry per layer, in the order of the table.
+struct confinement_report {
+  confinement_report() noexcept;
+
+  std::array<layer_report, std::size(confinement_layers)> layers;
+
+  /// What became of that layer.
+  [[nodiscard]] const layer_report& of(confinement_layer layer) const noexcept {
+    return layers[static_cast<std::size_t>(layer)];
+  }
+  /// The same, to be changed.
+  [[nodiscard]] layer_report& of(confinement_layer layer) noexcept {
+    return layers[static_cast<std::size_t>(layer)];
+  }
+  /// Every layer that was wanted is applied and leaves nothing open.
+  [[nodiscard]] bool complete() const noexcept;
+  /// Every layer that was required is applied.
+  [[nodiscard]] bool satisfied() const noexcept;
+  /// The required layers that are not applied, each with its reason: " network (reason) kill
+  /// (reason)"; empty when satisfied.
+  [[nodiscard]] std::string unmet() const;
+};
+
+/// Tries the policy as it is, on the workspace that it is for (a directory descriptor, borrowed;
+/// -1: a throw-away one): every layer that is wanted is really applied to a child, which then tries
+/// to read, write and change attributes outside, also by an odd PATH and HOME, to open a socket, to
+/// see a protected entry, to gain privileges and to leave some behind. It changes nothing in the
+/// workspace. A layer that claims to hold and does not is reported as missing. Takes a few
+/// milliseconds and never refuses. `helper` as in command::helper. Errors: those of `run`, and
+/// those of making a temporary directory that lies in no path of the policy (unsupported: there is
+/// none).
+[[nodiscard]] result<confinement_report> probe_confinement(const confinement_policy& policy,
+                                                           const std::string& helper = {},
+                                                           int workspace = -1);
+
+} // namespace paddock

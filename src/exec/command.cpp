@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+#include "exec/command_output.hpp"
+#include "exec/confinement_policy.hpp"
+#include "exec/protocol/exec_protocol.hpp"
+#include "exec/supervised_program.hpp"
+#include "sys/cancellation.hpp"
+#include "sys/process.hpp"
+#include "sys/stream.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/exec/command.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+constexpr std::size_t read_buffer_bytes = 64UL * 1024;
+/// What a process outside the tree that was handed a pipe may still write is not waited for longer
+/// than this.
+constexpr std::int64_t drain_ms_max = 300;
+/// How much later than promised the helper may report before it counts as stuck.
+constexpr std::int64_t helper_late_ms_max = 2'000;
+constexpr std::int64_t tick_ms = 200;
+
+bool has_nul(const std::string& text) {
+  return text.find('\0') != std::string::npos;
+}
+
+result<void> check_directory(int fd, const char* operation) {
+  if (fd < 0) return error{error_code::invalid_argument, 0, operation};
+  const auto status = sys::status_at(fd, "");
+  if (!status) {
+    const int os_errno = status.error().os_errno;
+    const bool unusable = os_errno == EBADF;
+    return error{unusable ? error_code::invalid_argument : status.error().code, os_errno,
+                 operation};
+  }
+  if (status->kind != entry_kind::directory)
+    return error{error_code::not_a_directory, ENOTDIR, operation};
+  if (status->links == 0) return error{error_code::not_found, ENOENT, operation};
+  return {};
+}
+
+result<void> check(const command& asked) {
+  if (asked.argv.empty() || asked.argv[0].empty() || std::ranges::any_of(asked.argv, has_nul))
+    return error{error_code::invalid_argument, 0, "argv"};
+  for (const std::string& variable : asked.environment) {
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string::npos || equals == 0 || has_nul(variable))
+      return error{error_code::invalid_argument, 0, "environment"};
+  }
+  if (asked.timeout_ms <= 0 || asked.kill_grace_ms < 0)
+    return error{error_code::invalid_argument, 0, "timeout"};
+  PADDOCK_CHECK(check_directory(asked.working_directory, "working_directory"));
+  return asked.workspace < 0 ? result<void>() : check_directory(asked.workspace, "workspace");
+}
+
+std::int64_t later(std::int64_t time_ms, std::int64_t by_ms) {
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  return by_ms > never - time_ms ? never : time_ms + by_ms;
+}
+
+struct started_command {
+  supervised_program program;
+  file_descriptor out;
+  file_descriptor err;
+};
+
+result<started_command> start(const command& asked, const entries_to_protect& entries) {
+  PADDOCK_TRY(auto out, sys::pipe2(0));
+  PADDOCK_TRY(auto err, sys::pipe2(0));
+  PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
+  PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
+  PADDOCK_TRY(auto program,
+              supervised_program::start(
+                  {.argv = asked.argv,
+                   .environment = asked.environment,
+                   .out = out.second.get(),
+                   .err = err.second.get(),
+                   .working_directory = asked.working_directory,
+                   .workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace,
+                   .confinement = asked.confinement,
+                   .entries = entries,
+                   .kill_grace_ms = asked.kill_grace_ms,
+                   .helper = asked.helper}));
+  return started_command{std::move(program), std::move(out.first), std::move(err.first)};
+}
+
+/// One call of `run`, from the start of the helper to the end of the tree.
+class command_run {
+public:
+  command_run(const command& asked, const entries_to_protect& entries, started_command running,
+              int cancel_fd, std::int64_t began)
+      : asked_(asked), entries_(entries), running_(std::move(running)), cancel_fd_(cancel_fd),
+        began_(began), wake_at_(later(began, asked.timeout_ms)),
+        buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
+        out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
+        err_(asked.err == capture::keep ? asked.output_bytes_max : 0) {}
+
+  result<command_outcome> finish(confinement_report* report) &&;
+
+private:
+  enum class phase : std::uint8_t { running, ending, draining };
+
+  bool step();
+  void time_passed();
+  void stop(ending why);
+  void take_event();
+  void apply(const sys::exec_message& message);
+  void apply(const sys::exec_appeared& told);
+  void apply(const sys::exec_appeared_elsewhere& told);
+  void note_appeared(const std::string& path, const sys::exec_appeared& told);
+  void note_confinement(const sys::exec_confined& told);
+  void supervisor_lost();
+  void give_up(const error& reason);
+  void start_draining();
+  void take_output(output_stream stream, file_descriptor& from, output_collector& into);
+
+  const command& asked_;
+  const entries_to_protect& entries_;
+  started_command running_;
+  int cancel_fd_;
+  std::int64_t began_;
+  std::int64_t wake_at_;
+  std::unique_ptr<char[]> buffer_;
+  output_collector out_;
+  output_collector err_;
+  phase phase_ = phase::running;
+  bool started_ = false;
+  int process_group_ = 0; ///< 0 until the helper has told, and in a PID namespace
+  bool ended_ = false;    ///< the command's wait status is known
+  std::optional<ending> stopped_;
+  std::optional<error> failed_;
+  command_outcome outcome_;
+};
+
+/// Waits for the next thing to happen; false when there is nothing more to wait for.
+bool command_run::step() {
+  std::array<pollfd, 4> events{{{running_.program.channel.get(), POLLIN, 0},
+                                {running_.out.get(), POLLIN, 0},
+                                {running_.err.get(), POLLIN, 0},
+                                {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0}}};
+  std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
+  if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);
+  if (const auto ready = sys::poll(events, wait_ms); !ready) {
+    give_up(ready.error());
+    return false;
+  }
+  if (asked_.on_tick) asked_.on_tick();
+  if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
+  if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
+  if (events[0].revents != 0) take_event();
+  if (events[3].revents != 0 && phase_ == phase::running && !ended_) stop(ending::cancelled);
+  if (sys::monotonic_ms() >= wake_at_) time_passed();
+  return phase_ != phase::draining || running_.out || running_.err;
+}
+
+void command_run::time_passed() {
+  switch (phase_) {
+  case phase::running:
+    stop(ending::timed_out);
+    break;
+  case phase::ending:
+    running_.program.signal(SIGKILL); // then the channel ends
+    wake_at_ = later(wake_at_, helper_late_ms_max);
+    break;
+  case phase::draining:
+    running_.out.reset();
+    running_.err.reset();
+    break;
+  }
+}
+
+void command_run::stop(ending why) {
+  stopped_ = why;
+  phase_ = phase::ending;
+  wake_at_ = later(sys::monotonic_ms(),
+                   later(sys::tree_end_ms_max + helper_late_ms_max, asked_.kill_grace_ms));
+  running_.program.terminate();
+}
+
+void command_run::take_event() {
+  union {
+    sys::exec_message message;
+    sys::exec_confined confined;
+    sys::exec_appeared appeared;
+    sys::exec_appeared_elsewhere elsewhere;
+  } received;
+  static_assert(sizeof received.message != sizeof received.confined &&
+                sizeof received.message != sizeof received.appeared &&
+                sizeof received.confined != sizeof received.appeared &&
+                sizeof received.elsewhere > sizeof received.confined &&
+                sizeof received.elsewhere > sizeof received.message);
+  const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
+  const auto size = sys::recv_nowait(running_.program.channel.get(), bytes);
+  if (!size && size.error().os_errno == EAGAIN) return;
+  if (!size && size.error().os_errno != ECONNRESET) // it died without having read everything
+    give_up(size.error());
+  else if (size && *size == sizeof received.message)
+    apply(received.message);
+  else if (size && *size == sizeof received.confined)
+    note_confinement(received.confined);
+  else if (size && *size == sizeof received.appeared)
+    apply(received.appeared);
+  else if (size && *size == sizeof received.elsewhere)
+    apply(received.elsewhere);
+  else
+    supervisor_lost();
+}
+
+void command_run::note_confinement(const sys::exec_confined& told) {
+  outcome_.confinement = confine::describe(asked_.confinement, told.taken);
+  layer_report& row = outcome_.confinement.of(confinement_layer::protected_entries);
+  if (row.applied && row.missing.empty()) row.missing = entries_.unseen;
+  if (row.applied && row.missing.empty() && told.unheld != 0)
+    row.missing = "more repositories than this process may have files open (ulimit -n): what "
+                  "appears in one of the others is not found where the command has moved it";
+}
+
+void command_run::apply(const sys::exec_appeared& told) {
+  if (told.index >= entries_.list.size()) return;
+  const std::string path = entries_.list[told.index].path.substr(0, told.bytes);
+  switch (told.how) {
+  case sys::appearance::moved:
+    return note_appeared(path, told);
+  case sys::appearance::uncovered:
+    return outcome_.uncovered.push_back(path);
+  case sys::appearance::led_elsewhere:
+    return outcome_.led_elsewhere.push_back(path);
+  }
+}
+
+void command_run::apply(const sys::exec_appeared_elsewhere& told) {
+  const std::string_view all(told.path, sizeof told.path);
+  const std::string_view path = all.substr(0, all.find(char{}));
+  note_appeared(std::string(path), told.what);
+}
+
+void command_run::note_appeared(const std::string& path, const sys::exec_appeared& told) {
+  appeared_entry entry{.path = path, .moved_to = {}, .os_errno = told.os_errno};
+  if (told.os_errno == 0) {
+    std::array<char, 17> digits{};
+    (void)std::snprintf(digits.data(), digits.size(), "%08x%08x", told.suffix[0], told.suffix[1]);
+    entry.moved_to = path + sys::moved_aside_mark + digits.data();
+  }
+  outcome_.moved_aside.push_back(std::move(entry));
+}
+
+void command_run::apply(const sys::exec_message& message) {
+  switch (message.event) {
+  case sys::exec_event::started:
+    started_ = true;
+    process_group_ = message.first;
+    break;
+  case sys::exec_event::failed:
+    failed_ = supervised_program::start_error(message);
+    break;
+  case sys::exec_event::ended:
+    ended_ = true;
+    if (WIFEXITED(message.first))
+      outcome_.exit_code = WEXITSTATUS(message.first);
+    else
+      outcome_.signal = WTERMSIG(message.first);
+    outcome_.supervisor_killed = message.second != 0;
+    if (phase_ == phase::running) { // the deadline was for the command; the tree has its own
+      phase_ = phase::ending;
+      wake_at_ = later(sys::monotonic_ms(), sys::tree_end_ms_max + helper_late_ms_max);
+    }
+    break;
+  case sys::exec_event::confined:
+  case sys::exec_event::appeared:
+    break; // have sizes of their own
+  case sys::exec_event::done:
+    switch (static_cast<sys::tree_remains>(message.first)) {
+    case sys::tree_remains::nothing:
+      outcome_.kill = tree_kill::not_needed;
+      break;
+    case sys::tree_remains::nothing_killed:
+      outcome_.kill = tree_kill::subreaper;
+      break;
+    case sys::tree_remains::namespace_killed:
+      outcome_.kill = tree_kill::pid_namespace;
+      break;
+    case sys::tree_remains::group_killed:
+      outcome_.kill = tree_kill::control_group;
+      break;
+    case sys::tree_remains::unknown:
+      outcome_.kill = tree_kill::process_group;
+      break;
+    }
+    outcome_.leftovers_killed = message.second != 0;
+    start_draining();
+    break;
+  }
+}
+
+/// The helper was killed. Its death kills the command and the command's parent; daemons in other
+/// groups are out of reach.
+void command_run::supervisor_lost() {
+  if (!started_) {
+    if (!failed_) failed_ = error{error_code::unsupported, 0, "helper"};
+  } else {
+    if (process_group_ != 0) (void)sys::kill_group(process_group_, SIGKILL).has_value();
+    outcome_.supervisor_killed = true;
+    outcome_.kill = process_group_ == 0 ? tree_kill::pid_namespace : tree_kill::process_group;
+    if (!ended_) outcome_.signal = SIGKILL;
+  }
+  start_draining();
+}
+
+/// This process cannot follow the command any more, so it is ended: by the helper, which meets the
+/// end of the channel.
+void command_run::give_up(const error& reason) {
+  failed_ = reason;
+  running_.out.reset();
+  running_.err.reset();
+  start_draining();
+}
+
+void command_run::start_draining() {
+  phase_ = phase::draining;
+  running_.program.channel.reset();
+  wake_at_ = later(sys::monotonic_ms(), drain_ms_max);
+}
+
+void command_run::take_output(output_stream stream, file_descriptor& from, output_collector& into) {
+  const auto size = sys::read(from.get(), {buffer_.get(), read_buffer_bytes});
+  if (!size && size.error().os_errno == EAGAIN) return;
+  if (!size || *size == 0) {
+    from.reset();
+    return;
+  }
+  const std::string_view bytes(buffer_.get(), *size);
+  if (asked_.on_output) asked_.on_output(stream, bytes);
+  into.append(bytes);
+}
+
+result<command_outcome> command_run::finish(confinement_report* report) && {
+  outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not tell");
+  while (step()) {
+  }
+  if (report != nullptr) *report = outcome_.confinement;
+  if (failed_) return *failed_;
+  outcome_.ended = stopped_.value_or(outcome_.exit_code ? ending::exited : ending::signalled);
+  outcome_.out = std::move(out_).finish();
+  outcome_.err = std::move(err_).finish();
+  outcome_.duration_ms = sys::monotonic_ms() - began_;
+  return std::move(outcome_);
+}
+
+} // namespace
+
+result<command_outcome> run(const command& command, const cancellation* cancel,
+                            confinement_report* report) {
+  const std::int64_t began = sys::monotonic_ms();
+  if (report != nullptr) *report = confine::describe_unknown(command.confinement, "not started");
+  PADDOCK_CHECK(check(command));
+  int cancel_fd = -1;
+  if (cancel != nullptr) {
+    if (cancel->requested()) return error{error_code::cancelled, 0, "cancellation"};
+    const auto watched = cancellation_watch::descriptor(*cancel);
+    if (!watched) return error{watched.error().code, watched.error().os_errno, "cancellation"};
+    cancel_fd = *watched;
+  }
+  // What was to be protected may have been moved before it could be: then it is looked for again.
+  constexpr unsigned attempts_max = 8;
+  const int workspace = command.workspace < 0 ? command.working_directory : command.workspace;
+  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+    PADDOCK_TRY(const auto watch,
+                workspace_watch::begin(workspace, command.confinement, {.again = attempt > 0}));
+    if (is_refused_for(watch.entries(), command.confinement)) {
+      if (report != nullptr)
+        report->of(confinement_layer::protected_entries).missing = watch.entries().unseen;
+      return error{error_code::confinement_unavailable, 0, "confinement"};
+    }
+    PADDOCK_TRY(auto running, start(command, watch.entries()));
+    auto outcome =
+        command_run(command, watch.entries(), std::move(running), cancel_fd, began).finish(report);
+    if (outcome || outcome.error().code != error_code::confinement_unavailable ||
+        outcome.error().os_errno != ESTALE)
+      return outcome;
+  }
+  return error{error_code::conflict, ESTALE, "workspace"};
+}
+
+} // namespace paddock

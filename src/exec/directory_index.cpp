@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "exec/directory_index.hpp"
+
+#include "base/parallel_blocks.hpp"
+#include "file/directory_stream.hpp"
+#include "path/git_names.hpp"
+#include "path/resolve.hpp"
+#include "sys/syscall.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// A directory may change again within one step of the clock that its times are taken from.
+std::int64_t clock_step_ns(const file_status& status) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const bool whole_seconds = status.changed_ns % second == 0 && status.modified_ns % second == 0;
+  return whole_seconds ? 2 * second : 20'000'000;
+}
+
+bool is_unchanged(const directory_index::directory& known, const file_status& now) {
+  return now.kind == entry_kind::directory && now.same_object(known.status) &&
+         now.changed_ns == known.status.changed_ns && now.modified_ns == known.status.modified_ns &&
+         now.changed_ns < known.settled_ns;
+}
+
+/// Precondition: they are sorted.
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::binary_search(names, name);
+}
+
+/// Of what git keeps for itself, only what holds other repositories.
+bool may_hold_repositories(std::string_view directory, std::string_view name) {
+  if (!is_of_git(directory)) return true;
+  if (is_git_directory(directory)) return name == "modules" || name == "worktrees";
+  return name != "objects" && name != "refs" && name != "logs" && name != "hooks" && name != "info";
+}
+
+} // namespace
+
+std::string below(std::string_view directory, std::string_view name) {
+  std::string path(directory);
+  if (!path.empty()) path += '/';
+  return path.append(name);
+}
+
+result<void> directory_index::refresh(int top) {
+  PADDOCK_TRY([[maybe_unused]] const auto status, sys::status_at(top, "."));
+  const auto give_up_at = sys::monotonic_ms() + refresh_ms_max;
+  // Some at a time, so that each refresh gets on.
+  const auto is_late = [&](std::size_t done) {
+    return (done & 63U) == 63U && sys::monotonic_ms() >= give_up_at;
+  };
+  const bool were_unlisted = std::exchange(unlisted_, false);
+  outdated_ = false;
+  if (!known_.contains("")) pending_.emplace_back();
+  std::size_t done = 0;
+  for (const std::string& path : take_changed(top)) {
+    outdated_ = is_late(done++);
+    if (outdated_) break;
+    list(top, path);
+  }
+  if (were_unlisted && known_.size() < known_max_)
+    find_unlisted();
+  else
+    unlisted_ = unlisted_ || were_unlisted;
+  for (; !pending_.empty() && known_.size() < known_max_ && !is_late(done); ++done) {
+    const std::string path = std::move(pending_.front());
+    pending_.pop_front();
+    list(top, path);
+  }
+  unlisted_ = unlisted_ || !pending_.empty();
+  pending_ = {};
+  return {};
+}
+
+void directory_index::doubt() {
+  for (auto& [path, known] : known_)
+    if (!known.names.empty()) known.settled_ns = 0;
+}
+
+/// Forgets what is gone. Of what has changed, those with names come first: they are acted upon.
+std::vector<std::string> directory_index::take_changed(int top) {
+  enum class state : std::uint8_t { unchanged, changed, gone };
+  struct look {
+    const std::string* path;
+    const directory* known;
+    state now = state::unchanged;
+  };
+  std::vector<look> all;
+  all.reserve(known_.size());
+  for (const auto& [path, known] : known_)
+    all.push_back({&path, &known});
+  constexpr std::size_t worth_a_thread = 2'048;
+  parallel_blocks looking(all.size(), all.size() < worth_a_thread ? 1 : 2, [&](std::size_t i) {
+    look& each = all[i];
+    const char* path = each.path->empty() ? "." : each.path->c_str();
+    const auto now = sys::status_at(top, path, AT_SYMLINK_NOFOLLOW);
+    const bool is_gone = now ? now->kind != entry_kind::directory
+                             : now.error().code == error_code::not_found ||
+                                   now.error().code == error_code::not_a_directory;
+    if (is_gone)
+      each.now = state::gone;
+    else if (!now || !is_unchanged(*each.known, *now))
+      each.now = state::changed;
+  });
+  looking.finish();
+  std::vector<std::string> gone;
+  std::vector<std::string> changed;
+  for (const bool with_names : {true, false})
+    for (const look& each : all)
+      if (each.now == state::changed && each.known->names.empty() != with_names)
+        changed.push_back(*each.path);
+  for (const look& each : all)
+    if (each.now == state::gone) gone.push_back(*each.path);
+  for (const std::string& path : gone)
+    forget(path);
+  return changed;
+}
+
+/// Those nearer to the top first.
+void directory_index::find_unlisted() {
+  pending_ = {};
+  unlisted_ = false;
+  for (const auto& [path, known] : known_) {
+    if (unlisted_) break;
+    for (const std::string& name : known.subdirectories)
+      if (std::string child = below(path, name); !known_.contains(child))
+        add_pending(std::move(child));
+  }
+  std::ranges::sort(pending_, [](const std::string& a, const std::string& b) {
+    const auto depth_of = [](const std::string& path) { return std::ranges::count(path, '/'); };
+    return std::pair(depth_of(a), std::string_view(a)) <
+           std::pair(depth_of(b), std::string_view(b));
+  });
+}
+
+void directory_index::add_pending(std::string path) {
+  if (known_.size() + pending_.size() < known_max_)
+    pending_.push_back(std::move(path));
+  else
+    unlisted_ = true;
+}
+
+/// The directory above has been looked at before and, it may be, locked since.
+bool directory_index::is_in_reach(const std::string& path) const {
+  if (path.empty()) return true;
+  const auto slash = path.rfind('/');
+  const auto above = known_.find(slash == path.npos ? "" : path.substr(0, slash));
+  return above != known_.end() && !above->second.unreadable;
+}
+
+void directory_index::list(int top, const std::string& path) {
+  if (!is_in_reach(path)) return forget(path);
+  resolve::scope in;
+  in.root = top;
+  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
+  const auto before_ns = sys::file_clock_ns();
+  auto fd = resolve::open_strict(in, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (!fd && fd.error().code != error_code::permission_denied &&
+      fd.error().code != error_code::name_too_long)
+    return forget(path);
+  directory fresh;
+  if (fd) {
+    const auto status = sys::status_at(fd->get(), "");
+    if (!status) return forget(path);
+    fresh.status = *status;
+    fresh.settled_ns = before_ns - clock_step_ns(*status);
+    const auto listed = for_each_entry(fd->get(), [&](std::string_view name, unsigned char type) {
+      const interest meant = matters_(name);
+      if (meant != interest::none) fresh.names.emplace_back(name);
+      if (meant != interest::closed && (type == DT_DIR || type == DT_UNKNOWN) &&
+          may_hold_repositories(path, name))
+        fresh.subdirectories.emplace_back(name);
+      return true;
+    });
+    // Without the right to search it, nothing in it can be covered either.
+    fresh.unreadable = !listed || !sys::status_at(fd->get(), ".");
+    if (fresh.unreadable) fresh.subdirectories.clear();
+  } else {
+    fresh.unreadable = true;
+  }
+  std::ranges::sort(fresh.subdirectories);
+  directory& known = known_[path];
+  const auto before = std::exchange(known.subdirectories, {});
+  known = std::move(fresh);
+  for (const std::string& name : before)
+    if (!contains(known.subdirectories, name)) forget(below(path, name));
+  for (const std::string& name : known.subdirectories)
+    if (std::string child = below(path, name); !known_.contains(child))
+      add_pending(std::move(child));
+}
+
+void directory_index::forget(const std::string& path) {
+  known_.erase(path);
+  const std::string inside = path + '/';
+  auto first = known_.lower_bound(inside);
+  auto last = first;
+  while (last != known_.end() && last->first.starts_with(inside))
+    ++last;
+  known_.erase(first, last);
+}
+
+} // namespace paddock

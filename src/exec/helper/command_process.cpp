@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include "exec/helper/command_process.hpp"
+
+#include "exec/helper/control_group.hpp"
+#include "exec/helper/policy/text.hpp"
+#include "exec/helper/privileges.hpp"
+#include "exec/helper/program.hpp"
+#include "exec/helper/root/landlock.hpp"
+#include "exec/helper/root/private_root.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+using namespace paddock::sys;
+
+namespace paddock::exec {
+namespace {
+
+using confine::step;
+
+bool same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+void name_of(int fd, char (&name)[PATH_MAX], struct stat& status) {
+  name[0] = '\0';
+  if (::fstat(fd, &status) != 0 || status.st_nlink == 0) return;
+  (void)name_of_descriptor(fd, name, sizeof name);
+}
+
+// --- the command --------------------------------------------------------------------------------
+
+/// 64 on every architecture that is supported; the C library keeps two of them for itself.
+constexpr int signal_max = 64;
+
+void restore_signals() {
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number <= signal_max; ++number)
+    if (number != SIGKILL && number != SIGSTOP) ::sigaction(number, &action, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// In a mount namespace of its own the descriptor would lead past what is mounted there.
+void enter_directory(const command_setup& setup, const new_namespaces& made) {
+  const int channel = setup.given.channel;
+  if ((made.flags & CLONE_NEWNS) == 0) {
+    if (::fchdir(setup.given.directory) != 0) fail(channel, exec_stage::working_directory, errno);
+    return;
+  }
+  struct stat here{};
+  if (::chdir(setup.where.directory) != 0) fail(channel, exec_stage::working_directory, errno);
+  if (::stat(".", &here) != 0 || !same(here, setup.where.directory_status))
+    fail(channel, exec_stage::working_directory, ENOENT);
+}
+
+/// The home and temporary directories of the environment have to be there.
+void point_to_scratch(const shared_state& shared) {
+  const char* temporary = std::getenv("TMPDIR");
+  if (shared.scratch[0] != '\0') {
+    ::setenv("TMPDIR", shared.scratch, 1);
+    ::setenv("HOME", shared.scratch, 1);
+    ::setenv("GIT_CONFIG_NOSYSTEM", "1",
+             0); // Landlock denies /etc/gitconfig, and git then gives up
+  } else if (temporary != nullptr && ::access(temporary, W_OK) != 0) {
+    ::setenv("TMPDIR", "/tmp", 1);
+  }
+}
+
+/// Where files outside have names, Landlock keeps their content and the filter the rest.
+void filter_calls(const command_setup& setup, root_kind root) {
+  const policy& wanted = setup.wanted;
+  confine::enforcement& taken = setup.shared.taken;
+  const bool files = wanted.wants(confine::file_system);
+  const bool fixed = files && root == root_kind::shared && taken.has(step::landlock_paths);
+  const bool asked = wanted.wants(confine::privileges) || wanted.wants(confine::network);
+  if (!fixed && !asked) return;
+  confine::filter_request filter;
+  if (!wanted.wants(confine::network))
+    filter.network = root == root_kind::own || !files ? confine::network_access::all
+                                                      : confine::network_access::internet;
+  if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
+  if (fixed) filter.attributes = confine::file_attributes::fixed;
+  const int failed = apply_seccomp(filter);
+  if (asked) taken.set(step::seccomp, failed);
+  if (fixed) taken.set(step::attributes, failed);
+}
+
+void give_up_rights(const command_setup& setup) {
+  const policy& wanted = setup.wanted;
+  confine::enforcement& taken = setup.shared.taken;
+  const root_kind root = taken.has(step::private_root) ? root_kind::own : root_kind::shared;
+  if (wanted.wants(confine::limits)) taken.set(step::bounds, apply_bounds(*wanted.fixed));
+  apply_landlock(wanted, setup.visible, root, setup.shared.scratch, taken);
+  if (wanted.wants(confine::privileges)) {
+    taken.set(step::no_new_privileges, ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : EPERM);
+    taken.set(step::capabilities, drop_capabilities());
+  }
+  filter_calls(setup, root);
+}
+
+/// Never less than was required.
+void check_required(const command_setup& setup) {
+  for (unsigned i = 0; i < confine::layer_count; ++i) {
+    const auto which = static_cast<confine::layer>(i);
+    if (setup.wanted.requires_layer(which) && !confine::is_applied(which, setup.shared.taken))
+      fail(setup.given.channel, exec_stage::confinement, 0);
+  }
+}
+
+[[noreturn]] void run_command(const command_setup& setup, const new_namespaces& made,
+                              pid_t parent) {
+  const options& given = setup.given;
+  const pid_t self = ::setsid();
+  setup.shared.command = self;
+  const bool in_pid_namespace = (made.flags & CLONE_NEWPID) != 0;
+  send_event(given.channel, exec_event::started, in_pid_namespace ? 0 : self, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+
+  enter_directory(setup, made);
+  point_to_scratch(setup.shared);
+  const bool streams = ::dup2(given.in, STDIN_FILENO) >= 0 &&
+                       ::dup2(given.out, STDOUT_FILENO) >= 0 &&
+                       ::dup2(given.err, STDERR_FILENO) >= 0;
+  if (!streams) fail(given.channel, exec_stage::helper, errno);
+  give_up_rights(setup);
+  check_required(setup);
+  const int channel = 3;
+  const bool kept = given.channel == channel ? ::fcntl(channel, F_SETFD, FD_CLOEXEC) == 0
+                                             : ::dup3(given.channel, channel, O_CLOEXEC) >= 0;
+  if (!kept) fail(given.channel, exec_stage::helper, errno);
+  close_descriptors(channel + 1, UINT_MAX);
+  restore_signals();
+  run_program(channel, given.argv);
+}
+
+// --- its parent ---------------------------------------------------------------------------------
+
+void note_namespaces(const command_setup& setup, const new_namespaces& made) {
+  const auto note = [&](confine::layer layer, step step, int flag) {
+    if (setup.wanted.wants(layer))
+      setup.shared.taken.set(step, (made.flags & flag) != 0 ? 0 : made.os_errno);
+  };
+  note(confine::kill, step::pid_namespace, CLONE_NEWPID);
+  if ((made.tried & CLONE_NEWNET) != 0)
+    note(confine::network, step::network_namespace, CLONE_NEWNET);
+  note(confine::ipc, step::ipc_namespace, CLONE_NEWIPC);
+  note(confine::file_system, step::private_root, CLONE_NEWNS);
+  note(confine::protected_entries, step::masks, CLONE_NEWNS);
+}
+
+/// Copies of everything first; then there is no way back. What covers protected names, or -1.
+int set_up_root(const command_setup& setup) {
+  confine::enforcement& taken = setup.shared.taken;
+  private_root root(setup.visible);
+  const bool named = setup.where.workspace[0] != '\0' && setup.where.workspace[1] != '\0';
+  const int failed = named ? root.prepare() : ENOTSUP;
+  taken.set(step::private_root, failed);
+  if (failed != 0) return -1;
+  if (const int lost = root.enter(); lost != 0) {
+    taken.set(step::private_root, lost);
+    fail(setup.given.channel, exec_stage::confinement, lost);
+  }
+  struct stat found{};
+  if (::stat(setup.where.workspace, &found) != 0 || !same(found, setup.where.workspace_status))
+    fail(setup.given.channel, exec_stage::working_directory, ESTALE);
+  return root.cover();
+}
+
+void set_up_mounts(const command_setup& setup) {
+  confine::enforcement& taken = setup.shared.taken;
+  if (const int failed = isolate_mounts(); failed != 0) {
+    if (setup.wanted.wants(confine::file_system)) taken.set(step::private_root, failed);
+    if (setup.wanted.wants(confine::protected_entries)) taken.set(step::masks, failed);
+    return;
+  }
+  const int cover = setup.wanted.wants(confine::file_system) ? set_up_root(setup) : -1;
+  if (!taken.has(step::private_root) && taken.has(step::pid_namespace)) (void)mount_proc();
+  if (setup.wanted.wants(confine::protected_entries))
+    taken.set(step::masks, setup.entries.hold(setup.where.workspace, setup.visible, cover));
+  // Somebody has moved what was to be protected: the library looks again and tries once more.
+  if (!taken.has(step::masks) && taken.results[static_cast<unsigned>(step::masks)] == ESTALE)
+    fail(setup.given.channel, exec_stage::confinement, ESTALE);
+}
+
+/// Without a private root there is no private /tmp either.
+void make_scratch(const command_setup& setup) {
+  if (!setup.wanted.wants(confine::file_system) || setup.shared.taken.has(step::private_root))
+    return;
+  unsigned long random = 0;
+  if (::syscall(SYS_getrandom, &random, sizeof random, 0) != sizeof random) return;
+  char name[64];
+  text_writer(name).add("/tmp/paddock-scratch-").add(random);
+  if (::mkdir(name, 0700) == 0) text_writer(setup.shared.scratch).add(name);
+}
+
+/// Only the supervisor is outside the namespace, where processes have no number in here.
+bool is_from_outside(const siginfo_t& signal) {
+  return signal.si_code == SI_USER && signal.si_pid == 0;
+}
+
+void collect(shared_state& shared, pid_t command) {
+  int status = 0;
+  for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (child != command) continue;
+    shared.status = status;
+    shared.ended = true;
+  }
+}
+
+/// The init of a PID namespace: whatever loses its parent in there becomes its child. When it ends
+/// the kernel kills everything that is left.
+[[noreturn]] void be_init(shared_state& shared, pid_t command) {
+  sigset_t awaited;
+  ::sigemptyset(&awaited);
+  for (const int number : {SIGCHLD, SIGTERM, SIGUSR1})
+    ::sigaddset(&awaited, number);
+  while (!shared.ended) {
+    siginfo_t signal{};
+    const int number = ::sigtimedwait(&awaited, &signal, nullptr);
+    if (number == SIGTERM && is_from_outside(signal)) {
+      ::kill(-command, SIGTERM);
+      ::kill(-command, SIGCONT); // a stopped process takes the other one only when it goes on
+    }
+    if (number == SIGUSR1 && is_from_outside(signal)) {
+      shared.killed = true;
+      ::kill(command, SIGKILL);
+    }
+    collect(shared, command);
+  }
+  // What was signalled together with the command is not left over: let it end.
+  const timespec pause{0, 2'000'000};
+  for (int attempt = 0; attempt < 10 && ::kill(-1, 0) == 0; ++attempt) {
+    (void)!::sigtimedwait(&awaited, nullptr, &pause);
+    collect(shared, command);
+  }
+  shared.leftovers = ::kill(-1, 0) == 0;
+  ::_exit(0);
+}
+
+[[noreturn]] void be_parent(shared_state& shared, pid_t command) {
+  int status = 0;
+  while (::waitpid(command, &status, 0) < 0 && errno == EINTR) {
+  }
+  shared.status = status;
+  shared.ended = true;
+  ::_exit(0);
+}
+
+bool has_ended(int pidfd) {
+  pollfd event{pidfd, POLLIN, 0};
+  return ::poll(&event, 1, 0) > 0;
+}
+
+} // namespace
+
+void find_places(const options& given, places& found) {
+  name_of(given.workspace, found.workspace, found.workspace_status);
+  name_of(given.directory, found.directory, found.directory_status);
+}
+
+void run_parent(const command_setup& setup, const new_namespaces& made) {
+  const options& given = setup.given;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (has_ended(setup.supervisor)) ::_exit(1);
+  setup.entries.release();
+  note_namespaces(setup, made);
+  const bool own_mounts = (made.flags & CLONE_NEWNS) != 0;
+  if (own_mounts) set_up_mounts(setup);
+  if (!own_mounts && setup.wanted.wants(confine::protected_entries))
+    setup.entries.look(given.workspace);
+  make_scratch(setup);
+  const bool in_pid_namespace = (made.flags & CLONE_NEWPID) != 0;
+  if (!in_pid_namespace && setup.wanted.wants(confine::kill))
+    setup.shared.taken.set(step::control_group, enter_new_group(setup.shared.group));
+
+  const pid_t self = ::getpid();
+  const pid_t command = ::fork();
+  if (command < 0) fail(given.channel, exec_stage::helper, errno);
+  if (command == 0) run_command(setup, made, self);
+  for (const int fd : {given.in, given.out, given.err, given.directory, given.workspace})
+    ::close(fd);
+  if (in_pid_namespace) be_init(setup.shared, command);
+  be_parent(setup.shared, command);
+}
+
+} // namespace paddock::exec

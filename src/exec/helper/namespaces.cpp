@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "exec/helper/namespaces.hpp"
+
+#include "exec/helper/policy/text.hpp"
+#include "exec/helper/privileges.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace paddock::exec {
+namespace {
+
+int write_file(const char* path, const char* text) {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const auto size = std::strlen(text);
+  const int failed = ::write(fd, text, size) == static_cast<ssize_t>(size) ? 0 : errno;
+  ::close(fd);
+  return failed;
+}
+
+/// In a new user namespace: makes it know the one user that this process runs as.
+int map_user(unsigned user, unsigned group) {
+  ::prctl(PR_SET_DUMPABLE, 1); // the files below belong to the user only while this is so
+  char line[64];
+  text_writer(line).add(user).add(" ").add(user).add(" 1");
+  int failed = write_file("/proc/self/uid_map", line);
+  if (failed == 0) failed = write_file("/proc/self/setgroups", "deny");
+  text_writer(line).add(group).add(" ").add(group).add(" 1");
+  if (failed == 0) failed = write_file("/proc/self/gid_map", line);
+  ::prctl(PR_SET_DUMPABLE, 0);
+  return failed;
+}
+
+pid_t fork_with(int flags) {
+  return static_cast<pid_t>(
+      ::syscall(SYS_clone, static_cast<long>(flags) | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
+/// A user namespace can be made and still be of no use, so the child tells how far it came.
+pid_t fork_with_user_namespace(int flags) {
+  const unsigned user = ::geteuid();
+  const unsigned group = ::getegid();
+  int told[2];
+  if (::pipe2(told, O_CLOEXEC) != 0) return -1;
+  const pid_t child = fork_with(flags | CLONE_NEWUSER);
+  if (child == 0) {
+    int failed = map_user(user, group);
+    (void)!::write(told[1], &failed, sizeof failed);
+    if (failed != 0) ::_exit(0);
+  }
+  int failed = errno;
+  ::close(told[1]);
+  if (child > 0) {
+    if (::read(told[0], &failed, sizeof failed) != sizeof failed) failed = ECHILD;
+    if (failed != 0) ::waitpid(child, nullptr, 0);
+  }
+  ::close(told[0]);
+  if (child <= 0 || failed == 0) return child;
+  errno = failed;
+  return -1;
+}
+
+} // namespace
+
+pid_t fork_into_namespaces(const policy& wanted, new_namespaces& made) {
+  int needed = 0;
+  if (wanted.wants(confine::file_system) || wanted.wants(confine::protected_entries))
+    needed |= CLONE_NEWNS;
+  if (wanted.wants(confine::kill)) needed |= CLONE_NEWPID | CLONE_NEWNS; // for a /proc that fits
+  int extra = 0;
+  if (wanted.wants(confine::ipc)) extra |= CLONE_NEWIPC;
+  // A network namespace takes the kernel as long as all the rest together, and adds nothing to a
+  // filter under which there are no sockets.
+  if (wanted.wants(confine::network) && !can_filter_system_calls()) extra |= CLONE_NEWNET;
+  made.tried = needed | extra;
+  // A user namespace is the way of those who have no privileges, so it comes second; a kernel that
+  // was built without the less common ones gets along with the others.
+  const int attempts[] = {needed | extra, needed | extra | CLONE_NEWUSER, needed,
+                          needed | CLONE_NEWUSER, 0};
+  for (const int flags : attempts) {
+    if (flags == CLONE_NEWUSER) continue;
+    made.flags = flags;
+    const pid_t child = (flags & CLONE_NEWUSER) != 0
+                            ? fork_with_user_namespace(flags & ~CLONE_NEWUSER)
+                            : fork_with(flags);
+    if (child >= 0 || flags == 0) return child;
+    made.os_errno = errno;
+  }
+  return -1;
+}
+
+} // namespace paddock::exec

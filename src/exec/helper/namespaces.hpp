@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The namespaces of a confined command.
+
+#include "exec/helper/policy/helper.hpp"
+#include "exec/helper/policy/policy.hpp"
+
+namespace paddock::exec {
+
+struct new_namespaces {
+  int tried = 0;    ///< those that the policy asks for
+  int flags = 0;    ///< CLONE_NEW* bits that the new process has; 0: none
+  int os_errno = 0; ///< why it does not have all
+};
+
+/// fork() into the namespaces that the policy needs, with a user namespace when that is the only
+/// way, and without any when there is none. Returns as fork does; `made` is set in both processes.
+pid_t fork_into_namespaces(const policy& wanted, new_namespaces& made);
+
+} // namespace paddock::exec

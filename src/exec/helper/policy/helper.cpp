@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "exec/helper/policy/helper.hpp"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace paddock::exec {
+
+void send_event(int channel, sys::exec_event event, int first, int second) {
+  const sys::exec_message message{event, first, second};
+  (void)!::send(channel, &message, sizeof message, MSG_NOSIGNAL);
+}
+
+void fail(int channel, sys::exec_stage stage, int os_errno) {
+  send_event(channel, sys::exec_event::failed, static_cast<int>(stage), os_errno);
+  ::_exit(127);
+}
+
+// Kernels before 5.9 have no call for it.
+void close_descriptors(unsigned first, unsigned last) {
+  if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
+  rlimit open_files{};
+  if (::getrlimit(RLIMIT_NOFILE, &open_files) != 0) return;
+  for (unsigned fd = first; fd <= last && fd < open_files.rlim_cur; ++fd)
+    ::close(static_cast<int>(fd));
+}
+
+} // namespace paddock::exec

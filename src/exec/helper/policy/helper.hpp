@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the processes of paddock-exec-helper share.
+
+#include "exec/protocol/enforcement.hpp"
+#include "exec/protocol/exec_protocol.hpp"
+
+#include <limits.h>
+#include <sys/types.h>
+
+namespace paddock::exec {
+
+struct options {
+  int channel;
+  int in;
+  int out;
+  int err;
+  int directory;
+  int workspace;
+  int policy;
+  long grace_ms;
+  char** argv;
+};
+
+/// Memory that supervisor, parent and command share, until the program runs.
+struct shared_state {
+  volatile pid_t command; ///< 0 until it leads its own process group; as its parent sees it
+  volatile int status;
+  volatile bool ended;     ///< `status` is valid
+  volatile bool leftovers; ///< in a PID namespace: the command was not the last one
+  volatile bool killed;    ///< in a PID namespace: the command had to be killed
+  confine::enforcement taken;
+  char group[PATH_MAX];   ///< a control group to be removed at the end; empty: none
+  char scratch[PATH_MAX]; ///< a directory to be removed at the end; empty: none
+};
+
+/// The program, as `main` would be.
+int run_helper(int argc, char** argv);
+
+void send_event(int channel, sys::exec_event event, int first, int second);
+/// Closes the descriptors first..last.
+void close_descriptors(unsigned first, unsigned last);
+[[noreturn]] void fail(int channel, sys::exec_stage stage, int os_errno);
+
+} // namespace paddock::exec

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the command gives up for good just before its program runs. Each returns 0 or an errno.
+
+#include "exec/protocol/exec_protocol.hpp"
+#include "exec/protocol/seccomp_filter.hpp"
+
+namespace paddock::exec {
+
+/// No core dumps, and what the policy bounds.
+int apply_bounds(const sys::exec_policy& policy);
+/// No capability now or later, not even for root.
+int drop_capabilities();
+/// Whether apply_seccomp can succeed here.
+bool can_filter_system_calls();
+/// Without the right to gain privileges, which has to be given up before.
+int apply_seccomp(const confine::filter_request& request);
+
+} // namespace paddock::exec

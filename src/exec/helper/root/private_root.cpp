@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+#include "exec/helper/root/private_root.hpp"
+
+#include "exec/helper/policy/text.hpp"
+#include "exec/helper/root/mounts.hpp"
+#include "exec/helper/root/remount.hpp"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+namespace paddock::exec {
+namespace {
+
+constexpr unsigned nobody = 65534;
+
+constexpr int absent = -1;
+constexpr int is_link = -2; ///< a link at the top ("/bin"): made again when its turn comes
+
+// One file system holds the root directory, the scratch directories and what covers hidden
+// entries, side by side and each mounted by itself: making a file system costs more than making a
+// directory.
+constexpr const char* root_name = "root";
+constexpr const char* cover_name = "cover";
+
+/// A mount of a new directory in the file system that is mounted at `own`.
+int make_directory(int own, const char* name, mode_t mode) {
+  const mode_t mask = ::umask(0);
+  const bool made = ::mkdirat(own, name, mode) == 0;
+  ::umask(mask);
+  return made ? copy_mount(own, name) : -1;
+}
+
+std::uint64_t attributes_of(use as) {
+  switch (as) {
+  case use::read:
+    return mount_read_only | mount_no_setuid | mount_no_devices;
+  case use::device:
+    return mount_no_setuid | mount_no_programs;
+  case use::scratch:
+  case use::write:
+  case use::workspace:
+    break;
+  }
+  return mount_no_setuid | mount_no_devices;
+}
+
+bool is_link_at_the_top(const char* path) {
+  struct stat status{};
+  return std::strrchr(path, '/') == path && ::lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/// The directories that lead to `path`, without its last component.
+int make_parents(const char* path) {
+  char parent[PATH_MAX];
+  text_writer(parent).add(path);
+  for (char* slash = std::strchr(parent + 1, '/'); slash != nullptr;
+       slash = std::strchr(slash + 1, '/')) {
+    *slash = '\0';
+    if (::mkdir(parent, 0755) != 0 && errno != EEXIST && ::access(parent, F_OK) != 0) return errno;
+    *slash = '/';
+  }
+  return 0;
+}
+
+/// Something of the same kind for the mount to cover.
+int make_place(const char* path, bool directory) {
+  const auto make = [&] {
+    return (directory ? ::mkdir(path, 0755) : ::mknod(path, S_IFREG | 0644, 0)) == 0 ? 0 : errno;
+  };
+  int failed = make();
+  if (failed == ENOENT) {
+    failed = make_parents(path);
+    if (failed == 0) failed = make();
+  }
+  return failed == EEXIST ? 0 : failed;
+}
+
+int write_text(const char* path, const char* text) {
+  const int fd = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return errno == EEXIST ? 0 : errno;
+  const auto size = static_cast<ssize_t>(std::strlen(text));
+  const int failed = ::write(fd, text, std::strlen(text)) == size ? 0 : errno;
+  ::close(fd);
+  return failed;
+}
+
+bool is_user_name(const char* name) {
+  if (name == nullptr || std::strlen(name) > 32) return false;
+  constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+  return name[0] >= 'a' && name[0] <= 'z' && name[std::strspn(name, letters)] == '\0';
+}
+
+} // namespace
+
+int private_root::restrict(int mount, std::uint64_t attributes, depth how_deep) const {
+  return one_by_one_ || set_mount_attributes(mount, attributes, how_deep) == 0 ? 0 : errno;
+}
+
+int private_root::copy(const visible_path& entry, int& mount) const {
+  mount = is_link;
+  if (entry.as == use::read && is_link_at_the_top(entry.path)) return 0;
+  mount = copy_mount(entry.path, depth::with_submounts);
+  if (mount < 0) {
+    mount = absent;
+    return !entry.named && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) ? 0 : errno;
+  }
+  return restrict(mount, attributes_of(entry.as), depth::with_submounts);
+}
+
+int private_root::prepare() {
+  one_by_one_ = !can_set_mount_attributes();
+  int* mount = mounts_;
+  for (const visible_path& entry : visible_) {
+    *mount = absent;
+    if (entry.as != use::scratch)
+      if (const int failed = copy(entry, *mount); failed != 0) return failed;
+    ++mount;
+  }
+  proc_ = new_file_system("proc", nullptr,
+                          mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
+  return proc_ < 0 ? errno : make_own_file_system();
+}
+
+/// Any directory will do to attach it for the moment; this one is there, because a mount of proc
+/// was possible.
+int private_root::make_own_file_system() {
+  const int own = new_file_system("tmpfs", "0755", mount_no_setuid | mount_no_devices);
+  if (own < 0 || attach_mount(own, "/proc") != 0) return errno;
+  root_ = make_directory(own, root_name, 0755);
+  cover_ = make_directory(own, cover_name, 0555);
+  bool made = root_ >= 0 && cover_ >= 0;
+  int* mount = mounts_;
+  unsigned long number = 0;
+  for (const visible_path& entry : visible_) {
+    if (made && entry.as == use::scratch) {
+      char name[24];
+      text_writer(name).add(number++);
+      *mount = make_directory(own, name, std::strcmp(entry.path, "/tmp") == 0 ? 01777 : 0700);
+      made = *mount >= 0;
+    }
+    ++mount;
+  }
+  const int failed = errno;
+  ::close(own);
+  if (!made) ::umount2("/proc", MNT_DETACH);
+  return made ? 0 : failed;
+}
+
+int private_root::leave_old_root() {
+  if (attach_mount(root_, "/proc") != 0 || ::fchdir(root_) != 0) return errno;
+  if (::syscall(SYS_pivot_root, ".", ".") != 0) return errno;
+  if (::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0) return errno;
+  return 0;
+}
+
+int private_root::put(const visible_path& entry, int mount) {
+  if (mount == absent || mount == is_link) return 0;
+  struct stat status{};
+  if (::fstat(mount, &status) != 0) return errno;
+  int failed = make_place(entry.path, S_ISDIR(status.st_mode));
+  if (failed == 0 && attach_mount(mount, entry.path) != 0) failed = errno;
+  ::close(mount);
+  const bool optional = entry.as == use::scratch || entry.as == use::read;
+  return optional && !entry.named && (failed == EROFS || failed == EACCES) ? 0 : failed;
+}
+
+int private_root::make_devices() {
+  if (::mkdir("/proc", 0555) != 0 || attach_mount(proc_, "/proc") != 0) return errno;
+  const struct {
+    const char* target;
+    const char* name;
+  } links[] = {{"/proc/self/fd", "/dev/fd"},
+               {"/proc/self/fd/0", "/dev/stdin"},
+               {"/proc/self/fd/1", "/dev/stdout"},
+               {"/proc/self/fd/2", "/dev/stderr"}};
+  if (::mkdir("/dev", 0755) != 0 && errno != EEXIST) return errno;
+  for (const auto& link : links)
+    if (::symlink(link.target, link.name) != 0) return errno;
+  return 0;
+}
+
+/// Who the command is, for programs that ask for a name, and nobody else.
+int private_root::make_identity() const {
+  const auto user = ::geteuid();
+  const auto group = ::getegid();
+  const char* home = visible_.home() == nullptr ? "/" : visible_.home();
+  const char* name = std::getenv("USER");
+  if (user == 0 || !is_user_name(name)) name = user == 0 ? "root" : "user";
+  char passwd[PATH_MAX + 256];
+  char groups[256];
+  text_writer people(passwd);
+  people.add(name).add(":x:").add(user).add(":").add(group).add("::").add(home).add(":/bin/sh\n");
+  text_writer teams(groups);
+  teams.add(name).add(":x:").add(group).add(":\n");
+  if (user != 0) people.add("root:x:0:0:root:/:/bin/false\n");
+  if (group != 0) teams.add("root:x:0:\n");
+  if (user != nobody) people.add("nobody:x:65534:65534:nobody:/:/bin/false\n");
+  if (group != nobody) teams.add("nogroup:x:65534:\n");
+  if (::mkdir("/etc", 0755) != 0 && errno != EEXIST) return errno;
+  int failed = write_text("/etc/passwd", passwd);
+  if (failed == 0) failed = write_text("/etc/group", groups);
+  if (failed == 0) failed = write_text("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n");
+  return failed;
+}
+
+int private_root::enter() {
+  const char* targets[capacity]; // of the links at the top, while the old root is there
+  std::size_t i = 0;
+  for (const visible_path& entry : visible_) {
+    if (mounts_[i++] != is_link) continue;
+    char target[PATH_MAX];
+    const ssize_t size = ::readlink(entry.path, target, sizeof target - 1);
+    if (size < 0) return errno;
+    target[size] = '\0';
+    if ((targets[i - 1] = ::strdup(target)) == nullptr) return ENOMEM;
+  }
+  if (const int failed = leave_old_root(); failed != 0) return failed;
+  const mode_t mask = ::umask(0);
+  i = 0;
+  for (const visible_path& entry : visible_) {
+    const int mount = mounts_[i++];
+    if (mount == is_link && ::symlink(targets[i - 1], entry.path) != 0) return errno;
+    if (const int failed = put(entry, mount); failed != 0) return failed;
+  }
+  int failed = make_devices();
+  if (failed == 0) failed = make_identity();
+  ::umask(mask);
+  if (failed != 0) return failed;
+  return finish_mounts();
+}
+
+int private_root::finish_mounts() const {
+  if (one_by_one_) {
+    const int failed = remount_all(visible_, attributes_of);
+    return failed != 0 ? failed : remount("/", mount_read_only);
+  }
+  const int here = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (here < 0 || set_mount_attributes(here, mount_read_only, depth::only_this) != 0) return errno;
+  ::close(here);
+  return 0;
+}
+
+int mount_proc() {
+  const int proc = new_file_system(
+      "proc", nullptr, mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
+  if (proc < 0 || attach_mount(proc, "/proc") != 0) return errno;
+  ::close(proc);
+  return 0;
+}
+
+int isolate_mounts() {
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : errno;
+}
+
+} // namespace paddock::exec

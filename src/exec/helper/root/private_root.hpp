@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A root directory for one command: an empty file system with the visible paths in it, and nothing
+// else. Everything that is to be seen is copied as a detached mount first; then the old root is
+// left for good, and the new one is put together where nothing of the old one can be reached.
+
+#include "exec/helper/policy/policy.hpp"
+#include "exec/helper/root/mounts.hpp"
+#include "exec/helper/root/visible_paths.hpp"
+
+namespace paddock::exec {
+
+class private_root {
+public:
+  explicit private_root(const visible_paths& visible) : visible_(visible) {}
+
+  /// Takes copies of everything that is needed. 0 or an errno; nothing has changed then.
+  int prepare();
+  /// Replaces the root directory of this process. 0 or an errno; then the process is of no use any
+  /// more.
+  int enter();
+  /// A detached mount of an empty directory, to be closed by the caller.
+  [[nodiscard]] int cover() const { return cover_; }
+
+private:
+  int restrict(int mount, std::uint64_t attributes, depth how_deep) const;
+  int copy(const visible_path& entry, int& mount) const;
+  int make_own_file_system();
+  int leave_old_root();
+  int put(const visible_path& entry, int mount);
+  int make_devices();
+  int make_identity() const;
+  int finish_mounts() const;
+
+  static constexpr std::size_t capacity = 512;
+  const visible_paths& visible_;
+  int mounts_[capacity];
+  int root_ = -1;
+  int proc_ = -1;
+  int cover_ = -1;
+  bool one_by_one_ = false; ///< mounts can be restricted only when they are in place
+};
+
+/// Makes /proc fit the PID namespace and nothing else. 0 or an errno.
+int mount_proc();
+/// Mounts made here from now on, and those made elsewhere, stay there. 0 or an errno.
+int isolate_mounts();
+
+} // namespace paddock::exec

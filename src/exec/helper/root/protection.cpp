@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+#include "exec/helper/root/protection.hpp"
+
+#include "exec/helper/policy/text.hpp"
+#include "exec/helper/root/canonical.hpp"
+#include "exec/helper/root/mounts.hpp"
+#include "exec/helper/root/remount.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+
+namespace paddock::exec {
+namespace {
+
+using sys::exec_entry;
+
+constexpr std::uint64_t cover_attributes =
+    mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs;
+
+/// Of a relative path, or an absolute one.
+const char* path_of(const char* entry) {
+  return entry[1] == '/' ? entry + 2 : entry + 1;
+}
+
+bool is_watched(exec_entry kind) {
+  return kind == exec_entry::hidden_name || kind == exec_entry::read_only_name ||
+         kind == exec_entry::appeared;
+}
+
+bool is_hidden(exec_entry kind) {
+  return kind == exec_entry::hidden_name || kind == exec_entry::hidden_entry;
+}
+
+/// Lets this user into a directory for as long as it lives: the command may have locked it.
+class opened_up {
+public:
+  explicit opened_up(int directory) {
+    text_writer(path_).add("/proc/self/fd/").add(static_cast<unsigned long>(directory));
+    struct stat status{};
+    constexpr mode_t all = S_IRWXU;
+    if (::fstat(directory, &status) != 0 || (status.st_mode & all) == all) return;
+    before_ = status.st_mode & 07777U;
+    changed_ = ::fchmodat(AT_FDCWD, path_, before_ | all, 0) == 0;
+  }
+  opened_up(const opened_up&) = delete;
+  opened_up& operator=(const opened_up&) = delete;
+  ~opened_up() {
+    if (changed_) ::fchmodat(AT_FDCWD, path_, before_, 0);
+  }
+
+private:
+  char path_[40];
+  mode_t before_ = 0;
+  bool changed_ = false;
+};
+
+void append_digits(char*& to, std::uint32_t number) {
+  for (int shift = 28; shift >= 0; shift -= 4)
+    *to++ = "0123456789abcdef"[number >> static_cast<unsigned>(shift) & 15U];
+  *to = '\0';
+}
+
+} // namespace
+
+bool status_of_target(int directory, const char* path, struct stat& status) {
+  const int target = ::openat(directory, path, O_PATH | O_CLOEXEC);
+  if (target < 0) return false;
+  const bool known = ::fstat(target, &status) == 0;
+  ::close(target);
+  return known;
+}
+
+/// False also where the kernel (before 5.8) does not tell.
+bool is_mount(int entry) {
+  struct statx status{};
+  constexpr std::uint64_t mount_root = 0x2000; // STATX_ATTR_MOUNT_ROOT
+  return ::syscall(SYS_statx, entry, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, 0U, &status) == 0 &&
+         (status.stx_attributes & mount_root) != 0;
+}
+
+/// The length of what leads to the last entry of a path.
+std::size_t directory_size(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash != nullptr ? static_cast<std::size_t>(slash - path) : 0;
+}
+
+template <class Action> int protection::for_each(Action act) const {
+  const char* entry = wanted_.protected_entries;
+  for (std::uint32_t i = 0; i < wanted_.fixed->protected_entries; ++i, entry = next(entry))
+    if (const int failed = act(entry, i); failed != 0) return failed;
+  return 0;
+}
+
+int protection::share(int workspace) {
+  const std::size_t size = (std::size_t{wanted_.fixed->protected_entries} + 1) * sizeof(note);
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return errno;
+  notes_ = static_cast<note*>(memory);
+  if (::getrlimit(RLIMIT_NOFILE, &open_files_) != 0) return errno;
+  open_files_at_first_ = open_files_.rlim_cur;
+  return for_each([&](const char* entry, std::uint32_t i) {
+    notes_[i].directory = -1;
+    if (is_watched(kind_of(entry))) hold_directory(workspace, path_of(entry), notes_[i]);
+    if (kind_of(entry) == exec_entry::read_only_name)
+      note_target(workspace, path_of(entry), notes_[i]);
+    return 0;
+  });
+}
+
+/// The nearest directory that is there. The names of one directory follow each other.
+void protection::hold_directory(int workspace, const char* path, note& about) {
+  const std::size_t size = directory_size(path);
+  if (size == 0) return;
+  if (held_path_ == nullptr || directory_size(held_path_) != size ||
+      std::memcmp(held_path_, path, size) != 0) {
+    held_path_ = path;
+    held_.directory = -1;
+    char directory[PATH_MAX];
+    if (size >= sizeof directory) return;
+    std::memcpy(directory, path, size);
+    directory[size] = '\0';
+    const spot at(workspace, directory);
+    const bool there = at.found() && at.whole() && at.is_directory();
+    const int nearest = there ? at.entry() : at.parent();
+    held_.skipped =
+        static_cast<std::uint32_t>(there ? size + 1 : at.bytes() - std::strlen(at.name()));
+    if (nearest != workspace) held_.directory = keep_open(nearest);
+  }
+  about.directory = held_.directory;
+  about.skipped = held_.skipped;
+}
+
+/// A copy of the descriptor, or -1 where too few would be left for everything else.
+int protection::keep_open(int directory) {
+  constexpr rlim_t others = 64;
+  const auto copy = ::fcntl(directory, F_DUPFD_CLOEXEC, 3);
+  if (copy >= 0 && static_cast<rlim_t>(copy) + others >= open_files_.rlim_cur &&
+      open_files_.rlim_cur < open_files_.rlim_max) {
+    const rlimit raised{open_files_.rlim_max, open_files_.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) open_files_.rlim_cur = raised.rlim_cur;
+  }
+  if (copy >= 0 && static_cast<rlim_t>(copy) + others < open_files_.rlim_cur) return copy;
+  if (copy >= 0) ::close(copy);
+  ++unheld_;
+  return -1;
+}
+
+void protection::release() const {
+  if (notes_ == nullptr) return;
+  int last = -1;
+  (void)for_each([&](const char*, std::uint32_t i) {
+    const int held = notes_[i].directory;
+    if (held >= 0 && held != last) ::close(held);
+    if (held >= 0) last = held;
+    return 0;
+  });
+  if (open_files_.rlim_cur == open_files_at_first_) return;
+  const rlimit before{open_files_at_first_, open_files_.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+// --- while the command runs ---------------------------------------------------------------------
+
+int protection::hold(const char* workspace, const visible_paths& visible, int cover) {
+  visible_ = &visible;
+  workspace_ = workspace;
+  cover_ = cover;
+  one_by_one_ = !can_set_mount_attributes();
+  root_ = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  top_ = ::open(workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const int failed =
+      top_ < 0 || root_ < 0 ? errno : for_each([&](const char* entry, std::uint32_t i) {
+        return hold_one(entry, notes_[i]);
+      });
+  for (const int fd : {root_, top_, cover_})
+    if (fd >= 0) ::close(fd);
+  return failed;
+}
+
+int protection::hold_one(const char* entry, note& about) {
+  const exec_entry kind = kind_of(entry);
+  const bool absolute = entry[1] == '/';
+  if (absolute && !is_changeable(entry + 1)) return 0;
+  if (kind == exec_entry::appeared) {
+    about.now = state::absent;
+    return 0;
+  }
+  const int top = absolute ? root_ : top_;
+  const spot at(top, path_of(entry));
+  const bool was_seen = kind == exec_entry::repository || kind == exec_entry::hidden_entry;
+  if (was_seen && (!at.found() || !at.whole())) return ESTALE;
+  if (!at.found()) {
+    if (at.os_errno() != ENOENT) return at.os_errno();
+    if (is_watched(kind)) about.now = state::absent;
+    return 0;
+  }
+  if (is_hidden(kind) && at.whole()) {
+    about.now = state::hidden;
+    about.device = at.device();
+    about.inode = at.inode();
+    return hide(at);
+  }
+  if (!at.whole() && !at.is_link()) { // a file where a directory would be
+    if (is_watched(kind)) about.now = state::absent;
+    return 0;
+  }
+  const bool in_place = kind == exec_entry::in_place || kind == exec_entry::repository;
+  // Being mounted keeps a link as it is.
+  const bool fixed_only = at.is_link() || (in_place && at.is_directory());
+  if (const int failed = bind(at.entry(), fixed_only ? 0 : mount_read_only); failed != 0)
+    return failed;
+  return at.is_link() && !absolute && !in_place ? keep_target(path_of(entry)) : 0;
+}
+
+/// Whether the command could change what is at an absolute path.
+bool protection::is_changeable(const char* path) const {
+  if (visible_->begin() == visible_->end()) return true; // everything is where it was
+  for (const visible_path& each : *visible_)
+    if (each.as >= use::write && is_within(path, each.path)) return true;
+  return is_within(path, workspace_);
+}
+
+int protection::hide(const spot& at) {
+  int mount = -1;
+  if (at.is_directory()) {
+    if (cover_ < 0) cover_ = new_file_system("tmpfs", "0555", cover_attributes);
+    mount = cover_;
+    cover_ = -1;
+  } else {
+    mount = copy_mount("/dev/null", depth::only_this);
+  }
+  if (mount < 0) return errno;
+  int failed = 0;
+  if (!one_by_one_ && set_mount_attributes(mount, cover_attributes, depth::only_this) != 0)
+    failed = errno;
+  if (failed == 0 && attach_mount_to(mount, at.entry()) != 0) failed = errno;
+  ::close(mount);
+  if (failed != 0) return failed;
+  char path[PATH_MAX];
+  const int place = ::openat(at.parent(), at.name(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (place < 0) return errno;
+  if (one_by_one_)
+    failed = name_of_descriptor(place, path, sizeof path) ? remount(path, cover_attributes) : errno;
+  if (at.is_directory()) cover_ = copy_mount_of(place, depth::only_this); // for the next one
+  ::close(place);
+  return failed;
+}
+
+/// What a protected link leads to, where that is in the workspace, and what leads there: no
+/// directory and no link on the way can be exchanged.
+int protection::keep_target(const char* path) {
+  char link[PATH_MAX];
+  if (!text_writer(link).add(workspace_).add("/").add(path).complete()) return ENAMETOOLONG;
+  struct way {
+    protection* self;
+    const char* link;
+    int failed;
+  } on_the_way{this, link, 0};
+  const link_rule keep_each{[](const char*, const void*) { return false; }, &on_the_way,
+                            [](const char* entry, const void* context) {
+                              auto& at = *static_cast<way*>(const_cast<void*>(context));
+                              // A repository further down as a whole can be moved, with its links.
+                              if (is_within(at.link, entry) ||
+                                  !is_within(entry, at.self->workspace_))
+                                return 0;
+                              return at.failed = at.self->keep_in_place(entry);
+                            }};
+  char target[PATH_MAX];
+  if (canonical_name(link, kind_wanted::anything, keep_each, target) != 0) return on_the_way.failed;
+  if (std::strcmp(target, workspace_) == 0 || !is_within(target, workspace_)) return 0;
+  const int entry = ::open(target, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (entry < 0) return errno;
+  const int failed = bind(entry, mount_read_only);
+  ::close(entry);
+  return failed;
+}
+
+int protection::keep_in_place(const char* path) {
+  const int entry = ::open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (entry < 0) return errno;
+  const int failed = is_mount(entry) ? 0 : bind(entry, 0);
+  ::close(entry);
+  return failed;
+}
+
+/// Mounts an entry, be it a link, on itself: then it can be neither moved nor replaced.
+int protection::bind(int entry, std::uint64_t attributes) {
+  char path[PATH_MAX];
+  if (one_by_one_ && !name_of_descriptor(entry, path, sizeof path)) return errno;
+  const int mount = copy_mount_of(entry, depth::with_submounts);
+  if (mount < 0) return errno;
+  int failed = 0;
+  if (!one_by_one_ && attributes != 0 &&
+      set_mount_attributes(mount, attributes, depth::with_submounts) != 0)
+    failed = errno;
+  if (failed == 0 && attach_mount_to(mount, entry) != 0) failed = errno;
+  ::close(mount);
+  return failed == 0 && one_by_one_ && attributes != 0 ? remount(path, attributes) : failed;
+}
+
+void protection::look(int workspace) {
+  (void)for_each([&](const char* entry, std::uint32_t i) {
+    if (is_watched(kind_of(entry))) look_one(workspace, entry, notes_[i]);
+    return 0;
+  });
+}
+
+void protection::look_one(int workspace, const char* entry, note& about) const {
+  const spot at(workspace, path_of(entry));
+  const bool is_new = kind_of(entry) == exec_entry::appeared;
+  if (is_new || (!at.found() && at.os_errno() == ENOENT)) about.now = state::absent;
+}
+
+// --- afterwards ---------------------------------------------------------------------------------
+
+void protection::sweep(int workspace, int channel) {
+  if (notes_ == nullptr) return;
+  (void)for_each([&](const char* entry, std::uint32_t i) {
+    const note& about = notes_[i];
+    if (about.is_link) sweep_target(workspace, path_of(entry), i, channel);
+    if (about.now == state::unknown) return 0;
+    const char* path = path_of(entry);
+    if (about.now == state::absent) {
+      // The directory may have another name by now, and another directory its name.
+      if (about.directory >= 0)
+        sweep_one({about.directory, path + about.skipped, i, about.skipped}, workspace, channel);
+      sweep_one({workspace, path, i, 0}, workspace, channel);
+      return 0;
+    }
+    const spot at(workspace, path);
+    if (at.found() && (at.device() != about.device || at.inode() != about.inode) &&
+        told_++ < sys::appeared_events_max) {
+      const sys::exec_appeared told{sys::exec_event::appeared, i, at.bytes(), 0, {},
+                                    sys::appearance::uncovered};
+      (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
+    }
+    return 0;
+  });
+}
+
+void protection::note_target(int workspace, const char* path, note& about) const {
+  char target[1];
+  about.is_link = ::syscall(SYS_readlinkat, workspace, path, target, sizeof target) > 0;
+  struct stat status{};
+  if (!about.is_link || !status_of_target(workspace, path, status)) return;
+  about.target_device = status.st_dev;
+  about.target_inode = status.st_ino;
+}
+
+/// What a link leads to by now is told where it is another thing in the workspace.
+void protection::sweep_target(int workspace, const char* path, std::uint32_t index, int channel) {
+  const note& about = notes_[index];
+  struct stat status{};
+  char top[PATH_MAX];
+  char name[PATH_MAX];
+  const int target = ::openat(workspace, path, O_PATH | O_CLOEXEC);
+  if (target < 0) return;
+  const bool other = ::fstat(target, &status) == 0 &&
+                     (status.st_dev != about.target_device || status.st_ino != about.target_inode);
+  const bool inside = other && name_of_descriptor(workspace, top, sizeof top) &&
+                      name_of_descriptor(target, name, sizeof name) && is_within(name, top);
+  ::close(target);
+  if (!inside || told_++ >= sys::appeared_events_max) return;
+  const auto bytes = static_cast<std::uint32_t>(std::strlen(path));
+  const sys::exec_appeared told{sys::exec_event::appeared,     index, bytes, 0, {},
+                                sys::appearance::led_elsewhere};
+  (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
+}
+
+void protection::sweep_one(const missing& entry, int workspace, int channel) {
+  const spot at(entry.top, entry.path);
+  if (at.found() && (at.whole() || at.is_link())) move_aside(at, entry, workspace, channel);
+  if (at.found() || at.os_errno() != EACCES) return;
+  const opened_up parent(at.parent());
+  const spot again(entry.top, entry.path);
+  if (again.found() && (again.whole() || again.is_link()))
+    move_aside(again, entry, workspace, channel);
+}
+
+void protection::move_aside(const spot& at, const missing& entry, int workspace, int channel) {
+  sys::exec_appeared told{sys::exec_event::appeared, entry.index, entry.skipped + at.bytes(), 0, {},
+                          sys::appearance::moved};
+  char name[NAME_MAX + 1];
+  char digits[17];
+  char* to = digits;
+  (void)!::syscall(SYS_getrandom, told.suffix, sizeof told.suffix, 0);
+  for (const std::uint32_t part : told.suffix)
+    append_digits(to, part);
+  if (!text_writer(name).add(at.name()).add(sys::moved_aside_mark).add(digits).complete())
+    told.os_errno = ENAMETOOLONG;
+  const auto rename = [&](unsigned flags) {
+    const bool done =
+        ::syscall(SYS_renameat2, at.parent(), at.name(), at.parent(), name, flags) == 0;
+    return done ? 0 : errno;
+  };
+  if (told.os_errno == 0) {
+    told.os_errno = rename(RENAME_NOREPLACE);
+    if (told.os_errno == EINVAL) told.os_errno = rename(0); // a file system that does not know it
+    if (told.os_errno == EACCES) {
+      const opened_up parent(at.parent());
+      told.os_errno = rename(RENAME_NOREPLACE);
+    }
+  }
+  if (told_++ < sys::appeared_events_max) tell(told, at, entry, workspace, channel);
+}
+
+/// By the path that leads there now.
+void protection::tell(const sys::exec_appeared& told, const spot& at, const missing& entry,
+                      int workspace, int channel) {
+  char top[PATH_MAX];
+  char directory[PATH_MAX];
+  sys::exec_appeared_elsewhere now{told, {}};
+  const char* expected = entry.path - entry.skipped;
+  if (entry.skipped != 0 && name_of_descriptor(workspace, top, sizeof top) &&
+      name_of_descriptor(at.parent(), directory, sizeof directory) && is_within(directory, top)) {
+    const std::size_t size = std::strlen(top);
+    const char* below = directory + (size == 1 ? 0 : size);
+    (void)text_writer(now.path)
+        .add(*below == '/' ? below + 1 : below)
+        .add(*below != '\0' ? "/" : "")
+        .add(at.name());
+    if (std::strlen(now.path) != told.bytes || std::memcmp(now.path, expected, told.bytes) != 0) {
+      (void)!::send(channel, &now, sizeof now, MSG_NOSIGNAL);
+      return;
+    }
+  }
+  (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
+}
+
+} // namespace paddock::exec

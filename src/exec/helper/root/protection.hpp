@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The protected entries of a policy: in the command's mount namespace each is covered, or mounted
+// on itself so that it can be neither changed nor moved. What was not there when the command
+// started, and is there when it has ended, is moved aside: never deleted, because somebody else may
+// have made it.
+
+#include "exec/helper/policy/policy.hpp"
+#include "exec/helper/root/spot.hpp"
+#include "exec/helper/root/visible_paths.hpp"
+
+#include <sys/resource.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace paddock::exec {
+
+class protection {
+public:
+  explicit protection(const policy& wanted) : wanted_(wanted) {}
+
+  /// Before any process is started: what they share about the entries, and the directories in which
+  /// something might appear, by whatever name they are found then. 0 or an errno.
+  int share(int workspace);
+  /// In a process that does not sweep: closes those directories again.
+  void release() const;
+  /// Directories that could not be kept open.
+  [[nodiscard]] std::uint32_t unheld() const { return unheld_; }
+
+  /// Mounts what is to be protected, in this mount namespace. `cover` is a detached mount of an
+  /// empty directory, and closed, or -1. 0 or an errno; ESTALE: what was seen in the workspace is
+  /// no longer in its place.
+  int hold(const char* workspace, const visible_paths& visible, int cover);
+  /// Takes note of what there is, where nothing can be mounted.
+  void look(int workspace);
+
+  /// When nothing of the command is left.
+  void sweep(int workspace, int channel);
+
+private:
+  enum class state : std::uint32_t {
+    unknown,
+    absent,
+    hidden, ///< and covered
+  };
+  struct note {
+    state now;
+    std::uint64_t device;
+    std::uint64_t inode;
+    // Written before any process is started.
+    int directory;         ///< in which it might appear; -1: none was kept open
+    std::uint32_t skipped; ///< bytes of the path that lead there
+    bool is_link;
+    std::uint64_t target_device; ///< of what the link leads to; 0: nothing
+    std::uint64_t target_inode;
+  };
+
+  /// What stands in front of the path.
+  static sys::exec_entry kind_of(const char* entry) { return static_cast<sys::exec_entry>(*entry); }
+  template <class Action> int for_each(Action act) const;
+  void hold_directory(int workspace, const char* path, note& about);
+  int keep_open(int directory);
+  int hold_one(const char* entry, note& about);
+  int hide(const spot& at);
+  int keep_target(const char* path);
+  int keep_in_place(const char* path);
+  void note_target(int workspace, const char* path, note& about) const;
+  void sweep_target(int workspace, const char* path, std::uint32_t index, int channel);
+  int bind(int entry, std::uint64_t attributes);
+  [[nodiscard]] bool is_changeable(const char* path) const;
+  /// What was not there; `skipped` bytes of its path lead to `top`.
+  struct missing {
+    int top;
+    const char* path;
+    std::uint32_t index;
+    std::uint32_t skipped;
+  };
+  void sweep_one(const missing& entry, int workspace, int channel);
+  void move_aside(const spot& at, const missing& entry, int workspace, int channel);
+  void tell(const sys::exec_appeared& told, const spot& at, const missing& entry, int workspace,
+            int channel);
+  void look_one(int workspace, const char* entry, note& about) const;
+
+  const policy& wanted_;
+  note* notes_ = nullptr;
+  const visible_paths* visible_ = nullptr;
+  const char* workspace_ = nullptr; ///< its path
+  int top_ = -1;                    ///< the workspace, in this mount namespace
+  int root_ = -1;                   ///< the root directory
+  int cover_ = -1;
+  bool one_by_one_ = false; ///< mounts can be restricted only when they are in place
+  std::uint32_t told_ = 0;
+  const char* held_path_ = nullptr; ///< the last path whose directory was kept open
+  note held_{};
+  std::uint32_t unheld_ = 0;
+  rlimit open_files_{};
+  rlim_t open_files_at_first_ = 0;
+};
+
+} // namespace paddock::exec

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "exec/helper/verify.hpp"
+
+#include "exec/helper/policy/text.hpp"
+#include "exec/protocol/enforcement.hpp"
+#include "exec/protocol/exec_protocol.hpp"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <netinet/in.h>
+
+namespace paddock::exec {
+namespace {
+
+bool can_open(const char* path, int flags) {
+  const int fd = ::open(path, flags | O_CLOEXEC, 0600);
+  if (fd >= 0) ::close(fd);
+  return fd >= 0;
+}
+
+/// No packet is sent: a datagram socket looks only for a route to this machine itself.
+bool can_send() {
+  const int made = ::socket(AF_INET, SOCK_DGRAM, 0);
+  if (made < 0) return false;
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_port = __builtin_bswap16(9);
+  here.sin_addr.s_addr = __builtin_bswap32(INADDR_LOOPBACK);
+  const bool routed = ::connect(made, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0;
+  ::close(made);
+  return routed;
+}
+
+bool has_privileges() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return true;
+  return (data[0].permitted | data[1].permitted) != 0 ||
+         ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 || ::prctl(PR_GET_SECCOMP) != 2;
+}
+
+/// Whether the name stands for the same entry as outside.
+bool is_entry(const char* path, unsigned long device, unsigned long inode) {
+  struct stat status{};
+  return *path != '\0' && ::lstat(path, &status) == 0 &&
+         status.st_dev % sys::verify_modulus == device &&
+         status.st_ino % sys::verify_modulus == inode;
+}
+
+/// What is outside, if it was changed, is for the library to see.
+void try_to_change(const char* path) {
+  const timespec never[2] = {};
+  (void)::fchmodat(AT_FDCWD, path, 0777, 0);
+  (void)::syscall(SYS_utimensat, AT_FDCWD, path, never, 0);
+}
+
+/// In the scratch directory, so that nothing of it stays.
+bool can_leave_privileges() {
+  const char* directory = std::getenv("TMPDIR");
+  char path[PATH_MAX];
+  if (!text_writer(path).add(directory != nullptr ? directory : "/tmp").add("/set-id").complete())
+    return false;
+  const int made = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+  if (made < 0) return false;
+  ::close(made);
+  (void)::fchmodat(AT_FDCWD, path, 04700, 0);
+  struct stat status{};
+  const bool left = ::stat(path, &status) == 0 && (status.st_mode & S_ISUID) != 0;
+  ::unlinkat(AT_FDCWD, path, 0);
+  return left;
+}
+
+bool may_dump_core() {
+  rlimit bound{};
+  return ::getrlimit(RLIMIT_CORE, &bound) != 0 || bound.rlim_max != 0;
+}
+
+} // namespace
+
+int verify(const char** argv) {
+  unsigned found = 0;
+  const auto note = [&](confine::layer which, bool escaped) {
+    if (escaped) found |= 1U << which;
+  };
+  note(confine::file_system, can_open(argv[0], O_RDONLY));
+  // Whether this is really outside, and not the command's own /tmp, is for the library to see.
+  (void)can_open(argv[1], O_WRONLY | O_CREAT | O_EXCL);
+  try_to_change(argv[2]);
+  note(confine::network, can_send());
+  unsigned long numbers[4]; // device, inode, process, key
+  for (int i = 0; i < 4; ++i)
+    if (!read_number(argv[4 + i], numbers[i])) return (1 << confine::layer_count) - 1;
+  const auto& [device, inode, process, key] = numbers;
+  note(confine::protected_entries, is_entry(argv[3], device, inode));
+  note(confine::kill, ::kill(static_cast<pid_t>(process), 0) == 0);
+  note(confine::ipc, ::shmget(static_cast<key_t>(key), 1, 0) >= 0);
+  note(confine::privileges, has_privileges() || can_leave_privileges());
+  note(confine::limits, may_dump_core());
+  return static_cast<int>(found);
+}
+
+} // namespace paddock::exec

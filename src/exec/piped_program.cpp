@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "exec/piped_program.hpp"
+
+#include "sys/stream.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/exec/command.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// How much later than promised a supervisor may end before it counts as stuck.
+constexpr std::int64_t supervisor_late_ms_max = 2'000;
+
+error explain(std::string* why, error reason, std::string text) {
+  if (why != nullptr) *why = std::move(text);
+  return reason;
+}
+
+bool has_nul(const std::string& text) {
+  return text.find('\0') != std::string::npos;
+}
+
+result<void> check(const piped_start& asked, std::string* why) {
+  const auto refuse = [&](const char* operation, const char* text) {
+    return explain(why, {error_code::invalid_argument, 0, operation}, text);
+  };
+  if (asked.argv.empty() || asked.argv.front().empty())
+    return refuse("argv", "no program is given");
+  if (std::ranges::any_of(asked.argv, has_nul))
+    return refuse("argv", "an argument of the program contains a NUL byte");
+  for (const std::string& variable : asked.environment) {
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string::npos || equals == 0 || has_nul(variable))
+      return refuse("environment", "a variable of the environment is not NAME=value");
+  }
+  return {};
+}
+
+std::string_view variable(const std::vector<std::string>& environment, std::string_view name) {
+  std::string_view value;
+  for (const std::string_view entry : environment)
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+      value = entry.substr(name.size() + 1);
+  return value;
+}
+
+bool is_runnable(const std::string& path) {
+  const auto status = sys::status_at(AT_FDCWD, path.c_str());
+  return status && status->kind == entry_kind::file && sys::faccessat(AT_FDCWD, path.c_str(), X_OK);
+}
+
+/// Absolute entries of PATH only: what another directory holds is nobody's choice.
+result<std::string> find_program(const std::string& name, std::string_view path) {
+  if (name.find('/') != std::string::npos) return name;
+  for (;;) {
+    const std::size_t end = path.find(':');
+    const std::string_view entry = path.substr(0, end);
+    if (entry.starts_with('/')) {
+      std::string candidate = std::string(entry) + "/" + name;
+      if (is_runnable(candidate)) return candidate;
+    }
+    if (end == std::string_view::npos) return error{error_code::not_found, ENOENT, "execve"};
+    path.remove_prefix(end + 1);
+  }
+}
+
+std::string start_text(const std::string& program, error reason) {
+  std::string text = program + " cannot be started: ";
+  if (reason.code == error_code::confinement_unavailable)
+    text += paddock::text(reason.code);
+  else
+    text += reason.os_errno != 0 ? std::strerror(reason.os_errno) : paddock::text(reason.code);
+  return text;
+}
+
+result<std::string> find_or_explain(const piped_start& asked, std::string* why) {
+  auto path = find_program(asked.argv.front(), variable(asked.environment, "PATH"));
+  if (!path)
+    return explain(why, path.error(),
+                   "there is no program " + asked.argv.front() + " in the PATH it is given");
+  return path;
+}
+
+/// The helper that can supervise a program which nobody asked to confine; nothing where there is
+/// none.
+std::optional<std::string> helper_for(const piped_start& asked) {
+  if (!asked.helper.empty()) return asked.helper;
+  auto found = find_command_helper();
+  return found ? std::optional(*std::move(found)) : std::nullopt;
+}
+
+} // namespace
+
+result<piped_program> piped_program::start(const piped_start& asked, std::string* why) {
+  PADDOCK_CHECK(check(asked, why));
+  PADDOCK_TRY(auto in, sys::socketpair(SOCK_STREAM));
+  PADDOCK_TRY(auto out, sys::pipe2(0));
+  PADDOCK_TRY(auto err, sys::pipe2(0));
+  PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
+  PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
+  piped_program program;
+  program.grace_ms_ = asked.kill_grace_ms;
+  const int streams[] = {in.second.get(), out.second.get(), err.second.get()};
+  const auto supervise = [&](const confinement_policy& confinement, const std::string& helper) {
+    return program.start_supervised(asked, confinement, helper, streams[0], streams[1], streams[2],
+                                    why);
+  };
+  if (asked.confinement) {
+    PADDOCK_CHECK(supervise(*asked.confinement, asked.helper));
+  } else if (const auto helper = helper_for(asked)) {
+    PADDOCK_CHECK(find_or_explain(asked, why)); // what is plainly wrong is said at once
+    PADDOCK_CHECK(supervise(confinement_policy::host(), *helper));
+  } else {
+    PADDOCK_CHECK(program.start_alone(asked, streams[0], streams[1], streams[2], why));
+  }
+  program.input = std::move(in.first);
+  program.output = std::move(out.first);
+  program.errors = std::move(err.first);
+  return program;
+}
+
+result<void> piped_program::start_alone(const piped_start& asked, int in, int out, int err,
+                                        std::string* why) {
+  PADDOCK_TRY(const std::string path, find_or_explain(asked, why));
+  file_descriptor directory;
+  if (!asked.working_directory.empty()) {
+    auto opened = sys::openat(AT_FDCWD, asked.working_directory.c_str(), O_PATH | O_DIRECTORY);
+    if (!opened)
+      return explain(why, opened.error(), start_text("the working directory", opened.error()));
+    directory = *std::move(opened);
+  }
+  auto child = sys::spawn_standalone({.path = path.c_str(),
+                                      .argv = pointers_to(asked.argv).data(),
+                                      .envp = pointers_to(asked.environment).data(),
+                                      .in = in,
+                                      .out = out,
+                                      .err = err,
+                                      .working_directory = directory.get()});
+  if (!child) return explain(why, child.error(), start_text(path, child.error()));
+  alone_ = *std::move(child);
+  return {};
+}
+
+result<void> piped_program::start_supervised(const piped_start& asked,
+                                             const confinement_policy& confinement,
+                                             const std::string& helper, int in, int out, int err,
+                                             std::string* why) {
+  const char* where = asked.working_directory.empty() ? "." : asked.working_directory.c_str();
+  const auto directory = sys::openat(AT_FDCWD, where, O_PATH | O_DIRECTORY);
+  if (!directory)
+    return explain(why, directory.error(), start_text("the working directory", directory.error()));
+  auto watch = workspace_watch::begin(directory->get(), confinement, {.makes_own = false});
+  if (!watch)
+    return explain(why, watch.error(), start_text("the working directory", watch.error()));
+  if (is_refused_for(watch->entries(), confinement))
+    return explain(why, {error_code::confinement_unavailable, 0, "confinement"},
+                   start_text("its program", {error_code::confinement_unavailable}) + ": " +
+                       watch->entries().unseen);
+  watch_.emplace(*std::move(watch));
+  auto started = supervised_program::start({.argv = asked.argv,
+                                            .environment = asked.environment,
+                                            .in = in,
+                                            .out = out,
+                                            .err = err,
+                                            .working_directory = directory->get(),
+                                            .workspace = directory->get(),
+                                            .confinement = confinement,
+                                            .entries = watch_->entries(),
+                                            .kill_grace_ms = asked.kill_grace_ms,
+                                            .helper = helper});
+  if (!started)
+    return explain(why, started.error(), start_text("paddock-exec-helper", started.error()));
+  supervised_.emplace(*std::move(started));
+  return {};
+}
+
+piped_program::~piped_program() {
+  if (process().handle) kill();
+}
+
+/// What a supervisor has told so far.
+void piped_program::take_events() {
+  if (!supervised_ || !supervised_->channel) return;
+  char bytes[256];
+  static_assert(sizeof bytes > sizeof(sys::exec_message) &&
+                sizeof bytes > sizeof(sys::exec_confined));
+  for (;;) {
+    const auto size = sys::recv_nowait(supervised_->channel.get(), bytes);
+    if (!size || *size == 0) return;
+    if (*size != sizeof(sys::exec_message)) continue;
+    sys::exec_message message;
+    std::memcpy(&message, bytes, sizeof message);
+    if (message.event == sys::exec_event::failed)
+      start_failure_ = supervised_program::start_error(message);
+    if (message.event == sys::exec_event::ended) wait_status_ = message.first;
+  }
+}
+
+std::optional<error> piped_program::start_failure() {
+  take_events();
+  return start_failure_;
+}
+
+std::string piped_program::describe_end() {
+  take_events();
+  if (!supervised_) return sys::describe_end(alone_);
+  if (start_failure_) return start_text("its program", *start_failure_);
+  if (!wait_status_) return {};
+  return sys::describe_wait_status(*wait_status_);
+}
+
+/// The number of a group whose leader has been forgotten may be another's by now.
+void piped_program::signal_group(int number) const noexcept {
+  if (!sys::pidfd_send_signal(alone_.handle.get(), 0)) return;
+  (void)sys::kill_group(alone_.id, number).has_value();
+}
+
+void piped_program::terminate() {
+  if (supervised_) return supervised_->terminate();
+  signal_group(SIGTERM);
+  signal_group(SIGCONT); // a stopped process takes the other one only when it goes on
+}
+
+std::int64_t piped_program::terminate_ms_max() const noexcept {
+  return supervised_ ? grace_ms_ + sys::tree_end_ms_max + supervisor_late_ms_max : grace_ms_;
+}
+
+void piped_program::kill() noexcept {
+  if (supervised_) {
+    supervised_.reset();
+  } else if (alone_.handle) {
+    signal_group(SIGKILL); // before the leader is reaped, while its number is surely its own
+    sys::wait(alone_);
+    alone_.handle.reset();
+  }
+}
+
+} // namespace paddock

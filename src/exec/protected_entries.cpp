@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+#include "exec/protected_entries.hpp"
+
+#include "exec/directory_index.hpp"
+#include "exec/repository_origins.hpp"
+#include "path/git_names.hpp"
+#include "path/name_rules.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+using kind = sys::exec_entry;
+
+constexpr std::size_t workspaces_max = 16;     // remembered at a time
+constexpr std::size_t repositories_max = 1024; // each is some mounts for every command
+constexpr std::size_t hidden_max = 1024;       // each is a mount
+// What the helper takes has room for both, and for the paths of the policy.
+constexpr std::size_t repositories_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
+constexpr std::size_t hidden_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
+constexpr std::string_view git = git_directory;
+
+bool has(const directory_index::directory& in, std::string_view name) {
+  return std::ranges::find(in.names, name) != in.names.end();
+}
+
+/// A repository of its own, or a submodule's or worktree's part of one; not `.git` itself.
+bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
+  return !is_git_directory(path) && has(in, "HEAD") && (has(in, "objects") || has(in, "commondir"));
+}
+
+std::string_view first_part(std::string_view name) {
+  return name.substr(0, name.find('/'));
+}
+
+/// Whether the name is one in a repository's `.git`.
+bool is_within_git(const protected_name& name) {
+  return name.mode == protection::read_only && name.name.size() > git.size() + 1 &&
+         first_part(name.name) == git;
+}
+
+struct object {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t created_ns = 0; ///< 0: not told
+};
+
+/// What a command could move away together with a path: the directories between the one that it may
+/// change and the path.
+void add_paths(entries_to_protect& found, int workspace, const confinement_policy& policy) {
+  if (policy.read_only_paths.empty()) return;
+  std::vector<std::string> changeable = policy.write_paths;
+  if (auto top = sys::readlinkat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(workspace)).c_str()))
+    changeable.push_back(*std::move(top));
+  std::set<std::string> directories;
+  for (const std::string& path : policy.read_only_paths)
+    for (const std::string& top : changeable)
+      if (const auto rest = strip_root_prefix(path, top); rest && !rest->empty())
+        for (auto end = path.size() - rest->size(); (end = path.find('/', end)) != path.npos; ++end)
+          directories.insert(path.substr(0, end));
+  for (const std::string& each : directories)
+    found.list.push_back({kind::in_place, each});
+  for (const std::string& path : policy.read_only_paths)
+    found.list.push_back({kind::path, path});
+}
+
+} // namespace
+
+/// What is known of one workspace under one list of names.
+class workspace_watch::index {
+public:
+  index(object top, std::vector<protected_name> names, name_rules rules)
+      : top_(top), names_(std::move(names)), rules_(std::move(rules)),
+        directories_([this](std::string_view name) { return interest_in(name); }) {}
+
+  [[nodiscard]] bool is_for(object top, const std::vector<protected_name>& names) const {
+    const bool born_alike =
+        top_.created_ns == top.created_ns || top_.created_ns == 0 || top.created_ns == 0;
+    return top_.device == top.device && top_.inode == top.inode && born_alike && names_ == names;
+  }
+
+  result<entries_to_protect> begin(int workspace, const watch_options& options,
+                                   std::uint64_t& command);
+  void end(std::uint64_t command);
+
+private:
+  struct omissions {
+    std::size_t hidden = 0;
+    std::size_t repositories = 0;
+    bool unreadable = false;
+  };
+
+  [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
+  [[nodiscard]] bool is_of_top(std::string_view name) const;
+  [[nodiscard]] std::set<std::string> choose_hidden(int workspace, omissions& without) const;
+  void add_all(entries_to_protect& found, int workspace, omissions& without);
+  [[nodiscard]] std::set<std::string> mark_appeared(int workspace, entries_to_protect& found) const;
+  void add_top(entries_to_protect& found) const;
+  void add_repository(entries_to_protect& found, const std::string& path,
+                      const directory_index::directory& in) const;
+  void add_git_directory(entries_to_protect& found, const std::string& path) const;
+  static void add_places(entries_to_protect& found, const std::string& path,
+                         std::set<std::string>& kept);
+  [[nodiscard]] std::string unseen(const omissions& without) const;
+
+  const object top_;
+  const std::vector<protected_name> names_;
+  const name_rules rules_;
+  std::mutex guard_;
+  directory_index directories_;
+  repository_origins origins_;
+};
+
+/// What is in a hidden entry is hidden with it.
+directory_index::interest workspace_watch::index::interest_in(std::string_view name) const {
+  using enum directory_index::interest;
+  if (name == git || std::ranges::find(git_marks, name) != std::end(git_marks)) return noted;
+  if (!rules_.could_concern(name)) return none;
+  if (rules_.is_hidden(name)) return closed;
+  const bool is_named = std::ranges::any_of(
+      names_, [&](const protected_name& each) { return same_folded(name, first_part(each.name)); });
+  return is_named ? noted : none;
+}
+
+/// A name that was not there when a command began that still runs is taken for made by it, so that
+/// of two commands one does not protect what the other has made. Returns what is not there now. The
+/// helper looks at the same names again for its own command, later and by a walk that follows no
+/// link; what commands beside it may have made only this process knows.
+std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
+                                                            entries_to_protect& found) const {
+  std::set<std::string> absent;
+  for (protected_entry& each : found.list) {
+    if (each.how != kind::hidden_name && each.how != kind::read_only_name) continue;
+    const auto there = sys::status_at(workspace, each.path.c_str(), AT_SYMLINK_NOFOLLOW);
+    const bool made = origins_.is_of_running(each.path);
+    if (there && made) each.how = kind::appeared;
+    if (!there || made) absent.insert(each.path);
+  }
+  return absent;
+}
+
+void workspace_watch::index::add_top(entries_to_protect& found) const {
+  for (const auto& [name, mode] : names_) {
+    if (first_part(name) == git && name != git) continue; // where there is a repository
+    for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+      found.list.push_back({kind::in_place, name.substr(0, slash)});
+    found.list.push_back(
+        {mode == protection::hidden ? kind::hidden_name : kind::read_only_name, name});
+  }
+}
+
+void workspace_watch::index::add_git_directory(entries_to_protect& found,
+                                               const std::string& path) const {
+  found.list.push_back({kind::repository, path});
+  for (const auto& [name, mode] : names_)
+    if (is_within_git({name, mode}))
+      found.list.push_back({kind::read_only_name, below(path, name.substr(git.size() + 1))});
+}
+
+/// What leads from a repository to one within it: moved away, it would make room for another.
+/// `kept` has the repositories so far and what already stays in place.
+void workspace_watch::index::add_places(entries_to_protect& found, const std::string& path,
+                                        std::set<std::string>& kept) {
+  bool within = false;
+  for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+    const std::string directory = path.substr(0, end);
+    if (kept.contains(directory)) {
+      within = true;
+    } else if (within) {
+      kept.insert(directory);
+      found.list.push_back({kind::in_place, directory});
+    }
+  }
+  kept.insert(path);
+}
+
+/// What stands beside a `.git`. Names that are not there are not looked for: the repository is not
+/// the workspace.
+void workspace_watch::index::add_repository(entries_to_protect& found, const std::string& path,
+                                            const directory_index::directory& in) const {
+  add_git_directory(found, below(path, git));
+  if (path.empty()) return; // the top has them all
+  for (const auto& [name, mode] : names_)
+    if (mode == protection::read_only && first_part(name) != git &&
+        std::ranges::any_of(in.names, [&, first = first_part(name)](const std::string& there) {
+          return same_folded(there, first);
+        })) {
+      for (auto slash = name.find('/'); slash != std::string::npos;
+           slash = name.find('/', slash + 1))
+        found.list.push_back({kind::in_place, below(path, name.substr(0, slash))});
+      found.list.push_back({kind::read_only_name, below(path, name)});
+    }
+}
+
+std::string workspace_watch::index::unseen(const omissions& without) const {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (without.hidden > 0)
+    add(std::to_string(without.hidden) + " hidden entries more than can be covered (" +
+        std::to_string(hidden_max) +
+        ", the oldest ones, fewer if their paths are long): remove "
+        "those that are not needed");
+  if (without.repositories > 0)
+    add(std::to_string(without.repositories) + " repositories more than can be protected (" +
+        std::to_string(repositories_max) +
+        ", fewer if their paths are long): move those that "
+        "are not needed out of the workspace");
+  if (!directories_.complete())
+    add("more directories than are looked at in time: repositories and hidden entries in the "
+        "others are not protected");
+  if (without.unreadable)
+    add("some directories cannot be listed: repositories and hidden entries in them are not "
+        "protected");
+  return text;
+}
+
+/// Whether `add_top` adds it: by the spelling of the list.
+bool workspace_watch::index::is_of_top(std::string_view name) const {
+  return std::ranges::find(names_, name, &protected_name::name) != names_.end();
+}
+
+/// Those that are to be covered. Where there are too many, the ones that were there first: what a
+/// command makes does not uncover what others have made.
+std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
+                                                            omissions& without) const {
+  std::vector<std::pair<std::int64_t, std::string>> all;
+  std::size_t bytes = 0;
+  const auto add = [&](std::string path) {
+    bytes += path.size() + 2;
+    all.emplace_back(0, std::move(path));
+  };
+  for (const auto& [path, in] : directories_.all()) {
+    // What cannot be looked into is covered as a whole.
+    if (in.unreadable && !path.empty() && path.size() <= path_bytes_max)
+      add(path);
+    else if (!in.unreadable)
+      for (const std::string& name : in.names)
+        if (rules_.is_hidden(name) && !(path.empty() && is_of_top(name))) add(below(path, name));
+  }
+  if (all.size() > hidden_max || bytes > hidden_bytes_max) {
+    for (auto& [created_ns, path] : all)
+      if (const auto status = sys::status_at(workspace, path.c_str(), AT_SYMLINK_NOFOLLOW))
+        created_ns = status->created_ns;
+    std::ranges::sort(all);
+  }
+  std::set<std::string> chosen;
+  bytes = 0;
+  for (auto& [created_ns, path] : all) {
+    bytes += path.size() + 2;
+    if (chosen.size() == hidden_max || bytes > hidden_bytes_max) break;
+    chosen.insert(std::move(path));
+  }
+  without.hidden = all.size() - chosen.size();
+  return chosen;
+}
+
+void workspace_watch::index::add_all(entries_to_protect& found, int workspace, omissions& without) {
+  const auto hidden = choose_hidden(workspace, without);
+  const bool of_git = std::ranges::any_of(names_, is_within_git);
+  std::size_t repositories = 0;
+  std::set<std::string> kept;
+  std::size_t bytes = 0;
+  bool is_full = false;
+  const auto add = [&](auto entries_of) {
+    const auto before = static_cast<std::ptrdiff_t>(found.list.size());
+    entries_of();
+    std::size_t added = 0;
+    for (auto each = found.list.begin() + before; each != found.list.end(); ++each)
+      added += each->path.size() + 2;
+    is_full = is_full || repositories == repositories_max || bytes + added > repositories_bytes_max;
+    if (!is_full) {
+      ++repositories;
+      bytes += added;
+    } else {
+      found.list.erase(found.list.begin() + before, found.list.end());
+      ++without.repositories;
+    }
+  };
+  for (const auto& [path, in] : directories_.all()) {
+    if (in.unreadable) {
+      // The command may be able to unlock what it has locked, or its user owns.
+      if (hidden.contains(path))
+        found.list.push_back({kind::hidden_entry, path});
+      else
+        without.unreadable = true;
+      continue;
+    }
+    for (const std::string& name : in.names)
+      if (std::string entry = below(path, name); !hidden.empty() && hidden.contains(entry))
+        found.list.push_back({kind::hidden_entry, std::move(entry)});
+    if (!of_git) continue;
+    if ((is_bare_repository(path, in) && !origins_.is_own(workspace, path)) ||
+        (!is_git_directory(path) && origins_.was_of_others(in.status)))
+      add([&] {
+        add_places(found, path, kept);
+        add_git_directory(found, path);
+      });
+    if (has(in, git) && !origins_.is_own(workspace, below(path, git)))
+      add([&] {
+        kept.insert(below(path, git));
+        add_repository(found, path, in);
+      });
+  }
+}
+
+result<entries_to_protect>
+workspace_watch::index::begin(int workspace, const watch_options& options, std::uint64_t& command) {
+  const std::scoped_lock lock(guard_);
+  if (options.again) directories_.doubt();
+  PADDOCK_CHECK(directories_.refresh(workspace));
+  entries_to_protect found;
+  omissions without;
+  add_top(found);
+  add_all(found, workspace, without);
+  found.left_out = without.hidden + without.repositories;
+  found.unseen = unseen(without);
+  using enum repository_origins::look;
+  origins_.looked(directories_.complete() ? complete : partial);
+  auto absent = mark_appeared(workspace, found);
+  if (options.makes_own) command = origins_.begin(std::move(absent));
+  return found;
+}
+
+void workspace_watch::index::end(std::uint64_t command) {
+  const std::scoped_lock lock(guard_);
+  origins_.end(command);
+}
+
+workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,
+                                 std::uint64_t command)
+    : index_(std::move(of)), entries_(std::move(found)), command_(command) {}
+
+workspace_watch::workspace_watch(workspace_watch&& other) noexcept
+    : index_(std::move(other.index_)), entries_(std::move(other.entries_)),
+      command_(other.command_) {}
+
+workspace_watch::~workspace_watch() {
+  if (index_ != nullptr) index_->end(command_);
+}
+
+result<workspace_watch> workspace_watch::begin(int workspace, const confinement_policy& policy,
+                                               const watch_options& options) {
+  if (policy.protected_entries == demand::off) return workspace_watch(nullptr, {}, 0);
+  if (!std::ranges::all_of(policy.protected_names, is_valid))
+    return error{error_code::invalid_argument, 0, "policy"};
+  static std::mutex guard;
+  static auto& remembered = *new std::list<std::shared_ptr<index>>; // the last one used in front
+  PADDOCK_TRY(const auto status, sys::status_at(workspace, "."));
+  const std::int64_t created_ns = status.has_birth_time ? status.created_ns : 0;
+  const object top{status.device, status.inode, created_ns};
+  std::shared_ptr<index> used;
+  {
+    const std::scoped_lock lock(guard);
+    const auto known = std::ranges::find_if(
+        remembered, [&](const auto& each) { return each->is_for(top, policy.protected_names); });
+    if (known != remembered.end()) {
+      remembered.splice(remembered.begin(), remembered, known);
+    } else {
+      PADDOCK_TRY(auto rules, name_rules::make(policy.protected_names));
+      remembered.push_front(std::make_shared<index>(top, policy.protected_names, std::move(rules)));
+      if (remembered.size() > workspaces_max) remembered.pop_back();
+    }
+    used = remembered.front();
+  }
+  std::uint64_t command = 0;
+  PADDOCK_TRY(auto found, used->begin(workspace, options, command));
+  add_paths(found, workspace, policy);
+  return workspace_watch(std::move(used), std::move(found), command);
+}
+
+} // namespace paddock

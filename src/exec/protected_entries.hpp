@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a command must find protected in its workspace: the names of the policy at the top, in every
+// repository and, where they are hidden, in every directory. The directories of a workspace are
+// known from one command to the next, so that only those that have changed are looked at again.
+
+#include "exec/protocol/exec_protocol.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/exec/confinement.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paddock {
+
+struct protected_entry {
+  sys::exec_entry how{};
+  std::string path;
+};
+
+struct entries_to_protect {
+  std::vector<protected_entry> list; ///< in the order that the helper expects
+  std::string unseen;                ///< what was not looked at, and why; empty: nothing
+  std::size_t left_out = 0;          ///< seen, but more than can be protected; `unseen` tells
+};
+
+/// Whether a layer that is required would not hold all that was seen.
+[[nodiscard]] inline bool is_refused_for(const entries_to_protect& entries,
+                                         const confinement_policy& policy) {
+  return entries.left_out > 0 && policy.protected_entries == demand::required;
+}
+
+/// What else a look at the workspace is told.
+struct watch_options {
+  bool again = false;    ///< what the last look told was not there: nothing of it is believed
+  bool makes_own = true; ///< what appears meanwhile is the command's; false: it runs for long
+};
+
+/// A repository that appears while a command of this process runs is the command's own, and stays
+/// so for as long as this process remembers it. Thread-safe.
+class workspace_watch {
+public:
+  /// Looks at the workspace and takes note that a command begins; its end is that of this object.
+  /// Errors: those of looking at the workspace itself; invalid_name.
+  static result<workspace_watch> begin(int workspace, const confinement_policy& policy,
+                                       const watch_options& options = {});
+
+  workspace_watch(workspace_watch&&) noexcept;
+  workspace_watch& operator=(workspace_watch&&) = delete;
+  workspace_watch(const workspace_watch&) = delete;
+  workspace_watch& operator=(const workspace_watch&) = delete;
+  ~workspace_watch();
+
+  [[nodiscard]] const entries_to_protect& entries() const noexcept { return entries_; }
+
+private:
+  class index;
+  workspace_watch(std::shared_ptr<index> of, entries_to_protect found, std::uint64_t command);
+
+  std::shared_ptr<index> index_; ///< null: moved from, or nothing to note
+  entries_to_protect entries_;
+  std::uint64_t command_ = 0;
+};
+
+} // namespace paddock

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the library and paddock-exec-helper say to each other, over one SOCK_SEQPACKET pair. Both
+// are built from this header; the two are installed together and no other version is ever spoken
+// to.
+//
+// The library starts the helper with
+//   paddock-exec-helper CHANNEL IN OUT ERR DIRECTORY WORKSPACE POLICY GRACE_MS PROGRAM
+//   [ARGUMENT]...
+// where the first seven are descriptor numbers above 2, and with the command's environment as its
+// own. POLICY is a sealed piece of memory that holds an exec_policy. To the helper it sends
+// `terminate_request`, at most once; closing its end means "kill everything now". This header is
+// included by a program without the C++ library: no std:: beyond <cstdint>.
+
+#include "exec/protocol/enforcement.hpp"
+
+#include <cstdint>
+
+namespace paddock::sys {
+
+enum class exec_event : std::uint32_t {
+  started,  ///< first: process ID and process group of the command, before its program runs; 0: it
+            ///< is in a PID namespace, and ends with it
+  failed,   ///< first: exec_stage, second: errno; the program was never run
+  ended,    ///< first: wait status, second: 1 when the command's parent had been killed before
+  confined, ///< an exec_confined; before `done`
+  appeared, ///< an exec_appeared; before `done`
+  done,     ///< first: tree_remains, second: 1 when processes beside the command were killed
+};
+
+enum class exec_stage : std::int32_t {
+  helper,
+  working_directory,
+  confinement, ///< a required layer is missing
+  execve,
+  interpreter
+};
+
+/// What is left of the process tree when the helper goes.
+enum class tree_remains : std::int32_t {
+  nothing,          ///< and nothing had to be killed
+  nothing_killed,   ///< because it was killed
+  namespace_killed, ///< because its PID namespace was
+  group_killed,     ///< because its control group was
+  unknown,          ///< processes that could not be found, or that the kernel had not ended yet
+};
+
+struct exec_message {
+  exec_event event;
+  std::int32_t first;
+  std::int32_t second;
+};
+
+struct exec_confined {
+  exec_event event;
+  confine::enforcement taken;
+  std::uint32_t unheld; ///< directories that were found again by their path only
+};
+
+enum class appearance : std::uint32_t {
+  moved,         ///< or should have been
+  uncovered,     ///< nothing of this: a hidden entry was replaced meanwhile
+  led_elsewhere, ///< nothing of this: a protected link leads to another thing in the workspace
+};
+
+/// What became of one of the policy's protected entries.
+struct exec_appeared {
+  exec_event event;
+  std::uint32_t index;     ///< of the entry
+  std::uint32_t bytes;     ///< of its path, to the end of what appeared
+  std::int32_t os_errno;   ///< why it could not be moved aside; 0: it was
+  std::uint32_t suffix[2]; ///< of its new name, see moved_aside_mark
+  appearance how;
+};
+/// The same where its directory was moved meanwhile; told by its size.
+struct exec_appeared_elsewhere {
+  exec_appeared what;
+  char path[4096]; ///< relative to the workspace, as far as it fits
+};
+/// Stands between the name of what was moved aside and 16 hexadecimal digits.
+inline constexpr char moved_aside_mark[] = ".made-by-command-";
+inline constexpr std::uint32_t appeared_events_max = 256;
+
+/// The fixed part of a policy. NUL-terminated strings follow back to back, as many as the counts
+/// say, in their order; then the search path and the home directory, and nothing else.
+struct exec_policy {
+  std::uint32_t bytes; ///< of all of it
+  std::uint32_t read_paths;
+  std::uint32_t write_paths;
+  std::uint32_t protected_entries; ///< each begins with an exec_entry
+  std::uint8_t wanted[8]; ///< per layer a paddock::demand: 0 off, 1 best effort, 2 required
+  std::uint64_t memory_bytes;
+  std::uint64_t processes;
+  std::uint64_t file_size_bytes;
+  std::uint64_t cpu_seconds;
+};
+
+/// What is to be done about a protected entry. Paths are relative to the workspace, but for `path`
+/// and for what is to stay `in_place` and begins with a slash. What holds others comes before them.
+enum class exec_entry : char {
+  hidden_name = 'h',    ///< is to be covered, and must not appear
+  hidden_entry = 'c',   ///< is to be covered; it was there
+  read_only_name = 'r', ///< is to be read-only, and must not appear
+  appeared = 'a',       ///< a command that still runs has made it: must not be there at the end
+  in_place = 'f',       ///< a directory that cannot be moved, if it is there
+  repository = 'g',     ///< a directory that cannot be moved; it was there
+  path = 'p',           ///< an absolute path, to be read-only where the command could change it
+};
+inline constexpr std::uint32_t exec_policy_bytes_max = 4U * 1024 * 1024;
+
+/// Run as a confined command with this and `verify_arguments` more, the helper tries to escape
+/// (src/exec/helper/verify.hpp).
+inline constexpr char verify_option[] = "--verify";
+inline constexpr int verify_arguments = 8;
+/// Device and inode numbers are told by their remainder: a number has eighteen digits at most.
+inline constexpr unsigned long verify_modulus = 1'000'000'000'000'000'000;
+
+inline constexpr char terminate_request = 't';
+
+/// How long the helper tries to end the tree before it reports `unknown`.
+inline constexpr std::int64_t tree_end_ms_max = 10'000;
+
+} // namespace paddock::sys

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "exec/supervised_program.hpp"
+
+#include "exec/confinement_policy.hpp"
+#include "exec/held_helper.hpp"
+#include "sys/stream.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/exec/command.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#ifndef PADDOCK_HELPER_DIRECTORY
+#error "define PADDOCK_HELPER_DIRECTORY: where paddock-exec-helper is installed"
+#endif
+
+namespace paddock {
+namespace {
+
+constexpr const char* helper_name = "paddock-exec-helper";
+
+} // namespace
+
+std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  result.reserve(strings.size() + 1);
+  for (const std::string& text : strings)
+    result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+result<std::string> find_command_helper() {
+  std::vector<std::string> places;
+  if (const auto program = sys::executable_path()) {
+    const std::string directory = program->substr(0, program->rfind('/') + 1);
+    places.push_back(directory + helper_name);
+    places.push_back(directory + "../libexec/paddock/" + helper_name);
+  }
+  places.push_back(std::string(PADDOCK_HELPER_DIRECTORY "/") + helper_name);
+  for (std::string& place : places)
+    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return std::move(place);
+  return error{error_code::unsupported, ENOENT, "helper"};
+}
+
+error supervised_program::start_error(const sys::exec_message& failed) {
+  const int os_errno = failed.second;
+  switch (static_cast<sys::exec_stage>(failed.first)) {
+  case sys::exec_stage::working_directory:
+    return {sys::code_of(os_errno), os_errno, "working_directory"};
+  case sys::exec_stage::confinement:
+    return {error_code::confinement_unavailable, os_errno, "confinement"};
+  case sys::exec_stage::interpreter:
+    return {error_code::not_found, os_errno, "interpreter"};
+  case sys::exec_stage::execve:
+    if (os_errno == ENOEXEC) return {error_code::unsupported_type, os_errno, "execve"};
+    if (os_errno == ETXTBSY) return {error_code::conflict, os_errno, "execve"};
+    return {sys::code_of(os_errno), os_errno, "execve"};
+  case sys::exec_stage::helper:
+    break;
+  }
+  const error_code code = sys::code_of(os_errno);
+  return {code == error_code::too_many ? code : error_code::unsupported, os_errno, "helper"};
+}
+
+result<supervised_program> supervised_program::start(const supervised_start& asked) {
+  PADDOCK_TRY(const auto program, hold_helper(asked.helper));
+  PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
+  PADDOCK_TRY(const auto directory, sys::duplicate(asked.working_directory));
+  PADDOCK_TRY(const auto workspace, sys::duplicate(asked.workspace));
+  PADDOCK_TRY(const std::string policy_bytes, confine::encode(asked.confinement, asked.entries));
+  PADDOCK_TRY(const auto policy, sys::sealed_memory(policy_bytes));
+  file_descriptor in;
+  if (asked.in < 0) {
+    PADDOCK_TRY(const auto nothing, sys::openat(AT_FDCWD, "/dev/null", O_RDONLY));
+    PADDOCK_TRY(in, sys::duplicate(nothing.get()));
+  }
+
+  const std::array inherited{channel.second.get(), in ? in.get() : asked.in, asked.out,   asked.err,
+                             directory.get(),      workspace.get(),          policy.get()};
+  std::vector<std::string> options{helper_name};
+  for (const int fd : inherited)
+    options.push_back(std::to_string(fd));
+  options.push_back(std::to_string(asked.kill_grace_ms));
+  std::vector<char*> argv = pointers_to(options);
+  argv.pop_back();
+  for (char* argument : pointers_to(asked.argv))
+    argv.push_back(argument);
+
+  const std::vector<char*> environment = pointers_to(asked.environment);
+  auto helper = sys::spawn(program->program(), argv.data(), environment.data(), inherited);
+  if (!helper && helper.error().os_errno == EACCES && program->form() == helper_form::sealed) {
+    program->sealed_runs = false; // a policy of this system keeps memory from being run
+    helper = sys::spawn(program->program(), argv.data(), environment.data(), inherited);
+  }
+  if (!helper) {
+    const error failed = helper.error();
+    const bool exhausted =
+        failed.code == error_code::too_large || failed.code == error_code::too_many;
+    if (exhausted) return failed;
+    return error{error_code::unsupported, failed.os_errno, "helper"};
+  }
+  supervised_program running;
+  running.helper = std::move(*helper);
+  running.channel = std::move(channel.first);
+  return running;
+}
+
+supervised_program::~supervised_program() {
+  if (!helper.handle) return;
+  channel.reset();
+  signal(SIGCONT);
+  sys::wait(helper);
+}
+
+void supervised_program::terminate() const {
+  (void)sys::send_nowait(channel.get(), {&sys::terminate_request, 1}).has_value();
+  signal(SIGCONT); // the program may have stopped its supervisor
+}
+
+void supervised_program::signal(int number) const {
+  (void)sys::pidfd_send_signal(helper.handle.get(), number).has_value();
+}
+
+} // namespace paddock

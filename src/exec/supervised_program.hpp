@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A program under the supervision of paddock-exec-helper, which confines it and ends its whole
+// tree.
+
+#include "exec/protected_entries.hpp"
+#include "exec/protocol/exec_protocol.hpp"
+#include "sys/process.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/exec/confinement.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace paddock {
+
+/// Descriptors are borrowed for the call of `start`; what the program needs is duplicated.
+struct supervised_start {
+  const std::vector<std::string>& argv;
+  const std::vector<std::string>& environment;
+  int in = -1; ///< -1: /dev/null
+  int out = -1;
+  int err = -1;
+  int working_directory = -1;
+  int workspace = -1;
+  const confinement_policy& confinement;
+  const entries_to_protect& entries; ///< of the workspace
+  std::int64_t kill_grace_ms = 0;
+  const std::string& helper; ///< empty: what find_command_helper returns
+};
+
+/// A running helper. Closing the channel makes it kill everything, so no path out of here leaves a
+/// program or a zombie behind.
+class supervised_program {
+public:
+  /// Errors: unsupported (no helper), too_many, too_large; what the program itself meets is an
+  /// event on the channel.
+  static result<supervised_program> start(const supervised_start& asked);
+  supervised_program(supervised_program&&) noexcept = default;
+  supervised_program& operator=(supervised_program&&) = delete;
+  supervised_program(const supervised_program&) = delete;
+  supervised_program& operator=(const supervised_program&) = delete;
+  ~supervised_program();
+
+  /// SIGTERM for the program now, SIGKILL after the grace.
+  void terminate() const;
+  void signal(int number) const;
+  /// Why the program could not be started, of a `failed` event.
+  [[nodiscard]] static error start_error(const sys::exec_message& failed);
+
+  sys::child_process helper;
+  file_descriptor channel;
+
+private:
+  supervised_program() = default;
+};
+
+/// Pointers to the strings and a null pointer, as execve wants them.
+[[nodiscard]] std::vector<char*> pointers_to(const std::vector<std::string>& strings);
+
+} // namespace paddock

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "file/durable.hpp"
+#include "file/replace.hpp"
+#include "path/made_parents.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/file/file.hpp>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+constexpr unsigned edit_attempts_max = 8;
+/// Read between two looks at the bounds.
+constexpr std::size_t look_bytes = std::size_t{1024} * 1024;
+
+error refuse(error_code code, const char* operation) {
+  return {code, 0, operation};
+}
+
+/// Memory that will be read into is not cleared first.
+template <class T> struct uncleared : std::allocator<T> {
+  template <class U> struct rebind {
+    using other = uncleared<U>;
+  };
+  template <class U> void construct(U* place) noexcept { ::new (static_cast<void*>(place)) U; }
+};
+using raw_bytes = std::vector<char, uncleared<char>>;
+
+/// Reads to the end of the file; st_size is only a hint, the file may grow or shrink meanwhile.
+template <class Bytes>
+result<Bytes> read_to_end(int fd, std::uint64_t size_hint, std::uint64_t bytes_max,
+                          const work_bounds& bounds, memory_share& memory) {
+  if (size_hint > bytes_max) return refuse(error_code::too_large, "read");
+  PADDOCK_CHECK(memory.grow(size_hint, bounds));
+  constexpr std::size_t step = 64 * 1024;
+  Bytes bytes;
+  std::size_t used = 0;
+  bytes.resize(static_cast<std::size_t>(size_hint) + 1); // one more, to meet the end in one go
+  for (;;) {
+    if (used == bytes.size()) {
+      const std::size_t more = std::max(step, used / 2);
+      PADDOCK_CHECK(memory.grow(more, bounds));
+      bytes.resize(used + more);
+    }
+    const std::size_t room = std::min(bytes.size() - used, look_bytes);
+    PADDOCK_TRY(const auto n, sys::read(fd, std::span(bytes).subspan(used, room)));
+    if (n == 0) break;
+    used += n;
+    if (used > bytes_max) return refuse(error_code::too_large, "read");
+    if (used >= look_bytes) PADDOCK_CHECK(bounds.check());
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+/// The entry at a place, opened for reading; it must be a regular file and not have become
+/// something else.
+result<opened> open_entry(const place& where, int flags) {
+  opened found;
+  PADDOCK_TRY(found.fd, sys::openat(where.parent.get(), where.name.c_str(),
+                                    flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  PADDOCK_TRY(found.status, sys::status_at(found.fd.get(), ""));
+  if (found.status.kind != entry_kind::file) return refuse(error_code::conflict, "open");
+  return found;
+}
+
+/// What writing, appending and editing have in common: the target is a regular file, or nothing
+/// yet.
+result<void> check_target(const place& where) {
+  if (where.existing && where.existing->kind == entry_kind::directory)
+    return refuse(error_code::is_a_directory, "write");
+  if (where.directory)
+    return refuse(where.existing ? error_code::not_a_directory : error_code::is_a_directory,
+                  "write");
+  if (where.existing && where.existing->kind != entry_kind::file)
+    return refuse(error_code::not_regular, "write");
+  return check_writable(where);
+}
+
+constexpr unsigned set_id_bits = 06000;
+
+/// Writes at the end of a file, which loses set-user-ID and set-group-ID first: they were given to
+/// another content. The kernel takes them away from writers without privileges only; whoever may
+/// write a file of somebody else and not change its mode depends on that.
+result<void> write_without_set_id_bits(const opened& file, std::string_view bytes,
+                                       const work_bounds& bounds) {
+  const int fd = file.fd.get();
+  if ((file.status.mode & set_id_bits) == 0) return write_all(fd, bytes, bounds);
+  if (sys::fchmod(fd, file.status.mode & ~set_id_bits)) return write_all(fd, bytes, bounds);
+  PADDOCK_CHECK(write_all(fd, bytes, bounds));
+  PADDOCK_TRY(const auto now, sys::fstat(fd));
+  if ((now.mode & set_id_bits) != 0) return refuse(error_code::permission_denied, "fchmod");
+  return {};
+}
+
+/// As check_target, for operations on a file that must exist.
+result<void> check_existing_target(const place& where) {
+  if (!where.existing) return error{error_code::not_found, ENOENT, "open"};
+  return check_target(where);
+}
+
+} // namespace
+
+result<file_content> read_file(const root& root, std::string_view path, read_options options) {
+  PADDOCK_TRY(auto file, root.open_beneath(path, access::read));
+  memory_share memory;
+  PADDOCK_TRY(auto bytes, read_to_end<std::string>(file.fd.get(), file.status.size,
+                                                   options.bytes_max, options.bounds, memory));
+  return file_content{std::move(bytes), std::move(file.path), file.status, std::move(memory)};
+}
+
+result<file_content> read_prefix(const root& root, std::string_view path, std::size_t bytes) {
+  PADDOCK_TRY(auto file, root.open_beneath(path, access::read));
+  std::string prefix(bytes, '\0');
+  std::size_t used = 0;
+  while (used < bytes) {
+    PADDOCK_TRY(const auto n, sys::read(file.fd.get(), std::span(prefix).subspan(used)));
+    if (n == 0) break;
+    used += n;
+  }
+  prefix.resize(used);
+  return file_content{std::move(prefix), std::move(file.path), file.status, {}};
+}
+
+result<std::string> write_file(const root& root, std::string_view path, std::string_view bytes,
+                               write_options options) {
+  PADDOCK_TRY(place where, root.locate(path, final_link::follow, options.missing));
+  made_parents fresh(root, where);
+  PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
+  PADDOCK_CHECK(check_target(where));
+  if (options.durability == durability::full) PADDOCK_CHECK(sync_made_parents(root, where));
+  PADDOCK_CHECK(replace_content(where, std::array{bytes}, options.durability, options.bounds));
+  fresh.keep();
+  return std::move(where.path);
+}
+
+result<std::string> append_file(const root& root, std::string_view path, std::string_view bytes,
+                                write_options options) {
+  for (unsigned attempt = 0; attempt < edit_attempts_max; ++attempt) {
+    PADDOCK_TRY(const place where, root.locate(path, final_link::follow));
+    PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
+    PADDOCK_CHECK(check_existing_target(where));
+    PADDOCK_TRY(auto file, root.open_beneath(where.path, access::append));
+    if (file.status.links == 0) continue; // replaced between the look and the open
+    PADDOCK_TRY(const auto directory, open_for_sync(where.parent.get(), options.durability));
+    if (auto written = write_without_set_id_bits(file, bytes, options.bounds); !written) {
+      (void)sys::ftruncate(file.fd.get(), file.status.size).has_value();
+      return written.error();
+    }
+    PADDOCK_CHECK(sync_file(file.fd.get(), options.durability));
+    PADDOCK_CHECK(sync_directory(directory));
+    return std::move(file.path);
+  }
+  return refuse(error_code::conflict, "append");
+}
+
+result<edit_outcome> edit_file(const root& root, std::string_view path, const text_edit& edit,
+                               edit_options options) {
+  for (unsigned attempt = 0; attempt < edit_attempts_max; ++attempt) {
+    PADDOCK_TRY(place where, root.locate(path, final_link::follow));
+    PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
+    PADDOCK_CHECK(check_existing_target(where));
+    auto file = open_entry(where, O_RDONLY);
+    if (!file && (file.error().code == error_code::conflict ||
+                  file.error().code == error_code::symlink_loop ||
+                  file.error().code == error_code::not_found))
+      continue;
+    if (!file) return file.error();
+    memory_share memory;
+    PADDOCK_TRY(const auto bytes,
+                read_to_end<raw_bytes>(file->fd.get(), file->status.size, options.file_bytes_max,
+                                       options.bounds, memory));
+    const std::string_view content(bytes.data(), bytes.size());
+    const auto plan = plan_edit(content, edit, [&] { return options.bounds.check().has_value(); });
+    if (!plan && plan.error().code == error_code::cancelled) PADDOCK_CHECK(options.bounds.check());
+    if (!plan) return plan.error();
+    const std::array parts{content.substr(0, plan->offset), std::string_view(plan->replacement),
+                           content.substr(plan->offset + plan->size)};
+    where.existing = file->status;
+    auto replaced =
+        replace_content(where, parts, options.durability, options.bounds, &file->status);
+    if (!replaced && replaced.error().code == error_code::conflict) continue;
+    if (!replaced) return replaced.error();
+    return edit_outcome{std::move(where.path), plan->occurrences, plan->line};
+  }
+  return refuse(error_code::conflict, "edit");
+}
+
+namespace {
+
+/// File systems without RENAME_NOREPLACE: a hard link never overwrites, so files can be moved in
+/// two steps.
+result<void> move_by_link(const place& from, const place& to) {
+  if (from.existing->kind == entry_kind::directory)
+    return error{error_code::unsupported, EINVAL, "renameat2"};
+  PADDOCK_CHECK(
+      sys::linkat(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(), 0));
+  return sys::unlinkat(from.parent.get(), from.name.c_str(), 0);
+}
+
+} // namespace
+
+result<moved> move_entry(const root& root, std::string_view source, std::string_view destination,
+                         move_options options) {
+  PADDOCK_TRY(place from, root.locate(source, final_link::keep));
+  if (!from.existing) return error{error_code::not_found, ENOENT, "move"};
+  const bool directory = from.existing->kind == entry_kind::directory;
+  if (from.directory && !directory) return refuse(error_code::not_a_directory, "move");
+  PADDOCK_CHECK(check_writable(from));
+  PADDOCK_TRY(place to, root.locate(destination, final_link::keep, parents::create));
+  made_parents fresh(root, to);
+  if (to.existing) return error{error_code::already_exists, EEXIST, "move"};
+  if (to.directory && !directory) return refuse(error_code::not_a_directory, "move");
+
+  // What is moved must not be found in a directory that is not there.
+  if (options.durability != durability::none) PADDOCK_CHECK(sync_made_parents(root, to));
+  PADDOCK_TRY(const auto old_home, open_for_sync(from.parent.get(), options.durability));
+  PADDOCK_TRY(const auto new_home, open_for_sync(to.parent.get(), options.durability));
+
+  // An edit of it must not bring the old name back.
+  PADDOCK_TRY(const auto lock, lock_content(root, from.path, options.bounds));
+  auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
+                             RENAME_NOREPLACE);
+  if (!done && done.error().os_errno == EINVAL) {
+    if (directory && to.path.starts_with(from.path + '/'))
+      return error{error_code::invalid_argument, EINVAL, "move into itself"};
+    done = move_by_link(from, to);
+  }
+  if (!done) return done.error();
+  fresh.keep();
+  PADDOCK_CHECK(sync_directory(new_home));
+  PADDOCK_CHECK(sync_directory(old_home));
+  return moved{std::move(from.path), std::move(to.path)};
+}
+
+result<std::string> remove_file(const root& root, std::string_view path,
+                                const work_bounds& bounds) {
+  PADDOCK_TRY(place where, root.locate(path, final_link::keep));
+  if (!where.existing) return error{error_code::not_found, ENOENT, "remove"};
+  if (where.existing->kind == entry_kind::directory)
+    return refuse(error_code::is_a_directory, "remove");
+  if (where.directory) return refuse(error_code::not_a_directory, "remove");
+  PADDOCK_CHECK(check_writable(where));
+  PADDOCK_TRY(const auto lock, lock_content(root, where.path, bounds));
+  PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), 0));
+  return std::move(where.path);
+}
+
+result<file_information> inspect(const root& root, std::string_view path) {
+  PADDOCK_TRY(auto found, root.open_beneath(path, access::inspect));
+  const int fd = found.fd.get();
+  file_information info;
+  info.path = std::move(found.path);
+  info.status = found.status;
+  info.readable = sys::faccessat(fd, "", R_OK).has_value();
+  info.writable = (found.status.mode & 0222U) != 0 && sys::faccessat(fd, "", W_OK).has_value();
+  info.executable = (found.status.mode & 0111U) != 0 && sys::faccessat(fd, "", X_OK).has_value();
+  return info;
+}
+
+} // namespace paddock

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "file/replace.hpp"
+
+#include "file/attributes.hpp"
+#include "file/durable.hpp"
+#include "file/leftover.hpp"
+#include "sys/syscall.hpp"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+/// A few of these are written between two looks at the bounds.
+constexpr std::size_t look_bytes = std::size_t{512} * 1024;
+
+/// The parts in pieces of at most look_bytes.
+std::vector<iovec> pieces_of(std::span<const std::string_view> parts) {
+  std::vector<iovec> pieces;
+  for (const auto part : parts)
+    for (std::size_t at = 0; at < part.size(); at += look_bytes)
+      // writev does not write to the parts; iovec has no const.
+      pieces.push_back({const_cast<char*>(part.data() + at), // NOLINT
+                        std::min(look_bytes, part.size() - at)});
+  return pieces;
+}
+
+result<void> write_parts(int fd, std::span<const std::string_view> parts,
+                         const work_bounds& bounds) {
+  std::vector<iovec> rest = pieces_of(parts);
+  constexpr std::ptrdiff_t at_once_max = 3; // what a small edit consists of
+  auto next = rest.begin();
+  while (next != rest.end()) {
+    if (next != rest.begin()) PADDOCK_CHECK(bounds.check());
+    const auto end = next + std::min(at_once_max, rest.end() - next);
+    PADDOCK_TRY(std::size_t n, sys::writev(fd, {next, end}));
+    if (n == 0) return sys::failure(ENOSPC, "writev");
+    while (next != rest.end() && n >= next->iov_len)
+      n -= (next++)->iov_len;
+    if (n > 0) {
+      next->iov_base = static_cast<char*>(next->iov_base) + n;
+      next->iov_len -= n;
+    }
+  }
+  return {};
+}
+
+/// The file that will take the place. Where the file system allows it, it has no name until it is
+/// complete, so that a killed process leaves nothing of it.
+class replacement {
+public:
+  explicit replacement(const place& where) : where_(where) {}
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement() { drop(); }
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] bool is_nameless() const noexcept { return !name_ && !placed_; }
+
+  result<void> make() {
+    auto fd = sys::openat(parent(), ".", O_WRONLY | O_TMPFILE | O_NOCTTY, mode());
+    if (!fd) return make_named();
+    fd_ = *std::move(fd);
+    return {};
+  }
+
+  result<void> make_named() {
+    PADDOCK_CHECK(choose_name());
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY;
+    auto fd = sys::openat(parent(), name_->c_str(), flags, mode());
+    if (!fd) forget_name();
+    PADDOCK_TRY(fd_, std::move(fd));
+    return {};
+  }
+
+  result<void> put_in_place() {
+    if (is_nameless() && !where_.existing) {
+      const auto linked = sys::link_nameless(fd_.get(), parent(), where_.name.c_str());
+      if (linked) placed_ = true;
+      if (linked || linked.error().code != error_code::already_exists) return linked;
+      // Somebody has made the entry meanwhile: it is replaced like any other.
+    }
+    if (!name_) {
+      PADDOCK_CHECK(choose_name());
+      auto linked = sys::link_nameless(fd_.get(), parent(), name_->c_str());
+      if (!linked) forget_name();
+      PADDOCK_CHECK(std::move(linked));
+    }
+    PADDOCK_CHECK(sys::renameat2(parent(), name_->c_str(), parent(), where_.name.c_str(), 0));
+    placed_ = true;
+    return {};
+  }
+
+private:
+  [[nodiscard]] int parent() const noexcept { return where_.parent.get(); }
+  /// What replaces another file stays private until it has the other's mode.
+  [[nodiscard]] unsigned mode() const noexcept { return where_.existing ? 0600 : 0666; }
+
+  result<void> choose_name() {
+    PADDOCK_TRY(const component name, unused_name(temporary_prefix));
+    name_ = name;
+    in_use_.emplace(name);
+    return {};
+  }
+  void forget_name() {
+    in_use_.reset();
+    name_.reset();
+  }
+  void drop() {
+    if (placed_ || !name_) return;
+    if (!sys::unlinkat(parent(), name_->c_str(), 0))
+      remember(parent(), {.name = *name_, .made = std::move(fd_)});
+  }
+
+  const place& where_;
+  file_descriptor fd_;
+  std::optional<component> name_;
+  std::optional<name_in_use> in_use_; // ends after the name has gone
+  bool placed_ = false;
+};
+
+/// Content and attributes.
+result<void> fill(int fd, const place& where, std::span<const std::string_view> parts,
+                  paddock::durability durability, const work_bounds& bounds) {
+  PADDOCK_CHECK(write_parts(fd, parts, bounds));
+  if (where.existing) PADDOCK_CHECK(take_over_attributes(fd, where));
+  return sync_file(fd, durability);
+}
+
+} // namespace
+
+bool same_content(const file_status& a, const file_status& b) {
+  return a.same_object(b) && a.size == b.size && a.modified_ns == b.modified_ns &&
+         a.changed_ns == b.changed_ns;
+}
+
+/// A mutex that can be waited for with an eye on other things.
+struct content_lock::stripe {
+  std::mutex guard;
+  std::condition_variable freed;
+  bool held = false;
+};
+
+content_lock::~content_lock() {
+  if (held_ == nullptr) return;
+  {
+    const std::lock_guard lock(held_->guard);
+    held_->held = false;
+  }
+  held_->freed.notify_one();
+}
+
+result<content_lock> lock_content(const root& root, std::string_view resolved,
+                                  const work_bounds& bounds) {
+  constexpr std::chrono::milliseconds look{50};
+  // One lock for many files is fine: it is held for one file operation.
+  static std::array<content_lock::stripe, 64> stripes;
+  const auto hash = std::hash<std::string>{}(root.absolute(resolved));
+  auto& wanted = stripes[hash % stripes.size()]; // NOLINT: the index is in range
+  std::unique_lock lock(wanted.guard);
+  const auto free = [&] { return !wanted.held; };
+  if (!bounds.is_bounded()) wanted.freed.wait(lock, free);
+  while (!wanted.freed.wait_for(lock, look, free))
+    PADDOCK_CHECK(bounds.check());
+  wanted.held = true;
+  return content_lock(wanted);
+}
+
+result<void> check_writable(const place& where) {
+  if (!where.existing || where.existing->kind == entry_kind::symlink) return {};
+  constexpr unsigned any_write_bit = 0222;
+  if ((where.existing->mode & any_write_bit) == 0) return error{error_code::read_only, 0, "mode"};
+  auto allowed = sys::faccessat(where.parent.get(), where.name.c_str(), W_OK);
+  if (!allowed && allowed.error().os_errno != ENOSYS)
+    return error{error_code::read_only, allowed.error().os_errno, "faccessat2"};
+  return {};
+}
+
+result<void> write_all(int fd, std::string_view bytes, const work_bounds& bounds) {
+  return write_parts(fd, std::array{bytes}, bounds);
+}
+
+result<void> replace_content(const place& where, std::span<const std::string_view> parts,
+                             paddock::durability durability, const work_bounds& bounds,
+                             const file_status* expected) {
+  const int parent = where.parent.get();
+  for (auto& own : take_remembered(parent))
+    if (!sys::unlinkat(parent, own.name.c_str(), 0)) remember(parent, std::move(own));
+  replacement fresh(where);
+  PADDOCK_CHECK(fresh.make());
+  PADDOCK_CHECK(fill(fresh.fd(), where, parts, durability, bounds));
+  PADDOCK_TRY(const file_descriptor directory, open_for_sync(parent, durability));
+  const auto put_in_place = [&]() -> result<void> {
+    if (expected != nullptr) {
+      const auto now = sys::status_at(parent, where.name.c_str(), AT_SYMLINK_NOFOLLOW);
+      if (!now || !same_content(*now, *expected)) return error{error_code::conflict, 0, "replace"};
+    }
+    return fresh.put_in_place();
+  };
+  auto placed = put_in_place();
+  if (!placed && placed.error().code != error_code::conflict && fresh.is_nameless()) {
+    // Without /proc, and on some file systems, it cannot be given a name.
+    PADDOCK_CHECK(fresh.make_named());
+    PADDOCK_CHECK(fill(fresh.fd(), where, parts, durability, bounds));
+    placed = put_in_place();
+  }
+  PADDOCK_CHECK(std::move(placed));
+  return sync_directory(directory);
+}
+
+} // namespace paddock

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Atomic replace: a temporary file beside the target, renamed over it. Shared by everything that
+// changes content.
+
+#include <paddock/base/work_bounds.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/path/root.hpp>
+
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace paddock {
+
+/// Whoever changes the content at one place of this process, or takes the entry away, holds this
+/// lock, so that no change is lost. Never two at a time.
+class content_lock {
+public:
+  struct stripe;
+  explicit content_lock(stripe& held) noexcept : held_(&held) {}
+  content_lock(content_lock&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  content_lock& operator=(content_lock&& other) noexcept {
+    std::swap(held_, other.held_);
+    return *this;
+  }
+  ~content_lock();
+
+private:
+  stripe* held_;
+};
+/// Waits for others as long as the bounds allow. Errors: timed_out, cancelled.
+[[nodiscard]] result<content_lock> lock_content(const root& root, std::string_view resolved,
+                                                const work_bounds& bounds);
+
+/// Whether the entry may be changed: some write bit is set and the kernel agrees. Errors:
+/// read_only.
+[[nodiscard]] result<void> check_writable(const place& where);
+
+/// Writes `parts` one after the other as the whole content of the place. With `expected`, the entry
+/// must still be that very object with that content when the rename happens. What replaces a file
+/// takes over its attributes (attributes.hpp). Errors: conflict, no_space, permission_denied,
+/// read_only, timed_out, cancelled, io. After an error the old content is whole and no temporary
+/// file is left.
+[[nodiscard]] result<void> replace_content(const place& where,
+                                           std::span<const std::string_view> parts,
+                                           paddock::durability durability,
+                                           const work_bounds& bounds,
+                                           const file_status* expected = nullptr);
+
+/// Whether two looks saw the same object with the same content.
+[[nodiscard]] bool same_content(const file_status& a, const file_status& b);
+
+/// Writes everything, however little the kernel takes at a time.
+[[nodiscard]] result<void> write_all(int fd, std::string_view bytes,
+                                     const work_bounds& bounds = {});
+
+} // namespace paddock

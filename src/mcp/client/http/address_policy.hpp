@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Which addresses a client may connect to. The name in a URL is resolved once, every address it
+// stands for is judged, and these very addresses are connected to afterwards: what the name says
+// later does not matter.
+
+#include "mcp/client/http/url.hpp"
+#include "sys/socket.hpp"
+
+#include <paddock/mcp/client.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::mcp {
+
+/// What kind of address this is, if it is not one of the public Internet ("loopback"); empty if it
+/// is. Addresses that carry an IPv4 address inside (mapped, NAT64, 6to4, Teredo) are what that one
+/// is.
+[[nodiscard]] std::string_view not_public_because(const sys::ip_address& address) noexcept;
+
+using host_resolver = std::function<result<std::vector<sys::ip_address>>(const std::string& host)>;
+/// Asks the system, for at most `timeout_ms`.
+[[nodiscard]] host_resolver system_resolver(std::int64_t timeout_ms);
+
+/// The addresses of `to`, all of them allowed. Errors: denied_by_policy when one is not, or the
+/// scheme is not https; not_found, timed_out, io (the resolver). `why` receives a sentence.
+[[nodiscard]] result<std::vector<sys::ip_address>> allowed_addresses(const url& to,
+                                                                     address_policy policy,
+                                                                     const host_resolver& resolve,
+                                                                     std::string* why);
+
+} // namespace paddock::mcp

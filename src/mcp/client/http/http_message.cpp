@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/client/http/http_message.hpp"
+
+#include "mcp/protocol/http_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+/// Those that the transport writes itself.
+constexpr std::string_view own_headers[] = {
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-session-id",
+    "mcp-protocol-version",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+};
+
+/// What is wrong with a header of the configuration; empty if nothing.
+std::string problem_of(const std::string& name, const std::string& value) {
+  if (!is_token(name)) return "\"" + name + "\" is no name of a header";
+  if (has_control_characters(value))
+    return "the header " + name + " has control characters in its value";
+  if (std::find(std::begin(own_headers), std::end(own_headers), ascii_lower(name)) !=
+      std::end(own_headers))
+    return "the header " + name + " is written by the client itself; leave it out";
+  return {};
+}
+
+bool is_answer(const json_view& message, const request_id& id) {
+  if (message["method"].exists()) return false;
+  const auto answered = request_id::from(message["id"]);
+  return answered && *answered == id;
+}
+
+} // namespace
+
+http_message::http_message(const outgoing& from)
+    : json(from.json), method(from.method), name(from.name), revision(from.revision),
+      modern(from.modern), parameters(from.parameters.begin(), from.parameters.end()) {
+  if (from.id != nullptr) id = *from.id;
+}
+
+std::optional<in_flight> in_flight::begin(std::atomic<std::size_t>& count) {
+  std::shared_ptr<void> held(nullptr, [&count](void*) { count.fetch_sub(1); });
+  if (count.fetch_add(1) >= max) return std::nullopt;
+  return in_flight(std::move(held));
+}
+
+result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
+                          const host_resolver& resolve, std::string* why) {
+  const auto say = [&](std::string text) {
+    if (why != nullptr) *why = std::move(text);
+  };
+  const auto parsed = parse_url(to.url);
+  if (!parsed) {
+    say(std::string("the URL can't be used: ") + parsed.error().operation);
+    return parsed.error();
+  }
+  for (const auto& [name, value] : to.headers)
+    if (std::string problem = problem_of(name, value); !problem.empty()) {
+      say(std::move(problem));
+      return error{error_code::invalid_argument, 0, "headers"};
+    }
+  http_origin server;
+  server.to = *parsed;
+  PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve, why));
+  server.connect_timeout_ms = std::min(server.connect_timeout_ms, timeout_ms);
+  if (server.to.scheme == url_scheme::https) {
+    auto tls = tls_context::create();
+    if (!tls) {
+      say("the certificates of this system can't be loaded");
+      return tls.error();
+    }
+    server.tls.emplace(*std::move(tls));
+  }
+  return server;
+}
+
+bool is_session_id(std::string_view text) {
+  constexpr std::size_t bytes_max = 1024;
+  return !text.empty() && text.size() <= bytes_max &&
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+std::string media_type_of(const http_head& head) {
+  return media_type(head.header("content-type"));
+}
+
+std::optional<std::string> same_origin_target(const url& from, const http_head& head) {
+  if (head.status != 307 && head.status != 308) return std::nullopt;
+  const auto to = resolve_reference(from, head.header("location"));
+  if (!to || !same_origin(from, *to)) return std::nullopt;
+  return to->target;
+}
+
+status_report report_of(const url& from, const http_head& head) {
+  const std::string status = "the server answered with HTTP status " + std::to_string(head.status);
+  error reason{error_code::io, 0, "http"};
+  if (head.status == 401 || head.status == 403) {
+    reason.code = error_code::permission_denied;
+    return {reason, status + "; check the credentials in the headers of its configuration"};
+  }
+  if (head.status == 404 || head.status == 405)
+    return {reason, status + "; check the path of the URL"};
+  if (head.status == 429 || head.status >= 500) return {reason, status + "; try again later"};
+  if (head.status >= 300 && head.status < 400) {
+    const auto to = resolve_reference(from, head.header("location"));
+    return {reason, status + ", a redirect" + (to ? " to " + to->origin() + to->target : "") +
+                        ", which is not followed; put the right URL into its configuration"};
+  }
+  return {reason, status};
+}
+
+bool answers(std::string_view json, const request_id& id) {
+  json_document document;
+  const auto root = document.parse_padded(json);
+  if (!root) return false;
+  bool found = is_answer(*root, id);
+  root->for_each_element([&](const json_view& part) { found = found || is_answer(part, id); });
+  return found;
+}
+
+} // namespace paddock::mcp

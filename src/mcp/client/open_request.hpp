@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the two halves of the client's core share about one request.
+
+#include "mcp/client/client_core.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace paddock::mcp {
+
+// What is kept or shown of texts that the server chooses.
+inline constexpr std::size_t log_bytes_max = std::size_t{8} * 1024;
+inline constexpr std::size_t text_bytes_max = 1024;
+inline constexpr std::size_t refusal_bytes_max = std::size_t{64} * 1024;
+
+inline constexpr std::size_t usual_request_bytes = 512;
+
+struct client_core::message_text {
+  std::int64_t id = 0; ///< 0: a notification
+  std::string_view json;
+  std::string_view method;
+  std::string_view name;
+  std::span<const std::pair<std::string, std::string>> parameters = {}; ///< as outgoing has them
+};
+
+struct client_core::open_request {
+  open_request(std::int64_t id_, const call_options& options_, std::int64_t now_ms);
+
+  const std::int64_t id;
+  const call_options& options;
+  const std::int64_t latest_ms; ///< whatever the progress
+  waiter wait;
+  answer reply;     ///< valid once the waiter is finished
+  std::mutex guard; ///< held while a callback of the caller runs
+};
+
+} // namespace paddock::mcp

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/http/sessions.hpp"
+
+#include "sys/syscall.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+/// 192 bits that nobody can guess, as visible ASCII.
+result<std::string> random_id() {
+  std::array<char, 24> bytes;
+  PADDOCK_CHECK(sys::getrandom(bytes));
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  out.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    out += digits[static_cast<unsigned char>(c) >> 4];
+    out += digits[static_cast<unsigned char>(c) & 15];
+  }
+  return out;
+}
+
+} // namespace
+
+result<std::shared_ptr<legacy_session>> session_table::add(std::shared_ptr<session> talk,
+                                                           std::int64_t now_ms) {
+  PADDOCK_TRY(std::string id, random_id());
+  if (by_id_.size() >= sessions_max_) {
+    auto oldest = by_id_.end();
+    for (auto each = by_id_.begin(); each != by_id_.end(); ++each)
+      if (each->second->calls_open == 0 &&
+          (oldest == by_id_.end() || each->second->used_ms < oldest->second->used_ms))
+        oldest = each;
+    if (oldest == by_id_.end()) return error{error_code::too_many, 0, "sessions"};
+    by_id_.erase(oldest);
+  }
+  const auto made = std::make_shared<legacy_session>(
+      legacy_session{.id = id, .talk = std::move(talk), .calls_open = 0, .used_ms = now_ms});
+  by_id_.emplace(std::move(id), made);
+  return made;
+}
+
+std::shared_ptr<legacy_session> session_table::find(std::string_view id, std::int64_t now_ms) {
+  const auto found = by_id_.find(std::string(id));
+  if (found == by_id_.end()) return nullptr;
+  found->second->used_ms = now_ms;
+  return found->second;
+}
+
+bool session_table::end(std::string_view id) {
+  const auto found = by_id_.find(std::string(id));
+  if (found == by_id_.end()) return false;
+  found->second->talk->end();
+  by_id_.erase(found);
+  return true;
+}
+
+void session_table::end_all() {
+  for (const auto& [id, each] : by_id_)
+    each->talk->end();
+}
+
+std::int64_t session_table::expire(std::int64_t now_ms, std::int64_t never) {
+  std::int64_t next_ms = never;
+  std::erase_if(by_id_, [&](const auto& entry) {
+    if (entry.second->calls_open > 0) return false; // its end will be a use
+    const std::int64_t at_ms = entry.second->used_ms + idle_ms_;
+    if (at_ms <= now_ms) return true;
+    next_ms = std::min(next_ms, at_ms);
+    return false;
+  });
+  return next_ms;
+}
+
+} // namespace paddock::mcp

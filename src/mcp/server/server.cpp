@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/server/session.hpp"
+
+#include <paddock/mcp/server.hpp>
+
+#include <gsl/assert>
+
+#include <utility>
+
+namespace paddock::mcp {
+
+/// A connection that keeps its lines.
+struct server::in_process final : channel {
+  explicit in_process(std::shared_ptr<const server::core> core) : talk(std::move(core)) {}
+
+  void send(std::string_view line) override { lines.emplace_back(line.substr(0, line.size() - 1)); }
+  void offer(std::string_view line) override { send(line); }
+  void may_block(std::uint64_t) override {}
+
+  std::vector<std::string> lines;
+  session talk;
+};
+
+namespace {
+
+std::shared_ptr<const server::core> core_of(server_options options, std::vector<tool> tools,
+                                            std::vector<extension> extensions) {
+  Expects(problem_of_parts(tools, extensions).empty());
+  return std::make_shared<const server::core>(std::move(options), std::move(tools),
+                                              std::move(extensions));
+}
+
+} // namespace
+
+result<server> server::make(server_options options, std::vector<tool> tools,
+                            std::vector<extension> extensions, std::string* why) {
+  std::string problem = problem_of_parts(tools, extensions);
+  if (problem.empty()) return server(std::move(options), std::move(tools), std::move(extensions));
+  if (why != nullptr) *why = std::move(problem);
+  return error{error_code::invalid_argument, 0, "server"};
+}
+
+server::server(server_options options, std::vector<tool> tools, std::vector<extension> extensions)
+    : core_(core_of(std::move(options), std::move(tools), std::move(extensions))),
+      in_process_(std::make_unique<in_process>(core_)) {}
+server::server(server&&) noexcept = default;
+server& server::operator=(server&&) noexcept = default;
+server::~server() = default;
+
+const server_options& server::options() const noexcept {
+  return core_->options;
+}
+const std::vector<tool>& server::tools() const noexcept {
+  return core_->tools;
+}
+std::string_view server::tools_json() const noexcept {
+  return core_->tools_array;
+}
+
+std::vector<std::string> server::handle_line(std::string_view line) {
+  if (line.size() > core_->options.limits.message_in_bytes_max) {
+    in_process_->talk.refuse_long_line(*in_process_);
+  } else {
+    std::string padded;
+    padded.reserve(line.size() + json_padding);
+    padded.append(line).append(json_padding, '\0');
+    if (auto w = in_process_->talk.accept({padded.data(), line.size()}, *in_process_))
+      in_process_->talk.run(std::move(w), 0);
+  }
+  return std::exchange(in_process_->lines, {});
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/server/server_core.hpp"
+
+#include "mcp/protocol/guarded.hpp"
+#include "mcp/protocol/handler_json.hpp"
+#include "sys/syscall.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::array<std::string_view, revision_count> revision_names = {
+    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", revision_modern};
+
+constexpr std::array<std::string_view, 8> log_level_names = {
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+
+constexpr std::size_t state_key_bytes = 32;
+
+/// How long clients may keep what never changes while the process lives.
+constexpr std::int64_t time_to_live_ms = 3'600'000;
+
+std::string implementation(const server_options& o) {
+  json_writer out;
+  out.begin_object().member("name", o.name);
+  if (!o.title.empty()) out.member("title", o.title);
+  out.member("version", o.version).end_object();
+  return out.take();
+}
+
+std::string meta_with_server_info(std::string_view server_info) {
+  json_writer out;
+  out.begin_object().key(meta_server_info).raw(server_info).end_object();
+  return out.take();
+}
+
+void write_annotations(json_writer& out, const annotations& a) {
+  out.begin_object();
+  out.key("readOnlyHint").boolean(a.read_only);
+  out.key("destructiveHint").boolean(a.destructive);
+  out.key("idempotentHint").boolean(a.idempotent);
+  out.key("openWorldHint").boolean(a.open_world);
+  out.end_object();
+}
+
+/// A tool as clients of revision `r` know it: annotations came in 2025-03-26, titles and output
+/// schemas in 2025-06-18.
+void write_tool(json_writer& out, const tool& t, revision r) {
+  out.begin_object().member("name", t.name);
+  if (r >= revision::r2025_06_18 && !t.title.empty()) out.member("title", t.title);
+  out.member("description", t.description);
+  std::string copy;
+  out.key("inputSchema").raw(one_line(input_schema_of(t), copy));
+  if (r >= revision::r2025_06_18 && !t.output_schema.empty())
+    out.key("outputSchema").raw(one_line(t.output_schema, copy));
+  if (r >= revision::r2025_03_26) write_annotations(out.key("annotations"), t.annotations);
+  out.end_object();
+}
+
+std::string tool_array(const std::vector<tool>& tools, revision r) {
+  json_writer out;
+  out.begin_array();
+  for (const tool& t : tools)
+    write_tool(out, t, r);
+  out.end_array();
+  return out.take();
+}
+
+void write_cache_hints(json_writer& out, std::int64_t ms, std::string_view scope) {
+  out.key("ttlMs").integer(ms).member("cacheScope", scope);
+}
+
+std::string list_result(std::string_view tools, revision r, std::string_view modern_meta) {
+  json_writer out;
+  const bool modern = r == revision::r2026_07_28;
+  out.begin_object();
+  if (modern) out.member("resultType", "complete");
+  out.key("tools").raw(tools);
+  if (modern) {
+    write_cache_hints(out, time_to_live_ms, "public");
+    out.key("_meta").raw(modern_meta);
+  }
+  out.end_object();
+  return out.take();
+}
+
+/// Capabilities by extension came in 2025-11-25.
+std::string capabilities(const server::core& core, revision r) {
+  json_writer out;
+  out.begin_object();
+  for (const std::string& name : core.advertised.capabilities)
+    out.key(name).raw("{}");
+  if (!core.advertised.extensions.empty() && r >= revision::r2025_11_25) {
+    out.key("extensions").begin_object();
+    for (const auto& [name, settings] : core.advertised.extensions)
+      out.key(name).raw(settings);
+    out.end_object();
+  }
+  out.end_object();
+  return out.take();
+}
+
+void write_instructions(json_writer& out, const server_options& o) {
+  std::string text = o.instructions;
+  if (o.current_instructions)
+    guarded([&] {
+      if (const std::string more = o.current_instructions(); !more.empty())
+        text.append(text.empty() ? "" : "\n\n").append(more);
+    });
+  if (!text.empty()) out.member("instructions", text);
+}
+
+/// Nothing where the schema says it wrongly: then clients leave the tool out, or its headers.
+std::vector<parameter_header> headers_in(const tool& t) {
+  const bool annotated =
+      t.input_schema.find(header_annotation) != std::string::npos ||
+      std::ranges::any_of(t.parameters, [](const parameter& p) { return !p.header.empty(); });
+  if (!annotated) return {};
+  json_document document;
+  const auto parsed = document.parse(input_schema_of(t));
+  if (!parsed) return {};
+  parameter_headers found = parameter_headers_of(*parsed);
+  if (!found.problem.empty()) return {};
+  return std::move(found.headers);
+}
+
+} // namespace
+
+std::string_view name_of(revision r) noexcept {
+  return revision_names[static_cast<std::size_t>(r)];
+}
+
+std::optional<revision> legacy_revision(std::string_view name) noexcept {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(newest_legacy); ++i)
+    if (revision_names[i] == name) return static_cast<revision>(i);
+  return std::nullopt;
+}
+
+std::string_view name_of(log_level level) noexcept {
+  return log_level_names[static_cast<std::size_t>(level)];
+}
+
+std::optional<log_level> log_level_of(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(log_level_names, name);
+  if (found == log_level_names.end()) return std::nullopt;
+  return static_cast<log_level>(found - log_level_names.begin());
+}
+
+bool is_cacheable(std::string_view method) noexcept {
+  constexpr std::string_view methods[] = {
+      "server/discover",          "tools/list",    "prompts/list", "resources/list",
+      "resources/templates/list", "resources/read"};
+  return std::ranges::find(methods, method) != std::end(methods);
+}
+
+bool speaks_modern(const message& m) {
+  return m.params["_meta"][meta_protocol_version].exists() || m.method == "server/discover" ||
+         m.method == "subscriptions/listen";
+}
+
+server::core::core(server_options o, std::vector<tool> t, std::vector<extension> e)
+    : options(std::move(o)), tools(std::move(t)), extensions(std::move(e)),
+      advertised(advertised_by(options, extensions)), server_info(implementation(options)),
+      modern_meta(meta_with_server_info(server_info)),
+      tools_array(tool_array(tools, revision::r2026_07_28)) {
+  for (const tool& each : tools) {
+    by_name.emplace(each.name, &each);
+    if (auto found = headers_in(each); !found.empty()) headers.emplace(each.name, std::move(found));
+  }
+  for (const extension& each : extensions)
+    for (const extension_method& method : each.methods)
+      methods.emplace(method.name, &method);
+  if (options.state_key.empty()) {
+    options.state_key.resize(state_key_bytes);
+    if (!sys::getrandom(options.state_key)) options.state_key.clear(); // then no state is taken
+  }
+  for (std::size_t i = 0; i < revision_count; ++i) {
+    const auto r = static_cast<revision>(i);
+    list_results[i] = list_result(tool_array(tools, r), r, modern_meta);
+  }
+}
+
+const tool* server::core::find(std::string_view name) const {
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+const std::vector<parameter_header>& server::core::headers_of(std::string_view name) const {
+  static const std::vector<parameter_header> none;
+  const auto found = headers.find(name);
+  return found == headers.end() ? none : found->second;
+}
+
+const extension_method* server::core::find_method(std::string_view name, revision r) const {
+  const auto found = methods.find(name);
+  if (found == methods.end()) return nullptr;
+  const method_era other = r == revision::r2026_07_28 ? method_era::legacy : method_era::modern;
+  return found->second->era == other ? nullptr : found->second;
+}
+
+std::string server::core::initialize_result(revision r) const {
+  json_writer out;
+  out.begin_object().member("protocolVersion", name_of(r));
+  out.key("capabilities").raw(capabilities(*this, r));
+  out.key("serverInfo").raw(server_info);
+  write_instructions(out, options);
+  out.end_object();
+  return out.take();
+}
+
+std::string server::core::discover_result() const {
+  json_writer out;
+  out.begin_object().member("resultType", "complete");
+  out.key("supportedVersions").begin_array().string(revision_modern).end_array();
+  out.key("capabilities").raw(capabilities(*this, revision::r2026_07_28));
+  write_instructions(out, options);
+  if (options.current_instructions)
+    write_cache_hints(out, 0, "private");
+  else
+    write_cache_hints(out, time_to_live_ms, "public");
+  out.key("_meta").raw(modern_meta).end_object();
+  return out.take();
+}
+
+} // namespace paddock::mcp

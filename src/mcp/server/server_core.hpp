@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What all connections of a server share: tools, extensions, and every text that can be prepared
+// once.
+
+#include "mcp/protocol/parameter_headers.hpp"
+#include "mcp/server/server_parts.hpp"
+
+#include <paddock/mcp/server.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace paddock::mcp {
+
+/// In the order of time, so that < means "older than".
+enum class revision : std::uint8_t {
+  r2024_11_05,
+  r2025_03_26,
+  r2025_06_18,
+  r2025_11_25,
+  r2026_07_28
+};
+inline constexpr std::size_t revision_count = 5;
+inline constexpr revision newest_legacy = revision::r2025_11_25;
+
+[[nodiscard]] std::string_view name_of(revision r) noexcept;
+/// The legacy revision of this name.
+[[nodiscard]] std::optional<revision> legacy_revision(std::string_view name) noexcept;
+
+/// The level of this name ("debug", …, "emergency").
+[[nodiscard]] std::optional<log_level> log_level_of(std::string_view name) noexcept;
+[[nodiscard]] std::string_view name_of(log_level level) noexcept;
+
+/// "_meta" keys of the modern revision.
+inline constexpr std::string_view meta_protocol_version = "io.modelcontextprotocol/protocolVersion";
+inline constexpr std::string_view meta_client_capabilities =
+    "io.modelcontextprotocol/clientCapabilities";
+inline constexpr std::string_view meta_client_info = "io.modelcontextprotocol/clientInfo";
+inline constexpr std::string_view meta_log_level = "io.modelcontextprotocol/logLevel";
+inline constexpr std::string_view meta_server_info = "io.modelcontextprotocol/serverInfo";
+inline constexpr std::string_view meta_subscription_id = "io.modelcontextprotocol/subscriptionId";
+
+/// Whether a message is of the modern revision by itself: it claims a revision, or its method
+/// exists only there.
+[[nodiscard]] bool speaks_modern(const message& m);
+
+/// Whether the modern revision wants results of this method to say how long they may be kept.
+[[nodiscard]] bool is_cacheable(std::string_view method) noexcept;
+
+struct server::core {
+  /// Precondition: nothing is wrong with them (server_parts.hpp).
+  core(server_options o, std::vector<tool> t, std::vector<extension> e);
+
+  [[nodiscard]] const tool* find(std::string_view name) const;
+  [[nodiscard]] const extension_method* find_method(std::string_view name, revision r) const;
+  /// What HTTP has to repeat of the arguments of this tool.
+  [[nodiscard]] const std::vector<parameter_header>& headers_of(std::string_view name) const;
+  /// The result of a legacy `initialize` answered with `r`.
+  [[nodiscard]] std::string initialize_result(revision r) const;
+  /// Of server/discover.
+  [[nodiscard]] std::string discover_result() const;
+
+  server_options options;
+  std::vector<tool> tools;
+  std::vector<extension> extensions;
+  advertisement advertised;
+  std::unordered_map<std::string_view, const tool*> by_name;
+  std::unordered_map<std::string_view, const extension_method*> methods;
+  std::unordered_map<std::string_view, std::vector<parameter_header>>
+      headers; ///< where there are any
+
+  std::string server_info;                              ///< the Implementation object
+  std::string modern_meta;                              ///< the _meta object of every modern result
+  std::string tools_array;                              ///< tool definitions in the newest shape
+  std::array<std::string, revision_count> list_results; ///< of tools/list
+};
+
+} // namespace paddock::mcp

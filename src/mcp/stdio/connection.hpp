@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The threads of one connection.
+//
+// One thread at a time is the leader: it reads a message and runs its tool itself, so that a quick
+// call never changes threads. When the call says that it may block, or the supervisor sees it run
+// for longer than a moment, the leadership is taken from that thread and given to another, which
+// reads on; the first one becomes a follower and looks for work when its call is done. A call is
+// run by the leader only when somebody is left who could take over; otherwise it waits in a bounded
+// queue.
+//
+// The leadership is taken by exchanging `inline_call_` from the call's number to 0, which either
+// the call's end, the call itself or the supervisor achieves, and only one of them.
+//
+// The supervisor is the thread that called `serve`. It sleeps while nothing runs.
+
+#include "mcp/server/session.hpp"
+#include "mcp/stdio/line_output.hpp"
+#include "mcp/stdio/line_reader.hpp"
+
+#include <paddock/mcp/stdio_transport.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace paddock::mcp {
+
+class connection final : public channel, public std::enable_shared_from_this<connection> {
+public:
+  /// `wake` is an event of the connection's own.
+  connection(std::shared_ptr<const server::core> core, int in, int out, file_descriptor wake,
+             serve_options options);
+
+  /// Serves until the end. Precondition: owned by a shared_ptr; called once.
+  [[nodiscard]] result<serve_outcome> supervise();
+
+  void send(std::string_view line) override { out_.send(line); }
+  void offer(std::string_view line) override { out_.offer(line); }
+  void may_block(std::uint64_t token) override;
+
+private:
+  using lock = std::unique_lock<std::mutex>;
+  enum class input : std::uint8_t { ready, ended };
+
+  // --- the leader
+  [[nodiscard]] bool lead();
+  [[nodiscard]] std::optional<line_reader::item> next_line();
+  [[nodiscard]] input wait_for_input();
+  [[nodiscard]] bool wait_for_capacity();
+  [[nodiscard]] bool must_queue() const;
+  void queue(std::unique_ptr<work> w);
+  [[nodiscard]] bool run_inline(std::unique_ptr<work> w);
+  void run(std::unique_ptr<work> w, std::uint64_t token);
+
+  // --- the pool; the caller holds `guard_`
+  void work_until_finished();
+  void pass_leadership(std::uint64_t token);
+  void wake_one();
+  [[nodiscard]] bool add_thread();
+  [[nodiscard]] bool idle() const { return followers_busy_ == 0 && queue_.empty(); }
+
+  // --- the supervisor
+  void watch(lock& l);
+  void end_calls(lock& l);
+  [[nodiscard]] std::size_t stop_threads(lock& l);
+
+  const std::shared_ptr<const server::core> core_;
+  const int in_;
+  const file_descriptor wake_;
+  const serve_options options_;
+  line_output out_;
+  session session_;
+
+  // Of the leader.
+  line_reader reader_;
+  bool at_end_ = false;
+  end_reason reason_ = end_reason::input_ended;
+
+  std::atomic<std::uint64_t> inline_call_{0}; ///< number of the call the leader runs; 0: it reads
+  std::atomic<std::uint64_t> calls_started_{0};
+  std::atomic<bool> ending_{false};
+  std::atomic<bool> watching_{false}; ///< whether the supervisor looks at inline_call_ regularly
+  std::atomic<unsigned> followers_busy_{0}; ///< changed under guard_
+  std::atomic<std::size_t> queued_{0};      ///< length of queue_
+  std::atomic<std::size_t> open_bytes_{0};  ///< of the lines whose calls wait or run
+
+  std::mutex guard_;
+  std::condition_variable pool_wake_;
+  std::condition_variable supervisor_wake_;
+  std::vector<std::thread> threads_;
+  unsigned idle_threads_ = 0; ///< waiting, and not yet called
+  unsigned wake_calls_ = 0;   ///< threads called that have not got up yet
+  std::deque<std::unique_ptr<work>> queue_;
+  bool leader_wanted_ = false;
+  bool input_done_ = false;
+  bool finished_ = false;
+};
+
+} // namespace paddock::mcp

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "path/name_rules.hpp"
+
+#include "path/git_names.hpp"
+
+#include <paddock/base/detail/ascii.hpp>
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/base/limits.hpp>
+#include <paddock/path/lexical_path.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+namespace paddock {
+namespace {
+
+constexpr std::string_view repository = git_directory;
+
+/// What a file system that folds case makes of a character that is not ASCII, where that is ASCII
+/// or nothing. Sequences of UTF-8.
+struct folded_sequence {
+  std::string_view sequence;
+  std::string_view becomes;
+};
+constexpr folded_sequence folded_sequences[] = {
+    {"\u017f", "s"},   {"\u212a", "k"},   {"\ufb00", "ff"}, {"\ufb01", "fi"}, {"\ufb02", "fl"},
+    {"\ufb03", "ffi"}, {"\ufb04", "ffl"}, {"\ufb05", "st"}, {"\ufb06", "st"}, {"\u00ad", ""},
+    {"\u034f", ""},    {"\u061c", ""},    {"\u115f", ""},   {"\u1160", ""},   {"\u17b4", ""},
+    {"\u17b5", ""},    {"\u3164", ""},    {"\ufeff", ""},   {"\uffa0", ""},
+};
+struct ignored_range {
+  std::string_view first;
+  std::string_view last;
+};
+constexpr ignored_range ignored_ranges[] = {
+    {"\u180b", "\u180f"},         {"\u200b", "\u200f"},         {"\u202a", "\u202e"},
+    {"\u2060", "\u206f"},         {"\ufe00", "\ufe0f"},         {"\ufff0", "\ufff8"},
+    {"\U0001bca0", "\U0001bca3"}, {"\U0001d173", "\U0001d17a"}, {"\U000e0000", "\U000e0fff"},
+};
+
+/// False when the sequence stays something else than ASCII.
+bool append_folded(std::string& out, std::string_view sequence) {
+  for (const auto& each : folded_sequences)
+    if (each.sequence == sequence) {
+      out += each.becomes;
+      return true;
+    }
+  return std::ranges::any_of(ignored_ranges, [&](const ignored_range& range) {
+    return sequence.size() == range.first.size() && sequence >= range.first &&
+           sequence <= range.last;
+  });
+}
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-' || c == '/';
+}
+
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  for (auto part = next_component(path); !part.empty(); part = next_component(path))
+    parts.push_back(part);
+  return parts;
+}
+
+/// The same text for as long as the process lives, so that an error can point to it. There are as
+/// many as lists name.
+const char* kept(std::string_view name) {
+  static std::mutex guard;
+  static auto& names = *new std::set<std::string, std::less<>>;
+  const std::scoped_lock lock(guard);
+  return names.emplace(name).first->c_str();
+}
+
+} // namespace
+
+std::vector<protected_name> usual_protected_names() {
+  return {
+#define X(name, mode, who) {name, protection::mode},
+      PADDOCK_PROTECTED_NAMES(X)
+#undef X
+  };
+}
+
+void protect(std::vector<protected_name>& names, protected_name name) {
+  unprotect(names, name.name);
+  names.push_back(std::move(name));
+}
+
+bool unprotect(std::vector<protected_name>& names, std::string_view name) {
+  return std::erase_if(names, [&](const protected_name& each) { return each.name == name; }) > 0;
+}
+
+bool is_valid(const protected_name& name) noexcept {
+  std::string_view rest = name.name;
+  if (rest.empty() || rest.size() > path_bytes_max || rest.front() == '/' || rest.back() == '/' ||
+      rest.find('\0') != std::string_view::npos || rest.find("//") != std::string_view::npos)
+    return false;
+  unsigned count = 0;
+  for (auto part = next_component(rest); !part.empty(); part = next_component(rest)) {
+    if (part == "." || part == ".." || part.size() > name_bytes_max) return false;
+    ++count;
+  }
+  return count == 1 || name.mode == protection::read_only;
+}
+
+bool same_folded(std::string_view name, std::string_view plain) {
+  if (detail::equal_ignoring_ascii_case(name, plain)) return true;
+  std::string folded;
+  for (std::string_view rest = name; !rest.empty();) {
+    const auto next = detail::first_sequence(rest);
+    if (next.state != detail::utf8_state::complete) return false;
+    const auto sequence = rest.substr(0, next.size);
+    if (next.size == 1)
+      folded += sequence;
+    else if (!append_folded(folded, sequence))
+      return false;
+    rest.remove_prefix(next.size);
+  }
+  while (folded.ends_with('.') || folded.ends_with(' '))
+    folded.pop_back();
+  return detail::equal_ignoring_ascii_case(folded, plain);
+}
+
+result<name_rules> name_rules::make(std::span<const protected_name> names) {
+  name_rules made;
+  for (unsigned c = 0; c < made.table_.size(); ++c)
+    if (!is_plain(static_cast<char>(c))) made.table_[c] = odd;
+  for (const auto& each : names) {
+    if (!is_valid(each)) return error{error_code::invalid_name, 0, "protected name"};
+    const char* name = kept(each.name);
+    for (const char first : {detail::ascii_lower(*name), detail::ascii_upper(*name)})
+      made.table_[static_cast<unsigned char>(first)] |= begins;
+    if (each.mode == protection::hidden) {
+      made.hidden_.push_back(name);
+      continue;
+    }
+    auto parts = parts_of(name);
+    const bool anywhere = parts.size() > 1 && parts.front() == repository;
+    if (anywhere) made.note_in_git(parts[1]);
+    made.read_only_.push_back({name, std::move(parts), anywhere});
+  }
+  if (std::ranges::any_of(made.read_only_, &rule::anywhere))
+    for (const std::string_view mark : git_marks)
+      made.note_in_git(mark);
+  return made;
+}
+
+void name_rules::note_in_git(std::string_view part) {
+  for (const char first : {detail::ascii_lower(part[0]), detail::ascii_upper(part[0])})
+    table_[static_cast<unsigned char>(first)] |= begins_in_git;
+}
+
+bool name_rules::is_hidden(std::string_view component) const {
+  return could_concern(component) && std::ranges::any_of(hidden_, [&](const char* name) {
+           return same_folded(component, name);
+         });
+}
+
+bool name_rules::leads_through_hidden(std::string_view path) const {
+  if (hidden_.empty() || !could_concern(path)) return false;
+  for (auto part = next_component(path); !part.empty(); part = next_component(path))
+    if (is_hidden(part)) return true;
+  return false;
+}
+
+const char* name_rules::find_of_repository(
+    std::string_view resolved,
+    const std::function<bool(std::string_view directory)>& is_repository) const {
+  if (!could_be_of_repository(resolved)) return nullptr;
+  const auto parts = parts_of(resolved);
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    if (same_folded(parts[at], repository)) return nullptr; // its name says what it is
+    const auto begin = static_cast<std::size_t>(parts[at].data() - resolved.data());
+    const auto directory = resolved.substr(0, begin == 0 ? 0 : begin - 1);
+    // Without these it would be taken for no repository, and then for one again.
+    const bool is_mark =
+        at + 1 == parts.size() && std::ranges::any_of(git_marks, [&](std::string_view mark) {
+          return same_folded(parts[at], mark);
+        });
+    for (const rule& each : read_only_) {
+      if (!each.anywhere || each.parts.size() > parts.size() - at + 1) continue;
+      const auto rest = std::span(each.parts).subspan(1);
+      const bool same = std::ranges::equal(rest, std::span(parts).subspan(at, rest.size()),
+                                           [](std::string_view of_rule, std::string_view part) {
+                                             return same_folded(part, of_rule);
+                                           });
+      if ((same || is_mark) && is_repository(directory)) return each.name;
+      if (is_mark) break; // the answer is the same for each
+    }
+  }
+  return nullptr;
+}
+
+/// `parts` begins where the rule is to begin.
+name_rules::match name_rules::match_at(const rule& asked, std::span<const std::string_view> parts) {
+  const std::size_t common = std::min(asked.parts.size(), parts.size());
+  std::size_t same = 0;
+  while (same < common && same_folded(parts[same], asked.parts[same]))
+    ++same;
+  if (same == asked.parts.size()) return {.how = relation::inside, .name = asked.name};
+  if (same > 0 && same == parts.size()) {
+    const std::string_view whole = asked.name;
+    const auto rest = static_cast<std::size_t>(asked.parts[same].data() - whole.data());
+    return {.how = relation::above, .name = asked.name, .rest = whole.substr(rest)};
+  }
+  // What belongs to submodules and worktrees lies deeper in the same `.git`.
+  if (same != 1 || !asked.anywhere || asked.parts.size() != 2) return {};
+  if (parts[1] != "modules" && parts[1] != "worktrees") return {};
+  const bool deeper = std::ranges::any_of(
+      parts.subspan(2), [&](std::string_view part) { return same_folded(part, asked.parts[1]); });
+  return deeper ? match{.how = relation::inside, .name = asked.name} : match{};
+}
+
+name_rules::match name_rules::find_read_only(std::string_view resolved, const look_up& look) const {
+  if (!could_concern(resolved)) return {};
+  const auto parts = parts_of(resolved);
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    const auto from_here = std::span(parts).subspan(at);
+    const auto begin = static_cast<std::size_t>(parts[at].data() - resolved.data());
+    for (const rule& each : read_only_) {
+      const match found = match_at(each, from_here);
+      if (found.how == relation::none) continue;
+      // Further down a name of several components counts only as a whole: a repository may go.
+      const bool everywhere = at == 0 || each.anywhere;
+      const bool counts = found.how == relation::above
+                              ? everywhere && look.counts_above(found.rest)
+                              : everywhere || look.holds_repository(resolved.substr(0, begin - 1));
+      if (counts) return found;
+    }
+  }
+  return {};
+}
+
+} // namespace paddock

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A list of protected names, made ready to be asked about paths. Nothing here looks at a file
+// system.
+
+#include <paddock/base/result.hpp>
+#include <paddock/path/protected_names.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+/// Whether two names are one for a file system that folds case, ignores what cannot be seen, and
+/// drops dots and blanks at the end. `plain` is ASCII.
+[[nodiscard]] bool same_folded(std::string_view name, std::string_view plain);
+
+class name_rules {
+public:
+  /// Errors: invalid_name.
+  static result<name_rules> make(std::span<const protected_name> names);
+
+  /// False for nearly every path: then no rule can concern it.
+  [[nodiscard]] bool could_concern(std::string_view path) const noexcept {
+    return has_marked(path, begins);
+  }
+  /// False for nearly every path: then no part of it is called like what git obeys in a repository.
+  [[nodiscard]] bool could_be_of_repository(std::string_view path) const noexcept {
+    return has_marked(path, begins_in_git);
+  }
+  /// Whether a component is a hidden name.
+  [[nodiscard]] bool is_hidden(std::string_view component) const;
+  /// Whether a component of the path is. `..` is a name like any other.
+  [[nodiscard]] bool leads_through_hidden(std::string_view path) const;
+
+  /// How a path stands to a read-only name.
+  enum class relation : std::uint8_t {
+    none,
+    inside, ///< it is the protected entry, or beneath it
+    above,  ///< the entry is a part of the name's own path: `.git` of `.git/config`
+  };
+  struct match {
+    relation how = relation::none;
+    const char* name = nullptr; ///< valid for as long as the process lives
+    std::string_view rest{};    ///< above: what leads from the path to the protected entry
+  };
+  /// What has to be looked up in the file system.
+  struct look_up {
+    std::function<bool(std::string_view directory)> holds_repository; ///< it has an entry `.git`
+    std::function<bool(std::string_view rest)> counts_above; ///< whether being above that matters
+  };
+  /// What git would obey in a repository that is not called `.git`: a bare one, or one that a file
+  /// `.git` names. `is_repository` is asked about a directory only where a part of the path has
+  /// such a name. Returns the name of the rule, or null.
+  [[nodiscard]] const char*
+  find_of_repository(std::string_view resolved,
+                     const std::function<bool(std::string_view directory)>& is_repository) const;
+  /// `resolved` is relative to the top, without `.` and `..`.
+  [[nodiscard]] match find_read_only(std::string_view resolved, const look_up& look) const;
+
+private:
+  struct rule {
+    const char* name;
+    std::vector<std::string_view> parts; ///< of `name`
+    bool anywhere;                       ///< in every repository by its own first component
+  };
+  static constexpr std::uint8_t begins = 1;        ///< a protected name begins with this byte
+  static constexpr std::uint8_t odd = 2;           ///< a file system may take it for another
+  static constexpr std::uint8_t begins_in_git = 4; ///< what git obeys begins with this byte
+
+  /// Whether a part of the path begins with a byte of that mark, or has an odd one anywhere.
+  [[nodiscard]] bool has_marked(std::string_view path, unsigned mark) const noexcept {
+    unsigned seen = 0;
+    unsigned mask = mark | odd;
+    for (const char c : path) {
+      seen |= table_[static_cast<unsigned char>(c)] & mask;
+      mask = c == '/' ? mark | odd : unsigned{odd};
+    }
+    return seen != 0;
+  }
+  void note_in_git(std::string_view part);
+  [[nodiscard]] static match match_at(const rule& asked, std::span<const std::string_view> parts);
+
+  std::array<std::uint8_t, 256> table_{};
+  std::vector<const char*> hidden_;
+  std::vector<rule> read_only_;
+};
+
+} // namespace paddock

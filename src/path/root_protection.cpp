@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+
+// Which entries of a root are hidden and which are read-only.
+
+#include "path/name_rules.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+#include <paddock/path/root.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+std::string_view first_component(std::string_view resolved) {
+  return resolved.substr(0, resolved.find('/'));
+}
+
+/// Whether a file system could take this spelling for another name: case and Unicode folding, short
+/// names, trailing dots and spaces. Plain spellings are told apart by comparing them without ASCII
+/// case.
+bool could_be_an_alias(std::string_view name) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  return name.ends_with('.') || !std::all_of(name.begin(), name.end(), plain);
+}
+
+bool is_or_is_beneath(std::string_view path, std::string_view directory) {
+  return path.starts_with(directory) &&
+         (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+} // namespace
+
+root::rules_owner& root::rules_owner::operator=(rules_owner&& other) noexcept {
+  std::swap(rules_, other.rules_);
+  return *this;
+}
+
+const name_rules* root::rules_owner::operator->() const noexcept {
+  static const name_rules none;
+  return rules_ != nullptr ? rules_ : &none;
+}
+
+root::rules_owner::~rules_owner() {
+  delete rules_;
+}
+
+/// Takes in the options. What a read-only link at the top leads to is read-only too.
+result<void> root::reserve(const root_options& options) {
+  PADDOCK_TRY(auto rules, name_rules::make(options.protected_names));
+  rules_ = rules_owner(new name_rules(std::move(rules)));
+  for (const auto& [name, mode] : options.protected_names) {
+    const auto status = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (mode == protection::hidden) {
+      reserved_.push_back({name, status ? std::optional(*status) : std::nullopt});
+    } else if (status && status->kind == entry_kind::symlink) {
+      const auto target = open_beneath(name, access::inspect);
+      if (target && !target->path.empty()) read_only_.push_back(target->path);
+    }
+  }
+  for (const std::string& path : options.read_only_paths) {
+    const auto inside = strip_root_prefix(path, canonical_);
+    if (inside && !inside->empty()) read_only_.emplace_back(*inside);
+  }
+  return {};
+}
+
+bool root::is_hidden_name(std::string_view component) const {
+  return rules_->is_hidden(component);
+}
+
+bool root::leads_through(const file_status& object, std::string_view resolved) const {
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = resolved.find('/', end + 1);
+    const std::string prefix(resolved.substr(0, end));
+    const auto here = sys::status_at(fd_.get(), prefix.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (here && here->same_object(object)) return true;
+  }
+  return false;
+}
+
+bool root::is_protected(std::string_view resolved) const {
+  const auto first = first_component(resolved);
+  if (first.empty()) return false;
+  if (rules_->leads_through_hidden(resolved)) return true;
+  const bool alias = could_be_an_alias(first);
+  for (const auto& [name, object] : reserved_) {
+    if (!object && !alias) continue;
+    const auto now = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (now && alias && leads_through(*now, first)) return true;
+    // A directory that is where it was is nowhere else.
+    const bool in_place =
+        now && object && now->same_object(*object) && now->kind == entry_kind::directory;
+    if (object && !in_place && leads_through(*object, resolved)) return true;
+  }
+  return false;
+}
+
+bool root::protected_in_place() const {
+  return std::all_of(reserved_.begin(), reserved_.end(), [&](const auto& entry) {
+    if (!entry.object) return true;
+    const auto now = sys::status_at(fd_.get(), entry.name.c_str(), AT_SYMLINK_NOFOLLOW);
+    return now && now->same_object(*entry.object) && now->kind == entry_kind::directory;
+  });
+}
+
+result<void> root::check_changeable(std::string_view resolved, purpose wanted) const {
+  const auto refused = [](const char* name) { return error{error_code::write_protected, 0, name}; };
+  for (const std::string& path : read_only_) {
+    const bool above = wanted == purpose::change && is_or_is_beneath(path, resolved);
+    if (above || is_or_is_beneath(resolved, path)) return refused("");
+  }
+  const auto status_of = [&](const std::string& path) {
+    return sys::status_at(fd_.get(), path.c_str(), AT_SYMLINK_NOFOLLOW);
+  };
+  const auto has = [&](std::string_view directory, const char* name) {
+    std::string path(directory);
+    if (!path.empty()) path += '/';
+    return status_of(path.append(name)).has_value();
+  };
+  const char* of_repository = rules_->find_of_repository(resolved, [&](std::string_view directory) {
+    return has(directory, "HEAD") && (has(directory, "objects") || has(directory, "commondir"));
+  });
+  if (of_repository != nullptr) return refused(of_repository);
+  if (!rules_->could_concern(resolved)) return {};
+  const auto here = [&](std::string_view rest) {
+    if (wanted == purpose::make_directory) return false;
+    const auto entry = status_of(std::string(resolved));
+    // A file or link in the place of such a directory leads to others.
+    if (!entry || entry->kind != entry_kind::directory) return true;
+    return status_of(std::string(resolved).append("/").append(rest)).has_value();
+  };
+  const auto found = rules_->find_read_only(
+      resolved,
+      {.holds_repository = [&](std::string_view directory) { return has(directory, ".git"); },
+       .counts_above = here});
+  return found.how == name_rules::relation::none ? result<void>() : refused(found.name);
+}
+
+} // namespace paddock

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "skill/import_policy.hpp"
+
+#include "skill/index.hpp"
+
+#include <paddock/base/detail/utf8.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+bool has_control_character(std::string_view name) {
+  return std::any_of(name.begin(), name.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7F;
+  });
+}
+
+/// Calls visit(component, rest of the path) for every component; ends early when it fails.
+template <class Visit> result<void> for_each_component(std::string_view path, Visit&& visit) {
+  for (std::size_t from = 0;;) {
+    const auto slash = path.find('/', from);
+    PADDOCK_CHECK(visit(path.substr(from, slash - from), path.substr(0, slash)));
+    if (slash == std::string_view::npos) return {};
+    from = slash + 1;
+  }
+}
+
+result<void> check_size(const source_entry& entry, const import_context& in) {
+  using enum import_refusal;
+  const auto& most = in.limits();
+  if (entry.size > most.file_bytes_max) return in.refuse(file_too_large, entry.path);
+  if (entry.size > most.ratio_bytes_min &&
+      entry.size / std::max<std::uint64_t>(entry.packed, 1) > most.ratio_max)
+    return in.refuse(ratio, entry.path);
+  return {};
+}
+
+bool is_ignored(std::string_view path) {
+  bool ignored = false;
+  (void)for_each_component(path, [&](std::string_view part, std::string_view) -> result<void> {
+    ignored = ignored || is_by_product(part);
+    return {};
+  }).has_value();
+  return ignored;
+}
+
+/// Every name that the entries make, folders on the way included, under the spelling that it shares
+/// with others.
+class name_table {
+public:
+  result<void> add(const source_entry& entry, const import_context& in) {
+    return for_each_component(
+        entry.path, [&](std::string_view, std::string_view path) -> result<void> {
+          const bool directory =
+              path.size() < entry.path.size() || entry.kind == entry_kind::directory;
+          const auto [known, fresh] =
+              names_.try_emplace(folded_name(path), name{std::string(path), directory});
+          if (fresh) return {};
+          const auto& [spelling, was_directory] = known->second;
+          if (directory != was_directory)
+            return in.refuse(import_refusal::file_and_directory, entry.path);
+          if (!directory || spelling != path)
+            return in.refuse(import_refusal::duplicate, entry.path);
+          return {};
+        });
+  }
+
+private:
+  struct name {
+    std::string spelling;
+    bool directory = false;
+  };
+  std::map<std::string, name, std::less<>> names_;
+};
+
+std::string_view first_component(std::string_view path) {
+  return path.substr(0, path.find('/'));
+}
+
+/// The top folder that holds the skill; empty when it is at the top itself.
+result<std::string> find_top(const std::vector<source_entry>& entries, const import_context& in) {
+  std::set<std::string, std::less<>> tops;
+  std::set<std::string, std::less<>> skills;
+  std::string_view other_case;
+  for (const auto& entry : entries) {
+    if (entry.kind == entry_kind::directory) continue;
+    const std::string_view path = entry.path;
+    if (path == skill_file_name) return std::string();
+    const auto top = first_component(path);
+    tops.emplace(top);
+    const auto inside = path.substr(std::min(top.size() + 1, path.size()));
+    if (inside == skill_file_name) skills.emplace(top);
+    if (folded_name(inside) == "skill.md" || folded_name(path) == "skill.md") other_case = path;
+  }
+  if (skills.size() > 1) {
+    std::string all;
+    for (const auto& skill : skills)
+      all.append(all.empty() ? "" : ", ").append(skill);
+    return in.refuse(import_refusal::several_skills, all);
+  }
+  if (skills.empty())
+    return in.refuse(other_case.empty() ? import_refusal::no_skill_file
+                                        : import_refusal::skill_file_case,
+                     other_case);
+  for (const auto& top : tops)
+    if (top != *skills.begin()) return in.refuse(import_refusal::beside_skill, top);
+  return *skills.begin();
+}
+
+} // namespace
+
+result<void> check_entry_name(std::string_view path, const import_context& in) {
+  using enum import_refusal;
+  if (path.empty()) return in.refuse(empty_name, path);
+  if (path.size() > in.limits().path_bytes_max) return in.refuse(path_too_long, path);
+  if (has_control_character(path)) return in.refuse(control_character, path);
+  if (!detail::is_valid_utf8(path)) return in.refuse(not_utf8, path);
+  if (path.front() == '/') return in.refuse(absolute_name, path);
+  if (path.find('\\') != std::string_view::npos) return in.refuse(backslash, path);
+  if (path.find(':') != std::string_view::npos) return in.refuse(colon, path);
+  std::uint64_t depth = 0;
+  return for_each_component(path, [&](std::string_view part, std::string_view) -> result<void> {
+    if (part.empty()) return in.refuse(empty_name, path);
+    if (part == ".") return in.refuse(dot_component, path);
+    if (part == "..") return in.refuse(parent_component, path);
+    if (part.size() > name_bytes_max) return in.refuse(component_too_long, path);
+    if (++depth > in.limits().depth_max) return in.refuse(too_deep, path);
+    return {};
+  });
+}
+
+result<import_plan> plan_import(std::vector<source_entry> entries, const import_context& in) {
+  if (entries.size() > in.limits().entries_max) return in.refuse(import_refusal::too_many_entries);
+  std::uint64_t total = 0;
+  for (const auto& entry : entries) {
+    PADDOCK_CHECK(check_entry_name(entry.path, in));
+    PADDOCK_CHECK(check_size(entry, in));
+    total += entry.size; // cannot overflow: entries_max times file_bytes_max
+    if (total > in.limits().total_bytes_max)
+      return in.refuse(import_refusal::total_too_large, entry.path);
+  }
+  std::erase_if(entries, [](const auto& entry) { return is_ignored(entry.path); });
+  name_table names;
+  for (const auto& entry : entries)
+    PADDOCK_CHECK(names.add(entry, in));
+
+  import_plan plan;
+  PADDOCK_TRY(plan.top, find_top(entries, in));
+  std::set<std::string, std::less<>> directories;
+  for (auto& entry : entries) {
+    if (!plan.top.empty()) {
+      // Empty folders beside the skill are of no interest.
+      if (first_component(entry.path) != plan.top || entry.path == plan.top) continue;
+      entry.path.erase(0, plan.top.size() + 1);
+    }
+    const auto parent_end = entry.path.rfind('/');
+    const bool directory = entry.kind == entry_kind::directory;
+    if (directory || parent_end != std::string::npos)
+      PADDOCK_CHECK(for_each_component(
+          directory ? entry.path : std::string_view(entry.path).substr(0, parent_end),
+          [&](std::string_view, std::string_view path) -> result<void> {
+            directories.emplace(path);
+            return {};
+          }));
+    if (!directory) plan.files.push_back(std::move(entry));
+  }
+  // Bytewise order puts every folder before what is in it.
+  plan.directories.assign(directories.begin(), directories.end());
+  return plan;
+}
+
+} // namespace paddock

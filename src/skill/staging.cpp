@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "skill/staging.hpp"
+
+#include "file/directory_stream.hpp"
+#include "file/durable.hpp"
+#include "file/leftover.hpp"
+#include "file/remove_tree.hpp"
+#include "file/replace.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/file/directory.hpp>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+constexpr std::int64_t lock_wait_ms = 5000;
+constexpr unsigned attempts_max = 16;
+
+/// A directory, or whatever else has got its name.
+result<void> remove_any(int directory, const component& name) {
+  PADDOCK_TRY(auto parent, sys::openat(directory, ".", O_PATH | O_DIRECTORY));
+  const place top{.parent = std::move(parent), .name = name};
+  const auto tree = remove_tree(top, {});
+  if (tree || tree.error().code == error_code::not_found) return {};
+  const bool other = tree.error().os_errno == ENOTDIR || tree.error().os_errno == ELOOP;
+  if (!other) return tree.error();
+  auto gone = sys::unlinkat(directory, name.c_str(), 0);
+  if (!gone && gone.error().code != error_code::not_found) return gone;
+  return {};
+}
+
+/// Removes what this process has put there, and nothing else that may have the name by now.
+result<void> remove_own(int directory, own_entry entry) {
+  const auto there = is_there(directory, entry);
+  if (there && !*there) return {};
+  auto gone = there ? remove_any(directory, entry.name) : result<void>(there.error());
+  if (!gone) remember(directory, std::move(entry));
+  return gone;
+}
+
+unsigned depth_of(std::string_view resolved) {
+  return 1 + static_cast<unsigned>(std::count(resolved.begin(), resolved.end(), '/'));
+}
+
+bool is_unsupported(const error& e) {
+  return e.os_errno == EINVAL || e.os_errno == EXDEV || e.os_errno == ENOSYS;
+}
+
+} // namespace
+
+result<file_descriptor> open_for_change(const root& base, const skill_store_options& options) {
+  const std::string& path = options.user_directory;
+  auto found = base.open_beneath(path, access::directory);
+  if (!found && found.error().code == error_code::not_found) {
+    const auto made = create_directory(base, path);
+    if (!made && made.error().code != error_code::already_exists) return made.error();
+    if (made && options.durability == durability::full)
+      PADDOCK_CHECK(sync_path(base, *made, depth_of(*made)));
+    found = base.open_beneath(path, access::directory);
+  }
+  if (!found) return found.error();
+  for (auto& own : take_remembered(found->fd.get()))
+    (void)remove_own(found->fd.get(), std::move(own)).has_value();
+  return std::move(found->fd);
+}
+
+result<change_lock> change_lock::acquire(int directory) {
+  PADDOCK_TRY(auto fd, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
+  const auto deadline = sys::monotonic_ms() + lock_wait_ms;
+  for (;;) {
+    const auto locked = sys::try_flock(fd.get());
+    if (locked || locked.error().os_errno != EAGAIN) return change_lock(std::move(fd));
+    if (sys::monotonic_ms() >= deadline) return error{error_code::conflict, EAGAIN, "flock"};
+    sys::pause_ms(1);
+  }
+}
+
+result<staging> staging::create(int user) {
+  PADDOCK_TRY(const auto name, unused_name(staging_prefix));
+  PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
+  auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  auto hidden = fd ? sys::openat(fd->get(), ".", O_PATH | O_DIRECTORY) : fd.error();
+  if (!hidden) {
+    (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
+    return hidden.error();
+  }
+  return staging(user, name, *std::move(fd), *std::move(hidden));
+}
+
+staging::staging(staging&& other) noexcept
+    : user_(other.user_), fd_(std::move(other.fd_)), hidden_(std::move(other.hidden_)),
+      armed_(std::exchange(other.armed_, false)) {}
+
+staging::~staging() {
+  if (armed_) (void)remove_own(user_, std::move(hidden_)).has_value();
+}
+
+result<staging::outcome> staging::publish(const component& id, overwrite existing,
+                                          durability wanted) {
+  if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(fd_.get()));
+  PADDOCK_TRY(const auto lock, change_lock::acquire(user_));
+  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+    const auto now = sys::status_at(user_, id.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (!now && now.error().code != error_code::not_found) return now.error();
+    if (!now) {
+      auto done = sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), RENAME_NOREPLACE);
+      // A directory never takes the place of anything but an empty directory.
+      if (!done && done.error().os_errno == EINVAL)
+        done = sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), 0);
+      if (!done && done.error().code == error_code::already_exists) continue;
+      if (!done) return done.error();
+      armed_ = false;
+      if (wanted == durability::full) PADDOCK_CHECK(sys::fsync(user_));
+      return outcome::added;
+    }
+    if (existing == overwrite::refuse) return error{error_code::already_exists, EEXIST, "id"};
+    PADDOCK_TRY(auto parent, sys::openat(user_, ".", O_PATH | O_DIRECTORY));
+    PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = *now}));
+    auto old = sys::openat(user_, id.c_str(), O_PATH | O_NOFOLLOW);
+    if (!old && old.error().code == error_code::not_found) continue;
+    if (!old) return old.error();
+    const auto done =
+        sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), RENAME_EXCHANGE);
+    if (!done && done.error().code == error_code::not_found) continue;
+    if (!done && is_unsupported(done.error()))
+      return error{error_code::unsupported, done.error().os_errno, "RENAME_EXCHANGE"};
+    if (!done) return done.error();
+    hidden_.made = *std::move(old);
+    // The old one is removed soon; it must not be found in its place without its files.
+    if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user_));
+    return outcome::replaced; // what stands at the hidden name now is the old one
+  }
+  return error{error_code::conflict, 0, "publish"};
+}
+
+result<void> take_away(int user, const component& id, durability wanted) {
+  PADDOCK_TRY(const auto hidden, unused_name(staging_prefix));
+  file_descriptor old;
+  {
+    PADDOCK_TRY(const auto lock, change_lock::acquire(user));
+    PADDOCK_TRY(old, sys::openat(user, id.c_str(), O_PATH | O_NOFOLLOW));
+    PADDOCK_TRY(const auto now, sys::status_at(old.get(), ""));
+    PADDOCK_TRY(auto parent, sys::openat(user, ".", O_PATH | O_DIRECTORY));
+    PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = now}));
+    const auto moved = sys::renameat2(user, id.c_str(), user, hidden.c_str(), 0);
+    // A layered file system may refuse to rename what lies in a lower layer.
+    if (!moved && is_unsupported(moved.error())) return remove_any(user, id);
+    if (!moved) return moved.error();
+    if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user)); // before its files go
+  }
+  return remove_own(user, {.name = hidden, .made = std::move(old)});
+}
+
+} // namespace paddock

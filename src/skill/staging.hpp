@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How a change of the user's skills becomes visible in one step. What is new is built in a hidden
+// directory beside the skills and renamed into its place; what it replaces takes the hidden name
+// and is removed. What cannot be removed is tried again by this process's next change. What a
+// killed process leaves stays: its name says nothing that anybody else could not have written.
+
+#include "file/leftover.hpp"
+
+#include <paddock/base/result.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/path/root.hpp>
+#include <paddock/skill/store.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace paddock {
+
+/// Names of hidden directories are this prefix and 32 hexadecimal digits.
+inline constexpr std::string_view staging_prefix = ".staging-";
+
+/// Opens the user's directory for a change, making it first if it is missing, and tries again to
+/// remove what earlier changes of this process could not.
+[[nodiscard]] result<file_descriptor> open_for_change(const root& base,
+                                                      const skill_store_options& options);
+
+/// Keeps other changes, of this process and of others, away from a directory while it lives. Where
+/// the file system has no such locks it keeps nobody away. Errors: conflict, after some seconds.
+class change_lock {
+public:
+  [[nodiscard]] static result<change_lock> acquire(int directory);
+
+private:
+  explicit change_lock(file_descriptor fd) noexcept : fd_(std::move(fd)) {}
+  file_descriptor fd_;
+};
+
+class staging {
+public:
+  /// `user` is the user's directory and has to outlive this.
+  [[nodiscard]] static result<staging> create(int user);
+  staging(staging&& other) noexcept;
+  staging& operator=(staging&&) = delete;
+  ~staging(); ///< removes what this has put at the hidden name
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+
+  enum class outcome : std::uint8_t { added, replaced };
+  /// Swaps the hidden directory in as `id`. What is in it must be on the disk already if `wanted`
+  /// is more than `none`. Errors: already_exists, read_only, unsupported (the file system cannot
+  /// exchange two names), conflict.
+  [[nodiscard]] result<outcome> publish(const component& id, overwrite existing, durability wanted);
+
+private:
+  staging(int user, const component& name, file_descriptor fd, file_descriptor hidden) noexcept
+      : user_(user), fd_(std::move(fd)), hidden_{.name = name, .made = std::move(hidden)} {}
+
+  int user_ = -1;
+  file_descriptor fd_;
+  own_entry hidden_; ///< what stands at the hidden name: the new directory, later what it replaced
+  bool armed_ = true;
+};
+
+/// Moves `id` to a hidden name and removes it from there. When the removal fails, `id` is gone and
+/// this process's next change tries again to remove the rest. Errors: not_found, read_only, those
+/// of removing.
+[[nodiscard]] result<void> take_away(int user, const component& id, durability wanted);
+
+} // namespace paddock

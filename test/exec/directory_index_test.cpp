@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+// What is known of a workspace's directories, also where there are more than it has room for.
+
+#include "exec/directory_index.hpp"
+#include "support/matchers.hpp"
+#include "support/temp_tree.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::Not;
+
+constexpr std::size_t room = 8;
+
+class directory_index_test : public testing::Test {
+protected:
+  directory_index::interest meaning(std::string_view name) {
+    ++asked;
+    if (name == "shut") return directory_index::interest::closed;
+    return name == "mark" ? directory_index::interest::noted : directory_index::interest::none;
+  }
+  void refresh() { EXPECT_THAT(index.refresh(top.get()), test::IsOk()); }
+  [[nodiscard]] std::vector<std::string> paths() const {
+    std::vector<std::string> all;
+    for (const auto& [path, in] : index.all())
+      all.push_back(path);
+    return all;
+  }
+  void make_many(const std::string& below) const {
+    for (char c = 'a'; c < 'z'; ++c)
+      tree.directory(below + "/" + c);
+  }
+  [[nodiscard]] std::vector<std::string> names_of(const std::string& path) const {
+    const auto found = index.all().find(path);
+    return found == index.all().end() ? std::vector<std::string>{"unknown"} : found->second.names;
+  }
+
+  test::temp_tree tree;
+  file_descriptor top{::open(tree.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  int asked = 0; ///< about a name
+  directory_index index{[this](std::string_view name) { return meaning(name); }, room};
+};
+
+TEST_F(directory_index_test, a_full_index_goes_on_with_what_it_knows) {
+  tree.directory("sub");
+  refresh();
+  EXPECT_TRUE(index.complete()); // the control: there is room
+  make_many("z");
+  refresh();
+  EXPECT_FALSE(index.complete());
+  EXPECT_EQ(index.all().size(), room);
+  tree.file("sub/mark");
+  refresh();
+  EXPECT_THAT(names_of("sub"), ElementsAre("mark"));
+  fs::rename(tree / "sub", tree / "sub2");
+  refresh();
+  EXPECT_THAT(paths(), Not(testing::Contains("sub"))); // forgotten, and there is room for one
+  refresh();
+  EXPECT_EQ(index.all().size(), room);
+  fs::remove_all(tree / "z");
+  refresh();
+  refresh();
+  EXPECT_TRUE(index.complete());
+  EXPECT_THAT(paths(), ElementsAre("", "sub2"));
+  EXPECT_THAT(names_of("sub2"), ElementsAre("mark"));
+}
+
+TEST_F(directory_index_test, what_found_no_room_is_found_when_there_is_some) {
+  make_many("a");
+  tree.directory("b");
+  tree.file("b/mark");
+  make_many("c");
+  refresh();
+  EXPECT_FALSE(index.complete());
+  fs::remove_all(tree / "a");
+  for (int i = 0; i < 3; ++i)
+    refresh();
+  EXPECT_EQ(index.all().size(), room);
+  EXPECT_THAT(names_of("b"), ElementsAre("mark"));
+  for (char c = 'e'; c < 'z'; ++c)
+    fs::remove_all(tree / (std::string("c/") + c));
+  refresh();
+  refresh();
+  EXPECT_THAT(paths(), ElementsAre("", "b", "c", "c/a", "c/b", "c/c", "c/d"));
+  EXPECT_TRUE(index.complete());
+}
+
+TEST_F(directory_index_test, as_many_as_there_is_room_for_are_complete) {
+  for (char c = 'a'; c < 'a' + static_cast<char>(room) - 1; ++c)
+    tree.directory(std::string(1, c));
+  refresh();
+  EXPECT_EQ(index.all().size(), room);
+  EXPECT_TRUE(index.complete());
+  tree.directory("z");
+  refresh();
+  EXPECT_FALSE(index.complete());
+}
+
+TEST_F(directory_index_test, what_is_closed_is_not_looked_into) {
+  tree.directory("shut/deep");
+  tree.directory("open/shut/deep");
+  refresh();
+  EXPECT_THAT(paths(), ElementsAre("", "open"));
+  EXPECT_THAT(names_of("open"), ElementsAre("shut"));
+}
+
+TEST_F(directory_index_test, what_is_doubted_is_listed_again) {
+  tree.directory("plain");
+  tree.file("plain/other");
+  tree.directory("sub");
+  tree.file("sub/mark");
+  do { // until the times of all are told apart from now
+    asked = 0;
+    refresh();
+  } while (asked > 0);
+  index.doubt();
+  refresh();
+  EXPECT_EQ(asked, 1); // the one in `sub`
+}
+
+} // namespace
+} // namespace paddock

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+// Which URLs are understood, and which addresses may be connected to.
+#include "mcp/client/http/address_policy.hpp"
+#include "mcp/client/http/http_message.hpp"
+#include "mcp/client/http/url.hpp"
+#include "mcp/protocol/header_value.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <string>
+#include <vector>
+
+namespace paddock::mcp {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+sys::ip_address address(const std::string& text) {
+  sys::ip_address out;
+  const bool v6 = text.find(':') != std::string::npos;
+  out.kind = v6 ? sys::ip_address::family::v6 : sys::ip_address::family::v4;
+  EXPECT_EQ(::inet_pton(v6 ? AF_INET6 : AF_INET, text.c_str(), out.bytes.data()), 1) << text;
+  return out;
+}
+
+// --- addresses ----------------------------------------------------------------------------------
+
+TEST(address_policy, public_addresses) {
+  for (const char* text : {"1.1.1.1",
+                           "8.8.8.8",
+                           "9.255.255.255",
+                           "11.0.0.0",
+                           "100.63.255.255",
+                           "100.128.0.0",
+                           "126.255.255.255",
+                           "128.0.0.1",
+                           "169.253.255.255",
+                           "169.255.0.0",
+                           "172.15.255.255",
+                           "172.32.0.0",
+                           "191.255.255.255",
+                           "192.0.1.0",
+                           "192.0.3.0",
+                           "192.167.255.255",
+                           "192.169.0.0",
+                           "198.17.255.255",
+                           "198.20.0.0",
+                           "223.255.255.255",
+                           "2606:4700::1111",
+                           "2a00::1",
+                           "2001:200::1",
+                           "2001:4860:4860::8888",
+                           "2002:808:808::1",
+                           "64:ff9b::8.8.8.8",
+                           "::ffff:8.8.8.8",
+                           "::8.8.8.8",
+                           "2001:0:808:808:0:0:f7f7:f7f7"})
+    EXPECT_THAT(not_public_because(address(text)), IsEmpty()) << text;
+}
+
+TEST(address_policy, addresses_that_are_not_public) {
+  const struct {
+    const char* text;
+    const char* what;
+  } cases[] = {
+      {"0.0.0.0", "this network"},
+      {"0.0.0.1", "this network"},
+      {"10.0.0.1", "private"},
+      {"10.255.255.255", "private"},
+      {"100.64.0.0", "carrier"},
+      {"100.127.255.255", "carrier"},
+      {"127.0.0.1", "loopback"},
+      {"127.255.255.254", "loopback"},
+      {"169.254.169.254", "link-local"},
+      {"172.16.0.1", "private"},
+      {"172.31.255.255", "private"},
+      {"192.0.0.8", "protocol"},
+      {"192.0.2.1", "documentation"},
+      {"192.88.99.1", "6to4"},
+      {"192.168.0.1", "private"},
+      {"198.18.0.1", "benchmarks"},
+      {"198.19.255.255", "benchmarks"},
+      {"198.51.100.1", "documentation"},
+      {"203.0.113.1", "documentation"},
+      {"224.0.0.1", "multicast"},
+      {"239.255.255.255", "multicast"},
+      {"240.0.0.1", "reserved"},
+      {"255.255.255.255", "reserved"},
+      {"::", "unspecified"},
+      {"::1", "loopback"},
+      {"::2", "this network"},
+      {"fe80::1", "link-local"},
+      {"febf::1", "link-local"},
+      {"fec0::1", "site-local"},
+      {"fc00::1", "private"},
+      {"fd12:3456::1", "private"},
+      {"ff02::1", "multicast"},
+      {"2001:db8::1", "documentation"},
+      {"3fff:fff::1", "documentation"},
+      {"2001:2::1", "protocol"},
+      {"2001:10::1", "protocol"},
+      {"100::1", "reserved"},
+      {"4000::1", "reserved"},
+      {"5f00::1", "reserved"},
+      {"64:ff9b:1::1", "reserved"},
+      // An IPv4 address inside of an IPv6 one.
+      {"::ffff:127.0.0.1", "loopback"},
+      {"::ffff:7f00:1", "loopback"},
+      {"::ffff:10.0.0.1", "private"},
+      {"::127.0.0.1", "loopback"},
+      {"64:ff9b::127.0.0.1", "loopback"},
+      {"64:ff9b::a9fe:a9fe", "link-local"},
+      {"2002:7f00:1::", "loopback"},
+      {"2002:c0a8:101::1", "private"},
+      {"2001:0:7f00:1::f7f7:f7f7", "loopback"},     // a Teredo server
+      {"2001:0:808:808:0:0:80ff:fffe", "loopback"}, // a Teredo client
+      {"2001:0:808:808:0:0:3f57:fefe", "private"},
+  };
+  for (const auto& c : cases)
+    EXPECT_THAT(not_public_because(address(c.text)), HasSubstr(c.what)) << c.text;
+}
+
+host_resolver always(std::vector<std::string> texts) {
+  return [texts](const std::string&) -> result<std::vector<sys::ip_address>> {
+    std::vector<sys::ip_address> out;
+    for (const std::string& text : texts)
+      out.push_back(address(text));
+    return out;
+  };
+}
+
+result<std::vector<sys::ip_address>> judge(const std::string& text, address_policy policy,
+                                           const host_resolver& resolve, std::string* why) {
+  const auto to = parse_url(text);
+  EXPECT_TRUE(to) << text;
+  return allowed_addresses(*to, policy, resolve, why);
+}
+
+TEST(address_policy, every_address_of_a_name_is_judged) {
+  const struct {
+    std::vector<std::string> addresses;
+    bool allowed;
+  } cases[] = {
+      {{"8.8.8.8"}, true},
+      {{"8.8.8.8", "2606:4700::1111"}, true},
+      {{"127.0.0.1"}, false},
+      {{"8.8.8.8", "127.0.0.1"}, false},
+      {{"8.8.8.8", "2606:4700::1111", "fd00::1"}, false},
+      {{"::ffff:10.0.0.1"}, false},
+  };
+  for (const auto& c : cases) {
+    std::string why;
+    const auto got =
+        judge("https://rebind.example", address_policy::public_only, always(c.addresses), &why);
+    EXPECT_EQ(got.has_value(), c.allowed) << testing::PrintToString(c.addresses);
+    if (got) {
+      EXPECT_EQ(got->size(), c.addresses.size());
+    } else {
+      EXPECT_EQ(got.error().code, error_code::denied_by_policy);
+      EXPECT_THAT(why, HasSubstr("rebind.example"));
+      EXPECT_THAT(why, HasSubstr(c.addresses.back()));
+    }
+  }
+}
+
+TEST(address_policy, a_name_is_looked_up_once) {
+  int asked = 0;
+  const host_resolver rebinding = [&](const std::string&) -> result<std::vector<sys::ip_address>> {
+    return std::vector{address(++asked == 1 ? "8.8.8.8" : "127.0.0.1")};
+  };
+  const http_endpoint to{.url = "https://rebind.example/mcp", .headers = {}};
+  const auto server = reach(to, 1'000, rebinding, nullptr);
+  ASSERT_TRUE(server);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(server->addresses, std::vector{address("8.8.8.8")});
+}
+
+TEST(address_policy, only_https_is_public) {
+  std::string why;
+  const auto got =
+      judge("http://example.com", address_policy::public_only, always({"8.8.8.8"}), &why);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, error_code::denied_by_policy);
+  EXPECT_THAT(why, HasSubstr("https"));
+}
+
+TEST(address_policy, any_allows_all) {
+  for (const char* text : {"http://x.example", "https://x.example"})
+    EXPECT_TRUE(judge(text, address_policy::any, always({"127.0.0.1", "fd00::1"}), nullptr));
+}
+
+TEST(address_policy, says_what_the_resolver_found_wrong) {
+  for (const error_code code : {error_code::not_found, error_code::timed_out, error_code::io}) {
+    std::string why;
+    const auto failing = [&](const std::string&) -> result<std::vector<sys::ip_address>> {
+      return error{code, 0, "getaddrinfo"};
+    };
+    const auto got = judge("https://gone.example", address_policy::public_only, failing, &why);
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, code);
+    EXPECT_THAT(why, HasSubstr("gone.example"));
+  }
+  EXPECT_FALSE(judge("https://empty.example", address_policy::any, always({}), nullptr));
+}
+
+/// With the system's own resolver, which reads every spelling of an address that the C library
+/// knows.
+TEST(address_policy, spellings_of_this_machine) {
+  for (const char* text : {
+           "https://127.0.0.1/",
+           "https://127.1/",
+           "https://2130706433/",
+           "https://0x7f.1/",
+           "https://0x7f000001/",
+           "https://0177.0.0.1/",
+           "https://017700000001/",
+           "https://127.0.0.1:8443/",
+           "https://0.0.0.0/",
+           "https://0/",
+           "https://0.0.0.1/",
+           "https://localhost/",
+           "https://LOCALHOST/",
+           "https://localhost./",
+           "https://foo.localhost/",
+           "https://[::1]/",
+           "https://[::]/",
+           "https://[0:0:0:0:0:0:0:1]/",
+           "https://[::ffff:127.0.0.1]/",
+           "https://[::ffff:7f00:1]/",
+           "https://[::127.0.0.1]/",
+           "https://[fe80::1]/",
+           "https://[fd00::1]/",
+           "https://[64:ff9b::7f00:1]/",
+           "https://[2002:7f00:1::]/",
+           "https://10.1.2.3/",
+           "https://169.254.169.254/latest/meta-data/",
+           "https://100.64.0.1/",
+           "https://198.18.0.1/",
+           "https://224.0.0.1/",
+           "https://192.168.1.1.:443/",
+       }) {
+    std::string why;
+    const auto got = judge(text, address_policy::public_only, system_resolver(20'000), &why);
+    ASSERT_FALSE(got) << text;
+    // Some spellings are none to some resolvers; what matters is that no connection is made.
+    EXPECT_THAT(got.error().code,
+                testing::AnyOf(error_code::denied_by_policy, error_code::not_found, error_code::io))
+        << text;
+  }
+}
+
+/// These are resolved on every machine, so they must be refused for what they are.
+TEST(address_policy, spellings_that_every_resolver_knows) {
+  for (const char* text : {"https://127.0.0.1/", "https://127.1/", "https://2130706433/",
+                           "https://0x7f.1/", "https://0177.0.0.1/", "https://0.0.0.1/",
+                           "https://[::1]/", "https://[::ffff:127.0.0.1]/", "https://[fd00::1]/"}) {
+    std::string why;
+    const auto got = judge(text, address_policy::public_only, system_resolver(20'000), &why);
+    ASSERT_FALSE(got) << text;
+    EXPECT_EQ(got.error().code, error_code::denied_by_policy) << text << ": " << why;
+  }
+}
+
+// --- URLs ---------------------------------------------------------------------------------------
+
+TEST(url, parts) {
+  const struct {
+    const char* text;
+    url_scheme scheme;
+    const char* host;
+    int port;
+    const char* target;
+    const char* authority;
+  } cases[] = {
+      {"https://a.example", url_scheme::https, "a.example", 443, "/", "a.example"},
+      {"HTTPS://A.Example/", url_scheme::https, "a.example", 443, "/", "a.example"},
+      {"http://a", url_scheme::http, "a", 80, "/", "a"},
+      {"https://a:443/x", url_scheme::https, "a", 443, "/x", "a"},
+      {"https://a:/x", url_scheme::https, "a", 443, "/x", "a"},
+      {"https://a:80/x", url_scheme::https, "a", 80, "/x", "a:80"},
+      {"http://a:65535/x?y=z#f", url_scheme::http, "a", 65535, "/x?y=z", "a:65535"},
+      {"https://a?q", url_scheme::https, "a", 443, "/?q", "a"},
+      {"https://a#f", url_scheme::https, "a", 443, "/", "a"},
+      {"https://a.:8/%20", url_scheme::https, "a.", 8, "/%20", "a.:8"},
+      {"https://[::1]:8/", url_scheme::https, "::1", 8, "/", "[::1]:8"},
+      {"https://[FE80::1]", url_scheme::https, "fe80::1", 443, "/", "[fe80::1]"},
+  };
+  for (const auto& c : cases) {
+    const auto got = parse_url(c.text);
+    ASSERT_TRUE(got) << c.text;
+    EXPECT_EQ(got->scheme, c.scheme) << c.text;
+    EXPECT_EQ(got->host, c.host) << c.text;
+    EXPECT_EQ(got->port, c.port) << c.text;
+    EXPECT_EQ(got->target, c.target) << c.text;
+    EXPECT_EQ(got->authority(), c.authority) << c.text;
+  }
+}
+
+TEST(url, refused) {
+  const std::string texts[] = {
+      "",
+      "https:",
+      "https://",
+      "https:///x",
+      "https://:80/",
+      "ftp://a/",
+      "file:///etc/passwd",
+      "javascript:alert(1)",
+      "//a/",
+      "a.example",
+      "https://user@a/",
+      "https://user:password@a/",
+      "https://a@127.0.0.1/",
+      "https://a\\@b/",
+      "https://a\\b/",
+      "https://a b/",
+      " https://a/",
+      "https://a/ ",
+      "https://a/\r\nHost: b",
+      "https://a/x\ty",
+      std::string("https://a/\0", 11),
+      "https://a%2eb/",
+      "https://\xC3\xA4.example/",
+      "https://a.example/\xC3\xA4",
+      "https://a..b/",
+      "https://.a/",
+      "https://a:0/",
+      "https://a:65536/",
+      "https://a:-1/",
+      "https://a:x/",
+      "https://a:80x/",
+      "https://[::1/",
+      "https://[]/",
+      "https://[127.0.0.1]/",
+      "https://[fe80::1%25eth0]/",
+      "https://[::1]x/",
+      "https://::1/",
+      "https://a/" + std::string(url_bytes_max, 'x'),
+      "https://" + std::string(300, 'a') + "/",
+  };
+  for (const std::string& text : texts) {
+    const auto got = parse_url(text);
+    ASSERT_FALSE(got) << text << " -> " << got->host;
+    EXPECT_EQ(got.error().code, error_code::invalid_argument);
+    EXPECT_THAT(got.error().operation, testing::Not(testing::StrEq("")));
+  }
+}
+
+TEST(url, references) {
+  const struct {
+    const char* reference;
+    const char* origin;
+    const char* target;
+  } cases[] = {
+      {"", "http://a:8", "/x/y?q"},
+      {"#f", "http://a:8", "/x/y?q"},
+      {"/m?s=1", "http://a:8", "/m?s=1"},
+      {"m?s=1", "http://a:8", "/x/m?s=1"},
+      {"?s=1", "http://a:8", "/x/y?s=1"},
+      {"//b/m", "http://b", "/m"},
+      {"http://a:8/m", "http://a:8", "/m"},
+      {"https://a:8/m", "https://a:8", "/m"},
+      {"http://169.254.169.254/m", "http://169.254.169.254", "/m"},
+      {"/m:x", "http://a:8", "/m:x"},
+      {"?m:x", "http://a:8", "/x/y?m:x"},
+  };
+  const auto base = parse_url("http://a:8/x/y?q");
+  ASSERT_TRUE(base);
+  for (const auto& c : cases) {
+    const auto got = resolve_reference(*base, c.reference);
+    ASSERT_TRUE(got) << c.reference;
+    EXPECT_EQ(got->origin(), c.origin) << c.reference;
+    EXPECT_EQ(got->target, c.target) << c.reference;
+    EXPECT_EQ(same_origin(*base, *got), got->origin() == "http://a:8") << c.reference;
+  }
+  for (const char* text : {"mailto:a", "a b", "\\\\b/m", "javascript:1", "//u@b/", "x\r\ny"})
+    EXPECT_FALSE(resolve_reference(*base, text)) << text;
+}
+
+// --- headers ------------------------------------------------------------------------------------
+
+TEST(http_headers, values_that_a_header_cannot_carry_are_encoded) {
+  const struct {
+    const char* text;
+    const char* value;
+  } cases[] = {
+      {"", ""},
+      {"echo", "echo"},
+      {"a b", "a b"},
+      {" a", "=?base64?IGE=?="},
+      {"a ", "=?base64?YSA=?="},
+      {"a\nb", "=?base64?YQpi?="},
+      {"\xC3\xA4", "=?base64?w6Q=?="},
+      {"=?base64?YQ==?=", "=?base64?PT9iYXNlNjQ/WVE9PT89?="},
+      {"a\x7f", "=?base64?YX8=?="},
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(header_value_of(c.text), c.value) << c.text;
+}
+
+TEST(http_headers, of_the_configuration) {
+  const struct {
+    const char* name;
+    const char* value;
+    bool good;
+  } cases[] = {
+      {"Authorization", "Bearer x", true},
+      {"X-Key", "", true},
+      {"X-Key", "a\tb", true},
+      {"User-Agent", "x", true},
+      {"", "x", false},
+      {"X Key", "x", false},
+      {"X:Key", "x", false},
+      {"X-Key", "a\r\nHost: b", false},
+      {"X-Key", "a\nb", false},
+      {"X-Key\r\n", "a", false},
+      {"Host", "b", false},
+      {"content-length", "1", false},
+      {"Transfer-Encoding", "x", false},
+      {"MCP-Session-Id", "x", false},
+      {"Connection", "close", false},
+  };
+  for (const auto& c : cases) {
+    std::string why;
+    const http_endpoint to{.url = "https://a.example", .headers = {{c.name, c.value}}};
+    const auto got = reach(to, 1'000, always({"8.8.8.8"}), &why);
+    EXPECT_EQ(got.has_value(), c.good) << c.name << ": " << c.value;
+    if (!got) {
+      EXPECT_EQ(got.error().code, error_code::invalid_argument);
+      EXPECT_THAT(why, testing::Not(IsEmpty()));
+    }
+  }
+}
+
+} // namespace
+} // namespace paddock::mcp

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// The client over TLS, against a server that is not ours, with certificates made on the spot.
+#include "mcp/client/client_transport.hpp"
+#include "support/http_peer.hpp"
+#include "support/temp_tree.hpp"
+#include "support/transport_sink.hpp"
+
+#include <paddock/mcp/json.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <httplib.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace paddock::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string answer = R"({"jsonrpc":"2.0","id":1,"result":{}})";
+
+mcp::request_id id_of(int id) {
+  mcp::json_document document;
+  return *mcp::request_id::from(*document.parse(std::to_string(id)));
+}
+
+/// An authority of the test's own, and what it signs.
+class authority {
+public:
+  [[nodiscard]] bool make() {
+    return run(
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj '/CN=test "
+        "authority' -keyout ca.key -out ca.pem");
+  }
+  [[nodiscard]] bool sign(const std::string& name, const std::string& alternative_names, int days) {
+    tree_.file(name + ".ext", "subjectAltName=" + alternative_names + "\n");
+    return run("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj '/CN=test' -keyout " +
+               name + ".key -out " + name + ".csr") &&
+           run("x509 -req -in " + name + ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -days " +
+               std::to_string(days) + " -extfile " + name + ".ext -out " + name + ".pem");
+  }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return tree_ / name; }
+  void file(const std::string& name, const std::string& content) const {
+    tree_.file(name, content);
+  }
+
+private:
+  [[nodiscard]] bool run(const std::string& arguments) const {
+    const std::string line =
+        "cd '" + tree_.path() + "' && openssl " + arguments + " >>openssl.log 2>&1";
+    return std::system(line.c_str()) == 0;
+  }
+  temp_tree tree_;
+};
+
+/// Answers every POST, the body being the path's business.
+class tls_server {
+public:
+  tls_server(const std::string& certificate, const std::string& key)
+      : server_(certificate.c_str(), key.c_str()) {
+    server_.new_task_queue = [] { return new httplib::ThreadPool(80); };
+    server_.Post("/mcp", [this](const httplib::Request&, httplib::Response& response) {
+      ++requests_;
+      response.set_content(answer, "application/json");
+    });
+    server_.Post("/events", [](const httplib::Request&, httplib::Response& response) {
+      response.set_chunked_content_provider("text/event-stream",
+                                            [](std::size_t, httplib::DataSink& sink) {
+                                              const std::string event = "data: " + answer + "\n\n";
+                                              for (const char& byte : event)
+                                                sink.write(&byte, 1);
+                                              sink.done();
+                                              return true;
+                                            });
+    });
+    server_.Post("/large", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(R"({"jsonrpc":"2.0","id":1,"result":)" + request.body + "}",
+                           "application/json");
+    });
+    port_ = server_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) // or it can't be stopped
+      std::this_thread::yield();
+  }
+  tls_server(const tls_server&) = delete;
+  tls_server& operator=(const tls_server&) = delete;
+  ~tls_server() {
+    server_.stop();
+    thread_.join();
+  }
+  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] int requests() const { return requests_.load(); }
+
+private:
+  httplib::SSLServer server_;
+  std::atomic<int> requests_{0};
+  int port_ = 0;
+  std::thread thread_;
+};
+
+class tls : public testing::Test {
+protected:
+  void SetUp() override {
+    if (std::system("openssl version >/dev/null 2>&1") != 0)
+      GTEST_SKIP() << "openssl(1) is not installed";
+    ASSERT_TRUE(authority_.make());
+    ASSERT_TRUE(authority_.sign("good", "DNS:localhost,IP:127.0.0.1", 2));
+    trust("ca.pem");
+  }
+  void TearDown() override { ::unsetenv("SSL_CERT_FILE"); }
+
+  void trust(const std::string& file) {
+    ASSERT_EQ(::setenv("SSL_CERT_FILE", (authority_ / file).c_str(), 1), 0);
+  }
+  void serve(const std::string& name) {
+    server_ =
+        std::make_unique<tls_server>(authority_ / (name + ".pem"), authority_ / (name + ".key"));
+  }
+  void open(const std::string& host, int port, const std::string& path = "/mcp",
+            mcp::client_options options = {}) {
+    const mcp::http_endpoint to{.url = "https://" + host + ":" + std::to_string(port) + path,
+                                .headers = {},
+                                .addresses = mcp::address_policy::any};
+    auto opened = mcp::open_http(to, mcp::http_kind::streamable, options, sink_, &why_);
+    ASSERT_TRUE(opened) << why_;
+    transport_ = *std::move(opened);
+  }
+  void request(std::string_view json = "{}", int id = 1) {
+    const mcp::request_id number = id_of(id);
+    ASSERT_TRUE(transport_->send(
+        {.json = json, .id = &number, .method = {}, .name = {}, .revision = {}}, &why_));
+  }
+
+  authority authority_;
+  std::unique_ptr<tls_server> server_;
+  transport_sink sink_;
+  std::unique_ptr<mcp::client_transport> transport_;
+  std::string why_;
+};
+
+TEST_F(tls, speaks_with_a_server_whose_certificate_is_good) {
+  serve("good");
+  std::size_t answers = 0;
+  for (const char* host : {"localhost", "LOCALHOST", "127.0.0.1"}) {
+    open(host, server_->port());
+    request();
+    EXPECT_EQ(sink_.wait_for_messages(++answers).back(), answer) << host;
+  }
+}
+
+TEST_F(tls, delivers_events) {
+  serve("good");
+  open("localhost", server_->port(), "/events");
+  request();
+  EXPECT_EQ(sink_.wait_for_messages(1).back(), answer);
+}
+
+TEST_F(tls, carries_large_messages_both_ways) {
+  serve("good");
+  open("localhost", server_->port(), "/large");
+  const std::string body = "\"" + std::string(3'000'000, 'x') + "\"";
+  request(body);
+  EXPECT_GT(sink_.wait_for_messages(1).back().size(), body.size());
+}
+
+TEST_F(tls, many_calls_at_once) {
+  serve("good");
+  open("localhost", server_->port());
+  // This server lets five connections wait to be accepted; those beyond are tried again after
+  // seconds.
+  for (int id = 1; id <= 64; ++id) {
+    request("{}", id);
+    if (id % 8 == 0) sink_.wait_for_messages(static_cast<std::size_t>(id));
+  }
+  sink_.wait_for_messages(64); // all of them answer the first, and are delivered nevertheless
+  EXPECT_EQ(server_->requests(), 64);
+}
+
+TEST_F(tls, refuses_certificates_that_are_not_good) {
+  ASSERT_TRUE(authority_.sign("other", "DNS:other.example,IP:127.0.0.2", 2));
+  ASSERT_TRUE(authority_.sign("expired", "DNS:localhost,IP:127.0.0.1", -1));
+  ASSERT_TRUE(authority_.sign("wildcard", "DNS:*,DNS:local*", 2));
+  authority_.file("empty.pem", "");
+  const struct {
+    const char* certificate;
+    const char* trusted;
+    const char* host;
+    const char* why;
+  } cases[] = {
+      {"other", "ca.pem", "localhost", "ostname mismatch"},
+      {"other", "ca.pem", "127.0.0.1", "IP address mismatch"},
+      {"wildcard", "ca.pem", "localhost", "ostname mismatch"},
+      {"expired", "ca.pem", "localhost", "expired"},
+      {"good", "empty.pem", "localhost", "certificate"},
+      {"good", "absent.pem", "localhost", "certificate"},
+      {"good", "good.pem", "localhost", "certificate"},
+      {"ca", "empty.pem", "localhost", "self-signed"},
+  };
+  std::size_t refused = 0;
+  for (const auto& c : cases) {
+    serve(c.certificate);
+    trust(c.trusted);
+    open(c.host, server_->port());
+    request();
+    const auto got = sink_.wait_for_refusals(++refused).back();
+    EXPECT_EQ(got.status, 0) << c.certificate;
+    EXPECT_THAT(got.why, HasSubstr(c.why)) << c.certificate << " trusting " << c.trusted;
+    EXPECT_EQ(server_->requests(), 0) << c.certificate << ": nothing may be said before";
+  }
+}
+
+TEST_F(tls, refuses_a_server_without_tls) {
+  const char* const said[] = {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "\x15\x03\x01", ""};
+  std::size_t refused = 0;
+  for (const char* bytes : said) {
+    // Reading a request never ends for this server, so it speaks first.
+    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), size), 0);
+    ASSERT_EQ(::listen(listener, 1), 0);
+    ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    std::thread server([&] {
+      const int fd = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+      (void)::send(fd, bytes, std::string_view(bytes).size(), MSG_NOSIGNAL);
+      ::shutdown(fd, SHUT_WR);
+      char byte;
+      while (::recv(fd, &byte, 1, 0) > 0) {
+      }
+      ::close(fd);
+    });
+    open("localhost", ntohs(address.sin_port));
+    request();
+    EXPECT_THAT(sink_.wait_for_refusals(++refused).back().why, HasSubstr("TLS"));
+    server.join();
+    ::close(listener);
+  }
+}
+
+TEST_F(tls, a_handshake_that_stalls_does_not_hold_up_anybody) {
+  http_script_server silent([](http_peer&, const http_received&) {});
+  open("localhost", silent.port());
+  request();
+  transport_->close();
+  EXPECT_EQ(sink_.delivered(), 0u);
+
+  open("localhost", silent.port(), "/mcp", {.connect_timeout_ms = 50});
+  request();
+  EXPECT_EQ(sink_.wait_for_refusals(1).back().code, error_code::timed_out);
+}
+
+} // namespace
+} // namespace paddock::test

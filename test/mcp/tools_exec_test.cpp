@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: MIT
+
+// The exec tool: what a command's end, output, environment and directory become for a client.
+
+#include "support/tool_fixture.hpp"
+
+#include <paddock/exec/confinement.hpp>
+
+#include <gmock/gmock.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace paddock::test {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+struct exec_request {
+  std::string command = "sh";
+  std::vector<std::string> args;
+  std::string env = "{}";
+  std::string cwd = ".";
+  bool out = true;
+  bool err = true;
+  std::string timeout = {}; ///< JSON, empty for none
+};
+
+class tools_exec : public tool_fixture {
+protected:
+  tool_answer exec(const exec_request& asked, std::string_view progress_token = {}) {
+    mcp::json_writer out;
+    out.begin_object().member("command", asked.command).key("args").begin_array();
+    for (const auto& argument : asked.args)
+      out.string(argument);
+    out.end_array().key("env").raw(asked.env).member("cwd", asked.cwd);
+    out.key("stdout").boolean(asked.out).key("stderr").boolean(asked.err);
+    if (!asked.timeout.empty()) out.key("timeout").raw(asked.timeout);
+    out.end_object();
+    return call("exec", out.str(), progress_token);
+  }
+  tool_answer shell(const std::string& script) { return exec({.args = {"-c", script}}); }
+};
+
+TEST_F(tools_exec, output_is_returned) {
+  EXPECT_EQ(R"({"output":"$HOME *\n"})", exec({.command = "echo", .args = {"$HOME *"}}).json);
+  EXPECT_EQ("a\nb\n", shell("echo a; echo b >&2").string("output"));
+}
+
+TEST_F(tools_exec, no_output_is_said) {
+  constexpr const char* sentence = "Command executed successfully, but produced no output.";
+  EXPECT_EQ(sentence, exec({.command = "true"}).string("output"));
+  EXPECT_EQ(
+      sentence,
+      exec({.args = {"-c", "echo a; echo b >&2"}, .out = false, .err = false}).string("output"));
+}
+
+TEST_F(tools_exec, streams_are_returned_as_asked) {
+  const std::vector<std::string> both = {"-c", "echo a; echo b >&2"};
+  EXPECT_EQ("a\n", exec({.args = both, .err = false}).string("output"));
+  EXPECT_EQ("b\n", exec({.args = both, .out = false}).string("output"));
+  const auto failed = exec({.args = {"-c", "echo a; echo b >&2; exit 1"}, .err = false});
+  EXPECT_EQ("error message exitCode stdout", failed.keys());
+}
+
+TEST_F(tools_exec, an_exit_code_is_a_failure_with_both_streams) {
+  const auto answer = shell("echo a; echo b >&2; exit 3");
+  EXPECT_EQ("command_failed", answer.error());
+  EXPECT_EQ("error message exitCode stdout stderr", answer.keys());
+  EXPECT_EQ(3, answer.integer("exitCode"));
+  EXPECT_EQ("a\n", answer.string("stdout"));
+  EXPECT_EQ("b\n", answer.string("stderr"));
+  EXPECT_THAT(answer.message(), HasSubstr("exit code 3"));
+}
+
+TEST_F(tools_exec, a_leak_check_that_cannot_trace_is_explained) {
+  const auto answer =
+      shell("echo 'HINT: LeakSanitizer does not work under ptrace (strace, gdb, etc)' >&2; exit 1");
+  const bool confined =
+      probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::privileges).applied;
+  EXPECT_EQ(answer.message().find("detect_leaks=0") != std::string::npos, confined);
+}
+
+// --- what a failure is put down to ---
+
+struct hint_case {
+  const char* name;
+  const char* script;
+  const char* hint; ///< a part of the message, or nullptr for none
+};
+
+constexpr hint_case hint_cases[] = {
+    {"content about networks", "echo 'resolve host, socket, EAI_AGAIN'; exit 3", nullptr},
+    {"content about permissions", "echo 'cat: /etc/shadow: Permission denied'; exit 3", nullptr},
+    {"no name", "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6",
+     "--allow-network"},
+    {"node that listens", "echo 'Error: listen EACCES: permission denied 0.0.0.0:8080' >&2; exit 1",
+     "--allow-network"},
+    {"go that listens", "echo 'listen tcp :8080: socket: permission denied' >&2; exit 1",
+     "--allow-network"},
+    {"a file outside", "echo 'cat: /root/x: Permission denied' >&2; exit 1", "--exec-read"},
+    {"node and a file outside",
+     "echo \"Error: EACCES: permission denied, open '/root/x'\" >&2; exit 1", "--exec-read"},
+    {"a relative path that leaves", "echo 'cat: ../x: Permission denied' >&2; exit 1",
+     "--exec-read"},
+    {"a file inside", "echo 'cat: locked: Permission denied' >&2; exit 1", nullptr},
+    {"a file inside, absolute", "echo \"cat: $PWD/locked: Permission denied\" >&2; exit 1",
+     nullptr},
+    {"two lines that have nothing to do with each other",
+     "printf 'reading /etc/hosts\\nlocked: Permission denied\\n' >&2; exit 1", nullptr},
+    {"silence", "exit 1", nullptr},
+    {"silence of another kind", "exit 2", nullptr},
+};
+
+TEST_F(tools_exec, hints_follow_the_evidence) {
+  const auto layers = *probe_confinement({}, PADDOCK_TEST_HELPER);
+  for (const auto layer : {confinement_layer::network, confinement_layer::file_system})
+    if (!layers.of(layer).applied) GTEST_SKIP() << "this system cannot confine commands";
+  for (const auto& each : hint_cases) {
+    SCOPED_TRACE(each.name);
+    const auto answer = shell(each.script);
+    EXPECT_EQ("command_failed", answer.error());
+    if (each.hint != nullptr)
+      EXPECT_THAT(answer.message(), HasSubstr(each.hint));
+    else
+      EXPECT_THAT(answer.message(), EndsWith(std::to_string(answer.integer("exitCode"))));
+  }
+}
+
+/// Programs that wait for a network tell nothing until they give up, which is later than a
+/// deadline.
+struct waiting_case {
+  const char* name;
+  const char* command;
+  std::vector<std::string> args;
+  bool hinted;
+};
+
+const waiting_case waiting_cases[] = {
+    {"npm install", "./npm", {"install", "left-pad"}, true},
+    {"npm with an option before", "./npm", {"--silent", "ci"}, true},
+    {"npm test", "./npm", {"test"}, false},
+    {"npm run install", "./npm", {"run", "install"}, false},
+    {"pip", "./pip3", {"install", "requests"}, true},
+    {"pip as a module", "./python3", {"-m", "pip", "install", "requests"}, true},
+    {"another module", "./python3", {"-m", "http.server"}, false},
+    {"clone of an address", "./git", {"clone", "https://example.org/a.git"}, true},
+    {"clone over ssh", "./git", {"-C", "sub", "clone", "git@example.org:a"}, true},
+    {"clone of a directory", "./git", {"clone", "../a", "b"}, false},
+    {"clone of a file address", "./git", {"clone", "file:///a"}, false},
+    {"status", "./git", {"status"}, false},
+    {"curl", "./curl", {"-sS", "https://example.org"}, true},
+    {"curl of a file", "./curl", {"file:///etc/hosts"}, false},
+    {"in a script of a shell", "sh", {"-c", "cd . && ./npm install"}, true},
+    {"a word in a script", "sh", {"-c", "echo npm install; sleep 60"}, false},
+    {"another program", "sleep", {"60"}, false},
+    {"an address that it complains of",
+     "sh",
+     {"-c", "echo 'retrying: Could not resolve host' >&2; sleep 60"},
+     true},
+};
+
+TEST_F(tools_exec, a_wait_for_the_network_is_told_at_the_deadline) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  for (const char* program : {"npm", "pip3", "python3", "git", "curl"}) {
+    tree.file(program, "#!/bin/sh\nexec sleep 60\n");
+    ASSERT_EQ(0, ::chmod((tree / program).c_str(), 0755));
+  }
+  tree.directory("sub");
+  for (const auto policy : {demand::required, demand::off}) {
+    mcp::workspace_options options;
+    options.confinement.network = policy;
+    serve(options);
+    for (const auto& each : waiting_cases) {
+      SCOPED_TRACE(each.name);
+      const auto answer = exec({.command = each.command, .args = each.args, .timeout = "150"});
+      EXPECT_EQ("timed_out", answer.error());
+      EXPECT_EQ(each.hinted && policy == demand::required,
+                answer.message().find("--allow-network") != std::string::npos)
+          << answer.message();
+    }
+  }
+}
+
+TEST_F(tools_exec, silent_programs_tell_of_the_network_by_their_exit_code) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  tree.file("curl", "#!/bin/sh\nexit $1\n");
+  ASSERT_EQ(0, ::chmod((tree / "curl").c_str(), 0755));
+  for (const char* code : {"6", "7"})
+    EXPECT_THAT(exec({.command = "./curl", .args = {code, "https://a"}}).message(),
+                HasSubstr("--allow-network"));
+  EXPECT_THAT(exec({.command = "./curl", .args = {"22", "https://a"}}).message(),
+              EndsWith("exit code 22"));
+  EXPECT_THAT(exec({.args = {"-c", "exit 7"}}).message(), EndsWith("exit code 7"));
+}
+
+TEST_F(tools_exec, git_is_told_who_commits) {
+  const exec_request made[] = {
+      {.command = "git", .args = {"init", "-q", "made"}},
+      {.command = "git",
+       .args = {"-c", "user.useConfigOnly=true", "commit", "--allow-empty", "-m", "x"},
+       .cwd = "made"},
+  };
+  ASSERT_FALSE(exec(made[0]).failed);
+  const auto refused = exec(made[1]);
+  ASSERT_TRUE(refused.failed);
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("-c user.name=NAME -c user.email=ADDRESS"),
+                                       HasSubstr("GIT_AUTHOR_NAME")));
+  auto with_author = made[1];
+  with_author.args.insert(with_author.args.begin(),
+                          {"-c", "user.name=A", "-c", "user.email=a@example.org"});
+  EXPECT_FALSE(exec(with_author).failed);
+  auto by_variables = made[1];
+  by_variables.env = R"({"GIT_AUTHOR_NAME":"A","GIT_AUTHOR_EMAIL":"a@example.org",)"
+                     R"("GIT_COMMITTER_NAME":"A","GIT_COMMITTER_EMAIL":"a@example.org"})";
+  EXPECT_FALSE(exec(by_variables).failed);
+}
+
+TEST_F(tools_exec, a_program_out_of_sight_is_told_apart_from_none) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::file_system).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  const temp_tree outside;
+  outside.file("some-tool", "#!/bin/sh\necho works\n");
+  ASSERT_EQ(0, ::chmod((outside / "some-tool").c_str(), 0755));
+  const std::string env = R"({"PATH":)" + json_string(outside.path() + ":/usr/bin:/bin") + "}";
+  mcp::workspace_options options;
+  options.confinement.home = outside.path(); // which no search path shows
+  options.confinement.search_path = outside.path() + ":/usr/bin:/bin";
+  serve(options);
+  const exec_request unseen[] = {
+      {.args = {"-c", "some-tool"}, .env = env},
+      {.command = "bash", .args = {"-c", "some-tool"}, .env = env},
+      {.command = "env", .args = {"some-tool"}, .env = env},
+  };
+  const exec_request absent[] = {
+      {.command = "no-tool", .env = env},
+      {.command = outside / "some-tool"}, // what lies elsewhere is not told
+      {.args = {"-c", "no-tool"}, .env = env},
+      {.args = {"-c", "some-tool"}},
+      {.args = {"-c", "echo 'sh: 1: some-tool: not found' >&2; exit 1"}, .env = env},
+  };
+  for (const auto& each : unseen) {
+    const auto answer = exec(each);
+    EXPECT_THAT(answer.message(), AllOf(HasSubstr(outside / "some-tool"), HasSubstr("do not see"),
+                                        HasSubstr("--exec-read " + outside.path())))
+        << each.command;
+  }
+  for (const auto& each : absent)
+    EXPECT_THAT(exec(each).message(), Not(HasSubstr("is in PATH")));
+  options.confinement.read_paths = {outside / "some-tool"};
+  serve(options);
+  for (const auto& each : unseen)
+    EXPECT_EQ("works\n", exec(each).string("output"));
+}
+
+TEST_F(tools_exec, a_command_line_in_place_of_a_program_is_taken_apart) {
+  tree.file("run.sh", "#!/bin/sh\necho run\n");
+  tree.file("my tool", "#!/bin/sh\necho mine\n");
+  for (const char* program : {"run.sh", "my tool"})
+    ASSERT_EQ(0, ::chmod((tree / program).c_str(), 0755));
+  struct {
+    const char* command;
+    std::vector<std::string> args;
+    const char* advice; ///< a part of the message, or nullptr for none about arguments
+  } const cases[] = {
+      {"ls -l", {}, R"(command "ls" with args ["-l"])"},
+      {"ls -l a", {"b"}, R"(command "ls" with args ["-l","a","b"])"},
+      {"/bin/ls -l", {}, R"(command "/bin/ls" with args ["-l"])"},
+      {"./run.sh x", {}, R"(command "./run.sh" with args ["x"])"},
+      {"ls | wc", {}, R"(command "sh" with args ["-c","ls | wc"])"},
+      {"cd . && ls", {}, R"(command "sh" with args ["-c","cd . && ls"])"},
+      {"echo 'a b'", {}, R"(command "sh" with args ["-c","echo 'a b'"])"},
+      {"no-such-program -l", {}, nullptr},
+      {"./no tool", {}, nullptr},
+      {"/opt/no tool/run", {}, nullptr},
+      {"no-such-program", {}, nullptr},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.command);
+    const auto answer = exec({.command = each.command, .args = each.args});
+    EXPECT_EQ("not_found", answer.error());
+    if (each.advice != nullptr)
+      EXPECT_THAT(answer.message(), HasSubstr(each.advice));
+    else
+      EXPECT_THAT(answer.message(), AllOf(HasSubstr("no such program"), Not(HasSubstr("args"))));
+  }
+  EXPECT_EQ("mine\n", exec({.command = "./my tool"}).string("output"));
+}
+
+TEST_F(tools_exec, a_refused_socket_is_put_down_to_the_network) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  const auto answer =
+      exec({.command = "python3",
+            .args = {"-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', "
+                           "0)); s.listen()"}});
+  EXPECT_EQ("command_failed", answer.error());
+  EXPECT_THAT(answer.message(), HasSubstr("--allow-network"));
+}
+
+/// A program may say which path outside it read, and of what it could not write nothing but why.
+TEST_F(tools_exec, a_hint_names_both_where_it_cannot_know) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::file_system).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  const auto both = shell("echo '/etc/tool.conf: Read-only file system' >&2; exit 1");
+  EXPECT_THAT(both.message(), AllOf(HasSubstr("--exec-write"), HasSubstr("--unprotect")));
+  const auto named = shell("echo '/etc/.gitconfig: Read-only file system' >&2; exit 1");
+  EXPECT_THAT(named.message(),
+              AllOf(HasSubstr("--exec-write"), HasSubstr("--unprotect .gitconfig")));
+  const auto inside = shell("echo '.gitconfig: Read-only file system' >&2; exit 1");
+  EXPECT_THAT(inside.message(),
+              AllOf(Not(HasSubstr("--exec-write")), HasSubstr("--unprotect .gitconfig")));
+  const auto one = shell("echo '/etc/tool.conf: Permission denied' >&2; exit 1"); // the control
+  EXPECT_THAT(one.message(), AllOf(HasSubstr("--exec-write"), Not(HasSubstr("--unprotect"))));
+}
+
+/// Exit code 1 of what searches, compares or tests is an answer, and 2 is a failure.
+TEST_F(tools_exec, an_answer_is_no_failure) {
+  tree.file("README", "network, socket, resolve host\n");
+  tree.file("CHANGELOG", "Permission denied\n");
+  const exec_request answers[] = {
+      {.command = "grep", .args = {"absent", "README"}},
+      {.command = "/bin/grep", .args = {"absent", "README"}},
+      {.command = "cmp", .args = {"-s", "README", "CHANGELOG"}},
+      {.command = "test", .args = {"-e", "absent"}},
+      {.command = "[", .args = {"a", "=", "b", "]"}},
+      {.command = "expr", .args = {"1", "-", "1"}},
+  };
+  for (const auto& each : answers) {
+    SCOPED_TRACE(each.command);
+    const auto answer = exec(each);
+    EXPECT_FALSE(answer.failed) << answer.json;
+    EXPECT_EQ("output exitCode", answer.keys());
+    EXPECT_EQ(1, answer.integer("exitCode"));
+  }
+  EXPECT_EQ("Exit code 1: nothing matched.",
+            exec({.command = "grep", .args = {"absent", "README"}}).string("output"));
+  const auto differ = exec({.command = "diff", .args = {"README", "CHANGELOG"}});
+  EXPECT_FALSE(differ.failed);
+  EXPECT_THAT(differ.string("output"),
+              AllOf(HasSubstr("< network, socket"), HasSubstr("> Permission denied")));
+  EXPECT_EQ("output", exec({.command = "grep", .args = {"socket", "README"}}).keys());
+  const exec_request failures[] = {
+      {.command = "grep", .args = {"x", "absent"}},
+      {.command = "diff", .args = {"README", "absent"}},
+      {.command = "test", .args = {"1", "-eq", "x"}},
+      {.command = "false"},
+  };
+  for (const auto& each : failures) {
+    SCOPED_TRACE(each.command);
+    EXPECT_EQ("command_failed", exec(each).error());
+  }
+}
+
+TEST_F(tools_exec, arguments_and_variables_are_counted) {
+  mcp::workspace_options options;
+  options.limits.exec_arguments_max = 3;
+  options.limits.exec_variables_max = 2;
+  options.limits.exec_argument_bytes_max = 200'000;
+  serve(options);
+  const std::string longest(argument_bytes_max, 'x');
+  struct {
+    const char* name;
+    exec_request asked;
+    const char* refusal; ///< a part of the message, or nullptr for none
+  } const cases[] = {
+      {"as many arguments", {.command = "true", .args = {"1", "2", "3"}}, nullptr},
+      {"one more", {.command = "true", .args = {"1", "2", "3", "4"}}, "args: the number of"},
+      {"as many variables", {.command = "true", .env = R"({"A":"1","B":"2"})"}, nullptr},
+      {"one variable more",
+       {.command = "true", .env = R"({"A":"1","B":"2","C":"3"})"},
+       "env: the number of"},
+      {"as long an argument", {.command = "true", .args = {longest}}, nullptr},
+      {"a longer one", {.command = "true", .args = {"a", longest + "x"}}, "args[1]"},
+      {"a long variable",
+       {.command = "true", .env = R"({"LONG":")" + longest + R"("})"},
+       "env: LONG"},
+      {"too much together",
+       {.command = "true", .args = {longest, longest.substr(0, 70'000)}},
+       "together"},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.name);
+    const auto answer = exec(each.asked);
+    EXPECT_EQ(each.refusal == nullptr ? "(no error)" : "too_large", answer.error());
+    if (each.refusal == nullptr) continue;
+    EXPECT_THAT(answer.message(), HasSubstr(each.refusal));
+  }
+}
+
+TEST_F(tools_exec, the_default_bounds_are_below_those_of_the_kernel) {
+  const limits usual;
+  std::vector<std::string> most(usual.exec_arguments_max, "x");
+  EXPECT_FALSE(exec({.command = "true", .args = most}).failed);
+  most.assign(8, std::string(usual.exec_argument_bytes_max / 8 - 16, 'x'));
+  EXPECT_FALSE(exec({.command = "true", .args = most}).failed);
+}
+
+TEST_F(tools_exec, a_signal_is_named) {
+  const auto answer = shell("kill -9 $$");
+  EXPECT_EQ("command_failed", answer.error());
+  EXPECT_EQ(9, answer.integer("signal"));
+  EXPECT_THAT(answer.message(), HasSubstr("signal 9"));
+}
+
+TEST_F(tools_exec, the_deadline_is_told_with_what_was_written_before) {
+  const auto answer = exec({.args = {"-c", "echo early; exec sleep 60"}, .timeout = "300"});
+  EXPECT_EQ("timed_out", answer.error());
+  EXPECT_THAT(answer.message(), AllOf(HasSubstr("300 ms"), HasSubstr("longer timeout")));
+  EXPECT_EQ("early\n", answer.string("stdout"));
+}
+
+TEST_F(tools_exec, deadlines_are_checked) {
+  for (const char* timeout : {"0", "-5", "3600001", "1.5", "\"100\""}) {
+    SCOPED_TRACE(timeout);
+    EXPECT_EQ("invalid_argument", exec({.command = "true", .timeout = timeout}).error());
+  }
+  EXPECT_FALSE(exec({.command = "true", .timeout = "3600000"}).failed);
+}
+
+TEST_F(tools_exec, the_default_deadline_never_exceeds_the_longest) {
+  mcp::workspace_options options;
+  options.limits.exec_timeout_ms_max = 20'000;
+  serve(options);
+  EXPECT_FALSE(exec({.command = "true"}).failed);
+}
+
+TEST_F(tools_exec, missing_programs_are_told_apart) {
+  tree.file("plain.txt", "no program\n");
+  tree.file("script", "#!/nonexistent/interpreter\n");
+  tree.file("junk", "\x01\x02\x03");
+  ASSERT_EQ(0, ::chmod((tree / "script").c_str(), 0755));
+  ASSERT_EQ(0, ::chmod((tree / "junk").c_str(), 0755));
+  struct start_case {
+    const char* command;
+    const char* error;
+    const char* advice;
+  };
+  constexpr start_case cases[] = {
+      {"no-such-program-here", "not_found", "no such program"},
+      {"./absent", "not_found", "no such program"},
+      {"./plain.txt", "permission_denied", "not an executable file"},
+      {"./script", "not_found", "interpreter"},
+      {"./junk", "unsupported_type", "neither a program"},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.command);
+    const auto answer = exec({.command = each.command});
+    EXPECT_EQ(each.error, answer.error());
+    EXPECT_THAT(answer.message(), AllOf(HasSubstr(each.command), HasSubstr(each.advice)));
+  }
+}
+
+TEST_F(tools_exec, a_directory_in_path_that_may_not_be_searched_hides_nothing) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may search every directory";
+  tree.directory("locked");
+  ASSERT_EQ(0, ::chmod((tree / "locked").c_str(), 0));
+  const std::string env = R"({"PATH":)" + json_string(tree / "locked" + ":/usr/bin:/bin") + "}";
+  EXPECT_FALSE(exec({.command = "true", .env = env}).failed);
+  EXPECT_EQ("not_found", exec({.command = "no-such-program-here", .env = env}).error());
+}
+
+TEST_F(tools_exec, a_missing_helper_is_for_people_to_repair) {
+  auto opened = paddock::root::open(tree.path());
+  ASSERT_TRUE(opened);
+  auto made = mcp::workspace_tools(std::make_shared<const paddock::root>(*std::move(opened)),
+                                   {.exec_helper = tree / "absent"});
+  ASSERT_TRUE(made);
+  mcp::server without({}, *std::move(made));
+  const auto lines = without.handle_line(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"exec","arguments":)"
+      R"({"command":"true","args":[],"env":{},"cwd":".","stdout":true,"stderr":true}}})");
+  ASSERT_EQ(1U, lines.size());
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("paddock-exec-helper"), HasSubstr("unsupported")));
+  const auto health = without.handle_line(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"healthCheck",)"
+      R"("arguments":{}}})");
+  ASSERT_EQ(1U, health.size());
+  EXPECT_THAT(health[0], AllOf(HasSubstr("confinement"), HasSubstr("the trial failed")));
+}
+
+TEST_F(tools_exec, a_trial_that_succeeds_is_not_said_to_have_failed) {
+  EXPECT_THAT(call("healthCheck").json, Not(HasSubstr("the trial failed")));
+}
+
+TEST_F(tools_exec, arguments_with_nul_bytes_are_refused) {
+  const auto answer = exec({.command = "echo", .args = {std::string("a\0b", 3)}});
+  EXPECT_EQ("invalid_argument", answer.error());
+  EXPECT_THAT(answer.message(), HasSubstr("NUL"));
+}
+
+TEST_F(tools_exec, the_directory_has_to_be_inside) {
+  tree.directory("sub");
+  tree.directory(".perstack");
+  tree.file("file");
+  EXPECT_EQ(tree / "sub" + "\n", exec({.command = "pwd", .cwd = "sub"}).string("output"));
+  EXPECT_EQ("escapes_root", exec({.command = "pwd", .cwd = ".."}).error());
+  EXPECT_EQ("escapes_root", exec({.command = "pwd", .cwd = "/"}).error());
+  EXPECT_EQ("protected", exec({.command = "pwd", .cwd = ".perstack"}).error());
+  EXPECT_EQ("not_found", exec({.command = "pwd", .cwd = "absent"}).error());
+  const auto file = exec({.command = "pwd", .cwd = "file"});
+  EXPECT_EQ("not_a_directory", file.error());
+  EXPECT_THAT(file.message(), HasSubstr("cwd file"));
+}
+
+TEST_F(tools_exec, the_environment_is_the_minimum_and_what_was_given) {
+  ::setenv("PADDOCK_TEST_SECRET", "secret", 1);
+  ::setenv("PADDOCK_TEST_PASSED", "passed", 1);
+  serve({.pass_environment = {"PADDOCK_TEST_PASSED"}});
+  const auto answer = exec({.command = "env", .env = R"({"GIVEN":"a b"})"});
+  ::unsetenv("PADDOCK_TEST_SECRET");
+  ::unsetenv("PADDOCK_TEST_PASSED");
+  EXPECT_THAT(answer.string("output"),
+              AllOf(HasSubstr("PATH="), HasSubstr("GIVEN=a b\n"),
+                    HasSubstr("PADDOCK_TEST_PASSED=passed\n"), Not(HasSubstr("secret"))));
+}
+
+TEST_F(tools_exec, variables_that_load_other_code_are_refused_by_name) {
+  const auto answer = exec({.command = "true", .env = R"({"A":"1","LD_PRELOAD":"x.so"})"});
+  EXPECT_EQ("denied_by_policy", answer.error());
+  EXPECT_THAT(answer.message(), AllOf(HasSubstr("LD_PRELOAD"), HasSubstr("without it")));
+  EXPECT_EQ("invalid_argument", exec({.command = "true", .env = R"({"A B":"1"})"}).error());
+  EXPECT_EQ("invalid_argument", exec({.command = "true", .env = R"({"A":1})"}).error());
+}
+
+TEST_F(tools_exec, long_output_keeps_its_two_ends) {
+  const auto answer = shell("echo begin; head -c 4000000 /dev/zero | tr '\\0' '\"'; echo end");
+  ASSERT_FALSE(answer.failed) << answer.json.substr(0, 200);
+  const std::string output = answer.string("output");
+  EXPECT_TRUE(output.starts_with("begin\n"));
+  EXPECT_TRUE(output.ends_with("end\n"));
+  EXPECT_THAT(output, HasSubstr("bytes left out"));
+}
+
+TEST_F(tools_exec, output_always_fits_into_a_line) {
+  mcp::workspace_options options;
+  options.limits.message_out_bytes_max = 60'000;
+  serve(options);
+  for (const char* size : {"9000", "9900", "10000", "30000", "70000"}) {
+    SCOPED_TRACE(size);
+    const auto answer =
+        shell(std::string("head -c ") + size + " /dev/zero | tr '\\0' '\"'; exit 1");
+    EXPECT_EQ("command_failed", answer.error());
+    EXPECT_EQ(1, answer.integer("exitCode"));
+  }
+}
+
+TEST_F(tools_exec, output_that_is_not_utf8_is_shown_as_far_as_possible) {
+  EXPECT_EQ("caf\xEF\xBF\xBD\n", shell("printf 'caf\\351\\n'").string("output"));
+}
+
+TEST_F(tools_exec, what_a_command_leaves_running_is_ended) {
+  // Process IDs of a command may mean nothing out here; its lock on a file does.
+  ASSERT_FALSE(shell("exec 9>held; flock 9; sleep 600 & echo left").failed);
+  const int held = ::open((tree / "held").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(held, 0);
+  EXPECT_EQ(0, ::flock(held, LOCK_EX | LOCK_NB));
+  ::close(held);
+}
+
+TEST_F(tools_exec, progress_is_told_when_asked_for) {
+  EXPECT_TRUE(exec({.command = "true"}).progress.empty());
+  const auto answer = exec({.args = {"-c", "sleep 0.3"}}, "\"p\"");
+  EXPECT_FALSE(answer.failed);
+  ASSERT_FALSE(answer.progress.empty());
+  EXPECT_THAT(answer.progress[0],
+              AllOf(HasSubstr(R"("progressToken":"p")"), HasSubstr("sh is running")));
+}
+
+TEST_F(tools_exec, all_arguments_are_required) {
+  const auto answer = call("exec", R"({"command":"true"})");
+  EXPECT_EQ("invalid_argument", answer.error());
+  for (const char* name : {"args", "env", "cwd", "stdout", "stderr"})
+    EXPECT_THAT(answer.message(), HasSubstr(name));
+}
+
+} // namespace
+} // namespace paddock::test

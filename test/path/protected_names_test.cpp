@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+
+// Names that an agent may not change, or may not see: what the file tools do about them.
+
+#include "support/canary.hpp"
+#include "support/matchers.hpp"
+
+#include <paddock/file/directory.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/path/protected_names.hpp>
+#include <paddock/path/root.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+using test::IsError;
+using test::IsOk;
+using test::open_root;
+using enum error_code;
+
+class protected_names_test : public testing::TestWithParam<resolver> {
+protected:
+  void SetUp() override {
+    for (const char* file :
+         {"ws/f", "ws/.git/config", "ws/.git/HEAD", "ws/.git/hooks/pre-commit", "ws/.vscode/tasks",
+          "ws/.agents/sys.skills/s/SKILL.md", "ws/.agents/skills/s/SKILL.md", "ws/.envrc",
+          "ws/sub/.git/config", "ws/sub/.git/modules/m/config", "ws/sub/.envrc", "ws/plain/.envrc",
+          "ws/plain/deep/.perstack/key"})
+      put(file);
+  }
+  /// A file, with its parents.
+  void put(const std::string& name, std::string_view content = "host") const {
+    t.directory(name.substr(0, name.rfind('/')));
+    t.file(name, content);
+  }
+  [[nodiscard]] root open(const root_options& options = {}) const {
+    root_options with = options;
+    with.resolver = GetParam();
+    auto r = root::open(canary.ws(), with);
+    EXPECT_THAT(r, IsOk());
+    return *std::move(r);
+  }
+
+  test::canary_tree canary;
+  const test::temp_tree& t = canary.tree();
+};
+INSTANTIATE_TEST_SUITE_P(every, protected_names_test,
+                         testing::Values(resolver::openat2, resolver::walker),
+                         [](const auto& suite) { return test::name_of(suite.param); });
+
+/// Everything that changes an entry, each with the same answer.
+void expect_of_changes(const root& r, const std::string& path, error_code want) {
+  SCOPED_TRACE(path);
+  EXPECT_THAT(write_file(r, path, "x"), IsError(want));
+  EXPECT_THAT(append_file(r, path, "x"), IsError(want));
+  EXPECT_THAT(edit_file(r, path, {.old_text = "host", .new_text = "x"}), IsError(want));
+  EXPECT_THAT(remove_file(r, path), IsError(want));
+  EXPECT_THAT(move_entry(r, path, "elsewhere"), IsError(want));
+  EXPECT_THAT(move_entry(r, "f", path), IsError(want));
+  EXPECT_THAT(create_directory(r, path), IsError(want));
+  EXPECT_THAT(remove_directory(r, path, {.recursive = recursion::yes}), IsError(want));
+}
+
+TEST_P(protected_names_test, what_programs_outside_obey_cannot_be_changed) {
+  const root r = open();
+  const std::string before = test::describe_tree(canary.ws());
+  for (const char* path : {".git/config",
+                           ".git/hooks",
+                           ".git/hooks/pre-commit",
+                           ".git/hooks/new",
+                           ".git/commondir",
+                           ".git/config.worktree",
+                           ".GIT/Config",
+                           "./.git/../.git/config",
+                           ".vscode",
+                           ".vscode/tasks",
+                           ".vscode/new",
+                           ".envrc",
+                           ".gitmodules",
+                           ".mcp.json",
+                           "perstack.toml",
+                           "sub/perstack.toml",
+                           ".claude/settings.json",
+                           ".bashrc",
+                           ".agents/sys.skills",
+                           ".agents/sys.skills/s/SKILL.md",
+                           "plain/../.envrc",
+                           "sub/.git/config",
+                           "sub/.git/modules/m/config",
+                           "sub/.git/worktrees/w/config.worktree",
+                           "sub/.git/modules/m/n/hooks/post-checkout",
+                           "sub/.envrc",
+                           "sub/.vscode/new",
+                           "plain/.git/config",
+                           ".con\ufb01g/../.gitcon\ufb01g",
+                           ".envrc.",
+                           ".en\u200bvrc"})
+    expect_of_changes(r, path, write_protected);
+  EXPECT_EQ(before, test::describe_tree(canary.ws())); // and nothing was made on the way
+}
+
+TEST_P(protected_names_test, repositories_of_other_names_cannot_be_changed_either) {
+  for (const char* file :
+       {"ws/x.git/HEAD", "ws/x.git/config", "ws/x.git/objects/1", "ws/store/g/HEAD",
+        "ws/store/g/objects/1", "ws/store/g/hooks/post-update", "ws/store/w/HEAD",
+        "ws/store/w/commondir", "ws/half/HEAD", "ws/half/config"})
+    put(file);
+  t.link("ws/door", "x.git");
+  const root r = open();
+  const std::string before = test::describe_tree(canary.ws());
+  for (const char* path :
+       {"x.git/config", "x.git/hooks", "x.git/hooks/post-receive", "x.git/hooks/deep/new",
+        "x.git/config.worktree", "x.git/commondir", "x.git/CONFIG", "x.git/Hoo\u212as/x",
+        "./f/../x.git/config", "store/g/config", "store/g/hooks/post-update", "store/w/config",
+        "store/w/commondir", "door/config", "door/hooks/x", "x.git/HEAD", "x.git/objects"})
+    expect_of_changes(r, path, write_protected);
+  EXPECT_EQ(before, test::describe_tree(canary.ws()));
+  // The controls: the same names where there is no repository, and the rest of one.
+  for (const char* path : {"half/config", "half/hooks/x", "config", "hooks/x", "objects", "HEAD",
+                           "x.git/description", "x.git/objects/2", "x.git/refs/heads/config"})
+    EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
+  EXPECT_THAT(write_file(open({.protected_names = {}}), "x.git/config", "x"), IsOk());
+  EXPECT_THAT(move_entry(r, "x.git", "y.git"), IsOk()); // it may go as a whole
+  EXPECT_THAT(write_file(r, "y.git/config", "x"), IsError(write_protected));
+}
+
+TEST_P(protected_names_test, a_workspace_that_is_a_bare_repository_is_one) {
+  put("ws/HEAD");
+  put("ws/objects/1");
+  const root r = open();
+  for (const char* path : {"config", "hooks/pre-commit", "commondir"})
+    expect_of_changes(r, path, write_protected);
+  EXPECT_THAT(write_file(r, "description", "x"), IsOk());
+}
+
+TEST_P(protected_names_test, reading_and_everything_else_goes_on) {
+  const root r = open();
+  for (const char* path : {".git/config", ".vscode/tasks", ".envrc", "sub/.git/config"})
+    EXPECT_THAT(read_file(r, path), IsOk()) << path;
+  EXPECT_THAT(list_directory(r, ".git/hooks"), IsOk());
+  // The controls: the same work on names that mean nothing.
+  for (const char* path :
+       {".git/HEAD", ".git/refs/heads/config", ".agents/skills/s/SKILL.md", ".agents/skills/t/new",
+        "plain/.envrc", "plain/.vscode/tasks", ".vscode2/tasks", "config", "hooks/pre-commit",
+        "sub/hooks/x", "new/deep/.mcp.json", "new/perstack.toml", ".github/workflows/ci.yml",
+        ".gitignore"})
+    EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
+  EXPECT_THAT(create_directory(r, "empty/.agents"), IsOk());
+}
+
+TEST_P(protected_names_test, what_leads_to_a_protected_name_stays_in_place) {
+  const root r = open();
+  for (const char* path : {".git", ".agents", "sub/.git"}) {
+    EXPECT_THAT(move_entry(r, path, "elsewhere"), IsError(write_protected)) << path;
+    EXPECT_THAT(remove_directory(r, path, {.recursive = recursion::yes}), IsError(write_protected))
+        << path;
+    EXPECT_THAT(write_file(r, path, "x"), testing::Not(IsOk())) << path;
+  }
+  // A file or link called .git leads to another repository.
+  EXPECT_THAT(write_file(r, "plain/.git", "gitdir: ../evil"), IsError(write_protected));
+  put("ws/linked/.git", "gitdir: ../sub/.git");
+  EXPECT_THAT(write_file(r, "linked/.git", "x"), IsError(write_protected));
+  EXPECT_THAT(remove_file(r, "linked/.git"), IsError(write_protected));
+  EXPECT_THAT(move_entry(r, "linked/.git", "elsewhere"), IsError(write_protected));
+  // A repository further down may go as a whole: the control.
+  EXPECT_THAT(move_entry(r, "sub", "moved"), IsOk());
+  EXPECT_THAT(remove_directory(r, "moved", {.recursive = recursion::yes}), IsOk());
+}
+
+TEST_P(protected_names_test, a_protected_directory_can_be_made_where_only_its_parts_matter) {
+  std::filesystem::remove_all(canary.ws() + "/.agents");
+  const root r = open();
+  EXPECT_THAT(create_directory(r, ".agents/sys.skills"), IsError(write_protected));
+  EXPECT_FALSE(t.exists("ws/.agents"));
+  EXPECT_THAT(create_directory(r, ".agents"), IsOk());
+  EXPECT_THAT(remove_directory(r, ".agents"), IsOk()); // there is nothing in it to be protected
+  EXPECT_THAT(write_file(r, ".agents/skills/x/SKILL.md", "x"), IsOk());
+}
+
+TEST_P(protected_names_test, links_lead_to_the_same_answer) {
+  t.directory("ws/dot/claude");
+  t.link("ws/.claude", "dot/claude");
+  t.link("ws/to_config", ".git/config");
+  t.link("ws/to_new", ".gitmodules");
+  t.link("ws/to_hooks", ".git/hooks");
+  t.file("ws/dot/claude/settings.json", "host");
+  ASSERT_EQ(0, ::link((canary.ws() + "/.git/config").c_str(), (canary.ws() + "/hard").c_str()));
+  const root r = open();
+  for (const char* path : {"to_config", "to_new"})
+    EXPECT_THAT(write_file(r, path, "x"), IsError(write_protected)) << path;
+  EXPECT_THAT(append_file(r, "to_config", "x"), IsError(write_protected));
+  EXPECT_THAT(edit_file(r, "to_config", {.old_text = "host", .new_text = "x"}),
+              IsError(write_protected));
+  expect_of_changes(r, "to_hooks/pre-commit", write_protected);
+  expect_of_changes(r, ".claude/settings.json", write_protected);    // by its name
+  expect_of_changes(r, "dot/claude/settings.json", write_protected); // and where it really is
+  EXPECT_THAT(remove_file(r, ".claude"), IsError(write_protected));
+  EXPECT_THAT(append_file(r, "hard", "x"), IsError(hard_linked));
+  EXPECT_THAT(write_file(r, "hard", "x"), IsOk()); // replaces that name only
+  EXPECT_EQ(t.content("ws/.git/config"), "host");
+  EXPECT_THAT(remove_file(r, "to_config"), IsOk()); // the link is nobody's
+}
+
+TEST_P(protected_names_test, hidden_entries_are_hidden_at_every_depth) {
+  t.link("ws/door", "plain/deep/.perstack");
+  t.link("ws/key", "plain/deep/.perstack/key");
+  const root r = open();
+  for (const char* path : {"plain/deep/.perstack", "plain/deep/.perstack/key",
+                           "plain/deep/.PerStack/key", "plain/./deep//.perstack/no/such",
+                           "plain/deep/.per\ufb06ack/key", "no/such/.perstack", "door/key"}) {
+    expect_of_changes(r, path, protected_entry);
+    EXPECT_THAT(read_file(r, path), IsError(protected_entry));
+    EXPECT_THAT(list_directory(r, path), IsError(protected_entry));
+    EXPECT_THAT(inspect(r, path), IsError(protected_entry));
+  }
+  EXPECT_THAT(read_file(r, "key"), IsError(protected_entry));
+  EXPECT_EQ(list_directory(r, "plain/deep")->total, 0U);
+  EXPECT_THAT(remove_directory(r, "plain", {.recursive = recursion::yes}),
+              IsError(protected_entry));
+  EXPECT_EQ(t.content("ws/plain/deep/.perstack/key"), "host");
+  EXPECT_THAT(move_entry(r, "plain", "other"), IsOk()); // it stays hidden
+  EXPECT_THAT(read_file(r, "other/deep/.perstack/key"), IsError(protected_entry));
+}
+
+TEST_P(protected_names_test, the_list_can_be_changed) {
+  root_options options;
+  EXPECT_TRUE(unprotect(options.protected_names, ".git/hooks"));
+  EXPECT_FALSE(unprotect(options.protected_names, ".git/hooks"));
+  protect(options.protected_names, {"Makefile"});
+  protect(options.protected_names, {"secrets", protection::hidden});
+  protect(options.protected_names, {".envrc", protection::hidden});
+  t.file("ws/plain/secrets", "host");
+  const root r = open(options);
+  EXPECT_THAT(write_file(r, ".git/hooks/pre-commit", "x"), IsOk());
+  EXPECT_THAT(write_file(r, ".git/config", "x"), IsError(write_protected));
+  EXPECT_THAT(write_file(r, "Makefile", "x"), IsError(write_protected));
+  EXPECT_THAT(write_file(r, "sub/makefile", "x"), IsError(write_protected));
+  EXPECT_THAT(write_file(r, "plain/Makefile", "x"), IsOk());
+  EXPECT_THAT(read_file(r, "plain/secrets"), IsError(protected_entry));
+  EXPECT_THAT(read_file(r, ".envrc"), IsError(protected_entry));
+  EXPECT_THAT(write_file(open({.protected_names = {}}), ".git/config", "x"), IsOk());
+}
+
+TEST_P(protected_names_test, paths_of_the_program_itself_are_read_only) {
+  put("ws/build/tools/server");
+  const root r = open({.read_only_paths = {canary.ws() + "/build/tools/server", "/usr/bin/true"}});
+  expect_of_changes(r, "build/tools/server", write_protected);
+  for (const char* path : {"build", "build/tools"}) {
+    EXPECT_THAT(move_entry(r, path, "elsewhere"), IsError(write_protected)) << path;
+    EXPECT_THAT(remove_directory(r, path, {.recursive = recursion::yes}), IsError(write_protected))
+        << path;
+  }
+  EXPECT_THAT(write_file(r, "build/tools/other", "x"), IsOk());
+  EXPECT_THAT(write_file(r, "build/tools/server2", "x"), IsOk());
+}
+
+TEST(protected_name, is_relative_and_plain) {
+  for (const char* name : {"a", ".git/hooks", "a/b/c", "..a", "a."})
+    EXPECT_TRUE(is_valid({name})) << name;
+  for (const char* name : {"", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "./a"})
+    EXPECT_FALSE(is_valid({name})) << name;
+  EXPECT_FALSE(is_valid({"a/b", protection::hidden}));
+  for (const auto& each : usual_protected_names())
+    EXPECT_TRUE(is_valid(each)) << each.name;
+}
+
+TEST(protected_name, is_named_by_the_error) {
+  const test::canary_tree canary;
+  const root r = open_root(canary.ws(), resolver::automatic);
+  const auto refused = write_file(r, ".git/hooks/pre-commit", "x");
+  ASSERT_THAT(refused, IsError(write_protected));
+  EXPECT_STREQ(refused.error().operation, ".git/hooks");
+}
+
+} // namespace
+} // namespace paddock

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "http_cli.hpp"
+
+#include "common/workspace_cli.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::size_t token_bytes_min = 16;
+constexpr std::size_t token_bytes_max = 4096;
+
+/// The first line of the file; complains when there is no usable one.
+std::optional<std::string> read_token(std::string_view program, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string token;
+  if (!file || !std::getline(file, token)) {
+    complain(program, "the token file " + path + " cannot be read; see --http-token-file");
+    return std::nullopt;
+  }
+  if (token.ends_with('\r')) token.pop_back();
+  const bool plain =
+      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+  if (!plain || token.size() < token_bytes_min || token.size() > token_bytes_max) {
+    complain(program, "the first line of " + path +
+                          " is no token: it takes 16 to 4096 visible ASCII characters "
+                          "(openssl rand -hex 32 prints a good one)");
+    return std::nullopt;
+  }
+  std::error_code unknown;
+  const auto mode = std::filesystem::status(path, unknown).permissions();
+  using perms = std::filesystem::perms;
+  if (!unknown && (mode & (perms::group_read | perms::others_read)) != perms::none)
+    complain(program, "warning: other users may read the token file " + path +
+                          "; chmod 600 keeps it from them");
+  return token;
+}
+
+void complain_about(std::string_view program, const http_cli& from, const error& reason) {
+  std::string message = "cannot serve at " + from.listen + ": ";
+  if (reason.code == error_code::invalid_argument)
+    message.append(reason.operation);
+  else if (reason.code == error_code::denied_by_policy)
+    message.append(reason.operation).append("; give one with --http-token-file");
+  else if (reason.code == error_code::already_exists)
+    message.append("another program has this address; choose another one with --http");
+  else
+    message.append(text(reason.code));
+  complain(program, message);
+}
+
+} // namespace
+
+void add_http_options(CLI::App& app, http_cli& target) {
+  auto* http = app.add_option("--http", target.listen,
+                              "Serve Streamable HTTP there instead of standard input and output: "
+                              "HOST:PORT (port 0: any that is free) or unix:/path/of/socket")
+                   ->type_name("ADDRESS");
+  const auto needs_http = [&](CLI::Option* o) { o->needs(http)->group("HTTP"); };
+  http->group("HTTP");
+  needs_http(app.add_option("--http-path", target.options.path, "Path of the endpoint")
+                 ->type_name("PATH")
+                 ->capture_default_str());
+  needs_http(app.add_option("--http-token-file", target.token_file,
+                            "Ask clients for the token in the first line of this file "
+                            "(Authorization: Bearer); needed for other than loopback addresses")
+                 ->type_name("FILE"));
+  needs_http(app.add_option("--http-allow-host", target.options.allowed_hosts,
+                            "A name of this server, beside localhost, that clients may use")
+                 ->type_name("HOST"));
+  needs_http(app.add_option("--http-allow-origin", target.options.allowed_origins,
+                            "A web origin whose pages may use this server")
+                 ->type_name("ORIGIN"));
+}
+
+int serve_http(std::string_view program, const mcp::server& server, http_cli from) {
+  if (!from.token_file.empty()) {
+    auto token = read_token(program, from.token_file);
+    if (!token) return usage;
+    from.options.token = *std::move(token);
+  }
+  from.options.listen = from.listen;
+  auto made = mcp::http_server::make(server, from.options);
+  if (!made) {
+    complain_about(program, from, made.error());
+    return usage;
+  }
+  const auto served =
+      made->run_until_terminated([&] { complain(program, "listening on " + made->address()); });
+  if (!served) {
+    complain(program, "the server failed: " + std::string(text(served.error().code)));
+    return failed;
+  }
+  // Handlers that did not come back still run; static objects must not be destroyed under them.
+  if (served->calls_abandoned > 0) std::quick_exit(success);
+  return success;
+}
+
+} // namespace paddock::cli

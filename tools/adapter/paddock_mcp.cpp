@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+// paddock-mcp: the workspace tools as an MCP server on standard input and output, or over HTTP.
+
+#include "audit_log.hpp"
+#include "common/host_config.hpp"
+#include "common/mistakes.hpp"
+#include "common/workspace_cli.hpp"
+#include "http_cli.hpp"
+#include "self_test.hpp"
+
+#include <paddock/mcp/stdio_transport.hpp>
+#include <paddock/version.hpp>
+
+#include <malloc.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace {
+
+constexpr std::string_view program = "paddock-mcp";
+
+/// Without this the C library keeps tens of MiB after one large message, because it learns to keep
+/// blocks of that size. What usual answers need stays at hand.
+void give_large_blocks_back() {
+#ifdef M_MMAP_THRESHOLD
+  constexpr int kept_bytes_max = 8 * 1024 * 1024;
+  (void)mallopt(M_MMAP_THRESHOLD, kept_bytes_max / 2);
+  (void)mallopt(M_TRIM_THRESHOLD, kept_bytes_max);
+#endif
+}
+
+/// What to do instead of serving.
+struct modes {
+  bool list = false;
+  bool check = false;
+  std::string host;
+};
+
+void add_modes(CLI::App& app, modes& target) {
+  auto* list = app.add_flag("--list-tools", target.list,
+                            "Print the tools that these options leave, and exit");
+  auto* check = app.add_flag("--check", target.check,
+                             "Try workspace, tools and confinement with these options, print what "
+                             "works, and exit");
+  const auto hosts = paddock::cli::host_names();
+  app.add_option("--print-config", target.host,
+                 "Print what makes a host start this server with these options, and exit")
+      ->check(paddock::cli::one_of(hosts))
+      ->type_name(CLI::detail::join(hosts, "|"))
+      ->excludes(list)
+      ->excludes(check)
+      ->excludes(app.get_option("--http"));
+  check->excludes(list);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  using namespace paddock;
+  CLI::App app(
+      "Serves the tools of one workspace to an MCP client on standard input and output, or "
+      "to many over HTTP.",
+      std::string(program));
+  app.set_version_flag("--version", std::string(program) + " " PADDOCK_VERSION);
+  app.footer(cli::exit_codes_help);
+  cli::workspace_cli from;
+  cli::add_workspace_options(app, from);
+  std::string audit_path;
+  app.add_option("--audit", audit_path, "Append one JSON line per tool call to this file")
+      ->type_name("FILE");
+  cli::http_cli http;
+  cli::add_http_options(app, http);
+  modes mode;
+  add_modes(app, mode);
+  if (const auto done = cli::parse(app, argc, argv)) return *done;
+
+  mcp::server_options options;
+  std::unique_ptr<cli::audit_log> audit;
+  if (!audit_path.empty()) {
+    audit = std::make_unique<cli::audit_log>(audit_path);
+    if (!audit->good()) {
+      cli::complain(program, "the audit file " + audit_path + " cannot be opened for appending");
+      return cli::usage;
+    }
+    options.observer = [log = audit.get()](const mcp::call_record& record) { log->write(record); };
+  }
+  from.own_files = {audit_path, http.token_file};
+  auto server = cli::make_server(program, from, std::move(options));
+  if (!server) return cli::usage;
+  if (mode.list) {
+    cli::list_tools(*server);
+    return cli::success;
+  }
+  if (mode.check) return cli::self_test(from, *server);
+  if (!mode.host.empty()) {
+    const auto command = cli::server_command_from(app, argc, argv, {"--print-config"});
+    return command ? cli::print_host_config(mode.host, *command) : cli::failed;
+  }
+  cli::warn_of_program_in_workspace(program, from);
+  give_large_blocks_back();
+  if (!http.listen.empty()) return cli::serve_http(program, *server, std::move(http));
+  const auto served = mcp::serve_stdio(*server);
+  if (!served) {
+    cli::complain(program, "the connection failed: " + std::string(text(served.error().code)));
+    return cli::failed;
+  }
+  // Handlers that did not come back still run; static objects must not be destroyed under them.
+  if (served->calls_abandoned > 0) std::quick_exit(cli::success);
+  return cli::success;
+}

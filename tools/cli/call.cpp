@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+// paddock call: one tool, called in this process the way a client would call it.
+
+#include "call_arguments.hpp"
+#include "common/terminal.hpp"
+#include "common/text_forms.hpp"
+#include "mcp_request.hpp"
+#include "subcommands.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock call";
+constexpr std::size_t shown_characters_max = 200;
+
+struct call_options {
+  workspace_cli workspace;
+  std::string tool;
+  std::string arguments = "{}";
+  std::vector<std::string> pairs; ///< key=value
+};
+
+/// What may have been meant: one argument, perhaps without its name.
+std::string in_pairs(const std::string& given, const mcp::tool& tool) {
+  if (given.empty() || given.find_first_of("{[\"") != std::string::npos) return {};
+  std::string pair = given;
+  if (given.find('=') == std::string::npos) {
+    mcp::json_document schema;
+    const auto parsed = schema.parse(mcp::input_schema_of(tool));
+    const std::string first = parsed ? (*parsed)["required"].text() : std::string();
+    const std::size_t begin = first.find('"');
+    const std::size_t end = begin == first.npos ? begin : first.find('"', begin + 1);
+    if (end == first.npos) return {};
+    pair = first.substr(begin + 1, end - begin - 1) + "=" + given;
+  }
+  return "; write one argument as --arg " + shell_word(fit(pair, shown_characters_max));
+}
+
+/// The arguments as one line of JSON; complains and returns nothing when they cannot be used.
+std::optional<std::string> arguments_of(const call_options& options, const mcp::tool& tool) {
+  if (!options.pairs.empty()) {
+    std::string problem;
+    auto made = arguments_from_pairs(tool, options.pairs, problem);
+    if (!made) complain(program, problem);
+    return made;
+  }
+  std::string given = options.arguments;
+  if (given == "-") given.assign(std::istreambuf_iterator<char>(std::cin), {});
+  mcp::json_document document;
+  const auto parsed = document.parse(given);
+  if (!parsed) {
+    std::string text = "the arguments are not JSON";
+    if (const std::string_view how = parsed.error().operation; how != text.substr(18))
+      text.append(": ").append(how);
+    complain(program, text + in_pairs(given, tool));
+    return std::nullopt;
+  }
+  if (!parsed->is(mcp::json_kind::object)) {
+    complain(program, R"(the arguments must be a JSON object, for example '{"path": "."}')");
+    return std::nullopt;
+  }
+  return parsed->text();
+}
+
+int run_call(const call_options& options) {
+  auto server = make_server(program, options.workspace, {});
+  if (!server) return usage;
+  const mcp::tool* tool = find_tool(program, *server, options.tool);
+  if (tool == nullptr) return usage;
+  const auto arguments = arguments_of(options, *tool);
+  if (!arguments) return usage;
+  const auto lines = server->handle_line(tool_request(1, options.tool, *arguments));
+  const tool_response response = read_tool_response(lines.empty() ? "" : lines.back());
+  if (response.json.empty()) {
+    complain(program, response.problem);
+    return failed;
+  }
+  std::printf("%s\n", response.json.c_str());
+  return response.failed ? failed : success;
+}
+
+} // namespace
+
+subcommand add_call(CLI::App& app) {
+  const auto options = std::make_shared<call_options>();
+  CLI::App* parser = app.add_subcommand("call", "Call one tool and print its result as JSON");
+  parser->footer(exit_codes_help);
+  parser->add_option("tool", options->tool, "The tool's name, for example listDirectory")
+      ->required()
+      ->type_name("TOOL");
+  auto* json =
+      parser
+          ->add_option("arguments", options->arguments,
+                       "Its arguments, a JSON object (default {}); - reads it from standard input")
+          ->type_name("JSON");
+  parser
+      ->add_option("-a,--arg", options->pairs,
+                   "One argument instead (repeatable): text as it is, numbers, true and false, "
+                   "lists and maps as JSON")
+      ->allow_extra_args(false)
+      ->excludes(json)
+      ->type_name("KEY=VALUE");
+  add_workspace_options(*parser, options->workspace);
+  return {parser, [options] { return run_call(*options); }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+// paddock doctor: what this system offers, and what follows for Paddock.
+
+#include "common/missing_helper.hpp"
+#include "common/terminal.hpp"
+#include "subcommands.hpp"
+#include "system_probes.hpp"
+
+#include <paddock/exec/command.hpp>
+#include <paddock/exec/confinement.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/mcp/workspace_tools.hpp>
+#include <paddock/version.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+namespace paddock::cli {
+namespace {
+
+struct doctor_options {
+  std::string workspace = ".";
+  bool json = false;
+};
+
+void print_json(const std::vector<finding>& findings, const result<confinement_report>& confined) {
+  mcp::json_writer out;
+  out.begin_object();
+  out.member("version", PADDOCK_VERSION).member("system", system_name());
+  out.key("features").begin_array();
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const probe& row = system_probes()[i];
+    out.begin_object().member("name", row.name).key("found").boolean(findings[i].found);
+    out.key("required").boolean(row.wanted == need::required);
+    if (!findings[i].detail.empty()) out.member("detail", findings[i].detail);
+    out.member("purpose", row.purpose).member("withoutIt", row.without_it).end_object();
+  }
+  out.end_array();
+  if (confined) {
+    out.key("confinement");
+    mcp::write_confinement(out, *confined);
+  }
+  out.end_object();
+  std::printf("%s\n", out.str().c_str());
+}
+
+void print_row(const probe& row, const finding& found) {
+  const bool fatal = !found.found && row.wanted == need::required;
+  const std::string detail = found.detail.empty() ? "" : "  (" + fit(found.detail, 1000) + ")";
+  std::printf(
+      "%s %s %s%s\n",
+      styled(found.found ? "found  " : "MISSING", found.found ? style::good : style::bad).c_str(),
+      styled(column(row.name, 22), style::bold).c_str(), std::string(row.purpose).c_str(),
+      styled(detail, style::dim).c_str());
+  std::printf("%31s%s\n", "",
+              styled(std::string(fatal ? "needed: " : "without it: ") + std::string(row.without_it),
+                     found.found ? style::dim : style::plain)
+                  .c_str());
+}
+
+/// What a command that tried to break out of the default confinement met.
+void print_layers(const confinement_report& confined) {
+  std::printf("\nA command confined by default, tried by effect:\n\n");
+  for (const auto& layer : confined.layers) {
+    std::printf(
+        "%s %s %s\n",
+        styled(layer.applied ? "holds  " : "MISSING", layer.applied ? style::good : style::bad)
+            .c_str(),
+        styled(column(wire_name(layer.layer), 22), style::bold).c_str(),
+        std::string(text(layer.layer)).c_str());
+    if (!layer.mechanism.empty())
+      std::printf("%31s%s\n", "", styled("by: " + layer.mechanism, style::dim).c_str());
+    if (!layer.missing.empty())
+      std::printf("%31s%s\n", "",
+                  ((layer.applied ? "not held: " : "missing: ") + layer.missing + "; " +
+                   std::string(advice(layer.layer)))
+                      .c_str());
+  }
+}
+
+/// What a person wants to know first, where it is seen: at the end.
+void print_verdict(const std::vector<finding>& findings,
+                   const result<confinement_report>& confined) {
+  std::string needed;
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    if (const probe& row = system_probes()[i]; !findings[i].found && row.wanted == need::required)
+      needed.append(needed.empty() ? " " : ", ").append(row.name);
+  if (!needed.empty())
+    std::printf("\nNeeded and missing:%s. See above what to do.\n", needed.c_str());
+  else if (confined && !confined->satisfied())
+    std::printf(
+        "\nCommands are refused here, because these layers are missing:%s. See above what to "
+        "do, or run them with less: --exec best-effort (paddock-mcp), --best-effort (paddock "
+        "exec). File tools work.\n",
+        confined->unmet().c_str());
+  else if (confined)
+    std::printf("\nEverything that Paddock needs is here%s.\n",
+                confined->complete() ? "" : "; the layers above say what is not held");
+}
+
+void print_text(const std::vector<finding>& findings, const result<confinement_report>& confined) {
+  std::printf("Paddock %s on %s\n\n", PADDOCK_VERSION, system_name().c_str());
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    print_row(system_probes()[i], findings[i]);
+  if (confined)
+    print_layers(*confined);
+  else if (const auto helper = find_command_helper(); !helper)
+    std::printf("\nThe confinement of commands could not be tried: %s\n",
+                helper_is_missing().c_str());
+  else
+    std::printf("\nThe confinement of commands could not be tried: %s\n",
+                std::string(text(confined.error().code)).c_str());
+  print_verdict(findings, confined);
+}
+
+int run_doctor(const doctor_options& options) {
+  std::vector<finding> findings;
+  bool complete = true;
+  for (const auto& row : system_probes()) {
+    findings.push_back(row.look(options.workspace));
+    complete &= findings.back().found || row.wanted == need::optional;
+  }
+  const auto workspace = root::open(options.workspace);
+  const auto confined = probe_confinement({}, {}, workspace ? workspace->descriptor() : -1);
+  complete &= confined && confined->satisfied();
+  if (options.json)
+    print_json(findings, confined);
+  else
+    print_text(findings, confined);
+  return complete ? success : failed;
+}
+
+} // namespace
+
+subcommand add_doctor(CLI::App& app) {
+  const auto options = std::make_shared<doctor_options>();
+  CLI::App* parser =
+      app.add_subcommand("doctor", "Tell what this system offers and what follows for Paddock");
+  parser->footer(
+      "Exit codes: 0 success, 1 something that Paddock needs is missing, 2 unusable options.");
+  parser
+      ->add_option("-w,--workspace", options->workspace,
+                   "The directory whose file system is tried (default: the current directory)")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
+  parser->add_flag("--json", options->json, "One JSON object instead of text");
+  return {parser, [options] { return run_doctor(*options); }};
+}
+
+} // namespace paddock::cli

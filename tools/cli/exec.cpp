@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+
+// paddock exec: one command, confined to a workspace, for people.
+
+#include "common/missing_helper.hpp"
+#include "common/mistakes.hpp"
+#include "common/text_forms.hpp"
+#include "subcommands.hpp"
+
+#include <paddock/exec/command.hpp>
+#include <paddock/exec/environment.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/path/lexical_path.hpp>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <memory>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock exec";
+
+// As shells and timeout(1) have them.
+constexpr int exit_timed_out = 124;
+constexpr int exit_not_started = 125;
+constexpr int exit_not_executable = 126;
+constexpr int exit_not_found = 127;
+constexpr int exit_signal_base = 128;
+
+constexpr std::uint64_t timeout_s_max = 30 * 86'400;
+constexpr std::uint64_t memory_bytes_min = 1024 * 1024; // with less no program starts
+constexpr auto memory_bytes_max =
+    static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+
+struct exec_options {
+  workspace_cli place;
+  double timeout_s = 0; ///< 0: none
+  std::uint64_t memory_bytes = 0;
+  bool json = false;
+  bool best_effort = false;
+  bool host = false;
+  std::vector<std::string> command;
+};
+
+int exit_code_of(const command_outcome& o) {
+  if (o.ended == ending::timed_out) return exit_timed_out;
+  if (o.ended == ending::exited) return o.exit_code.value_or(0);
+  return exit_signal_base + o.signal.value_or(0);
+}
+
+int exit_code_of(const error& e) {
+  const std::string_view stage = e.operation;
+  if (stage != "execve" && stage != "interpreter") return exit_not_started;
+  return e.code == error_code::not_found ? exit_not_found : exit_not_executable;
+}
+
+/// For who has put quotation marks around a whole command line.
+std::string words_instead(const std::string& line) {
+  if (line.find_first_of(" \t") == std::string::npos) return {};
+  return "; write the program and its arguments as words of their own, -- " + line +
+         ", or let a shell read the line, -- sh -c " + shell_word(line);
+}
+
+std::string why_not_started(const error& e, const command& run, const confinement_report& report) {
+  const std::string& program_name = run.argv.front();
+  if (e.code == error_code::not_found && std::string_view(e.operation) == "execve" &&
+      program_name.find('/') == std::string::npos)
+    return "there is no program " + program_name + " in PATH" + words_instead(program_name);
+  if (std::string_view(e.operation) == "helper" && !find_command_helper())
+    return helper_is_missing();
+  if (e.code != error_code::confinement_unavailable)
+    return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
+  std::string message = "this system cannot confine the command:";
+  message += report.unmet();
+  return message + "; --best-effort runs it as confined as can be, --host without confinement";
+}
+
+void write_paths(mcp::json_writer& out, const char* key, const std::vector<std::string>& paths) {
+  out.key(key).begin_array();
+  for (const std::string& path : paths)
+    out.string(encode_name(path));
+  out.end_array();
+}
+
+void print_json(const command_outcome& o) {
+  mcp::json_writer out;
+  out.begin_object().key("exitCode").integer(exit_code_of(o));
+  if (o.signal) out.key("signal").integer(*o.signal);
+  out.key("timedOut").boolean(o.ended == ending::timed_out);
+  out.member("stdout", o.out.text()).member("stderr", o.err.text());
+  out.key("stdoutBytes").unsigned_integer(o.out.total);
+  out.key("stderrBytes").unsigned_integer(o.err.total);
+  out.key("durationMs").integer(o.duration_ms);
+  out.key("leftoversKilled").boolean(o.leftovers_killed);
+  out.key("movedAside").begin_array();
+  for (const appeared_entry& each : o.moved_aside)
+    out.begin_object()
+        .member("path", encode_name(each.path))
+        .member("movedTo", encode_name(each.moved_to))
+        .end_object();
+  out.end_array();
+  write_paths(out, "uncovered", o.uncovered);
+  write_paths(out, "ledElsewhere", o.led_elsewhere);
+  out.key("confinement");
+  mcp::write_confinement(out, o.confinement);
+  out.end_object();
+  std::printf("%s\n", out.str().c_str());
+}
+
+/// The outcome of what the options ask for; complains and sets `code` when there is none.
+std::optional<command_outcome> run_it(const exec_options& options, command& run, int& code) {
+  std::vector<std::string_view> inherited;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    inherited.emplace_back(*entry);
+  auto environment = build_environment({.inherited = inherited, .pass = {}, .extra = {}});
+  const auto workspace = root::open(options.place.workspace);
+  if (!environment || !workspace) {
+    const error_code reason = workspace ? environment.error().code : workspace.error().code;
+    complain(program, "the workspace " + options.place.workspace +
+                          " cannot be used: " + std::string(text(reason)));
+    code = exit_not_started;
+    return std::nullopt;
+  }
+  run.environment = *std::move(environment);
+  run.working_directory = workspace->descriptor();
+  run.workspace = workspace->descriptor();
+  confinement_report report;
+  auto outcome = paddock::run(run, nullptr, &report);
+  if (!outcome) {
+    complain(program, why_not_started(outcome.error(), run, report));
+    code = exit_code_of(outcome.error());
+    return std::nullopt;
+  }
+  return *std::move(outcome);
+}
+
+int run_exec(const exec_options& options) {
+  command run;
+  run.argv = options.command;
+  if (run.argv.front().empty()) {
+    complain(program, "there is no program with an empty name; write its name after --");
+    return exit_not_found;
+  }
+  workspace_cli place = options.place;
+  if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
+  if (options.host) place.confinement.mode = exec_choice::host;
+  auto policy = place.policy(program);
+  if (!policy) return exit_not_started;
+  warn_of_program_in_workspace(program, place);
+  run.confinement = *std::move(policy);
+  run.confinement.bounds.memory_bytes = options.memory_bytes;
+  run.timeout_ms = options.timeout_s > 0
+                       ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))
+                       : std::numeric_limits<std::int64_t>::max();
+  if (!options.json) {
+    run.out = run.err = capture::discard;
+    run.on_output = [](output_stream stream, std::string_view bytes) {
+      std::FILE* to = stream == output_stream::out ? stdout : stderr;
+      std::fwrite(bytes.data(), 1, bytes.size(), to);
+      std::fflush(to);
+    };
+  }
+  int code = 0;
+  const auto outcome = run_it(options, run, code);
+  if (!outcome) return code;
+  if (options.json) print_json(*outcome);
+  if (!options.json)
+    for (const std::string& each : notices_of(*outcome))
+      complain(program, each);
+  if (outcome->ended == ending::timed_out && !options.json)
+    complain(program, "the deadline passed; everything the command had started was killed");
+  return exit_code_of(*outcome);
+}
+
+} // namespace
+
+subcommand add_exec(CLI::App& app) {
+  const auto options = std::make_shared<exec_options>();
+  CLI::App* parser = app.add_subcommand(
+      "exec", "Run one command confined to a workspace: paddock exec [options] -- CMD ARGS...");
+  parser->footer("Exit codes: the command's own; 2 unusable command line, 124 deadline, 125 not "
+                 "started (a required layer is missing, unusable workspace), 126 not executable, "
+                 "127 no such program, 128+N killed by signal N.");
+  parser
+      ->add_option("-w,--workspace", options->place.workspace,
+                   "The directory it may change (default: the current directory)")
+      ->type_name("DIR");
+  parser->add_flag("--network", options->place.confinement.network, "Let it use the network");
+  parser
+      ->add_option("--read", options->place.confinement.read_paths,
+                   "Let it read this too (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("PATH");
+  parser
+      ->add_option("--write", options->place.confinement.write_paths,
+                   "Let it change this too (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("PATH");
+  add_protection_options(*parser, options->place.confinement.protection);
+  parser->add_option("--timeout", options->timeout_s, "Deadline (default: none)")
+      ->type_name("SECONDS")
+      ->check(seconds(timeout_s_max));
+  parser->add_option("--memory", options->memory_bytes, "Memory of each process, at least 1048576")
+      ->type_name("BYTES")
+      ->check(whole_number(memory_bytes_max, memory_bytes_min));
+  parser->add_flag("--best-effort", options->best_effort, "Run also where a layer is missing");
+  parser->add_flag("--host", options->host, "No confinement");
+  parser->add_flag("--json", options->json, "Print one JSON object when it has ended");
+  parser->add_option("command", options->command, "The program and its arguments, after --")
+      ->required()
+      ->type_name("CMD");
+  return {parser, [options] { return run_exec(*options); }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+
+// paddock experts: the experts of a configuration, their skills connected, their tools called.
+
+#include "experts.hpp"
+
+#include "common/terminal.hpp"
+#include "subcommands.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+namespace paddock::cli {
+namespace {
+
+using skill_manager::expert;
+using skill_manager::failure;
+
+constexpr std::size_t problem_width = 4096;
+
+std::string said(const failure& why) {
+  return why.skill.empty() ? why.message : why.skill + ": " + why.message;
+}
+
+int run_list(const experts_options& options) {
+  const auto config = load_config(options);
+  if (!config) return usage;
+  const auto experts = chosen_experts(*config, options);
+  if (experts.empty()) return usage;
+  show_experts(*config, experts, options.form());
+  return success;
+}
+
+int run_tools(const experts_options& options) {
+  const auto config = load_config(options);
+  if (!config) return usage;
+  const auto experts = chosen_experts(*config, options);
+  if (experts.empty()) return usage;
+  mcp::json_writer json;
+  json.begin_array();
+  bool good = true;
+  for (const expert* e : experts) {
+    const auto running = running_expert::start(*config, *e, options);
+    failure why;
+    const auto tools = running ? running->skills().tool_definitions(&why)
+                               : error{error_code::cancelled, 0, "experts"};
+    if (running && !tools) complain(experts_program, e->name + ": " + said(why));
+    good = good && tools;
+    if (tools) show_tools(e->name, *tools, options.json ? &json : nullptr);
+  }
+  if (options.json) std::printf("%s\n", json.end_array().str().c_str());
+  return good ? success : failed;
+}
+
+/// Each skill of an expert with its state, as lines or as objects.
+void show_skills(running_expert& running, mcp::json_writer* json) {
+  const auto times = running.times();
+  for (const auto& skill : running.skills().managers()) {
+    const auto found = times.find(skill->name());
+    const skill_times t = found == times.end() ? skill_times() : found->second;
+    const std::string_view state = skill_manager::name_of(skill->state());
+    if (json == nullptr) {
+      std::printf("  %s %s %s\n", column(skill_manager::name_of(skill->type()), 12).c_str(),
+                  column(skill->name(), 24).c_str(), std::string(state).c_str());
+      continue;
+    }
+    json->begin_object().member("skill", skill->name()).member("state", state);
+    json->key("tools").unsigned_integer(t.tools).key("connectUs").integer(t.us).end_object();
+  }
+}
+
+/// What came of a skill that was started alone.
+struct skill_trial {
+  std::string skill;
+  std::string problem; ///< empty: it works
+  std::int64_t us = 0;
+};
+
+/// Together the first failure ends the others, so that each tells only alone what is wrong with it.
+std::vector<skill_trial> try_each(const skill_manager::config& config, const expert& e,
+                                  const experts_options& options) {
+  std::vector<skill_trial> trials;
+  experts_options quiet = options;
+  quiet.quiet = true;
+  for (const auto& skill : e.skills) {
+    expert alone = e;
+    alone.skills = {skill};
+    alone.delegates.clear();
+    skill_trial& trial = trials.emplace_back(skill_trial{.skill = skill.name});
+    const auto began = std::chrono::steady_clock::now();
+    const auto running = running_expert::start(config, alone, quiet, &trial.problem);
+    failure why;
+    if (running && !running->skills().tool_definitions(&why)) trial.problem = said(why);
+    trial.us = std::chrono::duration_cast<std::chrono::microseconds>(
+                   std::chrono::steady_clock::now() - began)
+                   .count();
+    const std::string prefix = trial.skill + ": ";
+    if (trial.problem.starts_with(prefix)) trial.problem.erase(0, prefix.size());
+  }
+  return trials;
+}
+
+/// Why the expert does not work: every skill that fails alone, or what is wrong with all together.
+void show_failure(const skill_manager::config& config, const expert& e,
+                  const experts_options& options, const std::string& problem,
+                  mcp::json_writer& json) {
+  const auto trials = try_each(config, e, options);
+  bool explained = false;
+  for (const auto& [skill, why, us] : trials) {
+    const std::string_view state = why.empty() ? "works" : "failed";
+    explained = explained || !why.empty();
+    if (!why.empty())
+      complain(experts_program, fit(e.name + ": " + skill + ": " + why, problem_width));
+    if (!options.json)
+      std::printf("  %s %s after %s\n", column(skill, 24).c_str(), std::string(state).c_str(),
+                  duration(us * 1000).c_str());
+    json.begin_object().member("skill", skill).member("state", state);
+    if (!why.empty()) json.member("problem", why);
+    json.key("tools").unsigned_integer(0).key("connectUs").integer(us).end_object();
+  }
+  if (!explained) complain(experts_program, fit(e.name + ": " + problem, problem_width));
+}
+
+/// One expert's line, or its object; whether all its skills work.
+bool check_one(const skill_manager::config& config, const expert& e, const experts_options& options,
+               mcp::json_writer& json) {
+  std::string problem;
+  auto running = running_expert::start(config, e, options, &problem);
+  std::size_t tools = 0;
+  if (running) {
+    failure why;
+    const auto all = running->skills().tool_definitions(&why); // starts lazy ones too
+    if (all)
+      tools = all->size();
+    else
+      problem = said(why);
+  }
+  json.begin_object().member("expert", e.name).key("ok").boolean(problem.empty());
+  if (!problem.empty()) json.member("problem", problem);
+  json.key("tools").unsigned_integer(tools).key("skills").begin_array();
+  if (!options.json)
+    std::printf("%s  %s: %s\n",
+                problem.empty() ? styled("ok", style::good).c_str()
+                                : styled("failed", style::bad).c_str(),
+                fit(e.name, 255).c_str(),
+                problem.empty() ? (std::to_string(tools) + " tools").c_str() : "see above");
+  if (problem.empty()) {
+    show_skills(*running, options.json ? &json : nullptr);
+  } else {
+    running.reset();
+    std::fflush(stdout);
+    show_failure(config, e, options, problem, json);
+  }
+  json.end_array().end_object();
+  return problem.empty();
+}
+
+int run_check(const experts_options& options) {
+  const auto config = load_config(options);
+  if (!config) return usage;
+  const auto experts = chosen_experts(*config, options);
+  if (experts.empty()) return usage;
+  mcp::json_writer json;
+  json.begin_array();
+  bool good = true;
+  for (const expert* e : experts)
+    good = check_one(*config, *e, options, json) && good;
+  if (options.json) std::printf("%s\n", json.end_array().str().c_str());
+  return good ? success : failed;
+}
+
+/// What an interactive tool is called with when the command line does not say; nothing for other
+/// tools.
+std::optional<std::string> schema_to_ask(running_expert& running, const std::string& tool) {
+  for (const auto& m : running.skills().managers()) {
+    if (m->type() != skill_manager::skill_type::interactive) continue;
+    const auto tools = m->tool_definitions();
+    if (!tools) continue;
+    const auto found = std::ranges::find(*tools, tool, &skill_manager::tool_definition::name);
+    if (found != tools->end()) return found->input_schema;
+  }
+  return std::nullopt;
+}
+
+int show(const skill_manager::call_outcome& outcome, const experts_options& options) {
+  if (const auto* reply = std::get_if<skill_manager::tool_reply>(&outcome)) {
+    show_reply(*reply, options.form());
+    return reply->failed ? failed : success;
+  }
+  if (const auto* call = std::get_if<skill_manager::delegate_call>(&outcome)) {
+    show_delegate(*call, options.form());
+    return success;
+  }
+  const auto& call = std::get<skill_manager::interactive_call>(outcome);
+  const auto answer = ask(call);
+  if (!answer) {
+    complain(experts_program, "no answer was given");
+    return failed;
+  }
+  show_answer(call, *answer, options.form());
+  return success;
+}
+
+int run_call(const experts_options& options) {
+  const auto config = load_config(options);
+  if (!config) return usage;
+  const auto experts = chosen_experts(*config, options);
+  if (experts.empty()) return usage;
+  if (experts.size() > 1) {
+    std::string names;
+    for (const expert* e : experts)
+      names += " " + e->name;
+    complain(experts_program, "say whose tool it is with --expert; the experts are:" + names);
+    return usage;
+  }
+  const auto running = running_expert::start(*config, *experts.front(), options);
+  if (!running) return failed;
+  std::string arguments = options.arguments.value_or("{}");
+  if (!options.arguments) {
+    if (const auto schema = schema_to_ask(*running, options.tool)) {
+      const auto given = ask_for_arguments(*schema);
+      if (!given) {
+        complain(experts_program, "no answer was given");
+        return failed;
+      }
+      arguments = *given;
+    }
+  }
+  failure why;
+  const auto outcome = running->skills().call_tool(options.tool, arguments, {}, &why);
+  if (outcome) return show(*outcome, options);
+  complain(experts_program, said(why));
+  const bool mistake = outcome.error().code == error_code::not_found ||
+                       outcome.error().code == error_code::invalid_argument;
+  return mistake ? usage : failed;
+}
+
+struct verb {
+  const char* name;
+  const char* text;
+  int (*run)(const experts_options&);
+};
+constexpr verb verbs[] = {
+    {"list", "Show the experts and their skills; nothing is started", run_list},
+    {"tools", "Connect all skills and list every tool with its skill", run_tools},
+    {"call", "Connect all skills and call one tool", run_call},
+    {"check", "Read the configuration, connect all skills, and say what does not work", run_check},
+};
+
+void add_options(CLI::App& parser, experts_options& options) {
+  parser.footer(exit_codes_help);
+  parser
+      .add_option(
+          "-c,--config", options.config,
+          "The configuration: TOML, or JSON by its name (default: the nearest perstack.toml, "
+          "upwards from here)")
+      ->type_name("FILE");
+  parser.add_option("-e,--expert", options.expert, "Only this expert")->type_name("NAME");
+  parser
+      .add_option("-w,--workspace", options.workspace,
+                  "The directory of the Base Skill (default: the current directory)")
+      ->type_name("DIR");
+  parser.add_flag("--json", options.json, "Print JSON");
+  parser.add_flag("-q,--quiet", options.quiet, "No progress on standard error");
+}
+
+} // namespace
+
+subcommand add_experts(CLI::App& app) {
+  const auto options = std::make_shared<experts_options>();
+  CLI::App* parser =
+      app.add_subcommand("experts", "The experts of a configuration, their skills and tools");
+  parser->require_subcommand(0, 1); // none gets a better message below
+  parser->footer(exit_codes_help);
+  for (const verb& each : verbs) {
+    CLI::App* sub = parser->add_subcommand(each.name, each.text);
+    add_options(*sub, *options);
+    if (each.run != run_call) continue;
+    sub->add_option("tool", options->tool, "The tool's name")->required()->type_name("TOOL");
+    sub->add_option("arguments", options->arguments,
+                    "Its arguments, a JSON object (default {}; asked for when a person answers it)")
+        ->type_name("JSON");
+  }
+  return {parser, [options, parser] {
+            for (const verb& each : verbs)
+              if (parser->get_subcommand(each.name)->parsed()) return each.run(*options);
+            complain(experts_program,
+                     "say what to do: list, tools, call or check (see paddock experts --help)");
+            return static_cast<int>(usage);
+          }};
+}
+
+} // namespace paddock::cli

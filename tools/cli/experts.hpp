@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The parts of `paddock experts`: which experts are meant, their skills while they run, asking a
+// person, and showing it all.
+
+#include "common/workspace_cli.hpp"
+
+#include <paddock/skill_manager/skill_set.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::cli {
+
+inline constexpr std::string_view experts_program = "paddock experts";
+
+enum class shown_as : std::uint8_t { text, json };
+
+struct experts_options {
+  std::string config;
+  std::string expert;
+  std::string workspace = ".";
+  bool json = false;
+  bool quiet = false;
+  std::string tool;
+  std::optional<std::string> arguments;
+
+  [[nodiscard]] shown_as form() const noexcept { return json ? shown_as::json : shown_as::text; }
+};
+
+/// The configuration that the options name, or the nearest perstack.toml; complains of every
+/// problem and returns nothing when it cannot be used.
+[[nodiscard]] std::optional<skill_manager::config> load_config(const experts_options& options);
+/// The one expert that is named, or all; complains and is empty when there is none of that name.
+[[nodiscard]] std::vector<const skill_manager::expert*>
+chosen_experts(const skill_manager::config& from, const experts_options& options);
+
+/// How long a skill took, as its events told.
+struct skill_times {
+  std::int64_t us = 0;
+  std::size_t tools = 0;
+};
+
+/// The skills of one expert, started. Progress goes to standard error; SIGINT and SIGTERM close
+/// them.
+class running_expert {
+public:
+  /// Nothing when a skill cannot be started: `why` then says it, and without one this complains.
+  [[nodiscard]] static std::unique_ptr<running_expert> start(const skill_manager::config& from,
+                                                             const skill_manager::expert& of,
+                                                             const experts_options& options,
+                                                             std::string* why = nullptr);
+  ~running_expert();
+  [[nodiscard]] skill_manager::skill_set& skills() { return *set_; }
+  [[nodiscard]] std::map<std::string, skill_times> times() const;
+
+private:
+  class interrupts;
+  explicit running_expert(bool quiet);
+  void hear(const skill_manager::any_event& e);
+
+  const bool quiet_;
+  mutable std::mutex guard_;
+  std::map<std::string, skill_times> times_;
+  std::unique_ptr<skill_manager::skill_set> set_;
+  std::unique_ptr<interrupts> interrupts_; // before set_ goes
+};
+
+/// Asks on the terminal for each member of the schema. Nothing when there was no answer.
+[[nodiscard]] std::optional<std::string> ask_for_arguments(std::string_view input_schema);
+/// Shows what the tool asks and reads one line. Nothing when there was no answer.
+[[nodiscard]] std::optional<std::string> ask(const skill_manager::interactive_call& call);
+
+void show_experts(const skill_manager::config& from,
+                  const std::vector<const skill_manager::expert*>& experts, shown_as form);
+void show_tools(const std::string& expert, const std::vector<skill_manager::tool_definition>& tools,
+                mcp::json_writer* json);
+void show_reply(const skill_manager::tool_reply& reply, shown_as form);
+void show_answer(const skill_manager::interactive_call& call, const std::string& answer,
+                 shown_as form);
+void show_delegate(const skill_manager::delegate_call& call, shown_as form);
+
+} // namespace paddock::cli

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "common/terminal.hpp"
+#include "experts.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/version.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::size_t line_width = 200;
+constexpr std::size_t warning_width = 4096;
+
+void progress(std::string_view skill, const std::string& text) {
+  std::fprintf(stderr, "%s: %s\n", fit(skill, line_width).c_str(), fit(text, line_width).c_str());
+}
+
+std::string described(const skill_manager::event::connected& c, std::int64_t us) {
+  std::string text = "ready, " + std::to_string(c.tools) + (c.tools == 1 ? " tool" : " tools");
+  if (us > 0) text += ", " + duration(us * 1000);
+  if (!c.server.name.empty()) text += " (" + c.server.name + " " + c.server.version + ")";
+  return text;
+}
+
+} // namespace
+
+// --- configuration ------------------------------------------------------------------------------
+
+std::optional<skill_manager::config> load_config(const experts_options& options) {
+  std::string path = options.config;
+  if (path.empty()) {
+    auto found = skill_manager::find_config();
+    if (!found) {
+      complain(experts_program, "there is no perstack.toml here or above; name one with --config");
+      return std::nullopt;
+    }
+    path = *std::move(found);
+  }
+  std::vector<skill_manager::config_problem> problems;
+  auto config = skill_manager::read_config(path, &problems);
+  if (config) {
+    for (const auto& warning : config->warnings)
+      complain(experts_program, "warning: " + fit(warning.text(), warning_width));
+    return *std::move(config);
+  }
+  for (const auto& problem : problems)
+    complain(experts_program, fit(problem.text(), 4096));
+  return std::nullopt;
+}
+
+std::vector<const skill_manager::expert*> chosen_experts(const skill_manager::config& from,
+                                                         const experts_options& options) {
+  std::vector<const skill_manager::expert*> all;
+  std::string names;
+  for (const auto& e : from.experts) {
+    names += " " + e.name;
+    if (options.expert.empty() || options.expert == e.name) all.push_back(&e);
+  }
+  if (all.empty() && options.expert.empty())
+    complain(experts_program, "the configuration has no experts");
+  else if (all.empty())
+    complain(experts_program,
+             "there is no expert " + options.expert + "; the experts are:" + names);
+  return all;
+}
+
+// --- interrupts ---------------------------------------------------------------------------------
+
+/// Calls a function on a thread of its own when SIGINT or SIGTERM arrives: what it has to do may
+/// not be done in a signal handler.
+class running_expert::interrupts {
+public:
+  explicit interrupts(std::function<void()> f) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    read_.reset(ends[0]);
+    write_.reset(ends[1]);
+    write_end = write_.get();
+    thread_ = std::thread([this, f = std::move(f)] {
+      for (;;) {
+        char why = 0;
+        const ssize_t size = ::read(read_.get(), &why, 1);
+        if (size < 0 && errno == EINTR) continue;
+        if (size != 1 || why == over) return;
+        f();
+      }
+    });
+    struct sigaction action{};
+    action.sa_handler = [](int) { put(interrupted); };
+    ::sigaction(SIGINT, &action, &before_[0]);
+    ::sigaction(SIGTERM, &action, &before_[1]);
+  }
+  ~interrupts() {
+    if (!thread_.joinable()) return;
+    ::sigaction(SIGINT, &before_[0], nullptr);
+    ::sigaction(SIGTERM, &before_[1], nullptr);
+    put(over);
+    thread_.join();
+  }
+
+private:
+  static constexpr char interrupted = 'i';
+  static constexpr char over = 'o';
+  static void put(char why) {
+    const int saved = errno;
+    (void)!::write(write_end, &why, 1);
+    errno = saved;
+  }
+  static inline std::atomic<int> write_end{-1};
+
+  file_descriptor read_;
+  file_descriptor write_;
+  std::array<struct sigaction, 2> before_{};
+  std::thread thread_;
+};
+
+// --- running ------------------------------------------------------------------------------------
+
+namespace {
+
+/// What the configuration says is run at the next start: no expert may change it.
+workspace_cli place_of(const skill_manager::config& from, const experts_options& options) {
+  workspace_cli place;
+  place.workspace = options.workspace;
+  place.own_files = {from.file};
+  return place;
+}
+
+/// The expert whose confined servers cannot change it either, wherever they may write.
+skill_manager::expert kept_off(const workspace_cli& place, skill_manager::expert of) {
+  for (auto& skill : of.skills) {
+    auto* server = std::get_if<skill_manager::stdio_entry>(&skill.kind);
+    if (server == nullptr || !server->confinement) continue;
+    workspace_cli reached = place;
+    reached.confinement.write_paths = server->confinement->write_paths;
+    reached.confinement.write_paths.push_back(
+        server->working_directory.empty() ? "." : server->working_directory);
+    server->confinement->read_only_paths = reached.read_only_paths();
+  }
+  return of;
+}
+
+} // namespace
+
+std::unique_ptr<running_expert> running_expert::start(const skill_manager::config& from,
+                                                      const skill_manager::expert& of,
+                                                      const experts_options& options,
+                                                      std::string* why) {
+  const auto give_up = [&](const std::string& message) {
+    if (why != nullptr)
+      *why = message;
+    else
+      complain(experts_program, fit(of.name + ": " + message, warning_width));
+    return nullptr;
+  };
+  const workspace_cli place = place_of(from, options);
+  auto workspace = root::open(options.workspace, place.protected_root());
+  if (!workspace)
+    return give_up("the workspace " + options.workspace +
+                   " cannot be used: " + std::string(text(workspace.error().code)));
+  std::unique_ptr<running_expert> made(new running_expert(options.quiet));
+  skill_manager::set_options with;
+  with.workspace = std::make_shared<const root>(*std::move(workspace));
+  with.base.confinement.read_only_paths = place.read_only_paths();
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    with.environment.emplace_back(*entry);
+  with.client.version = PADDOCK_VERSION;
+  with.on_event = [raw = made.get()](const skill_manager::any_event& e) { raw->hear(e); };
+  skill_manager::failure reason;
+  const auto said = [&] {
+    return reason.skill.empty() ? reason.message : reason.skill + ": " + reason.message;
+  };
+  auto managers = skill_manager::make_managers(from, kept_off(place, of), with, &reason);
+  if (!managers) return give_up(said());
+  made->set_ = std::make_unique<skill_manager::skill_set>(*std::move(managers));
+  made->interrupts_ = std::make_unique<interrupts>([set = made->set_.get()] { set->close(); });
+  if (!made->set_->init(&reason)) return give_up(said());
+  return made;
+}
+
+running_expert::running_expert(bool quiet) : quiet_(quiet) {}
+
+running_expert::~running_expert() {
+  if (set_) set_->close();
+}
+
+std::map<std::string, skill_times> running_expert::times() const {
+  const std::lock_guard lock(guard_);
+  return times_;
+}
+
+void running_expert::hear(const skill_manager::any_event& e) {
+  if (const auto* c = std::get_if<skill_manager::event::connected>(&e)) {
+    const std::int64_t us = c->times.spawn_us + c->times.handshake_us + c->times.tools_us;
+    const std::lock_guard lock(guard_);
+    times_[std::string(c->skill)] = {.us = us, .tools = c->tools};
+    if (!quiet_) progress(c->skill, described(*c, us));
+  }
+  // Said once, and also to those who do not want to see progress.
+  if (const auto* w = std::get_if<skill_manager::event::warning>(&e))
+    complain(experts_program,
+             "warning: " + fit(std::string(w->skill) + ": " + std::string(w->text), warning_width));
+  if (quiet_) return;
+  if (const auto* s = std::get_if<skill_manager::event::starting>(&e))
+    progress(s->skill, "starting " + std::string(s->target));
+  if (const auto* l = std::get_if<skill_manager::event::log_line>(&e))
+    progress(l->skill, "| " + std::string(l->text));
+  if (const auto* d = std::get_if<skill_manager::event::disconnected>(&e); d && !d->why.empty())
+    progress(d->skill, "lost: " + std::string(d->why));
+  if (const auto* r = std::get_if<skill_manager::event::reconnecting>(&e))
+    progress(r->skill, "reconnecting in " + duration(r->pause_ms * 1'000'000) + ", attempt " +
+                           std::to_string(r->attempt) + ": " + std::string(r->why));
+}
+
+} // namespace paddock::cli

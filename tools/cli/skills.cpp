@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+
+// paddock skills: the skills of a directory, for people.
+
+#include "common/skills_cli.hpp"
+#include "common/terminal.hpp"
+
+#include <paddock/base/detail/visible_text.hpp>
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+/// As Unicode writes it: U+200B.
+std::string code_point_of(const frontmatter::diagnostic& d) {
+  std::array<char, 16> out;
+  std::snprintf(out.data(), out.size(), "U+%04X", static_cast<unsigned>(d.character));
+  return out.data();
+}
+
+} // namespace
+
+CLI::App* add_skills_command(CLI::App& skills, const std::string& name, const std::string& text,
+                             skills_cli& target) {
+  CLI::App* parser = skills.add_subcommand(name, text);
+  parser->footer(exit_codes_help);
+  parser
+      ->add_option("--root", target.root,
+                   "The directory with .agents/skills (default: the current directory)")
+      ->type_name("DIR");
+  parser->add_flag_callback("--json", [&] { target.form = output::json; }, "Print JSON");
+  return parser;
+}
+
+std::optional<skill_store> open_store(const skills_cli& from) {
+  auto opened = root::open(from.root);
+  if (!opened) {
+    const auto code = opened.error().code;
+    const char* const next = code == error_code::not_found
+                                 ? "; make it, or give another with --root"
+                                 : "; give a directory with --root that holds .agents/skills";
+    complain(skills_program,
+             "the directory " + from.root + " cannot be used: " + std::string(text(code)) + next);
+    return std::nullopt;
+  }
+  auto store = skill_store::open(std::make_shared<const root>(*std::move(opened)),
+                                 {.durability = durability::full});
+  if (!store) {
+    const auto code = store.error().code;
+    const std::string next = code == error_code::not_a_directory
+                                 ? ".agents, .agents/skills and .agents/sys.skills have to be "
+                                   "directories; move away what is there"
+                                 : std::string(advice(code));
+    complain(skills_program, "the skills of " + from.root +
+                                 " cannot be used: " + std::string(text(code)) + "; " + next);
+    return std::nullopt;
+  }
+  return *std::move(store);
+}
+
+int fail(std::string_view subject, const error& e) {
+  const std::string message =
+      std::string(subject).append(": ").append(text(e.code)).append("; ").append(advice(e.code));
+  complain(skills_program, fit(message, message.size()));
+  return failed;
+}
+
+int fail_skill(const std::string& id, const error& e) {
+  const auto complain_of = [&](const std::string& message) {
+    complain(skills_program, fit(message, message.size()));
+    return static_cast<int>(failed);
+  };
+  if (e.code == error_code::not_found)
+    return complain_of((id.empty() ? "an id is not empty" : "there is no skill " + id) +
+                       "; paddock skills list shows which there are");
+  if (e.code == error_code::read_only && std::string_view(e.operation) == "system skill")
+    return complain_of(id + " is a system skill, which is changed only by hand; make a user skill "
+                            "of another id");
+  if (e.code == error_code::already_exists && std::string_view(e.operation) == "system skill")
+    return complain_of("there is a system skill " + id + " already; choose another id");
+  if (e.code == error_code::already_exists)
+    return complain_of("there is a skill " + id +
+                       " already; choose another id, or change it with edit");
+  if (e.code == error_code::invalid_argument && std::string_view(e.operation) == "id")
+    return complain_of(id + " cannot be an id; use letters, digits and hyphens");
+  if (e.code == error_code::invalid_argument && std::string_view(e.operation) == "frontmatter")
+    return complain_of(
+        "the SKILL.md of " + id +
+        " is unchanged: its frontmatter is written in a way (anchors, explicit keys, "
+        "two of one key, no closing line) that cannot be edited without breaking it; "
+        "change it in an editor, and see what validate says");
+  if (e.code == error_code::invalid_argument)
+    return complain_of(
+        std::string("the ") + e.operation +
+        " cannot be used; give one line of text that is not empty and has no invisible characters");
+  return fail("the skill " + id, e);
+}
+
+std::string_view name_of(skill_source source) {
+  return source == skill_source::system ? "system" : "user";
+}
+
+std::string_view name_of(entry_kind kind) {
+  switch (kind) {
+  case entry_kind::file:
+    return "file";
+  case entry_kind::directory:
+    return "directory";
+  case entry_kind::symlink:
+    return "symlink";
+  case entry_kind::other:
+    break;
+  }
+  return "other";
+}
+
+void write_diagnostics(mcp::json_writer& out,
+                       const std::vector<frontmatter::diagnostic>& diagnostics) {
+  out.begin_array();
+  for (const frontmatter::diagnostic& d : diagnostics) {
+    const bool is_error = level(d.code) == frontmatter::severity::error;
+    out.begin_object().member("code", wire_name(d.code));
+    out.member("severity", is_error ? "error" : "warning");
+    out.key("line").unsigned_integer(d.line).key("column").unsigned_integer(d.column);
+    if (d.character != 0) out.member("character", code_point_of(d));
+    out.member("message", text(d.code)).end_object();
+  }
+  out.end_array();
+}
+
+void write_skill(mcp::json_writer& out, const skill& s) {
+  out.begin_object().member("id", s.id).member("name", s.name);
+  out.member("description", s.description).member("source", name_of(s.source));
+  out.member("path", s.path);
+  write_diagnostics(out.key("diagnostics"), s.diagnostics);
+  out.end_object();
+}
+
+void print_line(const mcp::json_writer& out) {
+  std::printf("%s\n", out.str().c_str());
+}
+
+std::string line_of(std::string_view path, const frontmatter::diagnostic& d) {
+  const bool is_error = level(d.code) == frontmatter::severity::error;
+  std::string line = fit(path, path.size());
+  line.append(":").append(std::to_string(d.line)).append(":").append(std::to_string(d.column));
+  line.append(is_error ? ": error: " : ": warning: ").append(text(d.code));
+  if (d.character != 0) {
+    const char* const name = detail::hidden_name(d.character);
+    line.append(": ").append(code_point_of(d));
+    if (name != nullptr) line.append(", ").append(name);
+  }
+  return line.append(" [").append(wire_name(d.code)).append("]");
+}
+
+subcommand add_skills(CLI::App& app) {
+  CLI::App* parser = app.add_subcommand(
+      "skills", "List, check, change and import the skills of a directory (.agents/skills)");
+  parser->footer(exit_codes_help);
+  parser->require_subcommand(0, 1); // none gets a better message below
+  const std::vector<subcommand> subcommands = {
+      add_skills_list(*parser),   add_skills_show(*parser),   add_skills_validate(*parser),
+      add_skills_add(*parser),    add_skills_edit(*parser),   add_skills_delete(*parser),
+      add_skills_import(*parser), add_skills_prompt(*parser), add_skills_files(*parser),
+      add_skills_ui(*parser)};
+  return {parser, [subcommands] {
+            std::string names;
+            for (const subcommand& each : subcommands) {
+              if (each.parser->parsed()) return each.run();
+              names.append(names.empty() ? "" : ", ").append(each.parser->get_name());
+            }
+            complain(skills_program, "say what to do: " + names + " (see --help)");
+            return static_cast<int>(usage);
+          }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+
+// paddock skills add, edit, delete and import: what changes the user's skills.
+
+#include "common/skills_cli.hpp"
+#include "common/terminal.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace paddock::cli {
+namespace {
+
+void print_done(const skills_cli& options, const skill& s, std::string_view done) {
+  if (options.form == output::json) {
+    mcp::json_writer out;
+    write_skill(out, s);
+    print_line(out);
+    return;
+  }
+  std::printf("%.*s %s\n", static_cast<int>(done.size()), done.data(),
+              fit(s.path, s.path.size()).c_str());
+  for (const auto& d : s.diagnostics)
+    std::fprintf(stderr, "%s\n", line_of(s.path, d).c_str());
+}
+
+// --- add, edit, delete -------------------------------------------------------------------------
+
+struct fields_given : skills_cli {
+  std::string id;
+  std::optional<std::string> name;
+  std::optional<std::string> description;
+};
+
+int run_add(const fields_given& options) {
+  const auto store = open_store(options);
+  if (!store) return usage;
+  const auto added = store->add(options.id, *options.name, *options.description);
+  if (!added) return fail_skill(options.id, added.error());
+  print_done(options, *added, "added");
+  return success;
+}
+
+int run_edit(const fields_given& options) {
+  if (!options.name && !options.description) {
+    complain(skills_program, "edit: give --name or --description or both");
+    return usage;
+  }
+  const auto store = open_store(options);
+  if (!store) return usage;
+  const auto edited =
+      store->edit(options.id, {.name = options.name, .description = options.description});
+  if (!edited) {
+    const std::string_view field = edited.error().operation;
+    const bool is_not_given =
+        (field == "name" && !options.name) || (field == "description" && !options.description);
+    if (edited.error().code == error_code::invalid_argument && is_not_given) {
+      const std::string message = "the SKILL.md of " + options.id + " has no " +
+                                  std::string(field) + " that can be read; give --" +
+                                  std::string(field) + " too";
+      complain(skills_program, fit(message, message.size()));
+      return failed;
+    }
+    return fail_skill(options.id, edited.error());
+  }
+  print_done(options, *edited, "changed");
+  return success;
+}
+
+int run_delete(const fields_given& options) {
+  const auto store = open_store(options);
+  if (!store) return usage;
+  const auto done = store->remove(options.id);
+  if (!done) return fail_skill(options.id, done.error());
+  if (options.form == output::json) {
+    mcp::json_writer out;
+    print_line(out.begin_object().member("deleted", options.id).end_object());
+  } else {
+    std::printf("deleted %s\n", fit(options.id, options.id.size()).c_str());
+  }
+  return success;
+}
+
+// --- import ------------------------------------------------------------------------------------
+
+struct import_given : skills_cli {
+  std::string source;
+  import_options how;
+};
+
+/// One line on a terminal, renewed; nothing elsewhere.
+class progress_line {
+public:
+  progress_line() : shown_(::isatty(STDERR_FILENO) != 0) {}
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+  ~progress_line() {
+    if (printed_) std::fputs("\r\x1B[K", stderr);
+  }
+  void show(std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total) {
+    if (!shown_) return;
+    printed_ = true;
+    std::fprintf(stderr, "\r\x1B[K%llu of %llu files, %llu KiB",
+                 static_cast<unsigned long long>(files),
+                 static_cast<unsigned long long>(files_total),
+                 static_cast<unsigned long long>(bytes / 1024));
+  }
+
+private:
+  bool shown_;
+  bool printed_ = false;
+};
+
+void write_report(mcp::json_writer& out, const import_report& report) {
+  out.begin_object().member("id", report.id);
+  if (report.refusal != import_refusal::none) {
+    out.member("refused", wire_name(report.refusal)).member("message", text(report.refusal));
+    if (!report.entry.empty()) out.member("entry", encode_name(report.entry));
+  }
+  out.key("files").unsigned_integer(report.files).key("bytes").unsigned_integer(report.bytes);
+  out.key("replaced").boolean(report.replaced);
+  write_diagnostics(out.key("diagnostics"), report.diagnostics);
+  out.end_object();
+}
+
+int refused(const import_given& options, const import_report& report, const error& e) {
+  if (options.form == output::json) {
+    mcp::json_writer out;
+    write_report(out, report);
+    print_line(out);
+  }
+  if (report.refusal == import_refusal::none) return fail(options.source, e);
+  std::string message = options.source + ": " + std::string(text(report.refusal));
+  if (!report.entry.empty()) message += " (" + encode_name(report.entry) + ")";
+  if (report.refusal == import_refusal::id_exists) message += "; use --id or --overwrite";
+  complain(skills_program, fit(message, message.size()));
+  return failed;
+}
+
+int run_import(const import_given& options) {
+  const auto store = open_store(options);
+  if (!store) return usage;
+  import_options how = options.how;
+  import_report report;
+  const auto imported = [&] {
+    progress_line line;
+    how.on_progress = [&](std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total) {
+      line.show(files, bytes, files_total);
+    };
+    return store->import(options.source, how, &report);
+  }();
+  if (!imported) return refused(options, report, imported.error());
+  if (options.form == output::json) {
+    mcp::json_writer out;
+    write_report(out, report);
+    print_line(out);
+    return success;
+  }
+  std::printf("%s %s: %llu files, %llu bytes\n", report.replaced ? "replaced" : "imported",
+              fit(imported->path, imported->path.size()).c_str(),
+              static_cast<unsigned long long>(report.files),
+              static_cast<unsigned long long>(report.bytes));
+  bool listed = true;
+  for (const auto& d : report.diagnostics) {
+    listed = listed && level(d.code) != frontmatter::severity::error;
+    std::fprintf(stderr, "%s\n", line_of(imported->path, d).c_str());
+  }
+  if (!listed) complain(skills_program, "the files are there, but this is not a skill yet");
+  return success;
+}
+
+} // namespace
+
+subcommand add_skills_add(CLI::App& skills) {
+  const auto options = std::make_shared<fields_given>();
+  CLI::App* parser = add_skills_command(skills, "add", "Make a user skill", *options);
+  parser->add_option("id", options->id, "Its directory name")->required()->type_name("ID");
+  parser->add_option("--name", options->name, "Its name")->required()->type_name("TEXT");
+  parser->add_option("--description", options->description, "What it does and when to use it")
+      ->required()
+      ->type_name("TEXT");
+  return {parser, [options] { return run_add(*options); }};
+}
+
+subcommand add_skills_edit(CLI::App& skills) {
+  const auto options = std::make_shared<fields_given>();
+  CLI::App* parser =
+      add_skills_command(skills, "edit", "Change a user skill's name or description", *options);
+  parser->add_option("id", options->id, "Its directory name")->required()->type_name("ID");
+  parser->add_option("--name", options->name, "The new name")->type_name("TEXT");
+  parser->add_option("--description", options->description, "The new description")
+      ->type_name("TEXT");
+  return {parser, [options] { return run_edit(*options); }};
+}
+
+subcommand add_skills_delete(CLI::App& skills) {
+  const auto options = std::make_shared<fields_given>();
+  CLI::App* parser =
+      add_skills_command(skills, "delete", "Delete a user skill with all its files", *options);
+  parser->add_option("id", options->id, "Its directory name")->required()->type_name("ID");
+  return {parser, [options] { return run_delete(*options); }};
+}
+
+subcommand add_skills_import(CLI::App& skills) {
+  const auto options = std::make_shared<import_given>();
+  CLI::App* parser = add_skills_command(
+      skills, "import", "Copy a skill from a folder, a .zip or a .skill archive", *options);
+  parser->add_option("source", options->source, "The folder or archive")
+      ->required()
+      ->type_name("SOURCE");
+  parser->add_option("--id", options->how.id, "Its directory name here (default: the source's)")
+      ->type_name("ID");
+  parser->add_flag_callback(
+      "--overwrite", [options] { options->how.overwrite = overwrite::replace; },
+      "Replace a user skill of this id");
+  return {parser, [options] { return run_import(*options); }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+
+// paddock skills ui: the page for people, where the program was built with an HTTP server.
+
+#include "common/mistakes.hpp"
+#include "common/skills_cli.hpp"
+
+#ifdef PADDOCK_HAVE_PAGE
+#include "skills_page/page.hpp"
+#endif
+
+#include <cstdint>
+
+namespace paddock::cli {
+namespace {
+
+struct ui_options {
+  std::string root = ".";
+  std::uint16_t port = 0;
+};
+
+int run_ui(const ui_options& options) {
+#ifdef PADDOCK_HAVE_PAGE
+  return skills_page::run_skills_page({.root = options.root, .port = options.port});
+#else
+  static_cast<void>(options);
+  complain(skills_program, "this program was built without cpp-httplib and has no page; use the "
+                           "other subcommands, or build it with -Dhttp=enabled");
+  return failed;
+#endif
+}
+
+} // namespace
+
+subcommand add_skills_ui(CLI::App& skills) {
+  const auto options = std::make_shared<ui_options>();
+  CLI::App* parser = skills.add_subcommand(
+      "ui", "Serve a web page, to this machine only, that does all of this; prints its address");
+  parser->footer(exit_codes_help);
+  parser
+      ->add_option("--root", options->root,
+                   "The directory with .agents/skills (default: the current directory)")
+      ->type_name("DIR");
+  parser->add_option("--port", options->port, "The port to listen on (default 0: any that is free)")
+      ->type_name("N")
+      ->check(whole_number(65'535));
+  return {parser, [options] { return run_ui(*options); }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+// paddock tools: which tools there are, and for one of them what a model is told of it.
+
+#include "call_arguments.hpp"
+#include "common/terminal.hpp"
+#include "common/text_forms.hpp"
+#include "subcommands.hpp"
+
+#include <cstdio>
+#include <memory>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock tools";
+
+struct tools_options {
+  workspace_cli workspace;
+  std::string tool;
+  bool json = false;
+};
+
+void print_json(const mcp::tool& tool) {
+  mcp::json_writer out;
+  out.begin_object().member("name", tool.name).member("title", tool.title);
+  out.member("description", tool.description);
+  out.key("inputSchema").raw(mcp::input_schema_of(tool));
+  if (!tool.output_schema.empty()) out.key("outputSchema").raw(tool.output_schema);
+  if (!tool.example.empty()) out.key("example").raw(tool.example);
+  out.end_object();
+  std::printf("%s\n", out.str().c_str());
+}
+
+void print_text(const mcp::tool& tool) {
+  const std::string schema = indented(mcp::input_schema_of(tool));
+  std::printf("%s: %s\n\n%s\n\n%s\n%s\n", styled(tool.name, style::bold).c_str(),
+              tool.title.c_str(), tool.description.c_str(),
+              styled("Arguments (JSON Schema)", style::bold).c_str(), schema.c_str());
+  mcp::json_document document;
+  const auto example = document.parse(tool.example);
+  if (!example) return;
+  const std::string call = "paddock call " + tool.name;
+  std::printf("\n%s\n%s %s\n", styled("Example", style::bold).c_str(), call.c_str(),
+              shell_word(tool.example).c_str());
+  if (example->size() > 0) std::printf("%s%s\n", call.c_str(), pairs_for_shell(*example).c_str());
+}
+
+int run_tools(const tools_options& options) {
+  const auto server = make_server(program, options.workspace, {});
+  if (!server) return usage;
+  if (options.tool.empty()) {
+    if (options.json)
+      std::printf("%.*s\n", static_cast<int>(server->tools_json().size()),
+                  server->tools_json().data());
+    else
+      list_tools(*server);
+    return success;
+  }
+  const mcp::tool* tool = find_tool(program, *server, options.tool);
+  if (tool == nullptr) return usage;
+  if (options.json)
+    print_json(*tool);
+  else
+    print_text(*tool);
+  return success;
+}
+
+} // namespace
+
+subcommand add_tools(CLI::App& app) {
+  const auto options = std::make_shared<tools_options>();
+  CLI::App* parser =
+      app.add_subcommand("tools", "List the tools, or print one's schema and an example call");
+  parser->footer(exit_codes_help);
+  parser->add_option("tool", options->tool, "The tool's name (default: a line for each)")
+      ->type_name("TOOL");
+  parser->add_flag("--json", options->json, "JSON: an array of the tools, or an object of one");
+  add_workspace_options(*parser, options->workspace);
+  return {parser, [options] { return run_tools(*options); }};
+}
+
+} // namespace paddock::cli

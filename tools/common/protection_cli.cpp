@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "protection_cli.hpp"
+
+#include <paddock/base/detail/ascii.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/path/lexical_path.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+/// "NAME", "NAME=hidden" or "NAME=read-only".
+std::optional<protected_name> parse_name(const std::string& text) {
+  const auto equals = text.rfind('=');
+  const std::string mode = equals == std::string::npos ? "read-only" : text.substr(equals + 1);
+  protected_name parsed{.name = text.substr(0, equals)};
+  if (mode == "hidden")
+    parsed.mode = protection::hidden;
+  else if (mode != "read-only")
+    return std::nullopt;
+  return is_valid(parsed) ? std::optional(parsed) : std::nullopt;
+}
+
+/// Without "./" in front and "/" behind.
+std::string plain_form(std::string name) {
+  while (name.starts_with("./"))
+    name.erase(0, 2);
+  while (name.ends_with('/'))
+    name.pop_back();
+  return name;
+}
+
+std::string check_protect(const std::string& text) {
+  if (text.find_first_of("*?[,") != std::string::npos)
+    return text + " is not one name: patterns and lists mean nothing here; repeat the option";
+  if (parse_name(text)) return {};
+  if (const std::string plain = plain_form(text); parse_name(plain))
+    return text + ": names are relative, without ./ and without / at the end; write " + plain;
+  return text + " is not NAME, NAME=hidden or NAME=read-only; a hidden name has no slash";
+}
+
+/// --protect is read first.
+std::string check_unprotect(const protection_cli& given, const std::string& name) {
+  for (const std::string& text : given.protect)
+    if (const auto other = parse_name(text); other && other->name == name)
+      return name + " is given to --protect too; choose one of the two";
+  auto names = usual_protected_names();
+  if (unprotect(names, name)) return {};
+  std::string known;
+  std::string within;
+  for (const auto& each : names) {
+    known.append(" ").append(each.name);
+    if (each.name.starts_with(name + "/")) within.append(" ").append(each.name);
+    if (each.name == plain_form(name) || detail::equal_ignoring_ascii_case(each.name, name))
+      return name + " is not how the list has it; write " + each.name;
+  }
+  if (name.find(',') != std::string::npos) return name + " is not one name; repeat the option";
+  if (!within.empty()) return name + " itself is not protected; in it are:" + within;
+  return name + " is not protected; the names are:" + known;
+}
+
+/// What the kernel has mapped into this process from files: executable and libraries.
+void add_mapped(std::set<std::string>& files) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (const auto slash = line.find('/'); slash != std::string::npos)
+      files.insert(line.substr(slash));
+}
+
+} // namespace
+
+std::vector<protected_name> protection_cli::names() const {
+  auto names = usual_protected_names();
+  for (const std::string& name : unprotect)
+    (void)paddock::unprotect(names, name);
+  for (const std::string& text : protect)
+    if (auto parsed = parse_name(text)) paddock::protect(names, *std::move(parsed));
+  return names;
+}
+
+void add_protection_options(CLI::App& app, protection_cli& target) {
+  app.add_option("--protect", target.protect,
+                 "Keep this name in the workspace from being changed, or with =hidden from being "
+                 "seen (repeatable)")
+      ->allow_extra_args(false)
+      ->check(check_protect, "")
+      ->type_name("NAME[=hidden|read-only]");
+  app.add_option("--unprotect", target.unprotect,
+                 "Let this name be changed, which is protected otherwise: .git/hooks, .vscode, "
+                 ".envrc and the like (repeatable)")
+      ->allow_extra_args(false)
+      ->check([&target](const std::string& name) { return check_unprotect(target, name); }, "")
+      ->type_name("NAME");
+}
+
+std::vector<std::string> own_files(std::span<const std::string> others,
+                                   std::span<const std::string> places) {
+  std::set<std::string> named(others.begin(), others.end());
+  named.erase("");
+  add_mapped(named);
+  if (const auto helper = find_command_helper()) named.insert(*helper);
+  std::set<std::string> files;
+  for (const std::string& path : named) {
+    std::error_code failed;
+    const std::string real = std::filesystem::canonical(path, failed).string();
+    const bool inside = std::ranges::any_of(places, [&](const std::string& place) {
+      return strip_root_prefix(real, place).has_value();
+    });
+    if (!failed && inside) files.insert(real);
+  }
+  return {files.begin(), files.end()};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the subcommands of `paddock skills` share: which store they work on, and how skills,
+// diagnostics and errors are shown.
+
+#include "cli/subcommands.hpp"
+
+#include <paddock/mcp/json.hpp>
+#include <paddock/skill/store.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::cli {
+
+inline constexpr std::string_view skills_program = "paddock skills";
+
+enum class output : std::uint8_t { text, json };
+
+struct skills_cli {
+  std::string root = ".";
+  output form = output::text;
+};
+
+/// Adds a subcommand with --root and --json, which fill `target`; it must live as long.
+[[nodiscard]] CLI::App* add_skills_command(CLI::App& skills, const std::string& name,
+                                           const std::string& text, skills_cli& target);
+
+/// The store of the options; complains and returns nothing when it cannot be used.
+[[nodiscard]] std::optional<skill_store> open_store(const skills_cli& from);
+
+/// Complains of an error about `subject`; returns the exit code.
+[[nodiscard]] int fail(std::string_view subject, const error& e);
+/// The same for what the store says about a skill.
+[[nodiscard]] int fail_skill(const std::string& id, const error& e);
+
+/// The JSON object of a skill, as in the output of `list`.
+void write_skill(mcp::json_writer& out, const skill& s);
+void write_diagnostics(mcp::json_writer& out,
+                       const std::vector<frontmatter::diagnostic>& diagnostics);
+void print_line(const mcp::json_writer& out);
+/// "path:line:column: error: text [code]", as compilers write it.
+[[nodiscard]] std::string line_of(std::string_view path, const frontmatter::diagnostic& d);
+[[nodiscard]] std::string_view name_of(skill_source source);
+[[nodiscard]] std::string_view name_of(entry_kind kind);
+
+// --- the subcommands -----------------------------------------------------------------------------
+
+[[nodiscard]] subcommand add_skills_list(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_show(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_files(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_prompt(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_validate(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_add(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_edit(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_delete(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_import(CLI::App& skills);
+[[nodiscard]] subcommand add_skills_ui(CLI::App& skills);
+
+} // namespace paddock::cli

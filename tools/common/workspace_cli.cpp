@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+#include "workspace_cli.hpp"
+
+#include "command_line.hpp"
+#include "mistakes.hpp"
+#include "terminal.hpp"
+
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/base/detail/nearest_name.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/exec/environment.hpp>
+#include <paddock/mcp/skills.hpp>
+#include <paddock/version.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+constexpr const char* instructions = "Tools for one workspace directory. Paths are relative to it; "
+                                     "nothing outside it can be reached. "
+                                     "Read a file before you edit it, and read large files in "
+                                     "parts. Keep a todo list for longer work "
+                                     "and finish with attemptCompletion.";
+
+template <class Enum>
+void add_choice(CLI::App& app, const std::string& name, Enum& target,
+                const std::map<std::string, Enum>& choices, const std::string& text) {
+  app.add_option(name, target, text)
+      ->transform(word_of(choices))
+      ->type_name(CLI::detail::generate_map(choices, true));
+}
+
+constexpr std::size_t shown_characters_max = 200;
+/// As much as any file or message can have.
+constexpr auto number_max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+
+std::string no_such_tool(std::string_view name, const std::vector<std::string_view>& known) {
+  std::string text = "there is no tool " + fit(name, shown_characters_max);
+  const std::string near = detail::did_you_mean(name, known);
+  text += near.empty() ? "; the tools are:" : near + " The tools are:";
+  for (const std::string_view each : known)
+    text.append(" ").append(each);
+  return text;
+}
+
+std::string default_text(const limit_description& limit) {
+  return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) +
+         ", at least " + std::to_string(limit.least) + ")";
+}
+
+std::string check_extension(const std::string& text) {
+  if (text.size() > 1 && text.starts_with('.') && text.find('/') == std::string::npos) return {};
+  return fit(text, shown_characters_max) + " is no extension; write .md or .md,.txt";
+}
+
+std::string check_variable(const std::string& name) {
+  const std::string shown = fit(name, shown_characters_max);
+  if (!detail::environment::is_variable_name(name))
+    return shown + " is not the name of a variable; its value is that of this program's own " +
+           "environment, which is set by starting it so: A=1 paddock-mcp --pass-env A";
+  if (const auto reason = refusal_of(name))
+    return shown + " is never passed on: it " + std::string(*reason);
+  return {};
+}
+
+/// What options say of each other; empty: it fits together.
+std::string contradiction(const limits& chosen) {
+  const std::uint64_t asked = chosen.exec_timeout_ms;
+  if (asked <= chosen.exec_timeout_ms_max || asked == limits{}.exec_timeout_ms) return {};
+  return "--max-exec-default-ms " + std::to_string(asked) + " is more than --max-exec-ms " +
+         std::to_string(chosen.exec_timeout_ms_max) + "; raise the second or lower the first";
+}
+
+void add_exec_options(CLI::App& app, confinement_cli& target) {
+  add_choice<exec_choice>(
+      app, "--exec", target.mode,
+      {{"on", exec_choice::confined},
+       {"confined", exec_choice::confined},
+       {"best-effort", exec_choice::best_effort},
+       {"host", exec_choice::host},
+       {"off", exec_choice::off}},
+      "How commands run: confined (or on) or not at all (the default), as confined as "
+      "the system allows, with all rights of "
+      "this user, or never");
+  app.add_flag("--allow-network", target.network, "Let commands use the network");
+  const auto path_list = [&](const std::string& name, std::vector<std::string>& paths,
+                             const std::string& text) {
+    app.add_option(name, paths, text)->allow_extra_args(false)->type_name("PATH");
+  };
+  path_list("--exec-read", target.read_paths, "Let commands read this too (repeatable)");
+  path_list("--exec-write", target.write_paths, "Let commands change this too (repeatable)");
+  app.add_flag("--require-confinement", target.require_all,
+               "Refuse to run commands when any layer of the confinement is missing");
+}
+
+void add_skills_options(CLI::App& app, skills_options_cli& target) {
+  app.add_flag("--skills", target.wanted,
+               "Serve the skills in .agents/skills and .agents/sys.skills: tell the model of them, "
+               "and offer ReadFile");
+  app.add_option("--skills-root", target.root,
+                 "The directory with .agents, which ReadFile reads (default: the workspace)")
+      ->needs("--skills")
+      ->type_name("DIR");
+  app.add_option("--skills-read-extensions", target.read.extensions,
+                 "What ReadFile reads (default .md,.cs,.py,.txt,.json,.yml,.yaml)")
+      ->needs("--skills")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(check_extension, "")
+      ->type_name("EXTENSIONS");
+  app.add_option("--skills-prompt-budget", target.prompt.bytes_max,
+                 "Bytes of the instructions that list skills (default 16000)")
+      ->needs("--skills")
+      ->check(whole_number(number_max))
+      ->type_name("N");
+}
+
+/// What --skills adds to a server.
+struct skills_offer {
+  mcp::tool read_file;
+  std::vector<mcp::extension> extensions;
+  std::function<std::string()> instructions;
+};
+
+std::optional<skills_offer> offer_skills(std::string_view program, const workspace_cli& from,
+                                         std::shared_ptr<const paddock::root> workspace) {
+  const skills_options_cli& wanted = from.skills;
+  std::shared_ptr<const paddock::root> root = std::move(workspace);
+  if (!wanted.root.empty()) {
+    auto opened = paddock::root::open(wanted.root, from.protected_root());
+    if (!opened) {
+      complain(program, "the skills' directory " + wanted.root +
+                            " cannot be used: " + std::string(text(opened.error().code)));
+      return std::nullopt;
+    }
+    root = std::make_shared<const paddock::root>(*std::move(opened));
+  }
+  auto opened = skill_store::open(root, {.durability = from.tools.durability});
+  if (!opened) {
+    complain(program, "the skills cannot be used: " + std::string(text(opened.error().code)));
+    return std::nullopt;
+  }
+  const auto store = std::make_shared<const skill_store>(*std::move(opened));
+  allowed_file_options read = wanted.read;
+  read.bytes_max = from.tools.limits.read_bytes_max;
+  skills_offer offer{.read_file = mcp::read_file_tool(root, std::move(read), from.tools.limits),
+                     .instructions = mcp::skill_instructions(store, wanted.prompt)};
+  if (auto extension = mcp::skills_extension(store, from.tools.limits))
+    offer.extensions.push_back(*std::move(extension));
+  return offer;
+}
+
+bool is_in(const std::filesystem::path& path, const std::filesystem::path& directory) {
+  return std::ranges::mismatch(path, directory).in2 == directory.end();
+}
+
+/// Whether a link in `place` is followed on the way to `path`, which exists.
+bool follows_link_in(const std::filesystem::path& place, const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path walked;
+  for (const auto& part : path) {
+    const auto next = walked / part;
+    if (std::filesystem::is_symlink(next, failed)) {
+      const auto parent = std::filesystem::canonical(walked, failed);
+      if (is_in(parent, place)) return true;
+      const auto target = std::filesystem::read_symlink(next, failed);
+      if (follows_link_in(place, parent / target)) return true;
+    }
+    walked = next;
+  }
+  return false;
+}
+
+/// Under its canonical name, which is fixed from now on, and under the name that was given, where
+/// that means the same when it is read as text.
+bool add_paths(std::string_view program, const std::string& workspace, std::string_view purpose,
+               const std::vector<std::string>& given, std::vector<std::string>& into) {
+  std::error_code failed;
+  const auto place = std::filesystem::canonical(workspace, failed);
+  for (const std::string& path : given) {
+    const auto refuse = [&](const std::string& why) {
+      complain(program, "the path " + path + ", which " + std::string(purpose) +
+                            " by commands, cannot be used: " + why);
+      return false;
+    };
+    const auto real = std::filesystem::canonical(path, failed);
+    if (failed) return refuse(failed.message() + "; name one that exists");
+    if (real == "/") return refuse("it is everything; name the directories that are needed");
+    const auto given_path = std::filesystem::absolute(path);
+    if (!is_in(real, place) && follows_link_in(place, given_path))
+      return refuse("a link in the workspace leads to it, which a command may have made; name " +
+                    real.string());
+    into.push_back(real.string());
+    auto named = given_path.lexically_normal();
+    if (!named.has_filename()) named = named.parent_path();
+    const bool is_alias = std::filesystem::canonical(named, failed) == real && !failed;
+    if (is_alias && named != real) into.push_back(named.string());
+  }
+  return true;
+}
+
+} // namespace
+
+std::vector<std::string> workspace_cli::read_only_paths() const {
+  std::vector<std::string> places = confinement.write_paths;
+  places.push_back(workspace);
+  for (std::string& place : places) {
+    std::error_code failed;
+    if (auto real = std::filesystem::canonical(place, failed); !failed) place = real.string();
+  }
+  return cli::own_files(own_files, places);
+}
+
+root_options workspace_cli::protected_root() const {
+  root_options made = root;
+  made.protected_names = confinement.protection.names();
+  made.read_only_paths = read_only_paths();
+  return made;
+}
+
+std::optional<confinement_policy> workspace_cli::policy(std::string_view program) const {
+  confinement_policy made;
+  if (confinement.mode == exec_choice::host) made = confinement_policy::host();
+  if (confinement.mode == exec_choice::best_effort) made = confinement_policy::best_effort();
+  if (confinement.network) made.network = demand::off;
+  for (const auto layer : confinement_layers)
+    if (confinement.require_all && made.wanted(layer) != demand::off)
+      made.wanted(layer) = demand::required;
+  if (!add_paths(program, workspace, "may be read", confinement.read_paths, made.read_paths) ||
+      !add_paths(program, workspace, "may be changed", confinement.write_paths, made.write_paths))
+    return std::nullopt;
+  for (const std::string& path : confinement.write_paths)
+    if (const std::string own = own_program_in(path); !own.empty()) {
+      complain(program, "the path " + path + ", which commands may be let change, holds " + own +
+                            ", which confines them; name a directory without it");
+      return std::nullopt;
+    }
+  made.protected_names = confinement.protection.names();
+  made.read_only_paths = read_only_paths();
+  return made;
+}
+
+std::string program_in_workspace(const workspace_cli& from) {
+  const std::string own = own_program_in(from.workspace);
+  if (own.empty() || from.tools.access == mcp::workspace_access::read_only) return {};
+  return "the workspace holds " + own +
+         ", which is run again at the next start; choose a workspace without this program and its "
+         "helper";
+}
+
+void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from) {
+  if (const auto told = program_in_workspace(from); !told.empty())
+    complain(program, "warning: " + told);
+}
+
+void add_workspace_options(CLI::App& app, workspace_cli& target) {
+  app.add_option("-w,--workspace", target.workspace,
+                 "The directory that the tools work in (default: the current directory)")
+      ->type_name("DIR");
+  app.add_flag_callback(
+      "--read-only", [&] { target.tools.access = mcp::workspace_access::read_only; },
+      "Only tools that change nothing; exec is left out too");
+  app.add_option("--pick", target.tools.pick, "Only these tools")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAMES");
+  app.add_option("--omit", target.tools.omit, "Not these tools")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAMES");
+  add_exec_options(app, target.confinement);
+  add_protection_options(app, target.confinement.protection);
+  add_skills_options(app, target.skills);
+  app.add_option("--pass-env", target.tools.pass_environment,
+                 "Environment variables that commands inherit besides the usual ones")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(check_variable, "")
+      ->type_name("NAMES");
+  app.add_flag_callback(
+      "--one-filesystem", [&] { target.root.mounts = mounts::refuse; },
+      "Refuse to enter other file systems mounted in the workspace");
+  add_choice<durability>(
+      app, "--fsync", target.tools.durability,
+      {{"none", durability::none}, {"data", durability::data}, {"full", durability::full}},
+      "What is on the disk before a write is reported (default none)");
+  add_choice<resolver>(
+      app, "--resolver", target.root.resolver,
+      {{"auto", resolver::automatic}, {"openat2", resolver::openat2}, {"walker", resolver::walker}},
+      "How paths are resolved (default auto: openat2 where the system allows it)");
+  for (const auto& limit : limit_table)
+    app.add_option(std::string(limit.option), target.tools.limits.*limit.field, default_text(limit))
+        ->type_name("N")
+        ->check(whole_number(number_max, limit.least))
+        ->group("Limits");
+}
+
+namespace {
+
+/// A message repeats what was given word by word; of a long word only the beginning.
+std::string with_short_words(std::string_view message) {
+  std::string out;
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t end = std::min(message.find_first_of(" \n", at), message.size());
+    out.append(detail::excerpt(message.substr(at, end - at)));
+    at = std::min(message.find_first_not_of(" \n", end), message.size());
+    out.append(message.substr(end, at - end));
+  }
+  constexpr std::size_t characters_max = 10 * echo_characters_max;
+  return detail::excerpt(out, characters_max);
+}
+
+} // namespace
+
+void complain(std::string_view program, std::string_view message) {
+  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
+               with_short_words(message).c_str());
+}
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  if (argc == 2 && argv[1] == describe_word) {
+    std::printf("%s\n", describe_command_line(app).c_str());
+    return success;
+  }
+  try {
+    // What the parser would take for an option of ours may be one of a command behind it.
+    const auto wrong = mistake_in(app, argc, argv);
+    if (wrong && wrong->is_misread) throw CLI::ExtrasError({wrong->text});
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) { // --help, --version
+    if (const auto wrong = mistake_in(app, argc, argv); wrong && wrong->is_command) {
+      complain(app.get_name(), wrong->text);
+      return usage;
+    }
+    app.exit(done);
+    return success;
+  } catch (const CLI::ParseError& problem) {
+    const std::string path = path_in(app, argc, argv);
+    std::string text = problem.what();
+    if (const auto wrong = mistake_in(app, argc, argv))
+      text = wrong->text;
+    else if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr)
+      text += ": " + usage_of(app, path);
+    else if (const auto missing = text.find(": 1 required "); missing != std::string::npos)
+      text = text.substr(0, missing) +
+             " needs a value: " + text.substr(missing + 13, text.rfind(" missing") - missing - 13);
+    complain(path, text + " (see " + path + " --help)");
+    return usage;
+  }
+  return std::nullopt;
+}
+
+std::optional<mcp::server> make_server(std::string_view program, const workspace_cli& from,
+                                       mcp::server_options options) {
+  if (const auto wrong = contradiction(from.tools.limits); !wrong.empty()) {
+    complain(program, wrong);
+    return std::nullopt;
+  }
+  auto opened = paddock::root::open(from.workspace, from.protected_root());
+  if (!opened) {
+    complain(program, "the workspace " + from.workspace +
+                          " cannot be used: " + std::string(text(opened.error().code)));
+    return std::nullopt;
+  }
+  std::string unknown;
+  mcp::workspace_options chosen = from.tools;
+  if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
+  auto policy = from.policy(program);
+  if (!policy) return std::nullopt;
+  chosen.confinement = *std::move(policy);
+  const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));
+  auto tools = mcp::workspace_tools(workspace, std::move(chosen), &unknown);
+  if (!tools) {
+    complain(program, unknown.empty() ? "the options leave no tool"
+                                      : no_such_tool(unknown, mcp::workspace_tool_names()));
+    return std::nullopt;
+  }
+  options.name = "paddock";
+  options.title = "Paddock workspace";
+  options.version = PADDOCK_VERSION;
+  options.instructions = instructions;
+  options.limits = from.tools.limits;
+  if (!from.skills.wanted) return mcp::server(std::move(options), *std::move(tools));
+  auto offer = offer_skills(program, from, workspace);
+  if (!offer) return std::nullopt;
+  tools->push_back(std::move(offer->read_file));
+  options.current_instructions = std::move(offer->instructions);
+  return mcp::server(std::move(options), *std::move(tools), std::move(offer->extensions));
+}
+
+const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
+                           std::string_view name) {
+  for (const auto& tool : server.tools())
+    if (tool.name == name) return &tool;
+  std::vector<std::string_view> names;
+  for (const auto& tool : server.tools())
+    names.push_back(tool.name);
+  complain(program, no_such_tool(name, names));
+  return nullptr;
+}
+
+void list_tools(const mcp::server& server) {
+  for (const auto& tool : server.tools())
+    std::printf("%-18s %s\n", tool.name.c_str(), tool.description.c_str());
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The command-line options that choose a workspace and its tools, shared by every program that
+// serves them, and the conventions of the programs: one line per error on standard error, the exit
+// codes below.
+
+#include "protection_cli.hpp"
+
+#include <paddock/file/allowed_file.hpp>
+#include <paddock/mcp/server.hpp>
+#include <paddock/mcp/workspace_tools.hpp>
+#include <paddock/path/root.hpp>
+#include <paddock/skill/prompt.hpp>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paddock::cli {
+
+enum exit_code : int {
+  success = 0,
+  failed = 1, ///< a tool reported an error, or the work could not be done
+  usage = 2,  ///< the command line or the workspace is not usable
+};
+
+inline constexpr const char* exit_codes_help =
+    "Exit codes: 0 success, 1 failure (a tool reported an error), 2 unusable options or workspace.";
+
+enum class exec_choice : std::uint8_t { confined, best_effort, host, off };
+
+/// How commands are to be confined, as options say it.
+struct confinement_cli {
+  exec_choice mode = exec_choice::confined;
+  bool network = false;
+  bool require_all = false;
+  std::vector<std::string> read_paths;
+  std::vector<std::string> write_paths;
+  protection_cli protection;
+};
+
+/// Whether and how skills are served beside the tools.
+struct skills_options_cli {
+  bool wanted = false;
+  std::string root; ///< empty: the workspace
+  allowed_file_options read;
+  prompt_options prompt;
+};
+
+struct workspace_cli {
+  std::string workspace = ".";
+  root_options root;
+  skills_options_cli skills;
+  mcp::workspace_options tools; ///< but for `exec` and `confinement`, which follow from the next
+  confinement_cli confinement;
+  std::vector<std::string> own_files; ///< of this program, beside itself: not to be changed
+
+  /// What of this program lies in the workspace or in a path that commands may change.
+  [[nodiscard]] std::vector<std::string> read_only_paths() const;
+  /// `root`, with what is protected.
+  [[nodiscard]] root_options protected_root() const;
+  /// The policy of commands, with the same; complains and returns nothing when a path names
+  /// nothing, the root directory, something that a command may have put there, or the programs of
+  /// this process.
+  [[nodiscard]] std::optional<confinement_policy> policy(std::string_view program) const;
+};
+
+/// Adds the options to `app`; they fill `target`, which must live as long.
+void add_workspace_options(CLI::App& app, workspace_cli& target);
+
+/// What is to be said when the tools may change the server's own programs; empty: they may not.
+[[nodiscard]] std::string program_in_workspace(const workspace_cli& from);
+/// Says that, as a warning; for programs that go on.
+void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from);
+
+/// "program: message" on standard error.
+void complain(std::string_view program, std::string_view message);
+
+/// Parses the command line. A value: the program is to exit with it at once (after --help,
+/// --version or a mistake).
+[[nodiscard]] std::optional<int> parse(CLI::App& app, int argc, char** argv);
+
+/// The server that the options describe; complains and returns nothing when they cannot be used.
+[[nodiscard]] std::optional<mcp::server>
+make_server(std::string_view program, const workspace_cli& from, mcp::server_options options);
+
+/// The tool of that name; complains and returns nullptr when the server has none.
+[[nodiscard]] const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
+                                         std::string_view name);
+/// One line per tool on standard output: its name and what it is for.
+void list_tools(const mcp::server& server);
+
+} // namespace paddock::cli
