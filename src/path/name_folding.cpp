@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "path/name_folding.hpp"
+
 #include "path/name_folding_table.hpp"
-#include "skill/import_policy.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "skill/import_policy.hpp"
 
+#include "path/name_folding.hpp"
 #include "skill/index.hpp"
 
 #include <paddock/base/detail/utf8.hpp>

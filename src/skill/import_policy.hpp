@@ -27,9 +27,4 @@ struct import_plan {
 /// Errors: a refusal of names.
 [[nodiscard]] result<void> check_entry_name(std::string_view path, const import_context& in);
 
-/// The same for all spellings that are the same name but for case or composition, as far as the
-/// scripts with case and accents go that people name files in: Latin, Greek, Cyrillic. Other
-/// collisions are left to the file system, which refuses them when the files are made.
-[[nodiscard]] std::string folded_name(std::string_view name);
-
 } // namespace paddock

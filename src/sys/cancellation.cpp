@@ -4,6 +4,10 @@
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
 namespace paddock {
 
 cancellation::cancellation() noexcept : state_(new state{.event = sys::eventfd()}) {}

@@ -3,8 +3,9 @@
 
 // The descriptor side of a cancellation: readable once it was requested.
 
+#include <paddock/base/cancellation.hpp>
 #include <paddock/base/file_descriptor.hpp>
-#include <paddock/exec/command.hpp>
+#include <paddock/base/result.hpp>
 
 #include <atomic>
 

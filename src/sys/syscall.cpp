@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sys/syscall.hpp"
 
+#include <paddock/base/limits.hpp>
+
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <linux/openat2.h>

@@ -7,8 +7,8 @@
 // faults, so nothing outside src/sys may call the kernel.
 
 #include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/file_status.hpp>
 #include <paddock/base/result.hpp>
-#include <paddock/path/root.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -15,10 +15,11 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from compile_command import headers_command, run_options
 
-from include_graph import PURE, VOCABULARY
 from sources import files, report
 
-WITH_CALLBACKS = {"command", "confinement", "skill_store", "workspace"}  # and everything of the protocol
+PURE_ROOMS = {"base", "frontmatter", "mime", "text", "todo"}
+KERNEL_ROOMS = {"file", "path"}
+# The others have callbacks in their interfaces: exec, skill, and everything of the protocol.
 
 PURE_LINES_MAX = 27_000
 LINES_MAX = 32_000
@@ -29,10 +30,10 @@ MARKER = re.compile(r'# \d+ "([^"]*)"((?: \d)*)$')
 
 
 def budget_of(header):
-    name = header.with_suffix("").as_posix()
-    if name in VOCABULARY | PURE or name.startswith("detail/"):
+    room = header.parts[0]
+    if room in PURE_ROOMS:
         return PURE_LINES_MAX
-    return CALLBACK_LINES_MAX if "/" in name or name in WITH_CALLBACKS else LINES_MAX
+    return LINES_MAX if room in KERNEL_ROOMS else CALLBACK_LINES_MAX
 
 
 def measure(command, build, include):

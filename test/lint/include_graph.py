@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the include graph: which public header may include which, and who may touch the kernel and JSON.
+"""Holds the rooms and their arrows: which folder may include which, and who may touch the kernel and JSON.
 
-Anything that is not listed is refused, so a new component has to say where it belongs.
+A room is a folder of src and tools together with the public headers of the same name. A room that is not listed is refused, so a
+new one has to say where it belongs. docs/architecture.md draws this table.
 """
 import pathlib
 import re
@@ -10,47 +11,42 @@ import sys
 
 from sources import code_only, files, report
 
-VOCABULARY = {"config", "error", "result", "limits", "version"}
-PURE = {"lexical_path", "text_edit", "mime", "frontmatter", "todo", "environment", "protected_names"}
-KERNEL = {"root", "file_descriptor", "work_bounds"}
-LAYERS_1_TO_3 = VOCABULARY | PURE | KERNEL | {
-    "allowed_file", "file", "directory", "command", "confinement", "frontmatter_yaml", "skill", "skill_prompt", "skill_store",
-    "workspace"}
-PROTOCOL = VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool", "file_descriptor"}
-SKILL_INTERFACE = {"skill_manager/config", "skill_manager/manager"}
-
-# header -> public headers it may include, `detail/` aside (every header may include detail/, detail/ only vocabulary)
-ALLOWED = {
-    **{name: VOCABULARY for name in VOCABULARY | PURE},
-    "file_descriptor": VOCABULARY,
-    "work_bounds": VOCABULARY,
-    "root": VOCABULARY | {"file_descriptor", "protected_names"},
-    "file": VOCABULARY | KERNEL | {"text_edit"},
-    "directory": VOCABULARY | KERNEL,
-    "confinement": VOCABULARY | KERNEL | {"protected_names"},
-    "command": VOCABULARY | KERNEL | {"confinement"},
-    "allowed_file": VOCABULARY | KERNEL | {"file"},
-    "frontmatter_yaml": VOCABULARY | {"frontmatter"},
-    "skill": VOCABULARY | {"frontmatter"},
-    "skill_store": VOCABULARY | KERNEL | {"frontmatter", "file", "directory", "skill"},
-    "skill_prompt": VOCABULARY | {"skill"},
-    "workspace": LAYERS_1_TO_3,
-    "mcp/json": VOCABULARY,
-    "mcp/content": VOCABULARY | {"mcp/json"},
-    "mcp/json_rpc": VOCABULARY | {"mcp/json"},
-    "mcp/tool": VOCABULARY | {"mcp/json"},
-    "mcp/extension": VOCABULARY | {"mcp/json", "mcp/json_rpc", "mcp/tool"},
-    "mcp/server": PROTOCOL | {"mcp/extension"},
-    "mcp/stdio_transport": PROTOCOL | {"mcp/server"},
-    "mcp/http_server": PROTOCOL | {"mcp/server"},
-    "mcp/client": PROTOCOL | {"command"},
-    "mcp/skills": LAYERS_1_TO_3 | {"mcp/json", "mcp/extension", "mcp/tool", "mcp/server"},
-    "mcp/workspace_tools": LAYERS_1_TO_3 | {"mcp/json", "mcp/tool", "mcp/server"},
-    **{f"skill_manager/{name}": VOCABULARY | {"mcp/client", "mcp/json", "mcp/tool"} | SKILL_INTERFACE
-       for name in ("config", "manager", "mcp_skill", "interactive_skill", "delegate_skill")},
-    **{f"skill_manager/{name}": VOCABULARY | KERNEL | {"mcp/workspace_tools"} | SKILL_INTERFACE
-       for name in ("base_skill", "skill_set")},
+# room -> the rooms it may include, each of them listed before it: arrows lead downward only
+ROOMS = {
+    "base": [],
+    "sys": ["base"],
+    "text": ["base"],
+    "mime": ["base"],
+    "frontmatter": ["base"],
+    "todo": ["base"],
+    "path": ["base", "sys"],
+    "file": ["base", "sys", "path", "text"],
+    "exec/protocol": [],
+    "exec/helper/policy": ["exec/protocol"],
+    "exec/helper/runtime": ["exec/helper/policy"],
+    "exec/helper/root": ["exec/protocol", "exec/helper/policy", "exec/helper/runtime"],
+    "exec/helper": ["exec/protocol", "exec/helper/policy", "exec/helper/runtime", "exec/helper/root"],
+    "exec": ["base", "sys", "path", "file", "exec/protocol"],
+    "skill": ["base", "sys", "path", "file", "frontmatter"],
+    "mcp/json": ["base"],
+    "mcp/protocol": ["base", "sys", "text", "mcp/json"],
+    "mcp/server": ["base", "sys", "text", "mcp/json", "mcp/protocol"],
+    "mcp/stdio": ["base", "sys", "mcp/json", "mcp/protocol", "mcp/server"],
+    "mcp/http": ["base", "sys", "text", "mcp/json", "mcp/protocol", "mcp/server"],
+    "mcp/tools": ["base", "sys", "path", "file", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
+    "mcp/skills": ["base", "path", "file", "text", "mime", "frontmatter", "skill", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools"],
+    "mcp/client": ["base", "sys", "exec", "mcp/json", "mcp/protocol", "mcp/stdio"],
+    "mcp/client/http": ["base", "sys", "mcp/json", "mcp/protocol", "mcp/client"],
+    "skill_manager": ["base", "sys", "path", "text", "exec", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools", "mcp/client"],
+    "tools/common": ["public"],
+    "tools/skills_page": ["public", "tools/common"],
+    "tools/adapter": ["public", "tools/common"],
+    "tools/cli": ["public", "tools/common", "tools/skills_page"],
 }
+# Public headers of the protocol whose room is not that of a source with their name.
+MCP_HEADERS = {"extension": "mcp/protocol", "json": "mcp/json", "skills": "mcp/skills"}
+# The exec helper is a program of its own, without the C++ library and with system calls of its own.
+HELPER = ("exec/helper", "exec/protocol")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(<[^>]+>|"[^"]+")', re.MULTILINE)
 # A C library or kernel header: <name.h> with no folder, <sys/…>, <linux/…>.
@@ -66,38 +62,64 @@ FORBIDDEN_IN_PUBLIC = re.compile(r"<(?:filesystem|iostream|regex|simdjson.*|gsl/
 GLOBAL_CALL = re.compile(r"(?<![\w>:])::(?!new\b|operator\b)([a-z_]\w*)\s*\(")
 
 
+def room_of(top, path):
+    """The room of a file, given relative to the top of the tree; None: in none, as configuration and umbrella headers."""
+    folder = [part for part in path.parts[:-1] if part != "detail"]
+    if folder[0] == "tools":
+        return "/".join(folder)
+    folder = folder[1:] if folder[0] == "src" else folder[2:]
+    if folder == ["mcp"]:
+        sources = [source.parent.name for source in sorted(top.glob(f"src/mcp/*/{path.stem}.cpp"))]
+        return MCP_HEADERS.get(path.stem) or f"mcp/{sources[0] if sources else '?'}"
+    return "/".join(folder) or None
+
+
+def target_of(top, source, included):
+    """The file that an #include means, relative to the top; None: none of the project's."""
+    name = pathlib.PurePosixPath(included[1:-1])
+    beside = [source.parent.relative_to(top)] if included.startswith('"') else []
+    for folder in [*beside, pathlib.PurePosixPath("include"), pathlib.PurePosixPath("src"), pathlib.PurePosixPath("tools")]:
+        if (top / folder / name).is_file():
+            return pathlib.PurePosixPath(folder / name)
+    return None
+
+
+def check_arrows(top, source, problems):
+    relative = source.relative_to(top)
+    room = room_of(top, relative)
+    if room not in ROOMS and not (room is None and relative.parts[0] == "include"):
+        problems.append(f"{relative}: the room {room} is not in the table of test/lint/include_graph.py")
+        return
+    for included in INCLUDE.findall(source.read_text()):
+        target = target_of(top, source, included)
+        if target is None or room is None:
+            continue
+        other = "public" if relative.parts[0] == "tools" and target.parts[0] == "include" else room_of(top, target)
+        if other not in (None, room, *ROOMS[room]):
+            problems.append(f"{relative}: {room} may not include {included} of {other}")
+
+
 def check_public(top, header, problems):
     relative = header.relative_to(top / "include/paddock")
-    name = relative.with_suffix("").as_posix()
-    is_detail = "detail" in relative.parts
-    if name not in ALLOWED and not is_detail:
-        problems.append(f"include/paddock/{relative}: not in the table of test/lint/include_graph.py")
-        return
-    allowed = VOCABULARY if is_detail else ALLOWED[name]
     for included in INCLUDE.findall(header.read_text()):
-        target = re.fullmatch(r"<paddock/(.+)\.hpp>", included)
         if included.startswith('"'):
             problems.append(f"{relative}: public headers include with <>, not {included}")
-        elif target and target[1] != name and target[1] not in allowed and "detail/" not in target[1]:
-            problems.append(f"{relative}: may not include {included}")
         elif FORBIDDEN_IN_PUBLIC.fullmatch(included):
             problems.append(f"{relative}: {included} is too heavy or too close to the kernel for a public header")
 
 
 def check_source(top, source, problems):
     relative = source.relative_to(top)
-    in_sys, in_mcp = relative.is_relative_to("src/sys"), relative.is_relative_to("src/mcp")
-    in_protocol = in_mcp or relative.is_relative_to("src/skill_manager")
+    room = room_of(top, relative) or ""
+    may_call = room == "sys" or room.startswith(HELPER)
     text = source.read_text()
     for included in INCLUDE.findall(text):
-        if "simdjson" in included and not (in_mcp and source.suffix == ".cpp"):
+        if "simdjson" in included and not (room.startswith("mcp/") and source.suffix == ".cpp"):
             problems.append(f"{relative}: simdjson belongs into src/mcp/*.cpp only")
-        if re.search(r"[<\"/]mcp/", included) and not in_protocol:
-            problems.append(f"{relative}: nothing below the protocol knows {included}")
-        if not in_sys and SYSTEM_HEADER.fullmatch(included) and "simdjson" not in included \
+        if not may_call and SYSTEM_HEADER.fullmatch(included) and "simdjson" not in included \
                 and included not in CONSTANTS_ONLY | LIBRARIES:
             problems.append(f"{relative}: {included} belongs into src/sys")
-    if not in_sys:
+    if not may_call:
         code = code_only(text)
         for call in GLOBAL_CALL.finditer(code):
             line = code.count("\n", 0, call.start()) + 1
@@ -106,14 +128,21 @@ def check_source(top, source, problems):
 
 def main(top):
     top, problems = pathlib.Path(top), []
+    listed = list(ROOMS)
+    for room, below in ROOMS.items():
+        problems += [f"{room}: {each} is not above it in the table" for each in below
+                     if each != "public" and each not in listed[:listed.index(room)]]
     for header in files(top, ["include/paddock"], {".hpp"}):
         check_public(top, header, problems)
+        check_arrows(top, header, problems)
     for source in files(top, ["src"], {".cpp", ".hpp"}):
         check_source(top, source, problems)
-    for outside in files(top, ["tools", "bench"], {".cpp", ".hpp"}):
+        check_arrows(top, source, problems)
+    for source in files(top, ["tools"], {".cpp", ".hpp"}):
+        check_arrows(top, source, problems)
+    for outside in files(top, ["bench"], {".cpp", ".hpp"}):
         for included in INCLUDE.findall(outside.read_text()):
-            # exec_protocol.hpp is what the library and its helper program agree on.
-            if re.search(r"[<\"/]sys/(?!exec_protocol)\w+\.hpp", included):
+            if re.search(r"[<\"/]sys/\w+\.hpp", included):
                 problems.append(f"{outside.relative_to(top)}: src/sys is included by src/*.cpp only")
     return report(problems)
 

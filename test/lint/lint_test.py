@@ -97,35 +97,52 @@ class Guarantees(unittest.TestCase):
 
 
 class IncludeGraph(unittest.TestCase):
+    TREE = {
+        "include/paddock/base/result.hpp": "",
+        "include/paddock/file/file.hpp": "#include <paddock/path/root.hpp>\n#include <string>\n#include <gsl/assert>\n",
+        "include/paddock/path/root.hpp": "#include <paddock/base/result.hpp>\n",
+        "include/paddock/mime/mime.hpp": "",
+        "include/paddock/todo/todo.hpp": "",
+        "include/paddock/mcp/tool.hpp": "",
+        "include/paddock/mcp/client.hpp": "",
+        "src/file/file.cpp": '#include "sys/syscall.hpp"\n#include <fcntl.h>\n'
+                             "// ::close(fd)\nvoid f() { ::new (p) int; sys::close(1); std::move(a); }\n",
+        "src/sys/syscall.cpp": "#include <unistd.h>\nvoid f() { ::close(1); }\n",
+        "src/sys/syscall.hpp": "",
+        "src/mcp/protocol/tool.cpp": "#include <simdjson.h>\n#include <paddock/mcp/tool.hpp>\n",
+        "src/mcp/client/client.cpp": "",
+        "src/mcp/server/server.cpp": "",
+        "src/exec/helper/root/mounts.cpp": "#include <sys/mount.h>\nvoid f() { ::umount(p); }\n",
+        "tools/cli/paddock.cpp": '#include "common/terminal.hpp"\n#include <paddock/mcp/client.hpp>\n',
+        "tools/common/terminal.hpp": "",
+        "tools/adapter/audit_log.hpp": "",
+    }
     CASES = {
-        "upwards": ("include/paddock/path/root.hpp", "#include <paddock/file/file.hpp>\n", "may not include"),
-        "between pure headers": ("include/paddock/mime/mime.hpp", "#include <paddock/todo/todo.hpp>\n", "may not include"),
-        "protocol from below": ("include/paddock/file/file.hpp", "#include <paddock/mcp/tool.hpp>\n", "may not include"),
-        "unknown header": ("include/paddock/surprise.hpp", "", "not in the table"),
+        "upwards": ("include/paddock/path/root.hpp", "#include <paddock/file/file.hpp>\n", "path may not include"),
+        "between pure headers": ("include/paddock/mime/mime.hpp", "#include <paddock/todo/todo.hpp>\n", "mime may not include"),
+        "protocol from below": ("include/paddock/file/file.hpp", "#include <paddock/mcp/tool.hpp>\n", "of mcp/protocol"),
+        "the client from the server": ("src/mcp/server/server.cpp", "#include <paddock/mcp/client.hpp>\n", "of mcp/client"),
+        "a source upwards": ("src/sys/syscall.cpp", "#include <paddock/path/root.hpp>\n", "sys may not include"),
+        "unknown room": ("include/paddock/cellar/surprise.hpp", "", "the room cellar is not in the table"),
+        "no room": ("src/surprise.cpp", "", "the room None is not in the table"),
         "kernel header in public": ("include/paddock/path/root.hpp", "#include <fcntl.h>\n", "too heavy"),
         "gsl/gsl in public": ("include/paddock/path/root.hpp", "#include <gsl/gsl>\n", "too heavy"),
         "simdjson outside": ("src/path/root.cpp", "#include <simdjson.h>\n", "src/mcp/*.cpp only"),
-        "simdjson in a private header": ("src/mcp/a.hpp", "#include <simdjson.h>\n", "src/mcp/*.cpp only"),
-        "protocol from a source below": ("src/file/file.cpp", "#include <paddock/mcp/tool.hpp>\n", "below the protocol"),
+        "simdjson in a private header": ("src/mcp/json/a.hpp", "#include <simdjson.h>\n", "src/mcp/*.cpp only"),
         "system header": ("src/file/file.cpp", "#include <unistd.h>\n", "belongs into src/sys"),
         "system call": ("src/file/file.cpp", "void f() { ::unlink(p); }\n", "looks like a system call"),
-        "sys in a tool": ("tools/a.cpp", '#include "sys/syscall.hpp"\n', "src/*.cpp only"),
+        "sys in a tool": ("tools/cli/paddock.cpp", '#include "sys/syscall.hpp"\n', "tools/cli may not include"),
+        "one program in another": ("tools/cli/paddock.cpp", '#include "adapter/audit_log.hpp"\n', "of tools/adapter"),
+        "sys in a benchmark": ("bench/a.cpp", '#include "sys/syscall.hpp"\n', "src/*.cpp only"),
     }
 
     def test_faults(self):
         for name, (path, text, expected) in self.CASES.items():
             with self.subTest(name):
-                self.assertIn(expected, findings(include_graph.main, {path: text}))
+                self.assertIn(expected, findings(include_graph.main, self.TREE | {path: text}))
 
     def test_what_is_allowed(self):
-        tree = {
-            "include/paddock/file/file.hpp": "#include <paddock/path/root.hpp>\n#include <string>\n#include <gsl/assert>\n",
-            "src/file/file.cpp": '#include "sys/syscall.hpp"\n#include <fcntl.h>\n'
-                            "// ::close(fd)\nvoid f() { ::new (p) int; sys::close(1); std::move(a); }\n",
-            "src/sys/syscall.cpp": "#include <unistd.h>\nvoid f() { ::close(1); }\n",
-            "src/mcp/json.cpp": "#include <simdjson.h>\n",
-        }
-        self.assertEqual("", findings(include_graph.main, tree))
+        self.assertEqual("", findings(include_graph.main, self.TREE))
 
 
 class Sizes(unittest.TestCase):

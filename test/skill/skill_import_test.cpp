@@ -3,7 +3,7 @@
 // Importing skills: what is accepted arrives whole, what is refused changes nothing, and whatever
 // ends an import in the middle leaves the old skill or the new one.
 
-#include "skill/import_policy.hpp"
+#include "path/name_folding.hpp"
 #include "support/matchers.hpp"
 #include "support/process.hpp"
 #include "support/skill_fixture.hpp"

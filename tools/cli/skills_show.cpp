@@ -2,8 +2,8 @@
 
 // paddock skills list, show, files and prompt: what looks and changes nothing.
 
+#include "cli/skills_cli.hpp"
 #include "common/mistakes.hpp"
-#include "common/skills_cli.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/file/file.hpp>

@@ -2,8 +2,8 @@
 
 // paddock skills ui: the page for people, where the program was built with an HTTP server.
 
+#include "cli/skills_cli.hpp"
 #include "common/mistakes.hpp"
-#include "common/skills_cli.hpp"
 
 #ifdef PADDOCK_HAVE_PAGE
 #include "skills_page/page.hpp"

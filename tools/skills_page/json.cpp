@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "json.hpp"
 
-#include "common/skills_cli.hpp"
+#include "common/skill_json.hpp"
 
 #include <paddock/mcp/json.hpp>
 

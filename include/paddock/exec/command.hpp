@@ -21,6 +21,7 @@
 /// Thread-safety: `run` may be called from any number of threads at once. The calling process is
 /// never forked (its memory is not copied), so its size does not matter.
 
+#include <paddock/base/cancellation.hpp>
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/exec/confinement.hpp>
@@ -147,30 +148,6 @@ struct command_outcome {
 /// What the fence had to do about protected names, or could not, in sentences without a full stop,
 /// with names as encode_name writes them; nearly always none.
 [[nodiscard]] std::vector<std::string> notices_of(const command_outcome& outcome);
-
-/// Ends running commands from another thread. Copies refer to the same request, which cannot be
-/// taken back; any number of commands may watch one.
-///
-/// Thread-safety: everything here may be called from any thread, and `request` also from a signal
-/// handler.
-class cancellation {
-public:
-  /// Holds one descriptor. When none can be had, `run` refuses to start with too_many.
-  cancellation() noexcept;
-  cancellation(const cancellation& other) noexcept;
-  cancellation& operator=(const cancellation& other) noexcept;
-  ~cancellation();
-
-  /// The commands get SIGTERM now and SIGKILL after their grace. Repeating it changes nothing.
-  void request() const noexcept;
-  /// Whether `request` was called on this or a copy.
-  [[nodiscard]] bool requested() const noexcept;
-
-private:
-  friend class cancellation_watch;
-  struct state;
-  state* state_; ///< counted; never null
-};
 
 /// Runs a command and waits until it and everything it started is gone. A command that ran is an
 /// outcome, whatever it did; an error means that it was never started.

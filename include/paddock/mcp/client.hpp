@@ -28,8 +28,9 @@
 /// answer, must be quick and must not call the client (but on_input may); on_log never runs twice
 /// at a time.
 
+#include <paddock/base/cancellation.hpp>
 #include <paddock/base/result.hpp>
-#include <paddock/exec/command.hpp>
+#include <paddock/exec/confinement.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <atomic>

@@ -16,6 +16,7 @@
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/mcp/extension.hpp>
+#include <paddock/mcp/revision.hpp>
 #include <paddock/mcp/tool.hpp>
 
 #include <cstdint>
@@ -26,11 +27,6 @@
 #include <vector>
 
 namespace paddock::mcp {
-
-inline constexpr std::string_view revision_modern = "2026-07-28";
-/// Newest first; an `initialize` that asks for another one is answered with the first.
-inline constexpr std::string_view revisions_legacy[] = {"2025-11-25", "2025-06-18", "2025-03-26",
-                                                        "2024-11-05"};
 
 enum class call_outcome : std::uint8_t {
   succeeded,

@@ -28,6 +28,7 @@
 /// Thread-safety: all const members may be called from any number of threads at once.
 
 #include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/file_status.hpp>
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/path/protected_names.hpp>
@@ -79,36 +80,6 @@ struct root_options {
   /// Absolute paths of files and directories that are read-only where they lie beneath the root:
   /// the program's own, for example. Neither they nor a directory above them can be moved.
   std::vector<std::string> read_only_paths{};
-};
-
-enum class entry_kind : std::uint8_t {
-  file, ///< regular file
-  directory,
-  symlink,
-  other, ///< FIFO, socket, device
-};
-
-/// What the kernel says about an entry. Times are nanoseconds since 1970-01-01 UTC.
-struct file_status {
-  entry_kind kind = entry_kind::other;
-  std::uint32_t mode = 0; ///< permission bits, 07777
-  std::uint32_t links = 0;
-  std::uint32_t uid = 0;
-  std::uint32_t gid = 0;
-  std::uint64_t size = 0; ///< bytes
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t mount = 0;     ///< mount id; 0 where the kernel does not tell
-  std::int64_t created_ns = 0; ///< birth time; the change time where the file system has none
-  bool has_birth_time = false;
-  std::int64_t modified_ns = 0;
-  std::int64_t accessed_ns = 0;
-  std::int64_t changed_ns = 0;
-
-  /// Whether both are of one inode; names and links do not matter.
-  [[nodiscard]] bool same_object(const file_status& other) const noexcept {
-    return device == other.device && inode == other.inode;
-  }
 };
 
 /// What an open is for; it decides what the object has to be.

@@ -10,7 +10,7 @@
 
 #include "mcp/client/client_transport.hpp"
 #include "mcp/protocol/parameter_headers.hpp"
-#include "mcp/server/server_core.hpp"
+#include "mcp/protocol/revision.hpp"
 
 #include <paddock/mcp/client.hpp>
 #include <paddock/mcp/json.hpp>

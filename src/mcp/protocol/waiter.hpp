@@ -3,8 +3,8 @@
 
 // One thread's wait for an answer that another thread, or the thread itself, receives.
 
+#include <paddock/base/cancellation.hpp>
 #include <paddock/base/file_descriptor.hpp>
-#include <paddock/exec/command.hpp>
 
 #include <atomic>
 #include <cstdint>

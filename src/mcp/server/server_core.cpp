@@ -11,9 +11,6 @@
 namespace paddock::mcp {
 namespace {
 
-constexpr std::array<std::string_view, revision_count> revision_names = {
-    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", revision_modern};
-
 constexpr std::array<std::string_view, 8> log_level_names = {
     "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
 
@@ -128,16 +125,6 @@ std::vector<parameter_header> headers_in(const tool& t) {
 
 } // namespace
 
-std::string_view name_of(revision r) noexcept {
-  return revision_names[static_cast<std::size_t>(r)];
-}
-
-std::optional<revision> legacy_revision(std::string_view name) noexcept {
-  for (std::size_t i = 0; i <= static_cast<std::size_t>(newest_legacy); ++i)
-    if (revision_names[i] == name) return static_cast<revision>(i);
-  return std::nullopt;
-}
-
 std::string_view name_of(log_level level) noexcept {
   return log_level_names[static_cast<std::size_t>(level)];
 }
@@ -146,18 +133,6 @@ std::optional<log_level> log_level_of(std::string_view name) noexcept {
   const auto* const found = std::ranges::find(log_level_names, name);
   if (found == log_level_names.end()) return std::nullopt;
   return static_cast<log_level>(found - log_level_names.begin());
-}
-
-bool is_cacheable(std::string_view method) noexcept {
-  constexpr std::string_view methods[] = {
-      "server/discover",          "tools/list",    "prompts/list", "resources/list",
-      "resources/templates/list", "resources/read"};
-  return std::ranges::find(methods, method) != std::end(methods);
-}
-
-bool speaks_modern(const message& m) {
-  return m.params["_meta"][meta_protocol_version].exists() || m.method == "server/discover" ||
-         m.method == "subscriptions/listen";
 }
 
 server::core::core(server_options o, std::vector<tool> t, std::vector<extension> e)

@@ -5,6 +5,7 @@
 // once.
 
 #include "mcp/protocol/parameter_headers.hpp"
+#include "mcp/protocol/revision.hpp"
 #include "mcp/server/server_parts.hpp"
 
 #include <paddock/mcp/server.hpp>
@@ -19,40 +20,9 @@
 
 namespace paddock::mcp {
 
-/// In the order of time, so that < means "older than".
-enum class revision : std::uint8_t {
-  r2024_11_05,
-  r2025_03_26,
-  r2025_06_18,
-  r2025_11_25,
-  r2026_07_28
-};
-inline constexpr std::size_t revision_count = 5;
-inline constexpr revision newest_legacy = revision::r2025_11_25;
-
-[[nodiscard]] std::string_view name_of(revision r) noexcept;
-/// The legacy revision of this name.
-[[nodiscard]] std::optional<revision> legacy_revision(std::string_view name) noexcept;
-
 /// The level of this name ("debug", …, "emergency").
 [[nodiscard]] std::optional<log_level> log_level_of(std::string_view name) noexcept;
 [[nodiscard]] std::string_view name_of(log_level level) noexcept;
-
-/// "_meta" keys of the modern revision.
-inline constexpr std::string_view meta_protocol_version = "io.modelcontextprotocol/protocolVersion";
-inline constexpr std::string_view meta_client_capabilities =
-    "io.modelcontextprotocol/clientCapabilities";
-inline constexpr std::string_view meta_client_info = "io.modelcontextprotocol/clientInfo";
-inline constexpr std::string_view meta_log_level = "io.modelcontextprotocol/logLevel";
-inline constexpr std::string_view meta_server_info = "io.modelcontextprotocol/serverInfo";
-inline constexpr std::string_view meta_subscription_id = "io.modelcontextprotocol/subscriptionId";
-
-/// Whether a message is of the modern revision by itself: it claims a revision, or its method
-/// exists only there.
-[[nodiscard]] bool speaks_modern(const message& m);
-
-/// Whether the modern revision wants results of this method to say how long they may be kept.
-[[nodiscard]] bool is_cacheable(std::string_view method) noexcept;
 
 struct server::core {
   /// Precondition: nothing is wrong with them (server_parts.hpp).

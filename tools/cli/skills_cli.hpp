@@ -5,6 +5,7 @@
 // diagnostics and errors are shown.
 
 #include "cli/subcommands.hpp"
+#include "common/skill_json.hpp"
 
 #include <paddock/mcp/json.hpp>
 #include <paddock/skill/store.hpp>
@@ -38,15 +39,9 @@ struct skills_cli {
 /// The same for what the store says about a skill.
 [[nodiscard]] int fail_skill(const std::string& id, const error& e);
 
-/// The JSON object of a skill, as in the output of `list`.
-void write_skill(mcp::json_writer& out, const skill& s);
-void write_diagnostics(mcp::json_writer& out,
-                       const std::vector<frontmatter::diagnostic>& diagnostics);
 void print_line(const mcp::json_writer& out);
 /// "path:line:column: error: text [code]", as compilers write it.
 [[nodiscard]] std::string line_of(std::string_view path, const frontmatter::diagnostic& d);
-[[nodiscard]] std::string_view name_of(skill_source source);
-[[nodiscard]] std::string_view name_of(entry_kind kind);
 
 // --- the subcommands -----------------------------------------------------------------------------
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// The whole toolkit but for MCP: paths, files, text, commands, skills. For programs that use most
+/// of it; who needs one component includes that one and pays for no other.
+
+#include <paddock/base/cancellation.hpp>
+#include <paddock/base/config.hpp>
+#include <paddock/base/error.hpp>
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/file_status.hpp>
+#include <paddock/base/limits.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/exec/confinement.hpp>
+#include <paddock/exec/environment.hpp>
+#include <paddock/file/allowed_file.hpp>
+#include <paddock/file/directory.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/frontmatter/frontmatter.hpp>
+#include <paddock/frontmatter/frontmatter_yaml.hpp>
+#include <paddock/mime/mime.hpp>
+#include <paddock/path/lexical_path.hpp>
+#include <paddock/path/protected_names.hpp>
+#include <paddock/path/root.hpp>
+#include <paddock/skill/prompt.hpp>
+#include <paddock/skill/skill.hpp>
+#include <paddock/skill/store.hpp>
+#include <paddock/text/text_edit.hpp>
+#include <paddock/todo/todo.hpp>
+#include <paddock/version.hpp>
