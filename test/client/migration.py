@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""README.md's way from server-filesystem leaves out none of its tools, and leads to tools and options that there are.
+"""docs/migration.md's way from server-filesystem leaves out none of its tools, and leads to tools and options that there are.
 
-usage: migration.py README.md PADDOCK_MCP SERVER_FILESYSTEM_INDEX_JS
+usage: migration.py MIGRATION.md PADDOCK_MCP SERVER_FILESYSTEM_INDEX_JS
 """
 import pathlib
 import re
 import subprocess
 import sys
 
-readme, server, theirs = sys.argv[1:]
+page, server, theirs = sys.argv[1:]
 if not pathlib.Path(theirs).exists():
     print("server-filesystem is not installed in test/client")
     sys.exit(77)
@@ -19,8 +19,8 @@ def run(*arguments):
     return subprocess.run([server, *arguments], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
-section = pathlib.Path(readme).read_text().split("\n## Coming from another server\n")[1].split("\n## ")[0]
-rows = [row.strip("|").split("|") for row in section.split("| `server-filesystem` |")[1].splitlines() if row.startswith("| ")]
+text = pathlib.Path(page).read_text()
+rows = [row.strip("|").split("|") for row in text.split("| `server-filesystem` |")[1].splitlines() if row.startswith("| ")]
 named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row[0].split("(")[0])}
 registered = set(re.findall(r'registerTool\("([a-z_]+)"', pathlib.Path(theirs).read_text()))
 assert len(registered) > 10, "the tools of server-filesystem are registered in another way now"
@@ -30,6 +30,6 @@ ours = {line.split()[0] for line in run("--list-tools").splitlines()}
 answers = {name for row in rows for name in re.findall(r"`([a-zA-Z]+)`", row[1])}
 used = {name for name in answers if re.search("[A-Z]", name) or name in ("exec", "todo")}
 assert len(used) > 10 and used <= ours, f"there is no tool {sorted(used - ours)}"
-options = set(re.findall(r"--[a-z][a-z-]+", section))
+options = set(re.findall(r"--[a-z][a-z-]+", text))
 missing = {option for option in options if not re.search(rf"{option}(?![\w-])", run("--help"))}
 assert options and not missing, f"there is no option {sorted(missing)}"

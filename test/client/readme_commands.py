@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every command that README.md shows to a shell, run as it stands there in a directory that has what it speaks of.
+"""Every command that README.md and the pages of docs/ show to a shell, run as it stands there in a directory that has
+what it speaks of.
 
-usage: readme_commands.py README.md DIRECTORY_OF_THE_PROGRAMS
+usage: readme_commands.py DIRECTORY_OF_THE_PROGRAMS PAGE...
 
-A command that the table below does not know fails the test, so a new one must be given a way to be run.
+A command that the table below does not know fails the test, so a new one must be given a way to be run. What a
+```console shows is compared to the letter, and the fence's part in it is tried: the same command without
+`paddock exec --` must end in another way.
 """
+import contextlib
+import ctypes
+import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,15 +52,18 @@ COMMANDS = {
 ELSEWHERE = {
     "./tools/run": "tools/dev/check, on a fresh clone",
     "./tools/test": "whoever reads this",
+    "meson setup": "tools/run",
+    "meson install": "the test 'use from other builds'",
     "c++ ": "the test 'use from other builds'",
 }
 # These serve until they are asked to end.
 SERVERS = "paddock-mcp --workspace DIR --http"
+PR_SET_CHILD_SUBREAPER = 36
 NEEDS = {"paddock exec -- make": "make"}
 
 
-def commands(readme):
-    for block in re.findall(r"^```sh\n(.*?)^```", readme, re.M | re.S):
+def commands(page):
+    for block in re.findall(r"^```sh\n(.*?)^```", page, re.M | re.S):
         for line in block.splitlines():
             if command := re.sub(r"\s+#.*", "", line).strip():
                 yield command
@@ -94,31 +104,103 @@ def run(known, command, programs, words):
                               stdin=subprocess.DEVNULL, timeout=120)
 
 
-def main(readme, programs):
-    found = list(commands(pathlib.Path(readme).read_text()))
-    print(f"1..{len(found) + 1}")
+def transcripts(page):
+    """For each ```console the commands in it, with what they print."""
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.M | re.S):
+        yield [tuple(part.partition("\n")[::2]) for part in re.split(r"^\$ ", block, flags=re.M)[1:]]
+
+
+def end_all_in(directory):
+    """Ends the processes whose directory it is; true if there were some."""
+    left = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "cwd") == str(directory):
+                left.append(int(process.name))
+        except OSError: # it has ended, or is another user's
+            continue
+    for number in left:
+        os.kill(number, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(number, 0)
+    return bool(left)
+
+
+def replay(transcript, programs):
+    """(command, whether it prints what it should, what it prints) of each, in one directory."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) # what the controls leave behind is reaped here
+    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "LC_ALL": "C"}
+    with tempfile.TemporaryDirectory(prefix="paddock-readme-") as name, tempfile.TemporaryFile("w+", encoding="utf-8") as out:
+        directory = pathlib.Path(name).resolve() / "outer/workspace" # deep enough for the ways out
+        directory.mkdir(parents=True)
+
+        def printed(command):
+            out.seek(0)
+            out.truncate()
+            subprocess.run(["bash", "-c", command], cwd=directory, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                           timeout=120, env=environment)
+            out.seek(0)
+            return out.read()
+
+        for command, expected in transcript:
+            found = printed(command)
+            yield command, found == expected and not end_all_in(directory), found
+            if "paddock exec -- " in command:
+                unfenced = command.replace("paddock exec -- ", "")
+                found = printed(unfenced)
+                left = end_all_in(directory)
+                yield f"control: {unfenced}", left or found != expected, found
+
+
+def check_transcripts(pages, programs):
+    """(passed, skipped because of, description, output) of each line."""
+    for transcript in (found for page in pages for found in transcripts(page)):
+        missing = [program for program in ("pgrep", "bash") if not shutil.which(program)]
+        if missing:
+            yield True, f"{missing[0]} is not installed", "transcript", ""
+            continue
+        lines = list(replay(transcript, programs))
+        confined = not any("confinement_unavailable" in found or "layer" in found for _, _, found in lines)
+        for command, good, found in lines:
+            yield good, None if good or confined else "this system cannot confine commands", command, found
+
+
+def check_commands(found, programs):
+    """The same of each command, and the commands that are known and nowhere shown."""
     used = set()
-    for number, command in enumerate(found, 1):
+    for command in found:
         plain = command.replace("build/tools/", "")
         known = next((start for start in [*COMMANDS, *ELSEWHERE] if plain.startswith(start)), None)
         used.add(known)
         if known in ELSEWHERE:
-            print(f"ok {number} - {command} # SKIP run by {ELSEWHERE[known]}")
+            yield True, f"run by {ELSEWHERE[known]}", command, ""
         elif known in NEEDS and not shutil.which(NEEDS[known]):
-            print(f"ok {number} - {command} # SKIP {NEEDS[known]} is not installed")
+            yield True, f"{NEEDS[known]} is not installed", command, ""
         elif known is None:
-            print(f"not ok {number} - {command}: no way to run it is known")
+            yield False, None, f"{command}: no way to run it is known", ""
         else:
             words, shown = COMMANDS[known]
             done = run(known, command, programs, words)
             good = done.returncode == 0 and shown in done.stdout + done.stderr
             unconfined = "confinement_unavailable" in done.stderr
-            skipped = " # SKIP this system cannot confine commands" if unconfined else ""
-            print(f"{'ok' if good or unconfined else 'not ok'} {number} - {command}{skipped}")
-            if not good:
-                print(f"# exit {done.returncode}\n{done.stdout}{done.stderr}".replace("\n", "\n# "))
-    unused = set(COMMANDS) - used
-    print(f"{'not ok' if unused else 'ok'} {len(found) + 1} - README.md shows all that can be run {sorted(unused) or ''}")
+            yield good, "this system cannot confine commands" if unconfined else None, command, \
+                f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+    unused = sorted({*COMMANDS, *ELSEWHERE} - used)
+    yield not unused, None, f"the pages show all that can be run {unused or ''}", ""
+
+
+def main(programs, *paths):
+    pages = [pathlib.Path(path).read_text() for path in paths]
+    programs = pathlib.Path(programs).resolve()
+    found = [command for page in pages for command in commands(page)]
+    results = [*check_commands(found, programs), *check_transcripts(pages, programs)]
+    assert any(command.startswith("control: ") or skipped for _, skipped, command, _ in results), "no page shows the fence"
+    print(f"1..{len(results)}")
+    for number, (good, skipped, description, output) in enumerate(results, 1):
+        comment = f" # SKIP {skipped}" if skipped else ""
+        print(f"{'ok' if good or skipped else 'not ok'} {number} - {description.replace('#', '')}{comment}")
+        if not good and output:
+            print("# " + output.rstrip().replace("\n", "\n# "))
 
 
 main(*sys.argv[1:])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`meson install` leaves nothing out: what Meson says that it will install, beside what the README and the packages promise.
+"""`meson install` leaves nothing out: what Meson says that it will install, beside what the pages and the packages promise.
 
 usage: installed.py SOURCE BUILD
 """
@@ -19,12 +19,14 @@ PROMISED = [
     *(f"share/{folder}" for name in ("paddock", "paddock-mcp") for folder in (
         f"bash-completion/completions/{name}", f"zsh/site-functions/_{name}", rf"fish/vendor_completions\.d/{name}\.fish")),
     r"include/paddock/version\.hpp",
+    r"share/doc/paddock/README\.md", r"share/doc/paddock/bench/results\.svg",
 ]
 
 
 def main(source, build):
     headers = [path.relative_to(source).as_posix() for path in pathlib.Path(source).glob("include/paddock/**/*.hpp")]
-    expected = PROMISED + [re.escape(header) for header in headers]
+    pages = [path.relative_to(source).as_posix() for path in pathlib.Path(source, "docs").iterdir() if path.suffix != ".build"]
+    expected = PROMISED + [re.escape(header) for header in headers] + [re.escape(f"share/doc/paddock/{page}") for page in pages]
     installed = json.loads(pathlib.Path(build, "meson-info/intro-installed.json").read_text()).values()
     options = json.loads(pathlib.Path(build, "meson-info/intro-buildoptions.json").read_text())
     prefix = next(option["value"] for option in options if option["name"] == "prefix")
@@ -33,8 +35,8 @@ def main(source, build):
     problems += [f"nobody expects {there}" for there in sorted(installed)
                  if not any(re.fullmatch(path + r"(?:[.\d]*)", there) for path in expected)]
     print(*problems, sep="\n", end="\n" if problems else "")
-    print(f"{len(headers)} headers and {len(PROMISED)} other things")
-    return 1 if problems or len(headers) < 40 else 0
+    print(f"{len(headers)} headers, {len(pages)} pages and {len(PROMISED)} other things")
+    return 1 if problems or len(headers) < 40 or len(pages) < 10 else 0
 
 
 if __name__ == "__main__":

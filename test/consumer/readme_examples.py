@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The C++ programs of README.md, word for word.
+"""The C++ programs of README.md and the pages of docs/, word for word.
 
-usage: readme_examples.py extract README.md OUTPUT...    writes them, in their order, one to each output
+usage: readme_examples.py extract PAGE... -- OUTPUT...   writes them, in their order, one to each output
        readme_examples.py run NAME PROGRAM [SERVER]      runs one in a new directory and looks at what it did
 """
 import json
@@ -15,10 +15,12 @@ import tempfile
 CANNOT_RUN_HERE = 77 # what a test says that skips itself
 
 
-def extract(readme, *outputs):
-    examples = re.findall(r"^```cpp\n(.*?)^```", pathlib.Path(readme).read_text(), re.M | re.S)
+def extract(*arguments):
+    pages, outputs = arguments[:arguments.index("--")], arguments[arguments.index("--") + 1:]
+    examples = [example for page in pages
+                for example in re.findall(r"^```cpp\n(.*?)^```", pathlib.Path(page).read_text(), re.M | re.S)]
     if len(examples) != len(outputs):
-        raise SystemExit(f"{readme} has {len(examples)} C++ examples; test/consumer/meson.build names {len(outputs)}")
+        raise SystemExit(f"the pages have {len(examples)} C++ examples; test/consumer/meson.build names {len(outputs)}")
     for example, output in zip(examples, outputs):
         pathlib.Path(output).write_text(example)
 

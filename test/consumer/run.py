@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds and runs programs that use Paddock from outside, by every route that the README offers. Prints TAP.
+"""Builds and runs programs that use Paddock from outside, by every route that docs/building.md offers. Prints TAP.
 
 usage: run.py [--all] [WORK]   WORK: a directory to build in, emptied first (default: a temporary one)
 

@@ -129,7 +129,7 @@ constexpr row rows[] = {
     {"E42-pipe",          "+++++", "+++++"},
     {"E43-node",          "+--+-", "+--+-"},
     {"X-own-threads",     "++-++", "++-++"}, // not to be told from others by a filter alone
-    {"X-proc-net",        "++--+", "++--+"}, // named in the README: seen, not reached
+    {"X-proc-net",        "++--+", "++--+"}, // named in docs/confinement.md: seen, not reached
     {"X-proc-sys",        "+----", "-----"},
     {"X-new-protected",   "+++++", "+++++"}, // it is moved aside afterwards
     {"X-workspace",       "+++++", "+++++"},
@@ -406,14 +406,14 @@ TEST(ConfinementLayer, EachHasItsOwnNameAndAText) {
   EXPECT_EQ(advice(none), "");
 }
 
-TEST(ConfinementLayer, WhatIsNotHeldIsInTheReadmeInTheSameWords) {
-  std::ifstream in(PADDOCK_TEST_README);
+TEST(ConfinementLayer, WhatIsNotHeldIsInTheDocumentsInTheSameWords) {
+  std::ifstream in(PADDOCK_TEST_PAGE);
   ASSERT_TRUE(in);
-  const std::string readme{std::istreambuf_iterator<char>(in), {}};
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
   int openings = 0;
   for (const confine::layer_rule& rule : confine::layer_rules) {
     if (rule.opening == nullptr) continue;
-    EXPECT_THAT(readme, testing::HasSubstr(rule.opening));
+    EXPECT_THAT(page, testing::HasSubstr(rule.opening));
     ++openings;
   }
   EXPECT_GT(openings, 0);

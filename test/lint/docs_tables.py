@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the tables of README.md with the tables in the headers they are made from; `--write` renews them.
+"""Compares the tables of docs/ with the tables in the headers they are made from; `--write` renews them.
 
-`<!-- limits -->` … `<!-- /limits -->` comes from limits.hpp. Errors and the keys of configurations are in the manual
+`<!-- limits -->` … `<!-- /limits -->` in docs/limits.md comes from limits.hpp. Errors and the keys of configurations are in the manual
 pages, which are made from their tables too.
 """
 import difflib
@@ -33,27 +33,30 @@ def limits_table(top):
         yield f"| {text} | {number(value)} | {number(least)} | `{option}` |"
 
 
-def renewed(readme, name, lines):
+TABLES = {"limits": ("docs/limits.md", limits_table)}
+
+
+def renewed(page, text, name, lines):
     block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-    if len(block.findall(readme)) != 1:
-        raise SystemExit(f"README.md: the markers <!-- {name} --> and <!-- /{name} --> are missing or doubled")
-    return block.sub(lambda m: m[1] + "".join(line + "\n" for line in lines) + m[2], readme)
+    if len(block.findall(text)) != 1:
+        raise SystemExit(f"{page}: the markers <!-- {name} --> and <!-- /{name} --> are missing or doubled")
+    return block.sub(lambda m: m[1] + "".join(line + "\n" for line in lines) + m[2], text)
 
 
 def main(top, write):
-    path = top / "README.md"
-    old = path.read_text()
-    new = old
-    for name, table in (("limits", limits_table),):
-        new = renewed(new, name, table(top))
-    if new == old:
-        return 0
-    if write:
-        path.write_text(new)
-        return 0
-    sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), "README.md", "headers"))
-    print("README.md differs from the headers: run test/lint/docs_tables.py --write")
-    return 1
+    stale = False
+    for name, (page, table) in TABLES.items():
+        old = (top / page).read_text()
+        new = renewed(page, old, name, table(top))
+        if new == old:
+            continue
+        if write:
+            (top / page).write_text(new)
+            continue
+        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), page, "headers"))
+        print(f"{page} differs from the headers: run test/lint/docs_tables.py --write")
+        stale = True
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def words(text):
 
 def sentences(readme):
     """Of the list under "Guaranteed"."""
-    listed = re.search(r"\*\*Guaranteed\*\*\n(.*?)\n\*\*Not guaranteed\*\*", readme, re.DOTALL)
+    listed = re.search(r"\*\*Guaranteed\*\*[^\n]*\n(.*?)\n\*\*Not guaranteed\*\*", readme, re.DOTALL)
     if not listed:
         raise SystemExit('README.md: there is no list under "**Guaranteed**" that ends before "**Not guaranteed**"')
     for bullet in re.split(r"\n- ", "\n" + listed[1].strip())[1:]:

@@ -12,6 +12,7 @@ import api_docs
 import docs_tables
 import guarantees
 import include_graph
+import pages
 import sizes
 import words
 import wraps
@@ -75,7 +76,7 @@ class Wraps(unittest.TestCase):
 
 
 class Guarantees(unittest.TestCase):
-    README = "**Guaranteed**\n\n- Nothing [leaves](#x). `a` is\n  hidden.\n\n**Not guaranteed**\n"
+    README = "**Guaranteed**, as tests show:\n\n- Nothing [leaves](#x). `a` is\n  hidden.\n\n**Not guaranteed**\n"
     ROWS = "| promise | test |\n|---|---|\n| Nothing leaves. | a_test.cpp: Suite.Stays |\n| `a` is hidden. | b_test.py: test_hidden |\n"
     TREE = {"test/a_test.cpp": "TEST_F(Suite, Stays) {\n", "test/deep/b_test.py": "def test_hidden(self):\n"}
 
@@ -187,14 +188,45 @@ class DocsTables(unittest.TestCase):
         "include/paddock/base/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, 1u, "--max-a", "size of a") \\\n'
                                       "  X(b, 10'000u, 0u, \"--max-b\", \"number, of b\")\n// clang-format on\n",
     }
-    README = ("<!-- limits -->\n| limit | default | least | option |\n|---|---|---|---|\n| size of a | 2 MiB | 1 | `--max-a` |\n"
+    PAGE = ("<!-- limits -->\n| limit | default | least | option |\n|---|---|---|---|\n| size of a | 2 MiB | 1 | `--max-a` |\n"
               "| number, of b | 10,000 | 0 | `--max-b` |\n<!-- /limits -->\n")
 
     def test_tables(self):
-        self.assertEqual("", findings(docs_tables.main, self.TREE | {"README.md": self.README}, False))
-        stale = self.README.replace("2 MiB", "3 MiB")
-        self.assertIn("--write", findings(docs_tables.main, self.TREE | {"README.md": stale}, False))
-        self.assertEqual("", findings(docs_tables.main, self.TREE | {"README.md": stale}, True))
+        self.assertEqual("", findings(docs_tables.main, self.TREE | {"docs/limits.md": self.PAGE}, False))
+        stale = self.PAGE.replace("2 MiB", "3 MiB")
+        self.assertIn("--write", findings(docs_tables.main, self.TREE | {"docs/limits.md": stale}, False))
+        self.assertEqual("", findings(docs_tables.main, self.TREE | {"docs/limits.md": stale}, True))
+
+
+class Pages(unittest.TestCase):
+    README = "# A\n\nTo [b](docs/b.md), [there](docs/b.md#use-it-from-c), [below](#end) and [out](https://example.org/x).\n\n## End\n"
+    PAGE = "# B\n\n## Use it from C++\n\n![plot](../c.svg) `[no](link.md)`\n\n```sh\n# no heading\necho '[no](link.md)'\n```\n"
+    TREE = {"README.md": README, "docs/b.md": PAGE, "c.svg": "", ".github/d.md": "[up](../README.md#end)\n"}
+    CASES = {
+        "a file": ("README.md", "(docs/b.md)", "(docs/c.md)", "README.md:3: docs/c.md leads nowhere"),
+        "an anchor elsewhere": ("README.md", "use-it-from-c", "use-it-from-c++", "README.md:3: docs/b.md#use-it-from-c++ leads nowhere"),
+        "an anchor here": ("README.md", "(#end)", "(#ends)", "README.md:3: #ends leads nowhere"),
+        "a picture": ("docs/b.md", "../c.svg", "c.svg", "docs/b.md:5: c.svg leads nowhere"),
+        "a comment in code": ("README.md", "(#end)", "(docs/b.md#no-heading)", "README.md:3: docs/b.md#no-heading leads nowhere"),
+        "elsewhere": (".github/d.md", "#end", "#start", ".github/d.md:1: ../README.md#start leads nowhere"),
+        "outside": ("README.md", "(#end)", "(../../etc/hosts)", "README.md:3: ../../etc/hosts leads out of the tree"),
+        "no way": ("README.md", "(docs/b.md), [there](docs/b.md#use-it-from-c)", "(#end)", "docs/b.md: no link in README.md leads to it"),
+        "a long line": ("docs/b.md", "# B\n", "# B\n" + "b " * 61 + "\n", "docs/b.md:2: 122 columns"),
+        "a long row": ("README.md", "# A\n", "# A\n| " + "b" * 120 + " |\n", "README.md:2: 124 columns"),
+        "a long page": ("README.md", "# A\n", "# A\n" + "a\n" * 150, "README.md has 155 lines"),
+    }
+
+    def test_faults(self):
+        self.assertEqual("", findings(pages.main, self.TREE))
+        for name, (path, old, new, expected) in self.CASES.items():
+            with self.subTest(name):
+                self.assertIn(expected, findings(pages.main, self.TREE | {path: self.TREE[path].replace(old, new)}))
+
+    def test_what_is_allowed(self):
+        row = "| " + "b" * 200 + " |\n"
+        self.assertEqual("", findings(pages.main, self.TREE | {"docs/b.md": self.PAGE + row}))
+        twice = {"docs/b.md": self.PAGE + "## Twice\n\n## Twice\n\n[second](#twice-1)\n"}
+        self.assertEqual("", findings(pages.main, self.TREE | twice))
 
 
 if __name__ == "__main__":

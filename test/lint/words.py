@@ -21,7 +21,7 @@ def main(top, version):
     top, problems = pathlib.Path(top), []
     here = str(top.resolve())
     second_version = re.compile(rf"(?<![\d.]){re.escape(version)}(?![\d.])")
-    for path in [*files(top, ["include", "src", "tools", "test", "bench"], TEXT), *top_level(top)]:
+    for path in [*files(top, ["docs", "include", "src", "tools", "test", "bench"], TEXT), *top_level(top)]:
         relative = path.relative_to(top)
         if path == pathlib.Path(__file__).resolve() or path.name == "package-lock.json":
             continue
@@ -30,7 +30,7 @@ def main(top, version):
                 problems.append(f"{relative}:{number}: {found[0]!r} has no place here")
             if len(here) > 4 and here in line:
                 problems.append(f"{relative}:{number}: the path of this checkout has no place here")
-            if relative.parts[0] in ("include", "src", "tools", "README.md") and second_version.search(line):
+            if relative.parts[0] in ("docs", "include", "src", "tools", "README.md") and second_version.search(line):
                 problems.append(f"{relative}:{number}: the version is written in meson.build only")
     lock = top / "test/client/package-lock.json"
     if '"resolved"' in lock.read_text():

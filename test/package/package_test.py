@@ -91,8 +91,9 @@ class Static(unittest.TestCase):
         self.folder = next(self.root.iterdir())
 
     def test_the_archive(self):
-        names = sorted(pathlib.Path(member.name).name for member in self.members if member.isfile())
-        self.assertEqual(names, ["LICENSE", "NOTICES", "README.md", "paddock-exec-helper", "paddock-mcp"])
+        names = sorted(member.name.split("/", 1)[1] for member in self.members if member.isfile())
+        pages = [path.relative_to(TOP).as_posix() for path in (TOP / "docs").iterdir() if path.suffix != ".build"]
+        self.assertEqual(names, sorted(["LICENSE", "NOTICES", "README.md", "bench/results.svg", "paddock-exec-helper", "paddock-mcp", *pages]))
         for member in self.members:
             self.assertEqual((member.uid, member.gid), (0, 0))
             is_program = pathlib.Path(member.name).name.startswith("paddock-") or member.isdir()
@@ -191,6 +192,7 @@ class Debian(unittest.TestCase):
         for path in ("/usr/bin/paddock", "/usr/bin/paddock-mcp", "/usr/libexec/paddock/paddock-exec-helper"):
             self.assertEqual(program[path], "-rwxr-xr-x", path)
         for path in ("/usr/share/man/man1/paddock.1.gz", "/usr/share/man/man1/paddock-mcp.1.gz", "/usr/share/doc/paddock/copyright",
+                     "/usr/share/doc/paddock/README.md", "/usr/share/doc/paddock/docs/confinement.md", "/usr/share/doc/paddock/docs/skills-page.png",
                      "/usr/share/bash-completion/completions/paddock", "/usr/share/zsh/site-functions/_paddock-mcp",
                      "/usr/share/fish/vendor_completions.d/paddock.fish"):
             self.assertEqual(program[path], "-rw-r--r--", path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the X-macro tables that code, manual pages and README.md are made from."""
+"""Reads the X-macro tables that code, manual pages and docs/ are made from."""
 import pathlib
 import re
 

@@ -4,9 +4,9 @@
 /// Every bound of the toolkit, named once, with its unit in the name.
 ///
 /// The table is the single source: the aggregate `limits`, the adapter's `--max-…` options and the
-/// README's table follow from it. "Characters" are Unicode code points, as JSON Schema counts them;
-/// sizes are bytes, 1 MiB = 1024 x 1024. All bounds are inclusive: a value equal to the limit
-/// passes.
+/// table of docs/limits.md follow from it. "Characters" are Unicode code points, as JSON Schema
+/// counts them; sizes are bytes, 1 MiB = 1024 x 1024. All bounds are inclusive: a value equal to
+/// the limit passes.
 ///
 /// Thread-safety: an aggregate of numbers; copy it freely.
 

@@ -88,7 +88,7 @@ def split(root):
 
 def add_documents(name, tree):
     documents = tree / "usr/share/doc" / name
-    documents.mkdir(parents=True)
+    documents.mkdir(parents=True, exist_ok=True) # of paddock: the pages are there
     when = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(common.epoch()))
     (documents / "changelog").write_text(f"paddock ({common.version()}) unstable; urgency=medium\n\n"
                                          f"  * Release {common.version()}; see README.\n\n -- {maintainer()}  {when}\n")

@@ -13,6 +13,7 @@ SMALL = ["--buildtype=release", "-Doptimization=s", "-Db_lto=true", "-Db_pie=tru
          "-Dcpp_args=-ffunction-sections -fdata-sections", "-Dcpp_link_args=-static-pie -Wl,--gc-sections"]
 # The helper is static anyway, without the C library; the flags above are not for it.
 HELPER = ["--buildtype=release", "-Dmcp=disabled", "-Dcli=disabled", "-Dyaml=disabled", *FEATURES[3:]]
+TEXTS = ["LICENSE", "README.md", "docs/*.md", "docs/*.png", "bench/results.svg"]
 # Linked into the programs: the licence of each, beside Paddock's own.
 CONTAINED = """\
 paddock-mcp contains, in machine code, parts of these works. Their licences ask for this notice.
@@ -54,7 +55,10 @@ def make():
     folder = common.OUT / name
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(programs(), folder)
-    for text in ("LICENSE", "README.md"):
-        shutil.copyfile(common.TOP / text, folder / text)
+    for pattern in TEXTS:
+        for text in common.TOP.glob(pattern):
+            target = folder / text.relative_to(common.TOP)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(text, target)
     (folder / "NOTICES").write_text(CONTAINED)
     yield common.write_tar(common.OUT / f"{name}.tar.gz", folder)
