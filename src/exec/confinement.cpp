@@ -40,6 +40,13 @@ std::string_view advice(confinement_layer layer) noexcept {
   return "";
 }
 
+std::string_view advice(const layer_report& row) noexcept {
+  const std::string_view all = advice(row.layer);
+  return row.mechanism.find("Landlock") == std::string::npos
+             ? all
+             : all.substr(0, all.find(", or use a kernel with Landlock"));
+}
+
 std::string process_variable(const char* name) {
   const std::string_view wanted(name);
   for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr;

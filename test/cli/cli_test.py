@@ -237,6 +237,14 @@ class Exec(Cli):
         done = self.run_exec("--best-effort", "--", "sh", "-c", "echo to out; echo to err >&2")
         self.assertEqual((done.stdout, done.stderr), ("to out\n", "to err\n"))
 
+    def test_a_failure_is_explained_in_options_of_this_program(self):
+        script = "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6"
+        done = self.run_confined("--", "sh", "-c", script)
+        self.assertIn("hint: network is denied by policy: run it with --network", done.stderr)
+        self.assertIn("run it with --network", json.loads(self.run_confined("--json", "--", "sh", "-c", script).stdout)["hint"])
+        self.assertNotIn("hint", self.run_confined("--network", "--", "sh", "-c", script).stderr)
+        self.assertNotIn("hint", self.run_confined("--", "sh", "-c", "exit 6").stderr)
+
     def test_confined_by_default(self):
         done = self.run_confined("--", "cat", str(self.secret))
         self.assertNotEqual(done.returncode, 0)

@@ -116,6 +116,34 @@ constexpr hint_case hint_cases[] = {
      nullptr},
     {"two lines that have nothing to do with each other",
      "printf 'reading /etc/hosts\\nlocked: Permission denied\\n' >&2; exit 1", nullptr},
+    {"python's words for no name",
+     "echo 'NewConnectionError: [Errno -2] Name or service not known' >&2; exit 1",
+     "--allow-network"},
+    {"go's words for no name", "echo 'dial tcp: lookup proxy.golang.org: no such host' >&2; exit 1",
+     "--allow-network"},
+    {"a socket in the file system",
+     "echo 'dial unix /var/run/docker.sock: socket: permission denied' >&2; exit 1", nullptr},
+    {"a removal in a repository",
+     "echo \"rm: cannot remove 'a/r/.git/config': Device or resource busy\" >&2; exit 1",
+     "deleteDirectory with recursive true, which looks first, removes a/r "},
+    {"a removal by node",
+     "echo \"Error: EBUSY: resource busy or locked, rmdir 'r/.git'\" >&2; exit 1",
+     "deleteDirectory"},
+    {"a removal of a protected entry",
+     "echo \"rm: cannot remove '.vscode/a': Read-only file system\" >&2; exit 1",
+     "--unprotect .vscode"},
+    {"a removal of a mount of another kind",
+     "echo \"rm: cannot remove 'mnt': Device or resource busy\" >&2; exit 1", nullptr},
+    {"a move of a directory",
+     "echo \"mv: cannot move 'r' to 's': Device or resource busy\" >&2; exit 1", "moveFile"},
+    {"a move of a protected entry",
+     "echo \"mv: cannot move '.vscode' to 's': Device or resource busy\" >&2; exit 1",
+     "--unprotect .vscode"},
+    {"git after it could not write",
+     "echo 'error: cannot rebase: You have unstaged changes.' >&2; "
+     "exit 1",
+     "do not commit it"},
+    {"an operation of another kind", "echo 'kill: Operation not permitted' >&2; exit 1", nullptr},
     {"silence", "exit 1", nullptr},
     {"silence of another kind", "exit 2", nullptr},
 };
@@ -133,6 +161,72 @@ TEST_F(tools_exec, hints_follow_the_evidence) {
     else
       EXPECT_THAT(answer.message(), EndsWith(std::to_string(answer.integer("exitCode"))));
   }
+}
+
+/// Git tells of a file that it could not write, ends with 0, and would commit the old one.
+TEST_F(tools_exec, what_could_not_be_written_is_told_also_at_success) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::protected_entries).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  const std::string script =
+      "git init -q -b main && mkdir .vscode && echo 1 > .vscode/settings.json && echo 1 > a && "
+      "git add -A && git -c user.name=A -c user.email=a@b commit -qm 1 && git checkout -qb other "
+      "&& "
+      "echo 2 > .vscode/settings.json && git -c user.name=A -c user.email=a@b commit -qam 2 && "
+      "git checkout -q main";
+  mcp::workspace_options options;
+  options.confinement = confinement_policy::host();
+  serve(options);
+  const auto made = shell(script);
+  ASSERT_FALSE(made.failed) << made.json;
+  serve({});
+  const auto told = exec({.command = "git", .args = {"checkout", "other"}});
+  ASSERT_FALSE(told.failed) << told.json;
+  EXPECT_THAT(told.string("notice"),
+              AllOf(HasSubstr("not written: .vscode/settings.json (protected)"),
+                    HasSubstr("do not commit"), HasSubstr("--unprotect .vscode")));
+  const auto configured = exec({.command = "git", .args = {"branch", "-u", "main"}});
+  ASSERT_FALSE(configured.failed) << configured.json;
+  EXPECT_THAT(configured.string("notice"),
+              AllOf(HasSubstr(".git/config (protected)"), Not(HasSubstr("commit"))));
+  EXPECT_THAT(shell("git checkout -q -f main; exit 3").message(), HasSubstr("do not commit"));
+  for (const char* harmless : {"git status", "echo '.vscode: Read-only file system'"})
+    EXPECT_EQ("output", shell(harmless).keys());
+}
+
+/// What a command said that ended with 1, and the layer that was there.
+std::string hint_for(const temp_tree& tree, std::string err, std::string mechanism) {
+  const auto root = root::open(tree.path());
+  command_outcome o{.exit_code = 1};
+  o.err.head = std::move(err);
+  auto& layer = o.confinement.of(confinement_layer::file_system);
+  layer.applied = true;
+  layer.mechanism = std::move(mechanism);
+  return mcp::command_hint(*root, {.argv = {"sh"}}, o, mcp::hint_reader::model);
+}
+
+TEST_F(tools_exec, attributes_that_cannot_be_changed_are_explained) {
+  constexpr const char* landlock = "Landlock, filter of attribute calls";
+  for (const char* said : {"touch: setting times of 'new': Operation not permitted",
+                           "error: chmod on g/.git/config.lock failed: Operation not permitted",
+                           "Error: EPERM: operation not permitted, chmod 'f2'"}) {
+    EXPECT_THAT(
+        hint_for(tree, said, landlock),
+        AllOf(HasSubstr("modes, times"), HasSubstr("user namespaces"), HasSubstr("--exec host")));
+    EXPECT_EQ("", hint_for(tree, said, "mount namespace, Landlock"));
+  }
+  EXPECT_EQ("", hint_for(tree, "no such option", landlock));
+}
+
+TEST_F(tools_exec, a_workspace_of_somebody_else_is_named) {
+  constexpr uid_t other = 4711;
+  constexpr const char* said = "fatal: detected dubious ownership in repository at 'x'";
+  EXPECT_EQ("", hint_for(tree, said, "mount namespace"));
+  if (::chown(tree.path().c_str(), other, other) != 0)
+    GTEST_SKIP() << "only root may give a directory away";
+  EXPECT_THAT(hint_for(tree, said, "mount namespace"),
+              AllOf(HasSubstr("belongs to user 4711"), HasSubstr("run the server as user 4711")));
+  EXPECT_THAT(hint_for(tree, "touch: cannot touch 'a': Permission denied", "mount namespace"),
+              HasSubstr("belongs to user 4711"));
 }
 
 /// Programs that wait for a network tell nothing until they give up, which is later than a

@@ -136,7 +136,7 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
       out.line(verdict::works, subject, held_by(layer));
     else if (layer.wanted != demand::off)
       out.line(verdict::lacks, subject,
-               "missing: " + layer.missing + "; " + std::string(advice(layer.layer)));
+               "missing: " + layer.missing + "; " + std::string(advice(layer)));
     else
       out.line(verdict::lacks, subject, "off by the options");
   }

@@ -75,7 +75,7 @@ void print_layers(const confinement_report& confined) {
     if (!layer.missing.empty())
       std::printf("%31s%s\n", "",
                   ((layer.applied ? "not held: " : "missing: ") + layer.missing + "; " +
-                   std::string(advice(layer.layer)))
+                   std::string(advice(layer)))
                       .c_str());
   }
 }

@@ -86,7 +86,14 @@ void write_paths(mcp::json_writer& out, const char* key, const std::vector<std::
   out.end_array();
 }
 
-void print_json(const command_outcome& o) {
+/// What became of the command, and what paddock-mcp would tell a model beside that.
+struct finished {
+  command_outcome outcome;
+  std::string hint;
+};
+
+void print_json(const finished& done) {
+  const command_outcome& o = done.outcome;
   mcp::json_writer out;
   out.begin_object().key("exitCode").integer(exit_code_of(o));
   if (o.signal) out.key("signal").integer(*o.signal);
@@ -107,12 +114,13 @@ void print_json(const command_outcome& o) {
   write_paths(out, "ledElsewhere", o.led_elsewhere);
   out.key("confinement");
   mcp::write_confinement(out, o.confinement);
+  if (!done.hint.empty()) out.member("hint", done.hint);
   out.end_object();
   std::printf("%s\n", out.str().c_str());
 }
 
 /// The outcome of what the options ask for; complains and sets `code` when there is none.
-std::optional<command_outcome> run_it(const exec_options& options, command& run, int& code) {
+std::optional<finished> run_it(const exec_options& options, command& run, int& code) {
   std::vector<std::string_view> inherited;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     inherited.emplace_back(*entry);
@@ -135,7 +143,11 @@ std::optional<command_outcome> run_it(const exec_options& options, command& run,
     code = exit_code_of(outcome.error());
     return std::nullopt;
   }
-  return *std::move(outcome);
+  std::string hint = outcome->exit_code == 0
+                         ? mcp::command_notice(*workspace, run, *outcome)
+                         : mcp::command_hint(*workspace, run, *outcome, mcp::hint_reader::person);
+  if (hint.starts_with("; ")) hint.erase(0, 2);
+  return finished{*std::move(outcome), std::move(hint)};
 }
 
 int run_exec(const exec_options& options) {
@@ -157,7 +169,7 @@ int run_exec(const exec_options& options) {
                        ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))
                        : std::numeric_limits<std::int64_t>::max();
   if (!options.json) {
-    run.out = run.err = capture::discard;
+    run.out = capture::discard; // standard error is what a hint follows from
     run.on_output = [](output_stream stream, std::string_view bytes) {
       std::FILE* to = stream == output_stream::out ? stdout : stderr;
       std::fwrite(bytes.data(), 1, bytes.size(), to);
@@ -165,15 +177,19 @@ int run_exec(const exec_options& options) {
     };
   }
   int code = 0;
-  const auto outcome = run_it(options, run, code);
-  if (!outcome) return code;
-  if (options.json) print_json(*outcome);
-  if (!options.json)
-    for (const std::string& each : notices_of(*outcome))
-      complain(program, each);
-  if (outcome->ended == ending::timed_out && !options.json)
+  const auto done = run_it(options, run, code);
+  if (!done) return code;
+  const command_outcome& outcome = done->outcome;
+  if (options.json) {
+    print_json(*done);
+    return exit_code_of(outcome);
+  }
+  for (const std::string& each : notices_of(outcome))
+    complain(program, each);
+  if (outcome.ended == ending::timed_out)
     complain(program, "the deadline passed; everything the command had started was killed");
-  return exit_code_of(*outcome);
+  if (!done->hint.empty()) complain(program, "hint: " + done->hint);
+  return exit_code_of(outcome);
 }
 
 } // namespace

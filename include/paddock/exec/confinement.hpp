@@ -134,6 +134,9 @@ struct layer_report {
   std::string missing;   ///< why it could not be applied, or what it leaves open; empty: nothing
 };
 
+/// The same for what became of a layer: Landlock is no advice where Landlock holds it already.
+[[nodiscard]] std::string_view advice(const layer_report& row) noexcept;
+
 /// One entry per layer, in the order of the table.
 struct confinement_report {
   confinement_report() noexcept;

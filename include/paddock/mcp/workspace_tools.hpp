@@ -14,6 +14,7 @@
 
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
+#include <paddock/exec/command.hpp>
 #include <paddock/exec/confinement.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/mcp/tool.hpp>
@@ -52,6 +53,21 @@ struct workspace_options {
 /// What became of each layer of a command's confinement, as a JSON array of objects with "layer",
 /// "wanted", "applied", and where they say something "mechanism" and "missing".
 void write_confinement(json_writer& out, const confinement_report& report);
+
+/// Whose options a hint names: those of paddock-mcp, which only a person can give to the server, or
+/// those of `paddock exec`.
+enum class hint_reader : std::uint8_t { model, person };
+
+/// What a command that failed or met its deadline has run into, as far as its standard error (which
+/// has to be kept), its exit code and its name tell: "; " and advice, or nothing. Programs say such
+/// things in their own words, so this is never the reason given. What they print to standard output
+/// is content and tells nothing.
+[[nodiscard]] std::string command_hint(const root& root, const command& run,
+                                       const command_outcome& o, hint_reader reader);
+/// What a command that claims success could not write, because it is protected, as far as its
+/// standard error tells: a sentence without a full stop, or nothing.
+[[nodiscard]] std::string command_notice(const root& root, const command& run,
+                                         const command_outcome& o);
 
 /// The names of all seventeen, in order.
 [[nodiscard]] std::vector<std::string_view> workspace_tool_names();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/exec_report.hpp"
 
+#include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_hints.hpp"
 #include "mcp/tools/exec_programs.hpp"
 #include "sys/process.hpp"
@@ -74,6 +75,9 @@ tool_result command_not_started(const root& root, const error& e, const command&
                                               "call again with " +
                                               shown(instead));
   if (stage == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
+  if (stage == "execve" && e.code == error_code::permission_denied)
+    if (const auto why = attributes_hint(enforced, hint_reader::model); !why.empty())
+      return tool_result::failure(e.code, shown(program) + ": " + std::string(hint) + why);
   const bool says_all = stage == "execve" || stage == "interpreter";
   if (hint.empty() || !says_all) return failure(e, program, hint);
   return tool_result::failure(e.code, shown(program) + ": " + std::string(hint));
@@ -94,14 +98,14 @@ std::string describe(const root& root, const command& run, const command_outcome
     message +=
         "did not end within " + std::to_string(run.timeout_ms) +
         " ms and was killed with everything it had started; give a longer timeout or do less" +
-        hint_of(root, run, o);
+        command_hint(root, run, o, hint_reader::model);
   else if (o.ended == ending::cancelled)
     message += "was cancelled";
   else if (o.ended == ending::signalled)
     message += "was killed by signal " + std::to_string(o.signal.value_or(0));
   else
-    message +=
-        "ended with exit code " + std::to_string(o.exit_code.value_or(0)) + hint_of(root, run, o);
+    message += "ended with exit code " + std::to_string(o.exit_code.value_or(0)) +
+               command_hint(root, run, o, hint_reader::model);
   return message;
 }
 
@@ -112,8 +116,8 @@ error_code code_of(const command_outcome& o) {
 }
 
 /// What the fence had to do about protected names, for a model to understand; empty: nothing.
-std::string notice_of(const command_outcome& o) {
-  std::string notice;
+std::string notice_of(const root& root, const command& run, const command_outcome& o) {
+  std::string notice = o.exit_code == 0 ? command_notice(root, run, o) : std::string();
   for (const std::string& each : notices_of(o))
     (notice += notice.empty() ? "" : "; ") += each;
   return notice;
@@ -125,7 +129,7 @@ tool_result command_result(const root& root, const command& run, const command_o
                            std::size_t bytes_max) {
   object_result result;
   json_writer& out = result.writer();
-  const std::string notice = notice_of(o);
+  const std::string notice = notice_of(root, run, o);
   const auto answer = answer_of(run, o);
   if (answer || (o.ended == ending::exited && o.exit_code == 0)) {
     std::string text;

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/tools/exec_denials.hpp"
+
+#include "mcp/tools/tools.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace paddock::mcp {
+namespace {
+
+using phrases = std::initializer_list<std::string_view>;
+
+bool holds(std::string_view text, phrases wanted) {
+  return std::ranges::any_of(
+      wanted, [&](std::string_view phrase) { return text.find(phrase) != std::string_view::npos; });
+}
+
+/// Whether `matches` says so of a line of either end of standard error.
+template <class F> bool any_line(const command_outcome& o, F&& matches) {
+  for (const std::string_view text : {std::string_view(o.err.head), std::string_view(o.err.tail)})
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      if (matches(text.substr(at, end - at))) return true;
+      at = end + 1;
+    }
+  return false;
+}
+
+/// Whether `matches` says so of a word of the line that may be a path.
+template <class F> bool any_word(std::string_view line, F&& matches) {
+  constexpr std::string_view around = " \t'\"`()[]<>,;:=\r";
+  for (std::size_t at = 0; at < line.size();) {
+    at = std::min(line.find_first_not_of(around, at), line.size());
+    std::size_t end = std::min(line.find_first_of(around, at), line.size());
+    const std::string_view word = line.substr(at, end - at);
+    if (!word.empty() && matches(word)) return true;
+    at = end;
+  }
+  return false;
+}
+
+bool is_outside(const root& root, std::string_view path) {
+  return path.starts_with("../") ||
+         (path.starts_with('/') && path.size() > 1 && !strip_root_prefix(path, root.path()));
+}
+
+/// A socket has no place in the workspace and is no file: what would let a command reach it is
+/// nothing to be recommended.
+bool tells_of_socket(std::string_view line) {
+  return holds(line, {"dial unix", "unix://", "docker.sock", "ocker daemon"});
+}
+
+bool tells_of_mount(std::string_view line) {
+  return holds(line, {"ead-only file system", "EROFS", "esource busy", "EBUSY"});
+}
+
+/// A protected entry in a path, and what lies before it: "sub/" and ".git/hooks" in
+/// "sub/.git/hooks/a".
+struct protected_place {
+  std::string path; ///< as the command wrote it
+  std::string before;
+  std::string name;
+};
+
+std::optional<protected_place> place_in(const root& root, const command& run,
+                                        std::string_view word) {
+  if (const auto inside = strip_root_prefix(word, root.path()); inside && word.starts_with('/'))
+    word = *inside;
+  while (word.starts_with("./"))
+    word.remove_prefix(2);
+  const std::string whole = "/" + std::string(word) + "/";
+  for (const auto& [name, mode] : run.confinement.protected_names) {
+    const auto at = whole.find("/" + name + "/");
+    if (mode == protection::read_only && at != std::string::npos)
+      return protected_place{std::string(word), whole.substr(1, at), name};
+  }
+  return std::nullopt;
+}
+
+struct refusals {
+  std::vector<protected_place> places; ///< that could not be written, at most a few
+  bool removing = false;               ///< one that a removal met
+  bool moving = false;
+  std::string directory; ///< above what was to be removed; empty: not known
+};
+
+/// "a/b" of "a/b/.git" and of what git has in there.
+std::string above_repository(std::string_view word) {
+  const auto at = ("/" + std::string(word) + "/").find("/.git/");
+  return at == std::string::npos || at == 0 ? std::string() : std::string(word.substr(0, at - 1));
+}
+
+refusals refused_by_mounts(const root& root, const command& run, const command_outcome& o) {
+  constexpr std::size_t places_max = 5;
+  refusals met;
+  (void)any_line(o, [&](std::string_view line) {
+    if (!tells_of_mount(line)) return false;
+    const bool removes = holds(
+        line, {"cannot remove", "can't remove", "failed to remove", ", rmdir '", ", unlink '"});
+    met.removing |= removes;
+    met.moving |= holds(line, {"cannot move", "can't rename", ", rename '", "' -> '", "renaming "});
+    (void)any_word(line, [&](std::string_view word) {
+      auto place = place_in(root, run, word);
+      if (removes && met.directory.empty())
+        met.directory =
+            place ? place->before.substr(0, place->before.rfind('/')) : above_repository(word);
+      const bool is_new = place && std::ranges::find(met.places, place->path,
+                                                     &protected_place::path) == met.places.end();
+      if (is_new && met.places.size() < places_max) met.places.push_back(*std::move(place));
+      return false;
+    });
+    return false;
+  });
+  return met;
+}
+
+std::string unprotecting(hint_reader reader, const std::vector<protected_place>& places) {
+  std::string names;
+  for (const auto& each : places)
+    if (("," + names + ",").find("," + each.name + ",") == std::string::npos)
+      names += (names.empty() ? "" : ",") + each.name;
+  for (auto at = names.find(','); at != std::string::npos; at = names.find(',', at))
+    names.replace(at, 1, " --unprotect ");
+  return allowing(reader, "--unprotect", names);
+}
+
+/// Git goes on where it could not write a file, and the next commit would undo what was there.
+bool left_old(const command_outcome& o) {
+  return complains(o, {"unable to unlink old", "unable to create file", "would be overwritten by"});
+}
+
+std::string whole_directory_hint(const refusals& met, hint_reader reader) {
+  const std::string what = met.directory.empty() ? std::string("it") : shown(met.directory);
+  if (met.removing)
+    return "; a command cannot remove a directory with protected entries, and has perhaps removed "
+           "the rest of it: " +
+           (reader == hint_reader::model
+                ? "the tool deleteDirectory with recursive true, which looks first, removes " +
+                      what + " where that is allowed"
+                : "remove " + what + " with a program that is not confined");
+  return "; a command cannot move a directory with protected entries: " +
+         std::string(reader == hint_reader::model ? "the tool moveFile can, where that is allowed"
+                                                  : "move it with a program that is not confined");
+}
+
+/// Which protected entries a failed command has met, and what does it instead.
+std::string protected_hint(const root& root, const command& run, const command_outcome& o,
+                           hint_reader reader) {
+  if (!o.confinement.of(confinement_layer::protected_entries).applied) return {};
+  const refusals met = refused_by_mounts(root, run, o);
+  const bool at_top = std::ranges::any_of(
+      met.places, [](const protected_place& each) { return each.before.empty(); });
+  if ((met.removing && !met.directory.empty()) || (met.moving && !at_top))
+    return whole_directory_hint(met, reader);
+  std::string hint;
+  if (!met.places.empty()) {
+    hint = "; " + met.places.front().name +
+           " is protected, because programs outside the workspace obey it: " +
+           unprotecting(reader, met.places);
+    if (left_old(o)) hint += "; do not commit it as it is now";
+    return hint;
+  }
+  if (complains(o, {"would be overwritten by", "You have unstaged changes",
+                    "contains unstaged changes", "commit or stash them"}))
+    return "; where git status names a protected entry (such as .vscode or .gitmodules) that no "
+           "command has changed, an earlier command could not write it: do not commit it; a person "
+           "can restore it with git checkout -- PATH, or " +
+           allowing(reader, "--unprotect", "NAME");
+  return {};
+}
+
+bool tells_of_outside(const root& root, std::string_view line) {
+  return holds(line, {"ead-only file system", "ermission denied", "EROFS", "EACCES"}) &&
+         !tells_of_socket(line) &&
+         any_word(line, [&](std::string_view word) { return is_outside(root, word); });
+}
+
+bool is_asked_for_outside(const root& root, const command& run) {
+  return std::any_of(run.argv.begin() + 1, run.argv.end(),
+                     [&](const std::string& argument) { return is_outside(root, argument); });
+}
+
+/// What a command says may leave open which of two it has met.
+std::string outside_hint(const command_outcome& o, hint_reader reader) {
+  std::string hint = "; files outside the workspace are denied by policy: " +
+                     allowing(reader, "--exec-read", "PATH") + " or " +
+                     (reader == hint_reader::model ? "--exec-write PATH" : "--write PATH");
+  if (o.confinement.of(confinement_layer::protected_entries).applied &&
+      complains(o, {"Read-only file system", "read-only file system", "EROFS"}))
+    hint += "; in the workspace it may be a protected name, such as .git/config or .vscode, that "
+            "cannot be changed: " +
+            allowing(reader, "--unprotect", "NAME");
+  return hint;
+}
+
+/// Root without its privileges is like any other user.
+std::string owner_hint(const root& root, const command_outcome& o, hint_reader reader) {
+  if (!complains(o, {"ermission denied", "EACCES", "dubious ownership", "unsafe repository"}))
+    return {};
+  const auto found = root.open_beneath(".", access::inspect);
+  if (!found || found->status.uid == sys::effective_uid()) return {};
+  const std::string owner = "user " + std::to_string(found->status.uid);
+  return "; the workspace belongs to " + owner + ", but commands run as user " +
+         std::to_string(sys::effective_uid()) +
+         " without the rights of an administrator: a person can run " +
+         (reader == hint_reader::model ? "the server" : "this") + " as " + owner;
+}
+
+} // namespace
+
+bool complains(const command_outcome& o, phrases wanted) {
+  return holds(o.err.head, wanted) || holds(o.err.tail, wanted);
+}
+
+/// The words of the C library, of Node, Go and Python for a socket or an address that could not be
+/// had. A seccomp filter refuses the socket itself, so that even `listen` fails with EACCES.
+bool complains_of_network(const command_outcome& o) {
+  return any_line(o, [](std::string_view line) {
+    return !tells_of_socket(line) && holds(line, {"Network is unreachable",
+                                                  "network is unreachable",
+                                                  "ENETUNREACH",
+                                                  "name resolution",
+                                                  "Name or service not known",
+                                                  "no such host",
+                                                  "esolve host",
+                                                  "EAI_AGAIN",
+                                                  "ENOTFOUND",
+                                                  "getaddrinfo",
+                                                  "gaierror",
+                                                  "listen EACCES",
+                                                  "bind EACCES",
+                                                  "connect EACCES",
+                                                  "listen EPERM",
+                                                  "bind EPERM",
+                                                  "connect EPERM",
+                                                  "ocket: permission denied",
+                                                  "ocket: Permission denied",
+                                                  "ocket: Operation not permitted",
+                                                  "ocket: operation not permitted",
+                                                  "_socket.socket.__init__",
+                                                  "attempting to bind on address",
+                                                  "Unable to connect",
+                                                  "create socket"});
+  });
+}
+
+std::string allowing(hint_reader reader, std::string_view option, std::string_view value) {
+  struct same_option {
+    std::string_view of_server;
+    std::string_view of_command;
+  };
+  constexpr same_option same[] = {{"--allow-network", "--network"},
+                                  {"--exec-read", "--read"},
+                                  {"--exec-write", "--write"},
+                                  {"--exec host", "--host"}};
+  if (reader == hint_reader::person)
+    for (const auto& each : same)
+      if (each.of_server == option) option = each.of_command;
+  std::string text =
+      reader == hint_reader::model ? "a person can start the server with " : "run it with ";
+  text.append(option);
+  if (!value.empty()) text.append(" ").append(value);
+  return text;
+}
+
+std::string attributes_hint(const confinement_report& enforced, hint_reader reader) {
+  const layer_report& layer = enforced.of(confinement_layer::file_system);
+  if (!layer.applied || layer.mechanism.find("filter of attribute calls") == std::string::npos)
+    return {};
+  return "; this system cannot confine changes of modes, times and owners of files, so commands "
+         "cannot make them: a person can allow user namespaces (paddock doctor says how), or " +
+         allowing(reader, "--exec host").substr(reader == hint_reader::model ? 13 : 0);
+}
+
+std::string denial_hint(const root& root, const command& run, const command_outcome& o,
+                        hint_reader reader) {
+  constexpr int exit_not_executable = 126;
+  const bool is_confined = o.confinement.of(confinement_layer::file_system).applied;
+  const bool outside =
+      any_line(o, [&](std::string_view line) { return tells_of_outside(root, line); });
+  if (auto met = protected_hint(root, run, o, reader); !met.empty())
+    return !outside ? met
+                    : met + "; where it lies outside the workspace, with --exec-write PATH instead";
+  if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable)
+    if (auto attributes = attributes_hint(o.confinement, reader); !attributes.empty())
+      return attributes;
+  if (is_confined &&
+      (outside || (is_asked_for_outside(root, run) && complains(o, {"No such file", "ENOENT"}))))
+    return outside_hint(o, reader);
+  return owner_hint(root, o, reader);
+}
+
+std::string command_notice(const root& root, const command& run, const command_outcome& o) {
+  if (!o.confinement.of(confinement_layer::protected_entries).applied) return {};
+  const refusals met = refused_by_mounts(root, run, o);
+  if (met.places.empty()) return {};
+  std::string text = "not written: ";
+  bool may_be_committed = false;
+  for (const auto& each : met.places) {
+    if (&each != &met.places.front()) text += ", ";
+    text += encode_name(each.path);
+    may_be_committed |= !each.name.starts_with(".git/");
+  }
+  text += " (protected)";
+  if (may_be_committed) text += "; do not commit what is there now: it is the old content";
+  return text + "; a person can " +
+         (may_be_committed ? "git checkout or restore it, or " : "do it, or ") +
+         unprotecting(hint_reader::person, met.places).replace(0, 12, "allow it with ");
+}
+
+} // namespace paddock::mcp
