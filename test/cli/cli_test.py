@@ -307,6 +307,19 @@ class Doctor(Cli):
         self.assertRegex(done.stdout.splitlines()[-1], "^Everything that Paddock needs is here" if done.returncode == 0
                          else "^(Needed and missing:|Commands are refused here)")
 
+    def test_what_cannot_be_opened_has_its_reason_and_a_next_step(self):
+        empty = self.path("empty")
+        empty.write_text("")
+        for words, parts in [
+            (["-w", "/nonexistent"], ["no such file", "name another directory with --workspace"]),
+            (["--audit", self.workspace], ["Is a directory", "name a file"]),
+            (["--http", "127.0.0.1:0", "--http-token-file", str(empty)], ["no first line", "openssl"]),
+            (["--http", "127.0.0.1:0", "--http-token-file", self.workspace], ["Is a directory", "first line is the token"]),
+            (["--http", f"unix:{empty}"], ["no socket", "choose another one"]),
+            (["--unprotect", ".git/hook"], ["did you mean .git/hooks?"]),
+        ]:
+            self.fails(run(SERVER, "-w", self.workspace, *words) if words[0] != "-w" else run(SERVER, *words), 2, *parts)
+
     def test_every_program_says_where_the_helper_has_to_be(self):
         alone = self.path("alone")
         alone.mkdir()
@@ -320,6 +333,9 @@ class Doctor(Cli):
                      run(paddock, "call", "exec", arguments)]:
             self.assertNotEqual(done.returncode, 0, done)
             self.assertRegex(done.stdout + done.stderr, f"paddock-exec-helper is (missing: it is )?not in {alone}, not in libexec/paddock")
+        health = json.loads(run(paddock, "call", "healthCheck").stdout)
+        self.assertEqual(health["status"], "degraded")
+        self.assertIn(f"paddock-exec-helper is not in {alone}, not in libexec/paddock", health["warning"])
 
     def test_finds_the_helper_and_runs_it(self):
         done = run(PADDOCK, "doctor", "--json")

@@ -374,6 +374,11 @@ TEST_F(tools_exec, a_command_line_in_place_of_a_program_is_taken_apart) {
       {"ls | wc", {}, R"(command "sh" with args ["-c","ls | wc"])"},
       {"cd . && ls", {}, R"(command "sh" with args ["-c","cd . && ls"])"},
       {"echo 'a b'", {}, R"(command "sh" with args ["-c","echo 'a b'"])"},
+      {"FOO=1 ls", {}, "use cwd for the directory and env for variables"},
+      {"cd sub", {}, "use cwd for the directory and env for variables"},
+      {"cd", {"sub"}, "use cwd for the directory and env for variables"},
+      {"export", {"A=1"}, "use cwd for the directory and env for variables"},
+      {"FOO=1", {"ls"}, "use cwd for the directory and env for variables"},
       {"no-such-program -l", {}, nullptr},
       {"./no tool", {}, nullptr},
       {"/opt/no tool/run", {}, nullptr},
@@ -389,6 +394,11 @@ TEST_F(tools_exec, a_command_line_in_place_of_a_program_is_taken_apart) {
       EXPECT_THAT(answer.message(), AllOf(HasSubstr("no such program"), Not(HasSubstr("args"))));
   }
   EXPECT_EQ("mine\n", exec({.command = "./my tool"}).string("output"));
+  const std::string many(300, 'x');
+  EXPECT_THAT(exec({.command = "ls " + many}).message(),
+              AllOf(HasSubstr("the first word as command"), Not(HasSubstr(R"("ls" with args)"))));
+  EXPECT_THAT(exec({.command = "ls | grep " + many}).message(),
+              HasSubstr(R"(command "sh" with args ["-c", "…"])"));
 }
 
 TEST_F(tools_exec, a_refused_socket_is_put_down_to_the_network) {
@@ -562,6 +572,51 @@ TEST_F(tools_exec, a_directory_in_path_that_may_not_be_searched_hides_nothing) {
   const std::string env = R"({"PATH":)" + json_string(tree / "locked" + ":/usr/bin:/bin") + "}";
   EXPECT_FALSE(exec({.command = "true", .env = env}).failed);
   EXPECT_EQ("not_found", exec({.command = "no-such-program-here", .env = env}).error());
+}
+
+TEST_F(tools_exec, health_tells_of_commands_that_cannot_run) {
+  EXPECT_EQ("ok", call("healthCheck").string("status"));
+  mcp::workspace_options options;
+  options.confinement.read_paths = {"/no/such/path"}; // without which the layer is missing
+  serve(options);
+  const auto told = call("healthCheck");
+  EXPECT_EQ("degraded", told.string("status"));
+  EXPECT_THAT(told.string("warning"),
+              AllOf(HasSubstr("commands: are refused: file_system"), HasSubstr("--exec best")));
+  options.omit = {"exec"};
+  serve(options);
+  EXPECT_EQ("ok", call("healthCheck").string("status"));
+}
+
+TEST_F(tools_exec, a_layer_that_only_an_option_requires_leads_to_that_option) {
+  const auto root = root::open(tree.path());
+  confinement_report report;
+  auto& layer = report.of(confinement_layer::ipc);
+  layer.wanted = demand::required;
+  layer.missing = "IPC namespace: Operation not permitted";
+  EXPECT_THAT(mcp::remedy_of(report),
+              AllOf(HasSubstr("without --require-confinement"), Not(HasSubstr("--exec"))));
+  report.of(confinement_layer::network).wanted = demand::required;
+  EXPECT_THAT(mcp::remedy_of(report), HasSubstr("--exec best-effort"));
+  const auto trouble = mcp::trouble_of(*root, {}, report);
+  EXPECT_TRUE(trouble.refused);
+  EXPECT_THAT(trouble.text, HasSubstr("are refused: network"));
+}
+
+TEST_F(tools_exec, a_workspace_that_root_cannot_write_without_privileges_is_told) {
+  const auto root = root::open(tree.path());
+  confinement_report report;
+  auto& layer = report.of(confinement_layer::privileges);
+  layer.applied = true;
+  layer.mechanism = "seccomp filter, no capabilities";
+  EXPECT_EQ("", mcp::trouble_of(*root, {}, report).text);
+  if (::geteuid() != 0 || ::chown(tree.path().c_str(), 4711, 4711) != 0)
+    GTEST_SKIP() << "only root may give a directory away";
+  EXPECT_THAT(mcp::trouble_of(*root, {}, report).text,
+              AllOf(HasSubstr("belongs to user 4711"), HasSubstr("run the server as user 4711")));
+  EXPECT_FALSE(mcp::trouble_of(*root, {}, report).refused);
+  ASSERT_EQ(0, ::chmod(tree.path().c_str(), 0777));
+  EXPECT_EQ("", mcp::trouble_of(*root, {}, report).text);
 }
 
 TEST_F(tools_exec, a_missing_helper_is_for_people_to_repair) {

@@ -127,7 +127,7 @@ constexpr error_case errors[] = {
     {"list hidden", "listDirectory", R"({"path":".perstack"})", "protected", ".perstack",
      "another"},
     {"create existing", "createDirectory", R"({"path":"src"})", "already_exists", "src",
-     "already there"},
+     "already exists"},
     {"create beneath a file", "createDirectory", R"({"path":"a.txt/b"})", "not_a_directory",
      "a.txt/b", "path"},
     {"delete full directory", "deleteDirectory", R"({"path":"src"})", "not_empty", "src",

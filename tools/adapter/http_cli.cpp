@@ -4,11 +4,13 @@
 #include "common/workspace_cli.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace paddock::cli {
@@ -21,16 +23,21 @@ constexpr std::size_t token_bytes_max = 4096;
 std::optional<std::string> read_token(std::string_view program, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string token;
-  if (!file || !std::getline(file, token)) {
-    complain(program, "the token file " + path + " cannot be read; see --http-token-file");
+  const bool opened = file.is_open();
+  if (opened) std::getline(file, token);
+  if (!opened || file.bad()) {
+    complain(program, "the token file " + path + " cannot be read (" +
+                          std::generic_category().message(errno) +
+                          "); --http-token-file names a file whose first line is the token");
     return std::nullopt;
   }
   if (token.ends_with('\r')) token.pop_back();
   const bool plain =
       std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
   if (!plain || token.size() < token_bytes_min || token.size() > token_bytes_max) {
-    complain(program, "the first line of " + path +
-                          " is no token: it takes 16 to 4096 visible ASCII characters "
+    complain(program, (token.empty() ? "there is no first line in " : "the first line of ") + path +
+                          (token.empty() ? "" : " is no token") +
+                          ": it takes 16 to 4096 visible ASCII characters "
                           "(openssl rand -hex 32 prints a good one)");
     return std::nullopt;
   }
@@ -49,6 +56,8 @@ void complain_about(std::string_view program, const http_cli& from, const error&
     message.append(reason.operation);
   else if (reason.code == error_code::denied_by_policy)
     message.append(reason.operation).append("; give one with --http-token-file");
+  else if (std::string_view(reason.operation).find(' ') != std::string_view::npos)
+    message.append(reason.operation).append("; choose another one with --http");
   else if (reason.code == error_code::already_exists)
     message.append("another program has this address; choose another one with --http");
   else

@@ -14,9 +14,11 @@
 
 #include <malloc.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace {
@@ -83,7 +85,10 @@ int main(int argc, char** argv) {
   if (!audit_path.empty()) {
     audit = std::make_unique<cli::audit_log>(audit_path);
     if (!audit->good()) {
-      cli::complain(program, "the audit file " + audit_path + " cannot be opened for appending");
+      cli::complain(program, "the audit file " + audit_path + " cannot be opened for appending (" +
+                                 std::generic_category().message(errno) +
+                                 "); name a file that this user may write, in a directory that "
+                                 "exists");
       return cli::usage;
     }
     options.observer = [log = audit.get()](const mcp::call_record& record) { log->write(record); };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "self_test.hpp"
 
-#include "common/missing_helper.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/exec/command.hpp>
@@ -120,16 +119,12 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
   if (!policy || !workspace)
     return out.line(verdict::fails, "commands", "the options or the workspace cannot be used");
   const auto confined = probe_confinement(*policy, from.tools.exec_helper, workspace->descriptor());
-  if (!confined && from.tools.exec_helper.empty() && !find_command_helper())
-    return out.line(verdict::fails, "commands", helper_is_missing());
-  if (!confined)
-    return out.line(verdict::fails, "commands",
-                    explained(confined.error(), "paddock doctor says more"));
-  if (confined->satisfied())
+  const auto trouble = mcp::trouble_of(*workspace, from.tools.exec_helper, confined);
+  if (trouble.text.empty())
     out.line(verdict::works, "commands", "run with the layers below");
   else
-    out.line(verdict::fails, "commands",
-             "are refused:" + confined->unmet() + " (or serve with --exec best-effort or off)");
+    out.line(trouble.refused ? verdict::fails : verdict::lacks, "commands", trouble.text);
+  if (!confined) return;
   for (const auto& layer : confined->layers) {
     const std::string subject = "  " + std::string(wire_name(layer.layer));
     if (layer.applied)

@@ -2,7 +2,6 @@
 
 // paddock doctor: what this system offers, and what follows for Paddock.
 
-#include "common/missing_helper.hpp"
 #include "common/terminal.hpp"
 #include "subcommands.hpp"
 #include "system_probes.hpp"
@@ -108,7 +107,7 @@ void print_text(const std::vector<finding>& findings, const result<confinement_r
     print_layers(*confined);
   else if (const auto helper = find_command_helper(); !helper)
     std::printf("\nThe confinement of commands could not be tried: %s\n",
-                helper_is_missing().c_str());
+                mcp::helper_is_missing().c_str());
   else
     std::printf("\nThe confinement of commands could not be tried: %s\n",
                 std::string(text(confined.error().code)).c_str());

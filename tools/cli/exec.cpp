@@ -2,7 +2,6 @@
 
 // paddock exec: one command, confined to a workspace, for people.
 
-#include "common/missing_helper.hpp"
 #include "common/mistakes.hpp"
 #include "common/text_forms.hpp"
 #include "subcommands.hpp"
@@ -71,7 +70,7 @@ std::string why_not_started(const error& e, const command& run, const confinemen
       program_name.find('/') == std::string::npos)
     return "there is no program " + program_name + " in PATH" + words_instead(program_name);
   if (std::string_view(e.operation) == "helper" && !find_command_helper())
-    return helper_is_missing();
+    return mcp::helper_is_missing();
   if (e.code != error_code::confinement_unavailable)
     return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
   std::string message = "this system cannot confine the command:";
@@ -128,8 +127,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   const auto workspace = root::open(options.place.workspace);
   if (!environment || !workspace) {
     const error_code reason = workspace ? environment.error().code : workspace.error().code;
-    complain(program, "the workspace " + options.place.workspace +
-                          " cannot be used: " + std::string(text(reason)));
+    complain(program, unusable_workspace(options.place.workspace, reason));
     code = exit_not_started;
     return std::nullopt;
   }

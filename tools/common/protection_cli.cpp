@@ -2,6 +2,7 @@
 #include "protection_cli.hpp"
 
 #include <paddock/base/detail/ascii.hpp>
+#include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/exec/command.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -63,7 +64,11 @@ std::string check_unprotect(const protection_cli& given, const std::string& name
   }
   if (name.find(',') != std::string::npos) return name + " is not one name; repeat the option";
   if (!within.empty()) return name + " itself is not protected; in it are:" + within;
-  return name + " is not protected; the names are:" + known;
+  std::vector<std::string> listed;
+  for (const auto& each : names)
+    listed.push_back(each.name);
+  return name + " is not protected" + detail::did_you_mean(name, listed) +
+         "; the names are:" + known;
 }
 
 /// What the kernel has mapped into this process from files: executable and libraries.

@@ -325,6 +325,15 @@ void complain(std::string_view program, std::string_view message) {
                with_short_words(message).c_str());
 }
 
+std::string unusable_workspace(const std::string& path, error_code why) {
+  std::string message = "the workspace " + path + " cannot be used: " + std::string(text(why));
+  if (why == error_code::not_found)
+    return message + "; create it, or name another directory with --workspace";
+  if (why == error_code::not_a_directory || why == error_code::permission_denied)
+    return message + "; name a directory that this user may read with --workspace";
+  return message + "; " + std::string(advice(why));
+}
+
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   if (argc == 2 && argv[1] == describe_word) {
     std::printf("%s\n", describe_command_line(app).c_str());
@@ -366,8 +375,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   }
   auto opened = paddock::root::open(from.workspace, from.protected_root());
   if (!opened) {
-    complain(program, "the workspace " + from.workspace +
-                          " cannot be used: " + std::string(text(opened.error().code)));
+    complain(program, unusable_workspace(from.workspace, opened.error().code));
     return std::nullopt;
   }
   std::string unknown;

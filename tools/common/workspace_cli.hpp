@@ -76,6 +76,9 @@ void add_workspace_options(CLI::App& app, workspace_cli& target);
 /// Says that, as a warning; for programs that go on.
 void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from);
 
+/// Why that directory is no workspace, and what to do.
+std::string unusable_workspace(const std::string& path, error_code why);
+
 /// "program: message" on standard error.
 void complain(std::string_view program, std::string_view message);
 

@@ -49,6 +49,7 @@ struct parameter {
   /// Of strings, integers and booleans: clients of 2026-07-28 repeat the value in the HTTP header
   /// Mcp-Param-… of this name, for programs on the way. Nothing secret; usually empty.
   std::string_view header{};
+  std::string_view too_long_hint{}; ///< strings: what to do instead of more than characters_max
 };
 
 /// The four hints of MCP, always stated.

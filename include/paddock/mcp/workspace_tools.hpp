@@ -69,6 +69,21 @@ enum class hint_reader : std::uint8_t { model, person };
 [[nodiscard]] std::string command_notice(const root& root, const command& run,
                                          const command_outcome& o);
 
+/// What keeps commands from running, or from writing the workspace, as a sentence about them.
+struct command_trouble {
+  std::string text;     ///< "are refused: …; start the server …"; empty: nothing
+  bool refused = false; ///< none can run
+};
+
+/// What follows from a trial (probe_confinement) of the policy of commands, and from the owner of
+/// the workspace. `helper` as in command::helper.
+[[nodiscard]] command_trouble trouble_of(const root& root, const std::string& helper,
+                                         const result<confinement_report>& tried);
+/// What a person can do about required layers that are missing, in the imperative.
+[[nodiscard]] std::string remedy_of(const confinement_report& report);
+/// Where the helper program was looked for in vain, and what to do.
+[[nodiscard]] std::string helper_is_missing();
+
 /// The names of all seventeen, in order.
 [[nodiscard]] std::vector<std::string_view> workspace_tool_names();
 

@@ -123,7 +123,8 @@ std::string problem_of_scalar(const parameter& p, bool textual, json_view value)
     return " must have at least " + std::to_string(p.characters_min) + " characters";
   if (p.characters_max != 0 && characters > p.characters_max)
     return " has " + std::to_string(characters) + " characters, at most " +
-           std::to_string(p.characters_max) + " are accepted";
+           std::to_string(p.characters_max) + " are accepted" +
+           (p.too_long_hint.empty() ? "" : "; " + std::string(p.too_long_hint));
   return {};
 }
 

@@ -93,8 +93,7 @@ tool_result create_directory(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto done = paddock::create_directory(*state.root, path);
   if (!done && done.error().code == error_code::already_exists)
-    return failure(done.error(), path,
-                   "it is already there: use it if it is a directory, or choose another name");
+    return failure(done.error(), path, "use it if it is a directory, or choose another name");
   if (!done) return failure(done.error(), path);
   return object_result().path("path", *state.root, *done).take();
 }

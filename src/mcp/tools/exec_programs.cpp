@@ -3,6 +3,7 @@
 
 #include "sys/syscall.hpp"
 
+#include <paddock/exec/environment.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -206,6 +207,16 @@ std::optional<std::string> out_of_sight(const command& run, std::string_view nam
   return installed(run, name);
 }
 
+bool is_for_shell(std::string_view word) {
+  constexpr std::string_view built_in[] = {"cd",    "export", "source", ".",    "alias",
+                                           "unset", "set",    "eval",   "exec", "ulimit",
+                                           "umask", "pushd",  "popd",   "type", "exit"};
+  const std::size_t equals = word.find('=');
+  return std::ranges::find(built_in, word) != std::end(built_in) ||
+         (equals != std::string_view::npos &&
+          detail::environment::is_variable_name(word.substr(0, equals)));
+}
+
 std::string as_arguments(const root& root, const command& run, std::string_view directory) {
   const std::string& line = run.argv.front();
   const std::size_t end = line.find_first_of(" \t\n");
@@ -213,7 +224,7 @@ std::string as_arguments(const root& root, const command& run, std::string_view 
   const std::string first = line.substr(0, end);
   constexpr std::string_view of_shells = "|&;<>()$`\\\"'*?[]#~%{}\n";
   const bool is_script = line.find_first_of(of_shells) != std::string::npos;
-  const bool is_builtin = first == "cd" || first == "export" || first == "source" || first == ".";
+  const bool is_builtin = is_for_shell(first);
   const bool is_known = is_known_program(root, run, directory, first);
   if (!is_known && !(is_script && is_builtin)) return {};
   json_writer args;
@@ -231,6 +242,10 @@ std::string as_arguments(const root& root, const command& run, std::string_view 
       args.string(run.argv[i]);
   }
   args.end_array();
+  if (args.str().size() > echo_characters_max) // a part of it would be no JSON
+    return is_script || is_builtin
+               ? R"(command "sh" with args ["-c", "…"], where the second is this line)"
+               : R"(the first word as command, and each other word as one string of args)";
   json_writer program;
   program.string(is_script || is_builtin ? std::string_view("sh") : std::string_view(first));
   return "command " + program.str() + " with args " + args.str();

@@ -24,6 +24,10 @@ namespace paddock::mcp {
 /// told.
 [[nodiscard]] std::optional<std::string> out_of_sight(const command& run, std::string_view name);
 
+/// Whether the word is nothing but a command of shells, such as `cd`, or an assignment such as
+/// `CC=gcc`.
+[[nodiscard]] bool is_for_shell(std::string_view word);
+
 /// What to write instead of a command line in the place of the program; empty where its first word
 /// is no program either. `directory` is where the command was to run, relative to the root.
 [[nodiscard]] std::string as_arguments(const root& root, const command& run,

@@ -55,8 +55,7 @@ tool_result helper_does_not_run(const error& e, const command& run) {
 tool_result not_confined(const confinement_report& enforced) {
   std::string message = "this system cannot confine commands as required:";
   message += enforced.unmet();
-  message += "; do without the command, or a person can start the server with --exec best-effort "
-             "(as confined as this system allows) or --exec host (not confined)";
+  message += "; do without the command, or a person can " + remedy_of(enforced);
   return tool_result::failure(error_code::confinement_unavailable, message);
 }
 
@@ -68,12 +67,18 @@ tool_result command_not_started(const root& root, const error& e, const command&
   const std::string& program = run.argv.front();
   const std::string_view hint = remedy(e);
   const std::string_view stage = e.operation;
-  if (stage == "execve" && e.code == error_code::not_found)
+  const bool is_absent = e.code == error_code::not_found || e.code == error_code::name_too_long;
+  if (stage == "execve" && is_absent) {
+    const std::string subject = shown(program) + ": no such program; ";
     if (const auto instead = as_arguments(root, run, directory); !instead.empty())
-      return tool_result::failure(e.code, shown(program) +
-                                              ": no such program; command is the program alone, "
-                                              "call again with " +
-                                              shown(instead));
+      return tool_result::failure(
+          e.code, subject + "command is the program alone, call again with " + instead);
+    if (is_for_shell(program.substr(0, program.find_first_of(" \t"))))
+      return tool_result::failure(
+          e.code, subject +
+                      "it is for a shell: use cwd for the directory and env for variables, or "
+                      R"(command "sh" with args ["-c", "…"])");
+  }
   if (stage == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
   if (stage == "execve" && e.code == error_code::permission_denied)
     if (const auto why = attributes_hint(enforced, hint_reader::model); !why.empty())

@@ -36,7 +36,9 @@ tool_result read_too_large(std::string_view path, const root& root, std::uint64_
   if (const auto info = inspect(root, path)) size = " (" + human_size(info->status.size) + ")";
   return tool_result::failure(error_code::too_large,
                               shown(path) + size + ": the text exceeds " + human_size(bytes_max) +
-                                  " per call; read a part of it with from and to (line numbers)");
+                                  " per call; read a part of it with from and to (line numbers), "
+                                  "or where one line is longer "
+                                  "than that, with exec (head -c, cut -c)");
 }
 
 /// A file whose content says that it is of an accepted type and not too large: {"path", "mimeType",

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <string>
-#include <system_error>
 
 namespace paddock::mcp {
 namespace {
@@ -21,7 +20,12 @@ std::string megabytes(std::uint64_t bytes) {
 
 /// What the system enforces, found out by trying: by the first one who asks, and again when a path
 /// of the options came or went, or when a command met something else.
-std::optional<confinement_report> confinement_of(workspace_state& state, call& c) {
+struct confinement_state {
+  confinement_report report;
+  command_trouble trouble;
+};
+
+std::optional<confinement_state> confinement_of(workspace_state& state, call& c) {
   const confinement_policy& policy = state.options.confinement;
   if (state.options.exec == exec_mode::off || state.options.access == workspace_access::read_only)
     return std::nullopt;
@@ -31,19 +35,19 @@ std::optional<confinement_report> confinement_of(workspace_state& state, call& c
   const bool all_there = std::ranges::all_of(policy.read_paths, is_there) &&
                          std::ranges::all_of(policy.write_paths, is_there);
   const std::lock_guard guard(state.confinement_mutex);
-  if (state.confinement && all_there == state.paths_there) return state.confinement;
-  c.may_block();
-  auto found = probe_confinement(policy, state.options.exec_helper, state.root->descriptor());
-  if (!found) {
-    std::string why = "the trial failed: " + std::string(text(found.error().code));
-    if (found.error().os_errno != 0)
-      why += " (" + std::generic_category().message(found.error().os_errno) + ")";
-    state.confinement.reset(); // the next one tries again
-    return confine::describe_unknown(policy, why);
+  if (!state.confinement || all_there != state.paths_there) {
+    c.may_block();
+    auto found = probe_confinement(policy, state.options.exec_helper, state.root->descriptor());
+    if (!found) {
+      state.confinement.reset(); // the next one tries again
+      auto trouble = trouble_of(*state.root, state.options.exec_helper, found);
+      return confinement_state{confine::describe_unknown(policy, trouble.text), trouble};
+    }
+    state.paths_there = all_there;
+    state.confinement = *std::move(found);
   }
-  state.paths_there = all_there;
-  state.confinement = *std::move(found);
-  return state.confinement;
+  return confinement_state{*state.confinement,
+                           trouble_of(*state.root, state.options.exec_helper, *state.confinement)};
 }
 
 } // namespace
@@ -53,7 +57,9 @@ tool_result health_check(workspace_state& state, call& c) {
   const auto memory = sys::memory_usage();
   object_result result;
   json_writer& out = result.writer();
-  out.member("status", alive ? "ok" : "workspace_deleted");
+  const auto confined = confinement_of(state, c);
+  const bool is_degraded = confined && state.runs_commands && confined->trouble.refused;
+  out.member("status", !alive ? "workspace_deleted" : is_degraded ? "degraded" : "ok");
   out.member("workspace", encode_name(state.root->path()));
   out.member("uptime", std::to_string((sys::monotonic_ms() - state.started_ms) / 1000) + "s");
   out.key("memory").begin_object();
@@ -63,10 +69,13 @@ tool_result health_check(workspace_state& state, call& c) {
   out.key("pid").integer(sys::process_id());
   out.member("version", PADDOCK_VERSION);
   out.member("resolver", state.root->resolver() == resolver::openat2 ? "openat2" : "walker");
-  if (!state.warning.empty()) out.member("warning", encode_name(state.warning));
-  if (const auto report = confinement_of(state, c)) {
+  std::string warning = state.warning;
+  if (confined && state.runs_commands && !confined->trouble.text.empty())
+    warning += (warning.empty() ? "commands: " : "; commands: ") + confined->trouble.text;
+  if (!warning.empty()) out.member("warning", encode_name(warning));
+  if (confined) {
     out.key("confinement");
-    write_confinement(out, *report);
+    write_confinement(out, confined->report);
   }
   return result.take();
 }

@@ -44,13 +44,25 @@ constexpr parameter_row read_text_parameters[] = {
 };
 constexpr parameter_row write_parameters[] = {
     {"path", type::string, required, path_text, 1},
-    {"text", type::string, required, "The whole new content; empty to clear the file", 0,
-     &limits::write_characters_max},
+    {"text",
+     type::string,
+     required,
+     "The whole new content; empty to clear the file",
+     0,
+     &limits::write_characters_max,
+     {},
+     "write a first part, then add the rest with appendTextFile"},
 };
 constexpr parameter_row append_parameters[] = {
     {"path", type::string, required, path_text, 1},
-    {"text", type::string, required, "Text to add at the end; no newline is added", 0,
-     &limits::append_characters_max},
+    {"text",
+     type::string,
+     required,
+     "Text to add at the end; no newline is added",
+     0,
+     &limits::append_characters_max,
+     {},
+     "append it in several calls"},
 };
 constexpr parameter_row edit_parameters[] = {
     {"path", type::string, required, path_text, 1},

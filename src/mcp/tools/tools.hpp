@@ -33,8 +33,9 @@ struct workspace_state {
   std::mutex todo_mutex;
   todo_list todos;
   std::atomic<std::uint64_t> commands_running{0};
-  memory_budget memory; ///< of all calls together
-  std::string warning;  ///< about the workspace, for healthCheck; empty: none
+  memory_budget memory;       ///< of all calls together
+  std::string warning;        ///< about the workspace, for healthCheck; empty: none
+  bool runs_commands = false; ///< exec is among the tools
   std::mutex confinement_mutex;
   std::optional<confinement_report> confinement; ///< as far as is known
   bool paths_there = false;                      ///< all paths of the policy, when that was found
@@ -51,6 +52,7 @@ struct parameter_row {
   std::uint64_t characters_min = 0;
   std::uint64_t limits::* characters_max = nullptr;
   std::optional<std::int64_t> minimum = {};
+  std::string_view too_long_hint = {};
 };
 
 using tool_function = tool_result (*)(workspace_state&, call&);

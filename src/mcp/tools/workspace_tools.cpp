@@ -44,7 +44,8 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
                     .presence = p.presence,
                     .description = p.description,
                     .characters_min = p.characters_min,
-                    .minimum = p.minimum};
+                    .minimum = p.minimum,
+                    .too_long_hint = p.too_long_hint};
     if (p.characters_max != nullptr) given.characters_max = state->options.limits.*p.characters_max;
     made.parameters.push_back(given);
   }
@@ -84,8 +85,9 @@ result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
     return error{error_code::invalid_argument, 0, "tool selection"};
   }
   // Before anybody can write where it lies. Without one, each call of exec says so.
-  if (std::ranges::any_of(tools, [](const tool& made) { return made.name == "exec"; }))
-    (void)load_command_helper(state->options.exec_helper).has_value();
+  state->runs_commands =
+      std::ranges::any_of(tools, [](const tool& made) { return made.name == "exec"; });
+  if (state->runs_commands) (void)load_command_helper(state->options.exec_helper).has_value();
   if (state->options.access != workspace_access::read_only)
     if (const auto own = own_program_in(state->root->path(), state->options.exec_helper);
         !own.empty())

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+// What keeps the commands of a server from running or from writing, in the words that healthCheck
+// and --check share.
+
+#include "sys/process.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/exec/command.hpp>
+#include <paddock/mcp/workspace_tools.hpp>
+
+#include <algorithm>
+#include <system_error>
+
+namespace paddock::mcp {
+namespace {
+
+/// Whether only --require-confinement asks for what is missing.
+bool is_required_by_option_alone(const confinement_report& report) {
+  const confinement_policy usual;
+  return std::ranges::none_of(report.layers, [&](const layer_report& row) {
+    return row.wanted == demand::required && !row.applied &&
+           usual.wanted(row.layer) == demand::required;
+  });
+}
+
+/// The user who owns the workspace, where commands of root without its privileges cannot write it.
+std::optional<std::uint32_t> owner_in_the_way(const root& root, const confinement_report& report) {
+  constexpr std::uint32_t others_write = 0002;
+  const layer_report& layer = report.of(confinement_layer::privileges);
+  if (sys::effective_uid() != 0 || layer.mechanism.find("no capabilities") == std::string::npos)
+    return std::nullopt;
+  const auto found = root.open_beneath(".", access::inspect);
+  if (!found || found->status.uid == 0 || (found->status.mode & others_write) != 0)
+    return std::nullopt;
+  return found->status.uid;
+}
+
+} // namespace
+
+std::string helper_is_missing() {
+  const auto self = sys::executable_path();
+  return "paddock-exec-helper is not in " +
+         (self ? self->substr(0, self->rfind('/')) : "its own directory") +
+         ", not in libexec/paddock beside that, and not where Paddock was installed; copy it there "
+         "from the build (tools/) or the package that this program came from";
+}
+
+std::string remedy_of(const confinement_report& report) {
+  if (is_required_by_option_alone(report))
+    return "start the server without --require-confinement (these layers are then told as missing)";
+  return "start the server with --exec best-effort (as confined as this system allows) or --exec "
+         "host (not confined)";
+}
+
+command_trouble trouble_of(const root& root, const std::string& helper,
+                           const result<confinement_report>& tried) {
+  if (!tried && helper.empty() && !find_command_helper())
+    return {.text = helper_is_missing(), .refused = true};
+  if (!tried) {
+    std::string why = "the trial failed: " + std::string(text(tried.error().code));
+    if (tried.error().os_errno != 0)
+      why += " (" + std::generic_category().message(tried.error().os_errno) + ")";
+    return {.text = why + "; paddock doctor says more", .refused = true};
+  }
+  if (!tried->satisfied())
+    return {.text = "are refused:" + tried->unmet() + "; " + remedy_of(*tried), .refused = true};
+  if (const auto owner = owner_in_the_way(root, *tried))
+    return {.text = "cannot write the workspace: it belongs to user " + std::to_string(*owner) +
+                    ", and they run as root without its privileges; run the server as user " +
+                    std::to_string(*owner)};
+  return {};
+}
+
+} // namespace paddock::mcp
