@@ -3,6 +3,7 @@
 #include "exec/confinement_policy.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "exec/supervised_program.hpp"
+#include "path/directory_moves.hpp"
 #include "sys/cancellation.hpp"
 #include "sys/process.hpp"
 #include "sys/stream.hpp"
@@ -22,6 +23,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <shared_mutex>
 #include <system_error>
 #include <utility>
 
@@ -104,9 +106,9 @@ result<started_command> start(const command& asked, const entries_to_protect& en
 class command_run {
 public:
   command_run(const command& asked, const entries_to_protect& entries, started_command running,
-              int cancel_fd, std::int64_t began)
+              int cancel_fd, std::int64_t began, std::shared_lock<std::shared_timed_mutex> starting)
       : asked_(asked), entries_(entries), running_(std::move(running)), cancel_fd_(cancel_fd),
-        began_(began), wake_at_(later(began, asked.timeout_ms)),
+        began_(began), starting_(std::move(starting)), wake_at_(later(began, asked.timeout_ms)),
         buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
         out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
         err_(asked.err == capture::keep ? asked.output_bytes_max : 0) {}
@@ -135,6 +137,8 @@ private:
   started_command running_;
   int cancel_fd_;
   std::int64_t began_;
+  std::shared_lock<std::shared_timed_mutex>
+      starting_; ///< until the helper tells that what it mounts is in place
   std::int64_t wake_at_;
   std::unique_ptr<char[]> buffer_;
   output_collector out_;
@@ -208,6 +212,7 @@ void command_run::take_event() {
   const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
   const auto size = sys::recv_nowait(running_.program.channel.get(), bytes);
   if (!size && size.error().os_errno == EAGAIN) return;
+  if (starting_) starting_.unlock();
   if (!size && size.error().os_errno != ECONNRESET) // it died without having read everything
     give_up(size.error());
   else if (size && *size == sizeof received.message)
@@ -225,7 +230,10 @@ void command_run::take_event() {
 void command_run::note_confinement(const sys::exec_confined& told) {
   outcome_.confinement = confine::describe(asked_.confinement, told.taken);
   layer_report& row = outcome_.confinement.of(confinement_layer::protected_entries);
-  if (row.applied && row.missing.empty()) row.missing = entries_.unseen;
+  if (row.applied && !entries_.unseen.empty()) {
+    row.applied = false;
+    row.missing = entries_.unseen;
+  }
   if (row.applied && row.missing.empty() && told.unheld != 0)
     row.missing = "more repositories than this process may have files open (ulimit -n): what "
                   "appears in one of the others is not found where the command has moved it";
@@ -345,6 +353,7 @@ void command_run::take_output(output_stream stream, file_descriptor& from, outpu
     return;
   }
   const std::string_view bytes(buffer_.get(), *size);
+  if (starting_) starting_.unlock();
   if (asked_.on_output) asked_.on_output(stream, bytes);
   into.append(bytes);
 }
@@ -380,16 +389,21 @@ result<command_outcome> run(const command& command, const cancellation* cancel,
   constexpr unsigned attempts_max = 8;
   const int workspace = command.workspace < 0 ? command.working_directory : command.workspace;
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
-    PADDOCK_TRY(const auto watch,
-                workspace_watch::begin(workspace, command.confinement, {.again = attempt > 0}));
+    std::shared_lock starting(directory_moves());
+    PADDOCK_TRY(
+        const auto watch,
+        workspace_watch::begin(workspace, command.confinement,
+                               {.whole = command.confinement.protected_entries == demand::required,
+                                .again = attempt > 0}));
     if (is_refused_for(watch.entries(), command.confinement)) {
       if (report != nullptr)
         report->of(confinement_layer::protected_entries).missing = watch.entries().unseen;
       return error{error_code::confinement_unavailable, 0, "confinement"};
     }
     PADDOCK_TRY(auto running, start(command, watch.entries()));
-    auto outcome =
-        command_run(command, watch.entries(), std::move(running), cancel_fd, began).finish(report);
+    auto outcome = command_run(command, watch.entries(), std::move(running), cancel_fd, began,
+                               std::move(starting))
+                       .finish(report);
     if (outcome || outcome.error().code != error_code::confinement_unavailable ||
         outcome.error().os_errno != ESTALE)
       return outcome;

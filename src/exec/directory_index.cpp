@@ -33,11 +33,16 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::binary_search(names, name);
 }
 
-/// Of what git keeps for itself, only what holds other repositories.
+/// Of what git keeps for itself, only what holds other repositories. Those may be called like
+/// anything, as `objects`; but what git has in a directory of that name it calls so.
 bool may_hold_repositories(std::string_view directory, std::string_view name) {
   if (!is_of_git(directory)) return true;
   if (is_git_directory(directory)) return name == "modules" || name == "worktrees";
-  return name != "objects" && name != "refs" && name != "logs" && name != "hooks" && name != "info";
+  if (!directory.ends_with("/objects")) return true;
+  const bool is_hash = name.size() == 2 && std::ranges::all_of(name, [](char c) {
+                         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+                       });
+  return !is_hash && name != "pack" && name != "info";
 }
 
 } // namespace
@@ -48,9 +53,9 @@ std::string below(std::string_view directory, std::string_view name) {
   return path.append(name);
 }
 
-result<void> directory_index::refresh(int top) {
+result<void> directory_index::refresh(int top, std::int64_t time_ms) {
   PADDOCK_TRY([[maybe_unused]] const auto status, sys::status_at(top, "."));
-  const auto give_up_at = sys::monotonic_ms() + refresh_ms_max;
+  const auto give_up_at = sys::monotonic_ms() + time_ms;
   // Some at a time, so that each refresh gets on.
   const auto is_late = [&](std::size_t done) {
     return (done & 63U) == 63U && sys::monotonic_ms() >= give_up_at;

@@ -20,7 +20,7 @@ namespace paddock {
 class directory_index {
 public:
   static constexpr std::size_t directories_max = 50'000;
-  static constexpr std::int64_t refresh_ms_max = 250;
+  static constexpr std::int64_t refresh_ms_max = 250; ///< unless a caller can wait
 
   struct directory {
     std::vector<std::string> names;          ///< those that matter, in no order
@@ -44,7 +44,7 @@ public:
 
   /// Brings everything up to date, as far as the bounds allow: what is known first, then what is
   /// new. Errors: those of looking at the top.
-  result<void> refresh(int top);
+  result<void> refresh(int top, std::int64_t time_ms = refresh_ms_max);
   /// The next refresh lists every directory with a name that matters, whatever its times say.
   void doubt();
 

@@ -160,7 +160,8 @@ result<void> piped_program::start_supervised(const piped_start& asked,
   const auto directory = sys::openat(AT_FDCWD, where, O_PATH | O_DIRECTORY);
   if (!directory)
     return explain(why, directory.error(), start_text("the working directory", directory.error()));
-  auto watch = workspace_watch::begin(directory->get(), confinement, {.makes_own = false});
+  auto watch =
+      workspace_watch::begin(directory->get(), confinement, {.whole = true, .makes_own = false});
   if (!watch)
     return explain(why, watch.error(), start_text("the working directory", watch.error()));
   if (is_refused_for(watch->entries(), confinement))

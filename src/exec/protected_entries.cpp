@@ -12,6 +12,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <list>
 #include <mutex>
 #include <set>
@@ -22,9 +23,11 @@ namespace {
 
 using kind = sys::exec_entry;
 
-constexpr std::size_t workspaces_max = 16;     // remembered at a time
-constexpr std::size_t repositories_max = 1024; // each is some mounts for every command
-constexpr std::size_t hidden_max = 1024;       // each is a mount
+constexpr std::size_t workspaces_max = 16;       // remembered at a time
+constexpr std::size_t repositories_max = 1024;   // each is some mounts for every command
+constexpr std::size_t hidden_max = 1024;         // each is a mount
+constexpr std::size_t kept_max = 4 * hidden_max; // so is each directory that leads there
+constexpr std::int64_t whole_ms_max = 10'000;
 // What the helper takes has room for both, and for the paths of the policy.
 constexpr std::size_t repositories_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
 constexpr std::size_t hidden_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
@@ -54,6 +57,20 @@ struct object {
   std::uint64_t inode = 0;
   std::int64_t created_ns = 0; ///< 0: not told
 };
+
+std::string_view parent_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+/// The directories that lead to one, from the top, and the directory itself.
+template <class Action> void for_each_on_the_way(std::string_view directory, const Action& act) {
+  if (directory.empty()) return;
+  for (auto end = directory.find('/'); end != std::string_view::npos;
+       end = directory.find('/', end + 1))
+    act(directory.substr(0, end));
+  act(directory);
+}
 
 /// What a command could move away together with a path: the directories between the one that it may
 /// change and the path.
@@ -109,8 +126,8 @@ private:
   void add_repository(entries_to_protect& found, const std::string& path,
                       const directory_index::directory& in) const;
   void add_git_directory(entries_to_protect& found, const std::string& path) const;
-  static void add_places(entries_to_protect& found, const std::string& path,
-                         std::set<std::string>& kept);
+  static void keep_in_place(entries_to_protect& found, std::string_view directory,
+                            std::set<std::string, std::less<>>& kept);
   [[nodiscard]] std::string unseen(const omissions& without) const;
 
   const object top_;
@@ -142,9 +159,12 @@ std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
   for (protected_entry& each : found.list) {
     if (each.how != kind::hidden_name && each.how != kind::read_only_name) continue;
     const auto there = sys::status_at(workspace, each.path.c_str(), AT_SYMLINK_NOFOLLOW);
-    const bool made = origins_.is_of_running(each.path);
+    const bool is_absent = !there && (there.error().code == error_code::not_found ||
+                                      there.error().code == error_code::not_a_directory);
+    // What is hidden stays so, whoever made it.
+    const bool made = each.how != kind::hidden_name && origins_.is_of_running(each.path);
     if (there && made) each.how = kind::appeared;
-    if (!there || made) absent.insert(each.path);
+    if (is_absent || made) absent.insert(each.path);
   }
   return absent;
 }
@@ -167,21 +187,16 @@ void workspace_watch::index::add_git_directory(entries_to_protect& found,
       found.list.push_back({kind::read_only_name, below(path, name.substr(git.size() + 1))});
 }
 
-/// What leads from a repository to one within it: moved away, it would make room for another.
-/// `kept` has the repositories so far and what already stays in place.
-void workspace_watch::index::add_places(entries_to_protect& found, const std::string& path,
-                                        std::set<std::string>& kept) {
-  bool within = false;
-  for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
-    const std::string directory = path.substr(0, end);
-    if (kept.contains(directory)) {
-      within = true;
-    } else if (within) {
-      kept.insert(directory);
-      found.list.push_back({kind::in_place, directory});
-    }
-  }
-  kept.insert(path);
+/// A directory and what leads to it: moved away, by the command or beside it, they would take what
+/// is protected in them to where nobody looks, or make room for another. `kept` has what stays
+/// already.
+void workspace_watch::index::keep_in_place(entries_to_protect& found, std::string_view directory,
+                                           std::set<std::string, std::less<>>& kept) {
+  for_each_on_the_way(directory, [&](std::string_view each) {
+    if (kept.contains(each)) return;
+    kept.emplace(each);
+    found.list.push_back({kind::in_place, std::string(each)});
+  });
 }
 
 /// What stands beside a `.git`. Names that are not there are not looked for: the repository is not
@@ -254,10 +269,14 @@ std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
     std::ranges::sort(all);
   }
   std::set<std::string> chosen;
+  std::set<std::string, std::less<>> kept;
   bytes = 0;
   for (auto& [created_ns, path] : all) {
     bytes += path.size() + 2;
-    if (chosen.size() == hidden_max || bytes > hidden_bytes_max) break;
+    for_each_on_the_way(parent_of(path), [&](std::string_view each) {
+      if (!kept.contains(each)) bytes += kept.emplace(each).first->size() + 2;
+    });
+    if (chosen.size() == hidden_max || kept.size() > kept_max || bytes > hidden_bytes_max) break;
     chosen.insert(std::move(path));
   }
   without.hidden = all.size() - chosen.size();
@@ -268,7 +287,9 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
   const auto hidden = choose_hidden(workspace, without);
   const bool of_git = std::ranges::any_of(names_, is_within_git);
   std::size_t repositories = 0;
-  std::set<std::string> kept;
+  std::set<std::string, std::less<>> kept;
+  for (const protected_entry& each : found.list)
+    if (each.how == kind::in_place) kept.insert(each.path);
   std::size_t bytes = 0;
   bool is_full = false;
   const auto add = [&](auto entries_of) {
@@ -282,6 +303,8 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
       ++repositories;
       bytes += added;
     } else {
+      for (auto each = found.list.begin() + before; each != found.list.end(); ++each)
+        if (each->how == kind::in_place) kept.erase(each->path); // a hidden entry may need it
       found.list.erase(found.list.begin() + before, found.list.end());
       ++without.repositories;
     }
@@ -289,24 +312,30 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
   for (const auto& [path, in] : directories_.all()) {
     if (in.unreadable) {
       // The command may be able to unlock what it has locked, or its user owns.
-      if (hidden.contains(path))
+      if (hidden.contains(path)) {
+        keep_in_place(found, parent_of(path), kept);
         found.list.push_back({kind::hidden_entry, path});
-      else
+      } else {
         without.unreadable = true;
+      }
       continue;
     }
     for (const std::string& name : in.names)
-      if (std::string entry = below(path, name); !hidden.empty() && hidden.contains(entry))
+      if (std::string entry = below(path, name); !hidden.empty() && hidden.contains(entry)) {
+        keep_in_place(found, path, kept);
         found.list.push_back({kind::hidden_entry, std::move(entry)});
+      }
     if (!of_git) continue;
     if ((is_bare_repository(path, in) && !origins_.is_own(workspace, path)) ||
         (!is_git_directory(path) && origins_.was_of_others(in.status)))
       add([&] {
-        add_places(found, path, kept);
+        keep_in_place(found, parent_of(path), kept);
+        kept.insert(path);
         add_git_directory(found, path);
       });
     if (has(in, git) && !origins_.is_own(workspace, below(path, git)))
       add([&] {
+        keep_in_place(found, path, kept);
         kept.insert(below(path, git));
         add_repository(found, path, in);
       });
@@ -317,17 +346,26 @@ result<entries_to_protect>
 workspace_watch::index::begin(int workspace, const watch_options& options, std::uint64_t& command) {
   const std::scoped_lock lock(guard_);
   if (options.again) directories_.doubt();
-  PADDOCK_CHECK(directories_.refresh(workspace));
+  PADDOCK_CHECK(directories_.refresh(workspace, options.whole ? whole_ms_max
+                                                              : directory_index::refresh_ms_max));
+  const auto top = directories_.all().find("");
+  if (!names_.empty() && (top == directories_.all().end() || top->second.unreadable))
+    return error{error_code::permission_denied, EACCES, "workspace"}; // nothing could be protected
   entries_to_protect found;
   omissions without;
   add_top(found);
   add_all(found, workspace, without);
-  found.left_out = without.hidden + without.repositories;
   found.unseen = unseen(without);
   using enum repository_origins::look;
   origins_.looked(directories_.complete() ? complete : partial);
   auto absent = mark_appeared(workspace, found);
-  if (options.makes_own) command = origins_.begin(std::move(absent));
+  if (options.makes_own) {
+    command = origins_.begin(std::move(absent));
+  } else { // what appears meanwhile is not swept
+    std::erase_if(found.list, [&](const protected_entry& each) {
+      return each.how != kind::in_place && absent.contains(each.path);
+    });
+  }
   return found;
 }
 

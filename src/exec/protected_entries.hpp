@@ -26,17 +26,17 @@ struct protected_entry {
 struct entries_to_protect {
   std::vector<protected_entry> list; ///< in the order that the helper expects
   std::string unseen;                ///< what was not looked at, and why; empty: nothing
-  std::size_t left_out = 0;          ///< seen, but more than can be protected; `unseen` tells
 };
 
-/// Whether a layer that is required would not hold all that was seen.
+/// Whether a layer that is required would not hold for everything in the workspace.
 [[nodiscard]] inline bool is_refused_for(const entries_to_protect& entries,
                                          const confinement_policy& policy) {
-  return entries.left_out > 0 && policy.protected_entries == demand::required;
+  return !entries.unseen.empty() && policy.protected_entries == demand::required;
 }
 
 /// What else a look at the workspace is told.
 struct watch_options {
+  bool whole = false;    ///< better late than without a part of the workspace
   bool again = false;    ///< what the last look told was not there: nothing of it is believed
   bool makes_own = true; ///< what appears meanwhile is the command's; false: it runs for long
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "file/durable.hpp"
 #include "file/replace.hpp"
+#include "path/directory_moves.hpp"
 #include "path/made_parents.hpp"
 #include "sys/syscall.hpp"
 
@@ -12,7 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <utility>
@@ -231,6 +234,9 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
 
   // An edit of it must not bring the old name back.
   PADDOCK_TRY(const auto lock, lock_content(root, from.path, options.bounds));
+  std::unique_lock alone(directory_moves(), std::defer_lock);
+  if (directory && !alone.try_lock_for(std::chrono::milliseconds(directory_move_wait_ms)))
+    return refuse(error_code::timed_out, "move");
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
   if (!done && done.error().os_errno == EINVAL) {

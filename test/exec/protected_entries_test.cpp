@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -70,6 +72,43 @@ TEST_F(protected_entries_test, the_number_of_what_was_the_hosts_may_become_a_com
   }
   if (again.empty()) GTEST_SKIP() << "numbers are not used again here";
   EXPECT_FALSE(is_protected(again));
+}
+
+TEST_F(protected_entries_test, nothing_is_swept_after_a_program_that_runs_for_long) {
+  const auto watched = [](const workspace_watch& watch) {
+    return std::ranges::count_if(watch.entries().list, [](const protected_entry& each) {
+      return each.how == sys::exec_entry::hidden_name ||
+             each.how == sys::exec_entry::read_only_name || each.how == sys::exec_entry::appeared;
+    });
+  };
+  tree.directory(".vscode");
+  const auto before = watched(begin());
+  EXPECT_EQ(watched(begin({.makes_own = false})), 1); // what is there is held
+  EXPECT_GT(before, 1);                               // the control
+}
+
+TEST_F(protected_entries_test, what_leads_to_something_protected_stays_in_place) {
+  tree.directory("a/b/repo/.git");
+  tree.directory("a/c/d/.perstack");
+  tree.directory("a/e/f");
+  tree.directory("bare/x.git/objects");
+  tree.file("bare/x.git/HEAD", "");
+  const auto watch = begin();
+  std::set<std::string> kept;
+  for (const protected_entry& each : watch.entries().list)
+    if (each.how == sys::exec_entry::in_place && each.path[0] != '.') kept.insert(each.path);
+  EXPECT_EQ(kept, (std::set<std::string>{"a", "a/b", "a/b/repo", "a/c", "a/c/d", "bare"}));
+}
+
+TEST_F(protected_entries_test, what_cannot_be_looked_at_is_not_taken_for_absent) {
+  if (::geteuid() == 0) GTEST_SKIP() << "may look at everything";
+  tree.directory(".agents/sys.skills");
+  ::chmod((tree / ".agents").c_str(), 0);
+  const auto first = begin();
+  ::chmod((tree / ".agents").c_str(), 0755);
+  const auto second = begin();
+  for (const protected_entry& each : second.entries().list)
+    EXPECT_NE(each.how, sys::exec_entry::appeared) << each.path;
 }
 
 // File times may be ahead of the clock's tick, which would date what a command makes after its end.

@@ -18,10 +18,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace paddock::test {
@@ -88,6 +90,19 @@ protected:
     command asked = in_workspace(script);
     asked.confinement.protected_names = {};
     return outcome_of(asked);
+  }
+
+  /// The script, with a directory moved by somebody else before it.
+  [[nodiscard]] command after_move(const std::string& from, const std::string& to,
+                                   const std::string& script) const {
+    command asked = in_workspace("echo ready; until test -e go; do :; done; rm go; " + script);
+    asked.on_output = [this, from, to, done = std::make_shared<bool>(false)](output_stream,
+                                                                             std::string_view) {
+      if (std::exchange(*done, true)) return;
+      fs::rename(tree_ / "ws/" + from, tree_ / "ws/" + to);
+      put("go");
+    };
+    return asked;
   }
 
   void give_to(uid_t user) const {
@@ -474,14 +489,17 @@ TEST_F(Protection, WhatAppearsInARepositoryThatIsMovedIsMovedAside) {
   on_host(std::string(git) + "init -q sub && touch sub/f && git -C sub add f");
   as_everybody([&] {
     EXPECT_EQ(in_fence(evil_repository).exit_code, 0);
-    const auto done = in_fence("mv sub sub2 && echo ../../evil > sub2/.git/commondir");
+    const auto done =
+        outcome_of(after_move("sub", "sub2", "echo ../../evil > sub2/.git/commondir"));
     EXPECT_EQ(done.exit_code, 0) << done.err.text();
     ASSERT_EQ(done.moved_aside.size(), 1U);
     EXPECT_EQ(done.moved_aside[0].path, "sub2/.git/commondir");
     EXPECT_TRUE(tree_.exists("ws/" + done.moved_aside[0].moved_to));
-    const auto other = in_fence(
-        "mkdir plain && mv sub2 plain/ && cp -r plain/sub2 sub2 && echo x > sub2/.git/commondir && "
-        "echo ../../../evil > plain/sub2/.git/commondir");
+    EXPECT_EQ(in_fence("mkdir plain").exit_code, 0);
+    const auto other =
+        outcome_of(after_move("sub2", "plain/sub2",
+                              "cp -r plain/sub2 sub2 && echo x > sub2/.git/commondir && "
+                              "echo ../../../evil > plain/sub2/.git/commondir"));
     EXPECT_EQ(other.exit_code, 0) << other.err.text();
     EXPECT_EQ(other.moved_aside.size(), 2U); // in the one that was moved, and in its successor
     EXPECT_FALSE(tree_.exists("ws/sub2/.git/commondir"));
@@ -494,10 +512,13 @@ TEST_F(Protection, WhatAppearsInARepositoryThatIsMovedIsMovedAside) {
   });
   give_to(::geteuid());
   for (const bool held : {true, false}) { // the second is the control
-    const auto both = [&](const char* text) { return held ? in_fence(text) : unprotected(text); };
-    EXPECT_EQ(both(evil_repository).exit_code, 0);
-    EXPECT_EQ(both("mv sub sub2 && echo ../../evil > sub2/.git/commondir").exit_code, 0);
-    EXPECT_EQ(both("mv sub2 sub").exit_code, 0);
+    const auto both = [&](command asked) {
+      if (!held) asked.confinement.protected_names = {};
+      return outcome_of(asked).exit_code;
+    };
+    EXPECT_EQ(both(in_workspace(evil_repository)), 0);
+    EXPECT_EQ(both(after_move("sub", "sub2", "echo ../../evil > sub2/.git/commondir")), 0);
+    on_host("mv sub2 sub");
     on_host("cd sub && git status || :");
     EXPECT_EQ(tree_.exists("ws/ran"), !held);
     on_host("rm -rf evil ran");
@@ -512,7 +533,7 @@ TEST_F(Protection, MoreRepositoriesThanOpenFiles) {
   ASSERT_TRUE(eventually([&] {
     return in_fence("true").confinement.of(confinement_layer::protected_entries).missing.empty();
   }));
-  constexpr const char* attack = "ulimit -Sn; mv r0 s && echo evil > s/.git/commondir && "
+  constexpr const char* attack = "ulimit -Sn; echo evil > s/.git/commondir; "
                                  "echo evil > r1/.git/commondir";
   for (const rlim_t hard : {rlim_t{1024}, rlim_t{128}}) {
     SCOPED_TRACE(hard);
@@ -523,8 +544,8 @@ TEST_F(Protection, MoreRepositoriesThanOpenFiles) {
                     return ::setrlimit(RLIMIT_NOFILE, &few) == 0;
                   },
                   [&] {
-                    const auto done = in_fence(attack);
-                    EXPECT_EQ(done.out.text(), "128\n"); // raised for the helper only
+                    const auto done = outcome_of(after_move("r0", "s", attack));
+                    EXPECT_EQ(done.out.text(), "ready\n128\n"); // raised for the helper only
                     EXPECT_THAT(done.moved_aside, testing::SizeIs(testing::Ge(enough ? 2U : 1U)));
                     const auto& row = done.confinement.of(confinement_layer::protected_entries);
                     EXPECT_TRUE(row.applied);
@@ -713,11 +734,87 @@ TEST_F(Protection, RepositoriesAreFoundWhereverTheyAreAndWheneverTheyAppear) {
   EXPECT_TRUE(is_held("a/b/c/one")); // made by a person, between two commands
   EXPECT_EQ(in_fence("mkdir -p x && git init -q x/own && git init -q x/moved").exit_code, 0);
   EXPECT_FALSE(is_held("x/own"));
-  EXPECT_EQ(in_fence("mv a/b/c/one x/other").exit_code, 0);
+  on_host("mv a/b/c/one x/other");
   EXPECT_TRUE(is_held("x/other")); // by whatever name
   on_host("rm -rf x/own && " + std::string(git) + "init -q x/own");
   EXPECT_TRUE(is_held("x/own")); // another one of the same name
   EXPECT_FALSE(is_held("x/moved"));
+}
+
+struct way_out {
+  const char* name;
+  const char* first;  ///< what a command does
+  const char* second; ///< what the next one then could do
+};
+constexpr way_out ways_out[] = {
+    {"into_gits_own", "git init -q fresh && mv -T d fresh/.git/d && mv -T r fresh/.git/r",
+     "cat fresh/.git/d/.perstack/key; echo evil >>fresh/.git/r/.git/config"},
+    {"into_the_repository", "mv -T d .git/d; mv -T r .git/r",
+     "cat .git/d/.perstack/key; echo evil >>.git/r/.git/config"},
+    {"below_a_long_path", R"(/usr/bin/python3 -c '
+import os
+top = os.open(".", os.O_PATH)
+for i in range(22): os.mkdir("0" * 200); os.chdir("0" * 200)
+for name in "dr": os.rename(name, name, src_dir_fd=top)')",
+     R"(/usr/bin/python3 -c '
+import os
+for i in range(22): os.chdir("0" * 200)
+print(open("d/.perstack/key").read(), open("r/.git/config", "a").write("evil"))')"},
+    {"beside_a_lock", "chmod 311 .", "cat d/.perstack/key; echo evil >>r/.git/config"},
+    {"by_an_exchange", "mkdir -p e/.git e/.perstack; mv -T d f && mv -T e d",
+     "cat f/.perstack/key"},
+};
+
+TEST_F(Protection, WhatIsHeldCannotBeTakenToWhereNobodyLooks) {
+  as_everybody([&] {
+    for (const way_out& way : ways_out) {
+      SCOPED_TRACE(way.name);
+      for (const bool held : {true, false}) { // the second is the control
+        on_host("chmod 755 .; rm -rf -- * .git; " + std::string(git) + "init -q . && " + git +
+                "init -q r && mkdir -p d/.perstack && echo secret >d/.perstack/key && "
+                "stat -c %i r/.git/config >../number");
+        std::string told;
+        for (const char* script : {way.first, way.second}) {
+          command asked = in_workspace(script);
+          if (!held) asked.confinement.protected_names = {};
+          const auto r = run(asked);
+          ::close(asked.working_directory);
+          if (r) told = r->out.text() + r->err.text();
+        }
+        EXPECT_EQ(told.find("secret") != told.npos, !held) << told;
+        if (held)
+          on_host("chmod 755 . && test \"$(stat -c %i r/.git/config)\" = \"$(cat ../number)\" "
+                  "&& ! grep evil r/.git/config");
+      }
+    }
+  });
+}
+
+TEST_F(Protection, ASubmoduleMayBeCalledLikeWhatGitKeeps) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  on_host(std::string(git) + "init -q .");
+  for (const std::string name : {"hooks", "info", "logs", "objects", "refs", "lib"}) {
+    SCOPED_TRACE(name);
+    on_host(std::string(git) + "init -q --bare .git/modules/" + name);
+    const std::string attack = "echo evil >>.git/modules/" + name + "/config";
+    EXPECT_NE(in_fence(attack).exit_code, 0);
+    EXPECT_EQ(unprotected(attack).exit_code, 0); // the control
+  }
+}
+
+TEST_F(Protection, AWorkspaceThatCannotBeListedIsRefused) {
+  as_everybody([&] {
+    if (::geteuid() == 0) return; // may list everything
+    EXPECT_EQ(in_fence("chmod 311 .").exit_code, 0);
+    command asked = in_workspace("true");
+    const auto refused = run(asked);
+    ::close(asked.working_directory);
+    ::chmod((tree_ / "ws").c_str(), 0755);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, error_code::permission_denied);
+    EXPECT_STREQ(refused.error().operation, "workspace");
+    EXPECT_EQ(in_fence("true").exit_code, 0); // the control
+  });
 }
 
 TEST_F(Protection, ARepositoryStaysOneWithoutWhatGitTellsItBy) {

@@ -21,6 +21,11 @@ std::string_view remedy(const error& e) {
   const std::string_view stage = e.operation;
   if (stage == "argv") return "give a program and arguments without NUL bytes";
   if (stage == "working_directory") return "name another directory as cwd";
+  if (stage == "workspace" && e.code == error_code::permission_denied)
+    return "the workspace directory cannot be listed, so nothing in it could be protected; a "
+           "person can run chmod u+rwx on it";
+  if (stage == "workspace" && e.code == error_code::conflict)
+    return "protected entries kept changing their places; call it again";
   if (stage == "interpreter")
     return "its interpreter (the #! line) does not exist here; run the interpreter that is "
            "installed with the script as argument";
