@@ -375,12 +375,13 @@ void workspace_watch::index::end(std::uint64_t command) {
 }
 
 workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,
-                                 std::uint64_t command)
-    : index_(std::move(of)), entries_(std::move(found)), command_(command) {}
+                                 std::uint64_t command, kept_directories kept)
+    : index_(std::move(of)), entries_(std::move(found)), command_(command), kept_(std::move(kept)) {
+}
 
 workspace_watch::workspace_watch(workspace_watch&& other) noexcept
     : index_(std::move(other.index_)), entries_(std::move(other.entries_)),
-      command_(other.command_) {}
+      command_(other.command_), kept_(std::move(other.kept_)) {}
 
 workspace_watch::~workspace_watch() {
   if (index_ != nullptr) index_->end(command_);
@@ -388,7 +389,7 @@ workspace_watch::~workspace_watch() {
 
 result<workspace_watch> workspace_watch::begin(int workspace, const confinement_policy& policy,
                                                const watch_options& options) {
-  if (policy.protected_entries == demand::off) return workspace_watch(nullptr, {}, 0);
+  if (policy.protected_entries == demand::off) return workspace_watch(nullptr, {}, 0, {});
   if (!std::ranges::all_of(policy.protected_names, is_valid))
     return error{error_code::invalid_argument, 0, "policy"};
   static std::mutex guard;
@@ -412,8 +413,13 @@ result<workspace_watch> workspace_watch::begin(int workspace, const confinement_
   }
   std::uint64_t command = 0;
   PADDOCK_TRY(auto found, used->begin(workspace, options, command));
+  std::vector<std::string> kept;
+  if (options.makes_own)
+    for (const protected_entry& each : found.list)
+      if (each.how == kind::in_place || each.how == kind::repository) kept.push_back(each.path);
   add_paths(found, workspace, policy);
-  return workspace_watch(std::move(used), std::move(found), command);
+  return workspace_watch(std::move(used), std::move(found), command,
+                         kept_directories(status, std::move(kept)));
 }
 
 } // namespace paddock

@@ -6,6 +6,7 @@
 // known from one command to the next, so that only those that have changed are looked at again.
 
 #include "exec/protocol/exec_protocol.hpp"
+#include "path/directory_moves.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
@@ -60,11 +61,13 @@ public:
 
 private:
   class index;
-  workspace_watch(std::shared_ptr<index> of, entries_to_protect found, std::uint64_t command);
+  workspace_watch(std::shared_ptr<index> of, entries_to_protect found, std::uint64_t command,
+                  kept_directories kept);
 
   std::shared_ptr<index> index_; ///< null: moved from, or nothing to note
   entries_to_protect entries_;
   std::uint64_t command_ = 0;
+  kept_directories kept_;
 };
 
 } // namespace paddock

@@ -237,6 +237,8 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   std::unique_lock alone(directory_moves(), std::defer_lock);
   if (directory && !alone.try_lock_for(std::chrono::milliseconds(directory_move_wait_ms)))
     return refuse(error_code::timed_out, "move");
+  if (directory && kept_directories::contain(root.status(), from.path))
+    return refuse(error_code::conflict, "move");
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
   if (!done && done.error().os_errno == EINVAL) {

@@ -9,6 +9,8 @@
 #include "support/denied_calls.hpp"
 #include "support/process.hpp"
 
+#include <paddock/file/file.hpp>
+
 #include <gmock/gmock.h>
 
 #include <sys/resource.h>
@@ -19,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -788,6 +791,28 @@ TEST_F(Protection, WhatIsHeldCannotBeTakenToWhereNobodyLooks) {
       }
     }
   });
+}
+
+TEST_F(Protection, WhatARunningCommandKeepsStaysInPlaceForTheToolsToo) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  put("a/d/.perstack/key");
+  put("plain/d/file");
+  auto top = root::open(tree_ / "ws");
+  ASSERT_THAT(top, IsOk());
+  std::vector<std::optional<error_code>> codes;
+  command asked = in_workspace("echo ready; until test -e go; do :; done");
+  asked.on_output = [&](output_stream, std::string_view) {
+    if (tree_.exists("ws/go")) return;
+    for (const char* from : {"a/d", "a", "plain"}) {
+      const auto done = move_entry(*top, from, std::string(from) + "2");
+      codes.push_back(done ? std::nullopt : std::optional(done.error().code));
+    }
+    put("go");
+  };
+  EXPECT_EQ(outcome_of(asked).exit_code, 0);
+  EXPECT_THAT(codes, testing::ElementsAre(error_code::conflict, error_code::conflict,
+                                          std::nullopt)); // the last one is the control
+  EXPECT_THAT(move_entry(*top, "a/d", "a/e"), IsOk());
 }
 
 TEST_F(Protection, ASubmoduleMayBeCalledLikeWhatGitKeeps) {

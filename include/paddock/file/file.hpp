@@ -140,8 +140,9 @@ struct move_options {
 
 /// Renames a file, link or directory atomically, with its mode as it is; never overwrites. Missing
 /// parents of the destination are made. Errors: already_exists, not_found, workspace_root,
-/// protected_entry, write_protected, crosses_mount, invalid_argument (into itself), read_only,
-/// timed_out, cancelled.
+/// protected_entry, write_protected, crosses_mount, invalid_argument (into itself), conflict (a
+/// command of this process that runs keeps the directory in place), read_only, timed_out,
+/// cancelled.
 [[nodiscard]] result<moved> move_entry(const root& root, std::string_view source,
                                        std::string_view destination, move_options options = {});
 

@@ -154,6 +154,12 @@ tool_result move_file(workspace_state& state, call& c) {
   constexpr std::size_t half = echo_characters_max / 2 - 4;
   if (!done) {
     const std::string subject = shown(source, half) + " -> " + shown(destination, half);
+    if (std::string_view(done.error().operation) == "move" &&
+        done.error().code == error_code::conflict)
+      return tool_result::failure(error_code::conflict,
+                                  subject + ": a command that still runs keeps this "
+                                            "directory in place, because of what is in it; "
+                                            "call again when it has ended");
     if (std::string_view(done.error().operation) == "move into itself")
       return tool_result::failure(done.error().code,
                                   subject + ": a directory cannot be moved into itself; name a "
