@@ -2,6 +2,7 @@
 #include "skill_manager/config_keys.hpp"
 #include "skill_manager/config_skill.hpp"
 
+#include <paddock/path/lexical_path.hpp>
 #include <paddock/skill_manager/config.hpp>
 
 #include <algorithm>
@@ -159,6 +160,15 @@ bool is_base(const skill_entry& entry) noexcept {
   const auto* program = std::get_if<stdio_entry>(&entry.kind);
   return std::holds_alternative<base_entry>(entry.kind) ||
          (program != nullptr && program->replaces_base);
+}
+
+bool has_base(const expert& of) noexcept {
+  return std::ranges::any_of(of.skills, [](const skill_entry& entry) {
+    const auto* program = std::get_if<stdio_entry>(&entry.kind);
+    const bool is_listed_elsewhere = entry.expands_variables && program != nullptr;
+    return is_base(entry) || (is_listed_elsewhere && !program->argv.empty() &&
+                              file_name(program->argv.front()) == "paddock-mcp");
+  });
 }
 
 const expert* config::find(std::string_view name) const noexcept {

@@ -32,8 +32,7 @@ public:
       : options_(options), why_(why), on_event_(one_at_a_time(options.on_event)) {}
 
   result<manager_list> make(const config& from, const expert& of) {
-    const bool has_base = std::ranges::any_of(of.skills, is_base);
-    if (!has_base) {
+    if (!has_base(of)) {
       skill_entry whole;
       whole.name = base_skill_package;
       PADDOCK_CHECK(add_base(whole, {}));

@@ -215,6 +215,20 @@ class Servers(Experts):
         return [int(folder.name) for folder in pathlib.Path("/proc").iterdir() if folder.name.isdigit()
                 and str(self.here).encode() in self.command_line(folder)]
 
+    def test_a_server_that_is_the_base_skill_is_not_joined_by_another(self):
+        program = str(pathlib.Path(PADDOCK).with_name("paddock-mcp"))
+        if not os.path.exists(program):
+            self.skipTest("paddock-mcp is not built")
+        path = self.here / "servers.json"
+        for command, code in [(program, 0), (SERVER, 0)]:
+            arguments = ["--workspace", str(self.here)] if command == program else ["--cookie", str(self.here), "first"]
+            path.write_text(json.dumps({"mcpServers": {"s": {"command": command, "args": arguments}}}))
+            done = subprocess.run([PADDOCK, "experts", "tools", "--config", str(path), "-w", str(self.here)],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, code, done)
+            self.assertEqual(done.stdout.count("readTextFile"), 1, done)  # of the server, or of the Base Skill
+            self.assertEqual("@perstack/base" in done.stdout, command == SERVER, done)
+
     def test_names_of_tools_that_are_gone_are_warnings(self):
         path = self.here / "servers.json"
         path.write_text(json.dumps({"mcpServers": {"s": {"command": SERVER, "args": ["first", "second"],

@@ -44,7 +44,7 @@ skill_line line_of(const skill_entry& entry) {
 /// In the order in which they are started.
 std::vector<skill_line> lines_of(const expert& e) {
   std::vector<skill_line> all;
-  if (std::ranges::none_of(e.skills, is_base))
+  if (!has_base(e))
     all.push_back({skill_type::base, std::string(base_skill_package), "in this process"});
   for (const skill_entry& entry : e.skills)
     all.push_back(line_of(entry));

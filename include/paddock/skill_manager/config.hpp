@@ -120,6 +120,10 @@ struct expert {
   std::vector<setting> settings;
 };
 
+/// Whether the expert has a Base Skill of its own, so that none is added: one of the above, or
+/// paddock-mcp in a list of servers that other programs read too.
+[[nodiscard]] bool has_base(const expert& of) noexcept;
+
 struct config_problem {
   std::string file;
   unsigned line = 0; ///< 0: of the file as a whole
