@@ -4,6 +4,7 @@
 #include "exec/protocol/exec_protocol.hpp"
 #include "exec/supervised_program.hpp"
 #include "path/directory_moves.hpp"
+#include "path/name_rules.hpp"
 #include "sys/cancellation.hpp"
 #include "sys/process.hpp"
 #include "sys/stream.hpp"
@@ -75,6 +76,8 @@ std::int64_t later(std::int64_t time_ms, std::int64_t by_ms) {
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   return by_ms > never - time_ms ? never : time_ms + by_ms;
 }
+
+static_assert(moved_aside_mark == sys::moved_aside_mark);
 
 struct started_command {
   supervised_program program;
@@ -259,7 +262,10 @@ void command_run::apply(const sys::exec_appeared_elsewhere& told) {
 }
 
 void command_run::note_appeared(const std::string& path, const sys::exec_appeared& told) {
-  appeared_entry entry{.path = path, .moved_to = {}, .os_errno = told.os_errno};
+  appeared_entry entry{.path = path, .moved_to = {}, .os_errno = told.os_errno, .rule = {}};
+  const auto& rules = asked_.confinement.protected_names;
+  if (told.index < entries_.list.size() && entries_.list[told.index].rule < rules.size())
+    entry.rule = rules[entries_.list[told.index].rule];
   if (told.os_errno == 0) {
     std::array<char, 17> digits{};
     (void)std::snprintf(digits.data(), digits.size(), "%08x%08x", told.suffix[0], told.suffix[1]);

@@ -96,7 +96,7 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
   std::string strings;
   append(strings, policy.read_paths);
   append(strings, policy.write_paths);
-  for (const auto& [how, path] : entries.list)
+  for (const auto& [how, path, rule] : entries.list)
     (strings += static_cast<char>(how)).append(path.c_str(), path.size() + 1);
   append(strings, std::array{policy.search_path, policy.home});
   if (strings.size() > sys::exec_policy_bytes_max - sizeof(sys::exec_policy)) return unusable;

@@ -170,21 +170,23 @@ std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
 }
 
 void workspace_watch::index::add_top(entries_to_protect& found) const {
-  for (const auto& [name, mode] : names_) {
+  for (std::size_t rule = 0; rule < names_.size(); ++rule) {
+    const auto& [name, mode] = names_[rule];
     if (first_part(name) == git && name != git) continue; // where there is a repository
     for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
       found.list.push_back({kind::in_place, name.substr(0, slash)});
     found.list.push_back(
-        {mode == protection::hidden ? kind::hidden_name : kind::read_only_name, name});
+        {mode == protection::hidden ? kind::hidden_name : kind::read_only_name, name, rule});
   }
 }
 
 void workspace_watch::index::add_git_directory(entries_to_protect& found,
                                                const std::string& path) const {
   found.list.push_back({kind::repository, path});
-  for (const auto& [name, mode] : names_)
-    if (is_within_git({name, mode}))
-      found.list.push_back({kind::read_only_name, below(path, name.substr(git.size() + 1))});
+  for (std::size_t rule = 0; rule < names_.size(); ++rule)
+    if (is_within_git(names_[rule]))
+      found.list.push_back(
+          {kind::read_only_name, below(path, names_[rule].name.substr(git.size() + 1)), rule});
 }
 
 /// A directory and what leads to it: moved away, by the command or beside it, they would take what
@@ -205,15 +207,16 @@ void workspace_watch::index::add_repository(entries_to_protect& found, const std
                                             const directory_index::directory& in) const {
   add_git_directory(found, below(path, git));
   if (path.empty()) return; // the top has them all
-  for (const auto& [name, mode] : names_)
-    if (mode == protection::read_only && first_part(name) != git &&
+  for (std::size_t rule = 0; rule < names_.size(); ++rule)
+    if (const auto& [name, mode] = names_[rule];
+        mode == protection::read_only && first_part(name) != git &&
         std::ranges::any_of(in.names, [&, first = first_part(name)](const std::string& there) {
           return same_folded(there, first);
         })) {
       for (auto slash = name.find('/'); slash != std::string::npos;
            slash = name.find('/', slash + 1))
         found.list.push_back({kind::in_place, below(path, name.substr(0, slash))});
-      found.list.push_back({kind::read_only_name, below(path, name)});
+      found.list.push_back({kind::read_only_name, below(path, name), rule});
     }
 }
 

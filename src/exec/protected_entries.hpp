@@ -22,6 +22,7 @@ namespace paddock {
 struct protected_entry {
   sys::exec_entry how{};
   std::string path;
+  std::size_t rule = SIZE_MAX; ///< which of the policy's names it is of; too large: of none
 };
 
 struct entries_to_protect {

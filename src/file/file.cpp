@@ -226,6 +226,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   made_parents fresh(root, to);
   if (to.existing) return error{error_code::already_exists, EEXIST, "move"};
   if (to.directory && !directory) return refuse(error_code::not_a_directory, "move");
+  PADDOCK_CHECK(root.check_movable(from.path, to.path, from.existing->kind));
 
   // What is moved must not be found in a directory that is not there.
   if (options.durability != durability::none) PADDOCK_CHECK(sync_made_parents(root, to));

@@ -13,6 +13,12 @@ inline constexpr std::string_view git_directory = ".git";
 /// By which git tells a repository. `commondir` stands for a worktree's.
 inline constexpr std::string_view git_marks[] = {"HEAD", "objects", "commondir"};
 
+/// Where it keeps those of submodules and worktrees, within a repository.
+inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};
+
+/// Without these git takes a directory for no repository, and goes on looking above it.
+inline constexpr std::string_view git_directories[] = {"objects", "refs"};
+
 /// Whether the last component of the path is such a directory.
 constexpr bool is_git_directory(std::string_view path) {
   return path == git_directory || path.ends_with("/.git");

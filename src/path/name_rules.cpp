@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace paddock {
@@ -64,16 +65,26 @@ std::vector<std::string_view> parts_of(std::string_view path) {
   return parts;
 }
 
-/// The same text for as long as the process lives, so that an error can point to it. There are as
-/// many as lists name.
-const char* kept(std::string_view name) {
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view each) { return same_folded(name, each); });
+}
+
+bool begins_with(std::span<const std::string_view> parts, std::span<const std::string_view> rule) {
+  return parts.size() >= rule.size() &&
+         std::ranges::equal(parts.first(rule.size()), rule,
+                            [](auto part, auto of_rule) { return same_folded(part, of_rule); });
+}
+
+constexpr const char* git_head = ".git/HEAD";
+
+} // namespace
+
+const char* kept_name(std::string_view name) {
   static std::mutex guard;
   static auto& names = *new std::set<std::string, std::less<>>;
   const std::scoped_lock lock(guard);
   return names.emplace(name).first->c_str();
 }
-
-} // namespace
 
 std::vector<protected_name> usual_protected_names() {
   return {
@@ -92,6 +103,18 @@ bool unprotect(std::vector<protected_name>& names, std::string_view name) {
   return std::erase_if(names, [&](const protected_name& each) { return each.name == name; }) > 0;
 }
 
+bool is_usual(const protected_name& rule) {
+  const auto usual = usual_protected_names();
+  return std::ranges::find(usual, rule) != usual.end();
+}
+
+std::string how_to_allow(const protected_name& rule) {
+  if (rule.mode == protection::hidden || rule.name.empty()) return {};
+  if (rule.name == git_own_name) return "git keeps its own there; use git through exec";
+  if (is_usual(rule)) return "a person can allow it with --unprotect " + rule.name;
+  return "--protect " + rule.name + " was given at the start";
+}
+
 bool is_valid(const protected_name& name) noexcept {
   std::string_view rest = name.name;
   if (rest.empty() || rest.size() > path_bytes_max || rest.front() == '/' || rest.back() == '/' ||
@@ -105,22 +128,40 @@ bool is_valid(const protected_name& name) noexcept {
   return count == 1 || name.mode == protection::read_only;
 }
 
-bool same_folded(std::string_view name, std::string_view plain) {
-  if (detail::equal_ignoring_ascii_case(name, plain)) return true;
+namespace {
+
+/// Null: it stays something else than ASCII.
+std::optional<std::string> fold(std::string_view name) {
   std::string folded;
   for (std::string_view rest = name; !rest.empty();) {
     const auto next = detail::first_sequence(rest);
-    if (next.state != detail::utf8_state::complete) return false;
+    if (next.state != detail::utf8_state::complete) return std::nullopt;
     const auto sequence = rest.substr(0, next.size);
     if (next.size == 1)
       folded += sequence;
     else if (!append_folded(folded, sequence))
-      return false;
+      return std::nullopt;
     rest.remove_prefix(next.size);
   }
   while (folded.ends_with('.') || folded.ends_with(' '))
     folded.pop_back();
-  return detail::equal_ignoring_ascii_case(folded, plain);
+  return folded;
+}
+
+/// Also what was moved aside from there.
+bool is_or_was(std::string_view name, std::string_view hidden) {
+  const auto rest = name.size() > hidden.size() ? name.substr(hidden.size()) : std::string_view();
+  const bool was =
+      detail::equal_ignoring_ascii_case(rest.substr(0, moved_aside_mark.size()), moved_aside_mark);
+  return detail::equal_ignoring_ascii_case(name.substr(0, was ? hidden.size() : name.npos), hidden);
+}
+
+} // namespace
+
+bool same_folded(std::string_view name, std::string_view plain) {
+  if (detail::equal_ignoring_ascii_case(name, plain)) return true;
+  const auto folded = fold(name);
+  return folded && detail::equal_ignoring_ascii_case(*folded, plain);
 }
 
 result<name_rules> name_rules::make(std::span<const protected_name> names) {
@@ -129,7 +170,7 @@ result<name_rules> name_rules::make(std::span<const protected_name> names) {
     if (!is_plain(static_cast<char>(c))) made.table_[c] = odd;
   for (const auto& each : names) {
     if (!is_valid(each)) return error{error_code::invalid_name, 0, "protected name"};
-    const char* name = kept(each.name);
+    const char* name = kept_name(each.name);
     for (const char first : {detail::ascii_lower(*name), detail::ascii_upper(*name)})
       made.table_[static_cast<unsigned char>(first)] |= begins;
     if (each.mode == protection::hidden) {
@@ -139,11 +180,13 @@ result<name_rules> name_rules::make(std::span<const protected_name> names) {
     auto parts = parts_of(name);
     const bool anywhere = parts.size() > 1 && parts.front() == repository;
     if (anywhere) made.note_in_git(parts[1]);
-    made.read_only_.push_back({name, std::move(parts), anywhere});
+    made.guards_git_ = made.guards_git_ || anywhere;
+    made.read_only_.push_back({name, name, std::move(parts), anywhere});
   }
-  if (std::ranges::any_of(made.read_only_, &rule::anywhere))
-    for (const std::string_view mark : git_marks)
-      made.note_in_git(mark);
+  if (!made.guards_git_) return made;
+  made.read_only_.push_back({git_head, git_own_name, parts_of(git_head), true});
+  for (const std::string_view mark : git_marks)
+    made.note_in_git(mark);
   return made;
 }
 
@@ -153,9 +196,11 @@ void name_rules::note_in_git(std::string_view part) {
 }
 
 bool name_rules::is_hidden(std::string_view component) const {
-  return could_concern(component) && std::ranges::any_of(hidden_, [&](const char* name) {
-           return same_folded(component, name);
-         });
+  if (hidden_.empty() || !could_concern(component)) return false;
+  const auto folded = fold(component);
+  return std::ranges::any_of(hidden_, [&](const char* name) {
+    return is_or_was(component, name) || (folded && is_or_was(*folded, name));
+  });
 }
 
 bool name_rules::leads_through_hidden(std::string_view path) const {
@@ -174,43 +219,64 @@ const char* name_rules::find_of_repository(
     if (same_folded(parts[at], repository)) return nullptr; // its name says what it is
     const auto begin = static_cast<std::size_t>(parts[at].data() - resolved.data());
     const auto directory = resolved.substr(0, begin == 0 ? 0 : begin - 1);
+    const auto from_here = std::span(parts).subspan(at);
+    const auto named = std::ranges::find_if(read_only_, [&](const rule& each) {
+      return each.anywhere && begins_with(from_here, std::span(each.parts).subspan(1));
+    });
     // Without these it would be taken for no repository, and then for one again.
-    const bool is_mark =
-        at + 1 == parts.size() && std::ranges::any_of(git_marks, [&](std::string_view mark) {
-          return same_folded(parts[at], mark);
-        });
-    for (const rule& each : read_only_) {
-      if (!each.anywhere || each.parts.size() > parts.size() - at + 1) continue;
-      const auto rest = std::span(each.parts).subspan(1);
-      const bool same = std::ranges::equal(rest, std::span(parts).subspan(at, rest.size()),
-                                           [](std::string_view of_rule, std::string_view part) {
-                                             return same_folded(part, of_rule);
-                                           });
-      if ((same || is_mark) && is_repository(directory)) return each.name;
-      if (is_mark) break; // the answer is the same for each
-    }
+    const bool is_mark = guards_git_ && from_here.size() == 1 && is_one_of(parts[at], git_marks);
+    if ((named != read_only_.end() || is_mark) && is_repository(directory))
+      return named != read_only_.end() ? named->told : git_own_name;
   }
   return nullptr;
 }
 
+bool name_rules::is_directory_of_git(std::string_view resolved) const {
+  if (!guards_git_ || !could_concern(resolved)) return false;
+  const auto parts = parts_of(resolved);
+  if (parts.size() < 2 || !is_one_of(parts.back(), git_directories)) return false;
+  for (std::size_t at = 0; at + 1 < parts.size(); ++at)
+    if (same_folded(parts[at], repository))
+      return at + 2 == parts.size() || is_one_of(parts[at + 1], git_stores);
+  return false;
+}
+
+bool name_rules::is_moved_by_git(
+    std::string_view resolved,
+    const std::function<bool(std::string_view directory)>& is_repository) const {
+  if (!guards_git_) return false;
+  for (const std::string_view part : parts_of(resolved)) {
+    if (same_folded(part, repository)) return true;
+    const auto begin = static_cast<std::size_t>(part.data() - resolved.data());
+    if (is_one_of(part, git_stores) &&
+        is_repository(resolved.substr(0, begin == 0 ? 0 : begin - 1)))
+      return true;
+  }
+  return false;
+}
+
 /// `parts` begins where the rule is to begin.
 name_rules::match name_rules::match_at(const rule& asked, std::span<const std::string_view> parts) {
-  const std::size_t common = std::min(asked.parts.size(), parts.size());
-  std::size_t same = 0;
-  while (same < common && same_folded(parts[same], asked.parts[same]))
-    ++same;
-  if (same == asked.parts.size()) return {.how = relation::inside, .name = asked.name};
-  if (same > 0 && same == parts.size()) {
+  const auto match_rest = [&](std::size_t from, std::size_t of_rule) -> match {
+    while (from < parts.size() && of_rule < asked.parts.size() &&
+           same_folded(parts[from], asked.parts[of_rule])) {
+      ++from;
+      ++of_rule;
+    }
+    if (of_rule == asked.parts.size()) return {.how = relation::inside, .name = asked.told};
+    if (of_rule == 0 || from < parts.size()) return {};
     const std::string_view whole = asked.name;
-    const auto rest = static_cast<std::size_t>(asked.parts[same].data() - whole.data());
-    return {.how = relation::above, .name = asked.name, .rest = whole.substr(rest)};
-  }
+    const auto rest = static_cast<std::size_t>(asked.parts[of_rule].data() - whole.data());
+    return {.how = relation::above, .name = asked.told, .rest = whole.substr(rest)};
+  };
+  const match here = match_rest(0, 0);
+  if (here.how != relation::none || !asked.anywhere || parts.size() < 3) return here;
   // What belongs to submodules and worktrees lies deeper in the same `.git`.
-  if (same != 1 || !asked.anywhere || asked.parts.size() != 2) return {};
-  if (parts[1] != "modules" && parts[1] != "worktrees") return {};
-  const bool deeper = std::ranges::any_of(
-      parts.subspan(2), [&](std::string_view part) { return same_folded(part, asked.parts[1]); });
-  return deeper ? match{.how = relation::inside, .name = asked.name} : match{};
+  if (!same_folded(parts[0], repository) || !is_one_of(parts[1], git_stores)) return {};
+  for (std::size_t at = 2; at < parts.size(); ++at)
+    if (same_folded(parts[at], asked.parts[1]))
+      if (const match deeper = match_rest(at, 1); deeper.how != relation::none) return deeper;
+  return {};
 }
 
 name_rules::match name_rules::find_read_only(std::string_view resolved, const look_up& look) const {
@@ -224,10 +290,11 @@ name_rules::match name_rules::find_read_only(std::string_view resolved, const lo
       if (found.how == relation::none) continue;
       // Further down a name of several components counts only as a whole: a repository may go.
       const bool everywhere = at == 0 || each.anywhere;
-      const bool counts = found.how == relation::above
-                              ? everywhere && look.counts_above(found.rest)
-                              : everywhere || look.holds_repository(resolved.substr(0, begin - 1));
-      if (counts) return found;
+      const bool is_above = found.how == relation::above;
+      if (!everywhere &&
+          ((is_above && !look.of_moved) || !look.holds_repository(resolved.substr(0, begin - 1))))
+        continue;
+      if (!is_above || look.counts_above(found.rest)) return found;
     }
   }
   return {};

@@ -21,6 +21,14 @@ namespace paddock {
 /// drops dots and blanks at the end. `plain` is ASCII.
 [[nodiscard]] bool same_folded(std::string_view name, std::string_view plain);
 
+/// Stands in the name of what a command made under a protected name, and what was moved aside from
+/// there.
+inline constexpr std::string_view moved_aside_mark = ".made-by-command-";
+
+/// The same text for as long as the process lives, so that an error can point to it. There are as
+/// many as lists name.
+[[nodiscard]] const char* kept_name(std::string_view name);
+
 class name_rules {
 public:
   /// Errors: invalid_name.
@@ -34,7 +42,7 @@ public:
   [[nodiscard]] bool could_be_of_repository(std::string_view path) const noexcept {
     return has_marked(path, begins_in_git);
   }
-  /// Whether a component is a hidden name.
+  /// Whether a component is a hidden name, or that of what was moved aside from one.
   [[nodiscard]] bool is_hidden(std::string_view component) const;
   /// Whether a component of the path is. `..` is a name like any other.
   [[nodiscard]] bool leads_through_hidden(std::string_view path) const;
@@ -54,7 +62,17 @@ public:
   struct look_up {
     std::function<bool(std::string_view directory)> holds_repository; ///< it has an entry `.git`
     std::function<bool(std::string_view rest)> counts_above; ///< whether being above that matters
+    bool of_moved = false; ///< what is above a name beside a repository counts too
   };
+  /// Whether any rule is about what git obeys. What git keeps for itself is then git's alone.
+  [[nodiscard]] bool guards_git() const noexcept { return guards_git_; }
+  /// Whether the path is a directory that makes a `.git` one, there or below its modules.
+  [[nodiscard]] bool is_directory_of_git(std::string_view resolved) const;
+  /// Whether what is there may only be moved by git: all in a `.git`, and in other repositories
+  /// those of submodules and worktrees. `is_repository` as in find_of_repository.
+  [[nodiscard]] bool
+  is_moved_by_git(std::string_view resolved,
+                  const std::function<bool(std::string_view directory)>& is_repository) const;
   /// What git would obey in a repository that is not called `.git`: a bare one, or one that a file
   /// `.git` names. `is_repository` is asked about a directory only where a part of the path has
   /// such a name. Returns the name of the rule, or null.
@@ -67,6 +85,7 @@ public:
 private:
   struct rule {
     const char* name;
+    const char* told;                    ///< what a match calls it
     std::vector<std::string_view> parts; ///< of `name`
     bool anywhere;                       ///< in every repository by its own first component
   };
@@ -90,6 +109,7 @@ private:
   std::array<std::uint8_t, 256> table_{};
   std::vector<const char*> hidden_;
   std::vector<rule> read_only_;
+  bool guards_git_ = false;
 };
 
 } // namespace paddock

@@ -36,6 +36,10 @@ bool is_or_is_beneath(std::string_view path, std::string_view directory) {
          (path.size() == directory.size() || path[directory.size()] == '/');
 }
 
+error refused(const char* name) {
+  return {error_code::write_protected, 0, name};
+}
+
 } // namespace
 
 root::rules_owner& root::rules_owner::operator=(rules_owner&& other) noexcept {
@@ -62,12 +66,12 @@ result<void> root::reserve(const root_options& options) {
       reserved_.push_back({name, status ? std::optional(*status) : std::nullopt});
     } else if (status && status->kind == entry_kind::symlink) {
       const auto target = open_beneath(name, access::inspect);
-      if (target && !target->path.empty()) read_only_.push_back(target->path);
+      if (target && !target->path.empty()) read_only_.push_back({target->path, kept_name(name)});
     }
   }
   for (const std::string& path : options.read_only_paths) {
     const auto inside = strip_root_prefix(path, canonical_);
-    if (inside && !inside->empty()) read_only_.emplace_back(*inside);
+    if (inside && !inside->empty()) read_only_.push_back({std::string(*inside), ""});
   }
   return {};
 }
@@ -111,31 +115,53 @@ bool root::protected_in_place() const {
   });
 }
 
-result<void> root::check_changeable(std::string_view resolved, purpose wanted) const {
-  const auto refused = [](const char* name) { return error{error_code::write_protected, 0, name}; };
-  for (const std::string& path : read_only_) {
-    const bool above = wanted == purpose::change && is_or_is_beneath(path, resolved);
-    if (above || is_or_is_beneath(resolved, path)) return refused("");
+bool root::has(std::string_view directory, const char* name) const {
+  std::string path(directory);
+  if (!path.empty()) path += '/';
+  return sys::status_at(fd_.get(), path.append(name).c_str(), AT_SYMLINK_NOFOLLOW).has_value();
+}
+
+bool root::is_repository(std::string_view directory) const {
+  return has(directory, "HEAD") && (has(directory, "objects") || has(directory, "commondir"));
+}
+
+result<void> root::check_movable(std::string_view from, std::string_view to,
+                                 entry_kind kind) const {
+  if (kind == entry_kind::file) return {};
+  for (const std::string_view path : {from, to}) {
+    if (rules_->is_moved_by_git(path, [&](auto directory) { return is_repository(directory); }))
+      return refused(git_own_name);
+    // What a link leads to may have the names at any time.
+    const auto found = rules_->find_read_only(
+        path, {.holds_repository = [&](auto directory) { return has(directory, ".git"); },
+               .counts_above =
+                   [&](std::string_view rest) {
+                     return kind != entry_kind::directory || has(from, std::string(rest).c_str());
+                   },
+               .of_moved = true});
+    if (found.how != name_rules::relation::none) return refused(found.name);
   }
-  const auto status_of = [&](const std::string& path) {
-    return sys::status_at(fd_.get(), path.c_str(), AT_SYMLINK_NOFOLLOW);
-  };
-  const auto has = [&](std::string_view directory, const char* name) {
-    std::string path(directory);
-    if (!path.empty()) path += '/';
-    return status_of(path.append(name)).has_value();
-  };
-  const char* of_repository = rules_->find_of_repository(resolved, [&](std::string_view directory) {
-    return has(directory, "HEAD") && (has(directory, "objects") || has(directory, "commondir"));
-  });
+  return {};
+}
+
+result<void> root::check_changeable(std::string_view resolved, purpose wanted) const {
+  for (const auto& [path, rule] : read_only_) {
+    const bool above = wanted == purpose::change && is_or_is_beneath(path, resolved);
+    if (above || is_or_is_beneath(resolved, path)) return refused(rule);
+  }
+  const char* of_repository = rules_->find_of_repository(
+      resolved, [&](std::string_view directory) { return is_repository(directory); });
   if (of_repository != nullptr) return refused(of_repository);
   if (!rules_->could_concern(resolved)) return {};
+  if (wanted == purpose::change && rules_->is_directory_of_git(resolved))
+    return refused(git_own_name);
   const auto here = [&](std::string_view rest) {
     if (wanted == purpose::make_directory) return false;
-    const auto entry = status_of(std::string(resolved));
+    const auto entry =
+        sys::status_at(fd_.get(), std::string(resolved).c_str(), AT_SYMLINK_NOFOLLOW);
     // A file or link in the place of such a directory leads to others.
     if (!entry || entry->kind != entry_kind::directory) return true;
-    return status_of(std::string(resolved).append("/").append(rest)).has_value();
+    return has(resolved, std::string(rest).c_str());
   };
   const auto found = rules_->find_read_only(
       resolved,

@@ -674,7 +674,17 @@ class Server(Cli):
         self.assertIn("--unprotect .git/hooks", refused["message"])
         self.assertNotIn("error", self.call("writeTextFile", hook, "--unprotect", ".git/hooks"))
         made = {"path": "Makefile", "text": "x"}
-        self.assertIn("--unprotect Makefile", self.call("writeTextFile", made, "--protect", "Makefile")["message"])
+        own = self.call("writeTextFile", made, "--protect", "Makefile")["message"]
+        self.assertIn("leave it as it is: --protect Makefile was given at the start", own)
+        self.assertNotIn("unprotect", own)
+        self.assertNotIn("obey", own)
+        head = self.call("writeTextFile", {"path": ".git/HEAD", "text": "x"})
+        self.assertIn("git keeps its own there; use git through exec", head["message"])
+        pathlib.Path(self.workspace, "environment").write_text("x")
+        pathlib.Path(self.workspace, ".envrc").symlink_to("environment")
+        led = self.call("writeTextFile", {"path": "environment", "text": "y"})
+        self.assertIn("--unprotect .envrc", led["message"])
+        self.assertNotIn("error", self.call("writeTextFile", {"path": "environment", "text": "y"}, "--unprotect", ".envrc"))
         self.assertNotIn("error", self.call("writeTextFile", made)) # the control
         hidden = self.call("readTextFile", {"path": "Makefile"}, "--protect", "Makefile=hidden")
         self.assertEqual(hidden["error"], "protected")
@@ -692,6 +702,9 @@ class Server(Cli):
         pathlib.Path(self.workspace, ".envrc").write_text("host")
         if "error" in (failed := self.exec_call(script="echo x >.envrc")):
             self.assertIn("--unprotect .envrc", failed["message"])
+        pathlib.Path(self.workspace, "Makefile").write_text("host")
+        if "error" in (failed := self.exec_call("--protect", "Makefile", script="echo x >Makefile")):
+            self.assertIn("Makefile is protected: --protect Makefile was given at the start", failed["message"])
         done = run(PADDOCK, "exec", "--json", "-w", self.workspace, "--", "touch", ".mcp.json")
         self.assertEqual([each["path"] for each in json.loads(done.stdout)["movedAside"]], [".mcp.json"])
         done = run(PADDOCK, "exec", "-w", self.workspace, "--", "touch", ".mcp.json")

@@ -472,7 +472,10 @@ TEST_F(Protection, WhatAppearsIsMovedAside) {
         if (content != nullptr) {
           EXPECT_EQ(tree_.content("ws/" + each.moved_to + content), "evil\n");
         }
-        EXPECT_THAT(describe(each), HasSubstr("--unprotect"));
+        const bool is_hidden = each.rule.mode == protection::hidden;
+        EXPECT_THAT(describe(each), HasSubstr(is_hidden ? ", which is hidden like it"
+                                                        : "--unprotect " + each.rule.name));
+        EXPECT_EQ(is_hidden, each.path.starts_with(".perstack"));
         ::chmod((tree_ / "ws/" + each.moved_to).c_str(), 0755);
         fs::remove_all(tree_ / "ws/" + each.moved_to);
       }
@@ -481,6 +484,44 @@ TEST_F(Protection, WhatAppearsIsMovedAside) {
       for (const char* made : {"evil", ".agents", "plain/.vscode", "fresh"})
         fs::remove_all(tree_ / "ws/" + made);
     }
+  });
+}
+
+TEST_F(Protection, WhatIsMovedAsideFromAHiddenNameIsHidden) {
+  as_everybody([&] {
+    for (const bool hidden : {true, false}) {
+      const std::string name = hidden ? ".perstack" : ".zed"; // the other one is the control
+      const auto made = in_fence("mkdir " + name + " && echo evil > " + name + "/f");
+      ASSERT_EQ(made.moved_aside.size(), 1U) << made.err.text();
+      const std::string file = made.moved_aside[0].moved_to + "/f";
+      const auto seen = in_fence("cat " + file);
+      EXPECT_EQ(seen.out.text(), hidden ? "" : "evil\n");
+      const auto files = root::open(tree_ / "ws");
+      ASSERT_THAT(files, IsOk());
+      EXPECT_EQ(read_file(*files, file).has_value(), !hidden);
+      EXPECT_EQ(write_file(*files, file, "x").has_value(), !hidden);
+      fs::remove_all(tree_ / "ws/" + made.moved_aside[0].moved_to);
+    }
+  });
+}
+
+TEST_F(Protection, ANoticeNamesTheRuleThatWasMet) {
+  on_host(std::string(git) + "init -q repo && rm -rf repo/.git/hooks");
+  as_everybody([&] {
+    auto asked =
+        in_workspace("mkdir -p conf/hooks && touch conf/hooks/x && mkdir repo/.git/hooks && "
+                     "echo 1 > .envrc");
+    protect(asked.confinement.protected_names, {"conf/hooks"});
+    const auto done = outcome_of(asked);
+    std::map<std::string, std::string> told;
+    for (const auto& each : done.moved_aside)
+      told[each.path] = describe(each).substr(describe(each).rfind("; "));
+    EXPECT_EQ(told, (std::map<std::string, std::string>{
+                        {"conf/hooks", "; --protect conf/hooks was given at the start"},
+                        {"repo/.git/hooks", "; a person can allow it with --unprotect .git/hooks"},
+                        {".envrc", "; a person can allow it with --unprotect .envrc"}}));
+    for (const auto& each : done.moved_aside)
+      fs::remove_all(tree_ / "ws/" + each.moved_to);
   });
 }
 

@@ -150,7 +150,7 @@ TEST_P(protected_names_test, reading_and_everything_else_goes_on) {
   EXPECT_THAT(list_directory(r, ".git/hooks"), IsOk());
   // The controls: the same work on names that mean nothing.
   for (const char* path :
-       {".git/HEAD", ".git/refs/heads/config", ".agents/skills/s/SKILL.md", ".agents/skills/t/new",
+       {".git/index", ".git/refs/heads/config", ".agents/skills/s/SKILL.md", ".agents/skills/t/new",
         "plain/.envrc", "plain/.vscode/tasks", ".vscode2/tasks", "config", "hooks/pre-commit",
         "sub/hooks/x", "new/deep/.mcp.json", "new/perstack.toml", ".github/workflows/ci.yml",
         ".gitignore"})
@@ -175,6 +175,87 @@ TEST_P(protected_names_test, what_leads_to_a_protected_name_stays_in_place) {
   // A repository further down may go as a whole: the control.
   EXPECT_THAT(move_entry(r, "sub", "moved"), IsOk());
   EXPECT_THAT(remove_directory(r, "moved", {.recursive = recursion::yes}), IsOk());
+}
+
+TEST_P(protected_names_test, what_makes_a_repository_one_is_left_to_git) {
+  for (const char* file : {"ws/.git/objects/1", "ws/.git/refs/heads/main", "ws/.git/modules/m/HEAD",
+                           "ws/.git/modules/m/objects/1", "ws/.git/modules/m/n"})
+    put(file);
+  const root r = open();
+  const std::string before = test::describe_tree(canary.ws());
+  for (const char* path : {".git/HEAD", ".GIT/head", "sub/.git/HEAD", ".git/modules/m/HEAD",
+                           ".git/Module\u017f/m/HEAD", ".git/worktrees/w/HEAD"})
+    expect_of_changes(r, path, write_protected);
+  for (const char* path : {".git/objects", ".git/refs", ".git/modules/m/objects"}) {
+    EXPECT_THAT(remove_directory(r, path, {.recursive = recursion::yes}), IsError(write_protected));
+    EXPECT_THAT(move_entry(r, path, "elsewhere"), IsError(write_protected));
+  }
+  EXPECT_EQ(before, test::describe_tree(canary.ws()));
+  const auto refused = write_file(r, ".git/HEAD", "x");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_STREQ(refused.error().operation, git_own_name);
+  EXPECT_THAT(write_file(r, ".git/objects/2", "x"), IsOk()); // the controls
+  EXPECT_THAT(write_file(r, ".git/modules/m/n", "x"), IsOk());
+  EXPECT_THAT(write_file(open({.protected_names = {}}), ".git/HEAD", "x"), IsOk());
+}
+
+TEST_P(protected_names_test, directories_and_links_do_not_move_in_what_git_keeps) {
+  for (const char* file :
+       {"ws/evil/config", "ws/evil/HEAD", "ws/evil/objects/1", "ws/.git/modules/lib/HEAD",
+        "ws/.git/refs/heads/main", "ws/x.git/HEAD", "ws/x.git/objects/1",
+        "ws/x.git/worktrees/w/HEAD", "ws/x.git/branches/b", "ws/modules/m/f"})
+    put(file);
+  t.link("ws/door", "evil");
+  t.link("ws/to_git", ".git");
+  const root r = open();
+  const auto moved = [](const root& in, const char* from, const char* to) {
+    SCOPED_TRACE(std::string(from) + " to " + to);
+    return move_entry(in, from, to);
+  };
+  for (const auto& [from, to] :
+       std::vector<std::pair<const char*, const char*>>{{"evil", ".git/modules/new"},
+                                                        {"evil", ".GIT/x"},
+                                                        {"evil", "sub/.git/modules/deep/x"},
+                                                        {"evil", "to_git/x"},
+                                                        {"evil", "x.git/worktrees/v"},
+                                                        {"door", ".git/modules/new"},
+                                                        {".git/modules/lib", "old"},
+                                                        {".git/modules", "old"},
+                                                        {".git/refs/heads", "old"},
+                                                        {".git/modules/lib", ".git/modules/other"},
+                                                        {"x.git/worktrees/w", "old"}})
+    EXPECT_THAT(moved(r, from, to), IsError(write_protected));
+  EXPECT_FALSE(t.exists("ws/sub/.git/modules/deep")); // no parent is left
+  // The controls: a file, directories that git does not keep, and without any rule of git's.
+  EXPECT_THAT(moved(r, "f", ".git/f"), IsOk());
+  EXPECT_THAT(moved(r, "modules/m", "modules/n"), IsOk());
+  EXPECT_THAT(moved(r, "x.git/branches", "branches"), IsOk());
+  EXPECT_THAT(moved(open({.protected_names = {{".envrc"}}}), "evil", ".git/modules/new"), IsOk());
+}
+
+TEST_P(protected_names_test, a_moved_directory_brings_no_protected_name_into_place) {
+  for (const char* file : {"ws/x/sys.skills/e/SKILL.md", "ws/y/skills/e/SKILL.md",
+                           "ws/sub2/.agents/sys.skills/e", "ws/sub2/.git/HEAD"})
+    put(file);
+  const root r = open();
+  EXPECT_THAT(move_entry(r, "x", "sub/.agents"), IsError(write_protected));
+  EXPECT_THAT(move_entry(r, "sub2/.agents", "old"), IsError(write_protected));
+  t.link("ws/door", "x");
+  EXPECT_THAT(move_entry(r, "door", "sub/.agents"), IsError(write_protected));
+  EXPECT_THAT(move_entry(r, "x", "plain/.agents"), IsOk()); // no repository: the controls
+  EXPECT_THAT(move_entry(r, "y", "sub/.agents"), IsOk());
+}
+
+TEST_P(protected_names_test, rules_of_several_parts_hold_in_submodules) {
+  put("ws/.git/modules/m/info/attributes");
+  const root r = open({.protected_names = {{".git/info/attributes"}}});
+  for (const char* path :
+       {".git/info/attributes", ".git/modules/m/info/attributes",
+        ".git/MODULES/m/n/Info/attributes", "sub/.git/worktrees/w/info/attributes"})
+    expect_of_changes(r, path, write_protected);
+  EXPECT_THAT(remove_directory(r, ".git/modules/m/info", {.recursive = recursion::yes}),
+              IsError(write_protected));
+  EXPECT_THAT(write_file(r, ".git/modules/m/info/exclude", "x"), IsOk()); // the control
 }
 
 TEST_P(protected_names_test, a_protected_directory_can_be_made_where_only_its_parts_matter) {

@@ -78,6 +78,10 @@ struct protected_name {
   X(".agents/sys.skills",   read_only, "the application, whose own skills they are")
 // clang-format on
 
+/// What an error names in place of a rule where an entry is git's own: what makes a directory a
+/// repository (`.git/HEAD`), and directories that git alone moves. No list has this name.
+inline constexpr const char* git_own_name = ".git/";
+
 /// The names of the table.
 [[nodiscard]] std::vector<protected_name> usual_protected_names();
 
@@ -85,6 +89,13 @@ struct protected_name {
 void protect(std::vector<protected_name>& names, protected_name name);
 /// Takes a name off a list; false when it was not on it.
 bool unprotect(std::vector<protected_name>& names, std::string_view name);
+
+/// Whether the rule is as the table has it: programs outside the workspace obey what is there.
+[[nodiscard]] bool is_usual(const protected_name& rule);
+
+/// Which option is behind a rule that refuses something, and what a person can do, as a clause;
+/// empty for a hidden name, which nobody needs to allow.
+[[nodiscard]] std::string how_to_allow(const protected_name& rule);
 
 /// Whether the name is one that a list may have.
 [[nodiscard]] bool is_valid(const protected_name& name) noexcept;

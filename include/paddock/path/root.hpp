@@ -158,9 +158,15 @@ public:
   [[nodiscard]] bool is_hidden_name(std::string_view component) const;
 
   /// Errors: write_protected when a root-relative, resolved path is or lies beneath an entry that
-  /// may not be changed, or when such an entry would go with it.
+  /// may not be changed, or when such an entry would go with it. `operation` is the name of the
+  /// rule (see how_to_allow), or empty for one of `read_only_paths`.
   [[nodiscard]] result<void> check_changeable(std::string_view resolved,
                                               purpose wanted = purpose::change) const;
+
+  /// Of moving a directory or a link. Errors: write_protected when that is into, out of or within
+  /// what git keeps for itself, or brings a protected name to a place where it counts, or from one.
+  [[nodiscard]] result<void> check_movable(std::string_view from, std::string_view to,
+                                           entry_kind kind) const;
 
   /// Whether every reserved entry is where it was when the root was opened, so that no path but one
   /// that begins with its name leads to it: what a scan of many paths asks once.
@@ -179,6 +185,8 @@ private:
   root() = default;
   [[nodiscard]] result<std::string> relative(std::string_view path) const;
   result<void> reserve(const root_options& options);
+  [[nodiscard]] bool has(std::string_view directory, const char* name) const;
+  [[nodiscard]] bool is_repository(std::string_view directory) const;
   [[nodiscard]] bool leads_through(const file_status& object, std::string_view resolved) const;
   [[nodiscard]] result<opened> open_strictly(const std::string& path, access intent) const;
   [[nodiscard]] result<place> place_in(const std::string& parent, std::string_view name,
@@ -207,7 +215,11 @@ private:
     const name_rules* rules_ = nullptr;
   };
   rules_owner rules_;
-  std::vector<std::string> read_only_; ///< root-relative, resolved
+  struct read_only_entry {
+    std::string path; ///< root-relative, resolved
+    const char* rule; ///< whose link leads there; empty: it was given as a path
+  };
+  std::vector<read_only_entry> read_only_;
   paddock::resolver resolver_ = paddock::resolver::openat2;
   paddock::mounts mounts_ = paddock::mounts::enter;
   bool probe_devices_ = false; ///< privileged: look before opening, devices react to being opened

@@ -120,13 +120,19 @@ refusals refused_by_mounts(const root& root, const command& run, const command_o
 }
 
 std::string unprotecting(hint_reader reader, const std::vector<protected_place>& places) {
+  std::vector<std::string_view> seen;
   std::string names;
-  for (const auto& each : places)
-    if (("," + names + ",").find("," + each.name + ",") == std::string::npos)
-      names += (names.empty() ? "" : ",") + each.name;
-  for (auto at = names.find(','); at != std::string::npos; at = names.find(',', at))
-    names.replace(at, 1, " --unprotect ");
-  return allowing(reader, "--unprotect", names);
+  std::string own; // those that no --unprotect takes off
+  for (const auto& each : places) {
+    if (std::ranges::find(seen, each.name) != seen.end()) continue;
+    seen.emplace_back(each.name);
+    if (is_usual({each.name}))
+      names += (names.empty() ? "" : " --unprotect ") + each.name;
+    else
+      own += (own.empty() ? "" : "; ") + how_to_allow({each.name});
+  }
+  if (names.empty()) return own;
+  return allowing(reader, "--unprotect", names) + (own.empty() ? "" : "; " + own);
 }
 
 /// Git goes on where it could not write a file, and the next commit would undo what was there.
@@ -159,8 +165,9 @@ std::string protected_hint(const root& root, const command& run, const command_o
     return whole_directory_hint(met, reader);
   std::string hint;
   if (!met.places.empty()) {
-    hint = "; " + met.places.front().name +
-           " is protected, because programs outside the workspace obey it: " +
+    const std::string& name = met.places.front().name;
+    hint = "; " + name + " is protected" +
+           (is_usual({name}) ? ", because programs outside the workspace obey it: " : ": ") +
            unprotecting(reader, met.places);
     if (left_old(o)) hint += "; do not commit it as it is now";
     return hint;
@@ -308,9 +315,12 @@ std::string command_notice(const root& root, const command& run, const command_o
   }
   text += " (protected)";
   if (may_be_committed) text += "; do not commit what is there now: it is the old content";
-  return text + "; a person can " +
-         (may_be_committed ? "git checkout or restore it, or " : "do it, or ") +
-         unprotecting(hint_reader::person, met.places).replace(0, 12, "allow it with ");
+  text += "; a person can ";
+  text += may_be_committed ? "git checkout or restore it" : "do it";
+  std::string allow = unprotecting(hint_reader::person, met.places);
+  if (!allow.starts_with("--protect"))
+    return text + ", or " + allow.replace(0, 12, "allow it with ");
+  return text + "; " + allow;
 }
 
 } // namespace paddock::mcp

@@ -50,7 +50,10 @@ tool_result failure(const error& e, std::string_view subject, std::string_view h
   if (is_out_of_memory(e))
     return tool_result::failure(e.code, message + ": " + std::string(memory_advice(e.code)));
   if (!message.empty()) message += ": ";
-  message += text(e.code);
+  const bool is_of_rule = e.code == error_code::write_protected && *e.operation != '\0';
+  const protected_name rule{.name = is_of_rule ? e.operation : ""};
+  message +=
+      is_of_rule && !is_usual(rule) ? "this entry may be read but not changed" : text(e.code);
   // The operating system's own words help only where the code says little.
   if (e.code == error_code::io || e.code == error_code::too_many ||
       e.code == error_code::unsupported) {
@@ -60,13 +63,10 @@ tool_result failure(const error& e, std::string_view subject, std::string_view h
     message += ')';
   }
   message += "; ";
-  if (e.code == error_code::write_protected && *e.operation != '\0')
-    message +=
-        std::string("leave it as it is, or a person can start the server with --unprotect ") +
-        e.operation;
+  if (is_of_rule)
+    message += "leave it as it is: " + how_to_allow(rule);
   else if (e.code == error_code::write_protected)
-    message += "leave it as it is: it is a file of the server itself, or a protected link leads "
-               "there, and no option allows it";
+    message += "leave it as it is: it is a file of the server itself, and no option allows it";
   else
     message += hint.empty() ? advice(e.code) : hint;
   return tool_result::failure(e.code, message);
