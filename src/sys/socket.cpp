@@ -27,21 +27,9 @@ namespace {
 std::vector<ip_address> addresses_of(const addrinfo* list) {
   std::vector<ip_address> found;
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
-    ip_address address;
-    if (entry->ai_family == AF_INET) {
-      sockaddr_in in{};
-      std::memcpy(&in, entry->ai_addr, sizeof in);
-      std::memcpy(address.bytes.data(), &in.sin_addr, sizeof in.sin_addr);
-    } else if (entry->ai_family == AF_INET6) {
-      sockaddr_in6 in{};
-      std::memcpy(&in, entry->ai_addr, sizeof in);
-      address.kind = ip_address::family::v6;
-      address.scope = in.sin6_scope_id;
-      std::memcpy(address.bytes.data(), &in.sin6_addr, sizeof in.sin6_addr);
-    } else {
-      continue;
-    }
-    if (std::find(found.begin(), found.end(), address) == found.end()) found.push_back(address);
+    const auto address = address_of(*entry->ai_addr);
+    if (!address) continue;
+    if (std::find(found.begin(), found.end(), *address) == found.end()) found.push_back(*address);
   }
   return found;
 }
@@ -97,30 +85,45 @@ std::string inet_ntop(const ip_address& address) {
   return written == nullptr ? std::string() : std::string(written);
 }
 
-result<file_descriptor> connect_nowait(const ip_address& address, std::uint16_t port) {
-  const socket_address to = socket_address_of(address, port);
-  file_descriptor fd(
-      ::socket(to.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-  if (!fd) return failure(errno, "socket");
-  if (fd.get() <= 2) {
-    PADDOCK_TRY(fd, duplicate(fd.get()));
+std::optional<ip_address> address_of(const sockaddr& from) noexcept {
+  ip_address out;
+  if (from.sa_family == AF_INET) {
+    sockaddr_in in{};
+    std::memcpy(&in, &from, sizeof in);
+    std::memcpy(out.bytes.data(), &in.sin_addr, sizeof in.sin_addr);
+    return out;
   }
-  const int yes = 1;
-  // Messages are small and somebody waits for them; where it can't be set they only arrive later.
-  (void)::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to.storage), to.bytes) != 0 &&
-      errno != EINPROGRESS && errno != EINTR)
-    return failure(errno, "connect");
-  return fd;
+  if (from.sa_family != AF_INET6) return std::nullopt;
+  sockaddr_in6 in{};
+  std::memcpy(&in, &from, sizeof in);
+  out.kind = ip_address::family::v6;
+  out.scope = in.sin6_scope_id;
+  std::memcpy(out.bytes.data(), &in.sin6_addr, sizeof in.sin6_addr);
+  return out;
 }
 
-result<void> connect_error(int fd) {
-  int status = 0;
-  socklen_t bytes = sizeof status;
-  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &status, &bytes) != 0)
-    return failure(errno, "getsockopt");
-  if (status != 0) return failure(status, "connect");
-  return {};
+std::size_t unmap(sockaddr& address) noexcept {
+  if (address.sa_family != AF_INET6) return 0;
+  sockaddr_in6 from{};
+  std::memcpy(&from, &address, sizeof from);
+  if (!IN6_IS_ADDR_V4MAPPED(&from.sin6_addr)) return 0;
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = from.sin6_port;
+  std::memcpy(&to.sin_addr, &from.sin6_addr.s6_addr[12], sizeof to.sin_addr);
+  std::memcpy(&address, &to, sizeof to);
+  return sizeof to;
+}
+
+void restore_scope(sockaddr& address, std::span<const ip_address> known) noexcept {
+  if (address.sa_family != AF_INET6) return;
+  sockaddr_in6 to{};
+  std::memcpy(&to, &address, sizeof to);
+  for (const ip_address& each : known)
+    if (each.kind == ip_address::family::v6 &&
+        std::memcmp(&to.sin6_addr, each.bytes.data(), sizeof to.sin6_addr) == 0)
+      to.sin6_scope_id = each.scope;
+  std::memcpy(&address, &to, sizeof to);
 }
 
 std::optional<ip_address> inet_pton(std::string_view text) {
@@ -177,6 +180,10 @@ result<file_descriptor> listen_tcp(const ip_address& address, std::uint16_t port
     return bind_failure(errno);
   if (::listen(fd.get(), backlog) != 0) return failure(errno, "listen");
   return fd;
+}
+
+result<file_descriptor> stream_socket(int family) {
+  return nonblocking_socket(family);
 }
 
 result<std::uint16_t> local_port(int fd) {

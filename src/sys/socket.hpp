@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+struct sockaddr;
+
 namespace paddock::sys {
 
 /// An address of the Internet; an IPv4 address is in the first four bytes.
@@ -34,11 +36,16 @@ result<std::vector<ip_address>> getaddrinfo(const char* host);
 /// Nothing when `text` is no address.
 [[nodiscard]] std::optional<ip_address> inet_pton(std::string_view text);
 
-/// A socket that does not wait, on its way to `address`: ready for writing once `connect_error`
-/// has something to say.
-result<file_descriptor> connect_nowait(const ip_address& address, std::uint16_t port);
-/// Success once the connection stands. Precondition: poll saw the socket as writable.
-result<void> connect_error(int fd);
+// --- clients, whose connections libcurl makes
+/// A socket that does not wait.
+result<file_descriptor> stream_socket(int family);
+/// Nothing when it is none of the Internet.
+[[nodiscard]] std::optional<ip_address> address_of(const sockaddr& from) noexcept;
+/// Makes an IPv4 address that is written as one of IPv6 (::ffff:1.2.3.4) what it means, in place,
+/// and says how long it is then; 0 when it is none.
+std::size_t unmap(sockaddr& address) noexcept;
+/// Gives a link-local address that is among `known` the scope that it has there.
+void restore_scope(sockaddr& address, std::span<const ip_address> known) noexcept;
 
 // --- servers
 /// A socket that listens and never waits. Port 0 stands for any that is free. Errors:

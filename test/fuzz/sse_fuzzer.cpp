@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A stream of events reads the same whole, byte by byte, and cut where the input says; so does an
-// HTTP response.
-#include "mcp/client/http/http_response.hpp"
+// A stream of events reads the same whole, byte by byte, and cut where the input says. The head of
+// an HTTP response is one or none.
+#include "mcp/client/http/http_head.hpp"
 #include "mcp/client/http/sse_parser.hpp"
 
 #include <algorithm>
@@ -48,26 +48,15 @@ std::string listen(std::string_view stream, std::size_t size) {
   return heard;
 }
 
-std::string read(std::string_view stream, std::size_t size) {
-  using step = http_response_reader::step;
-  http_response_reader reader;
-  std::string out;
-  std::string_view rest;
-  step s = step::more;
-  for (pieces p{stream, size}; s != step::end && s != step::bad;) {
-    if (s == step::more) {
-      if (p.left.empty()) break;
-      rest = p.next();
-    }
-    s = reader.next(rest);
-    if (s == step::head)
-      for (const auto& [name, value] : reader.head().headers)
-        out.append(name).append(":").append(value).append("\n");
-    if (s == step::body) out += reader.body();
+/// A head has no more than was said, and says what is wrong with it.
+void read(std::string_view text) {
+  http_head_reader reader(true);
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    text.remove_prefix(line.size());
+    if (reader.next(line) == http_head_reader::step::bad) return check(*reader.problem() != '\0');
   }
-  if (s != step::end && s != step::bad) s = reader.at_end();
-  return out + std::to_string(reader.head().status) + reader.problem() +
-         (s == step::end ? "end" : "bad");
+  check(!reader.is_complete() || (reader.head().status >= 200 && reader.head().status < 600));
 }
 
 } // namespace
@@ -78,8 +67,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string heard = listen(input, std::max<std::size_t>(size, 1));
   check(listen(input, 1) == heard);
   check(listen(input, cut) == heard);
-  const std::string response = read(input, std::max<std::size_t>(size, 1));
-  check(read(input, 1) == response);
-  check(read(input, cut) == response);
+  read(input);
   return 0;
 }

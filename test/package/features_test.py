@@ -15,7 +15,8 @@ OPTIONS = ["--buildtype=plain", "-Dtests=disabled", "-Dbench=disabled", "-Ddocs=
 FEATURES = {
     "yaml": ("full YAML", "libyaml"),
     "zip": ("zip import", "libzip"),
-    "http": ("HTTP", "OpenSSL and cpp-httplib"),
+    "http": ("HTTP client", "libcurl"),
+    "page": ("page for skills", "cpp-httplib and OpenSSL"),
     "toml": ("TOML configuration", "toml++"),
     "cli": ("programs", "CLI11"),
     "mcp": ("MCP adapter", "simdjson"),
@@ -73,13 +74,13 @@ class Features(unittest.TestCase):
                 self.assertEqual(set(missing), {"programs"} if option == "mcp" else set())
                 self.try_it(option not in ("cli", "mcp"))
 
-    def test_half_of_http_is_missing(self):
+    def test_half_of_the_page_is_missing(self):
         path = self.folder / "pkg-config"
         path.mkdir()
-        self.assertEqual(set(self.summary(**without("cpp-httplib", path))), {"HTTP"})
+        self.assertEqual(set(self.summary(**without("cpp-httplib", path))), {"page for skills"})
 
     def test_all_are_missing(self):
-        optional = ("yaml", "zip", "http", "toml")
+        optional = ("yaml", "zip", "http", "page", "toml")
         missing = self.summary(*(f"-D{option}=disabled" for option in optional))
         self.assertEqual(set(missing), {FEATURES[option][0] for option in optional})
         self.try_it()

@@ -25,7 +25,7 @@ int run_ui(const ui_options& options) {
 #else
   static_cast<void>(options);
   complain(skills_program, "this program was built without cpp-httplib and has no page; use the "
-                           "other subcommands, or build it with -Dhttp=enabled");
+                           "other subcommands, or build it with -Dpage=enabled");
   return failed;
 #endif
 }

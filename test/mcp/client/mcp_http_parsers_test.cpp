@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams of events, and responses of HTTP, cut into pieces of every size.
-#include "mcp/client/http/http_response.hpp"
+// Streams of events, cut into pieces of every size, and heads of responses.
+#include "mcp/client/http/http_head.hpp"
 #include "mcp/client/http/sse_parser.hpp"
 
 #include <gmock/gmock.h>
@@ -119,99 +119,71 @@ TEST(sse_parser, bounds_events_and_lines) {
       EXPECT_EQ(listen(c.stream, piece, 100).good, c.good) << c.stream << ", " << piece;
 }
 
-// --- responses ----------------------------------------------------------------------------------
+// --- heads of responses -------------------------------------------------------------------------
 
-struct response {
-  int status = 0;
-  std::string type;
-  std::string body;
-  std::string end; ///< "end", "reusable", "more", or what is wrong
-  std::size_t left_over = 0;
-
-  friend bool operator==(const response&, const response&) = default;
-};
-
-void PrintTo(const response& r, std::ostream* out) {
-  *out << r.status << " type=" << r.type << " body=" << r.body << " end=" << r.end << " +"
-       << r.left_over;
-}
-
-response read(std::string_view stream, std::size_t piece, bool ends) {
-  using step = http_response_reader::step;
-  http_response_reader reader;
-  response out;
-  step s = step::more;
-  std::size_t at = 0;
-  std::string_view rest;
-  while (s != step::end && s != step::bad) {
-    if (s == step::more) {
-      if (at >= stream.size()) break;
-      rest = stream.substr(at, piece);
-      at += rest.size();
-    }
-    s = reader.next(rest);
-    if (s == step::head) out.type = reader.head().header("content-type");
-    if (s == step::body) out.body += reader.body();
+/// The lines of `text`, until one is bad.
+http_head_reader::step read(http_head_reader& reader, std::string_view text) {
+  auto s = http_head_reader::step::more;
+  while (!text.empty() && s != http_head_reader::step::bad) {
+    const std::string_view line = text.substr(0, text.find('\n') + 1);
+    text.remove_prefix(line.size());
+    s = reader.next(line);
   }
-  if (s != step::end && s != step::bad && ends) s = reader.at_end();
-  out.status = reader.head().status;
-  out.left_over = rest.size() + stream.size() - at;
-  out.end = s == step::bad   ? reader.problem()
-            : s != step::end ? "more"
-                             : (reader.reusable() ? "reusable" : "end");
-  return out;
+  return s;
 }
-
-struct response_case {
-  std::string stream;
-  response expected;
-  bool ends = false;
-};
 
 const std::string ok = "HTTP/1.1 200 OK\r\n";
 
-const response_case good_responses[] = {
-    {ok + "Content-Length: 0\r\n\r\n", {200, "", "", "reusable"}},
-    {ok + "Content-Length: 3\r\nContent-Type: a/b\r\n\r\nxyz", {200, "a/b", "xyz", "reusable"}},
-    {ok + "content-LENGTH:3\r\n\r\nxyzHTTP", {200, "", "xyz", "reusable", 4}},
-    {ok + "Content-Length: 3\r\nConnection: Close\r\n\r\nxyz", {200, "", "xyz", "end"}},
-    {ok + "Content-Length: 3\r\nConnection: x, close\r\n\r\nxyz", {200, "", "xyz", "end"}},
-    {ok + "Content-Length: 3\r\nContent-Length: 3\r\n\r\nxyz", {200, "", "xyz", "reusable"}},
-    {"HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nxyz", {200, "", "xyz", "end"}},
-    {"HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", {404, "", "", "reusable"}},
-    {"HTTP/1.1 204 No Content\r\n\r\n", {204, "", "", "reusable"}},
-    {"HTTP/1.1 200 OK\nContent-Length: 1\n\nx", {200, "", "x", "reusable"}},
-    {"HTTP/1.1 100 Continue\r\n\r\n" + ok + "Content-Length: 1\r\n\r\nx",
-     {200, "", "x", "reusable"}},
-    {ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nxyz\r\n0\r\n\r\n", {200, "", "xyz", "reusable"}},
-    {ok + "Transfer-Encoding: Chunked\r\n\r\n1;a=b\r\nx\r\n02 \r\nyz\r\n0\r\nT: u\r\n\r\n",
-     {200, "", "xyz", "reusable"}},
-    {ok + "\r\nxyz", {200, "", "xyz", "end"}, true},
-    {ok + "\r\n", {200, "", "", "end"}, true},
-};
-
-TEST(http_response, reads_the_same_in_pieces_of_any_size) {
-  for (const response_case& c : good_responses)
-    for (std::size_t piece = 1; piece <= c.stream.size(); ++piece)
-      EXPECT_EQ(read(c.stream, piece, c.ends), c.expected) << c.stream << " in " << piece;
+TEST(http_head, is_read) {
+  const struct {
+    std::string text;
+    int status;
+    const char* type;
+  } cases[] = {
+      {ok + "Content-Type: a/b\r\n\r\n", 200, "a/b"},
+      {ok + "content-TYPE:a/b \t\r\n\r\n", 200, "a/b"},
+      {"HTTP/1.0 200 OK\r\n\r\n", 200, ""},
+      {"HTTP/1.1 404\r\n\r\n", 404, ""},
+      {"HTTP/2 404 \r\n\r\n", 404, ""},
+      {"HTTP/1.1 200 OK\nContent-Type: a/b\n\n", 200, "a/b"},
+      {ok + "Content-Length: 3\r\nContent-Length: 3\r\n\r\n", 200, ""},
+      {ok + "Transfer-Encoding: Chunked\r\n\r\n", 200, ""},
+      {"HTTP/1.1 100 Continue\r\nContent-Type: x/y\r\n\r\n" + ok + "\r\n", 200, ""},
+  };
+  for (const auto& c : cases) {
+    http_head_reader reader(true);
+    EXPECT_EQ(read(reader, c.text), http_head_reader::step::head) << c.text;
+    EXPECT_TRUE(reader.is_complete());
+    EXPECT_EQ(reader.head().status, c.status) << c.text;
+    EXPECT_EQ(reader.head().header("content-type"), c.type) << c.text;
+    EXPECT_EQ(reader.next("A: trailer\r\n"), http_head_reader::step::more);
+    EXPECT_EQ(reader.head().count("a"), 0u) << "a trailer is no header";
+  }
 }
 
-TEST(http_response, refuses_what_is_not_clear) {
-  const std::string long_line(http_response_reader::head_bytes_max, 'a');
+TEST(http_head, is_refused_when_it_is_not_clear) {
+  const std::string long_line(http_head_reader::head_bytes_max, 'a');
+  std::string many;
+  for (int i = 0; i < 300; ++i)
+    many += "a: b\r\n";
   const struct {
-    std::string stream;
+    std::string text;
     const char* problem;
   } cases[] = {
       {"SSH-2.0-x\r\n", "not HTTP"},
-      {"\x16\x03\x01\r\n", "not HTTP"},
-      {"HTTP/2 200\r\n", "not HTTP"},
-      {"HTTP/1.1 2000 x\r\n", "not HTTP"},
+      {"HTTP/1.2 200 x\r\n", "not HTTP"},
+      {"HTTP/1.1200 x\r\n", "not HTTP"},
+      {"HTTP/2 200\r\n", "not HTTP"}, // without TLS
+      {"HTTP/1.1 2000 x\r\n", "not a number"},
       {"HTTP/1.1 abc x\r\n", "not a number"},
+      {"HTTP/1.1 20\r\n", "not a number"},
       {"HTTP/1.1 099 x\r\n", "not a number"},
       {"HTTP/1.1 600 x\r\n", "not a number"},
       {"HTTP/1.1 101 x\r\n\r\n", "something else"},
       {"HTTP/1.1 200 " + long_line + "\r\n", "too long"},
-      {ok + "a: " + long_line, "too long"},
+      {ok + "a: " + long_line + "\r\n", "too long"},
+      {ok + "\r\na: " + long_line + "\r\n", "too long"}, // trailers
+      {ok + many, "too many"},
       {ok + "a\r\n", "no name"},
       {ok + "a : b\r\n", "no name"},
       {ok + " folded\r\n", "no name"},
@@ -219,42 +191,18 @@ TEST(http_response, refuses_what_is_not_clear) {
       {ok + std::string("a: b\0c\r\n", 8), "control"},
       {ok + "a: b\rc\r\n", "control"},
       {ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", "two lengths"},
+      {ok + "Content-Length: -1\r\n", "not a number"},
+      {ok + "Content-Length: 1x\r\n", "not a number"},
+      {ok + "Content-Length: 99999999999999999999\r\n", "not a number"},
       {ok + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "both"},
       {ok + "Transfer-Encoding: gzip, chunked\r\n\r\n", "not known"},
       {ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", "not known"},
-      {ok + "Content-Length: -1\r\n\r\n", "not a number"},
-      {ok + "Content-Length: 1x\r\n\r\n", "not a number"},
-      {ok + "Content-Length: 99999999999999999999\r\n\r\n", "not a number"},
-      {ok + "Transfer-Encoding: chunked\r\n\r\nx\r\n", "not a number"},
-      {ok + "Transfer-Encoding: chunked\r\n\r\n-1\r\n", "not a number"},
-      {ok + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n", "not a number"},
-      {ok + "Transfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n", "longer"},
-      {ok + "Transfer-Encoding: chunked\r\n\r\n" + long_line + "a", "too long"},
-      {ok + "Transfer-Encoding: chunked\r\n\r\n0\r\na: " + long_line + "a", "too long"},
   };
-  for (const auto& c : cases)
-    for (const std::size_t piece : {std::size_t{1}, std::size_t{4096}, c.stream.size()})
-      EXPECT_THAT(read(c.stream, piece, false).end, HasSubstr(c.problem))
-          << c.stream.substr(0, 100) << " in " << piece;
-}
-
-TEST(http_response, too_many_headers) {
-  std::string stream = ok;
-  for (int i = 0; i < 300; ++i)
-    stream += "a: b\r\n";
-  EXPECT_THAT(read(stream, stream.size(), false).end, HasSubstr("too many"));
-}
-
-TEST(http_response, an_end_too_early_is_none) {
-  const std::string whole[] = {ok + "Content-Length: 3\r\n\r\nxyz",
-                               ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nxyz\r\n0\r\n\r\n"};
-  for (const std::string& stream : whole)
-    for (std::size_t cut = 1; cut < stream.size(); ++cut)
-      EXPECT_THAT(read(stream.substr(0, cut), cut, true).end, HasSubstr("middle"))
-          << stream.substr(0, cut);
-  http_response_reader unread;
-  EXPECT_EQ(unread.at_end(), http_response_reader::step::bad);
-  EXPECT_THAT(unread.problem(), HasSubstr("without an answer"));
+  for (const auto& c : cases) {
+    http_head_reader reader(false);
+    EXPECT_EQ(read(reader, c.text), http_head_reader::step::bad) << c.text.substr(0, 100);
+    EXPECT_THAT(reader.problem(), HasSubstr(c.problem)) << c.text.substr(0, 100);
+  }
 }
 
 } // namespace

@@ -2,10 +2,7 @@
 #include "mcp/client/http/http_loop.hpp"
 
 #include "base/start_thread.hpp"
-#include "sys/stream.hpp"
 #include "sys/syscall.hpp"
-
-#include <poll.h>
 
 #include <algorithm>
 #include <limits>
@@ -13,31 +10,26 @@
 namespace paddock::mcp {
 namespace {
 
-constexpr std::size_t read_bytes = std::size_t{64} * 1024;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+/// Connections that nothing has used for so long are closed.
+constexpr std::int64_t idle_ms_max = 4'000;
+constexpr error timed_out{error_code::timed_out, 0, "http"};
 
-std::string serialised(const http_request& request, const url& server) {
-  std::string out;
-  out.reserve(512 + request.body.size());
-  const auto line = [&](std::string_view name, std::string_view value) {
-    out.append(name).append(": ").append(value).append("\r\n");
-  };
-  out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
-  line("Host", server.authority());
-  for (const auto& [name, value] : request.headers)
-    line(name, value);
-  if (request.method == "POST") line("Content-Length", std::to_string(request.body.size()));
-  return out.append("\r\n").append(request.body);
+/// libcurl wants this once, before anything else. Nothing undoes it: others may use it, too.
+bool is_curl_ready() {
+  static const bool ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  return ready;
 }
 
 } // namespace
 
-http_loop::http_loop(http_origin server, file_descriptor wake)
-    : server_(std::move(server)), wake_(std::move(wake)), buffer_(new char[read_bytes]) {}
+http_loop::http_loop(http_origin server, multi_handle multi)
+    : multi_(std::move(multi)), server_(std::move(server)) {}
 
 result<std::unique_ptr<http_loop>> http_loop::start(http_origin server) {
-  PADDOCK_TRY(file_descriptor wake, sys::eventfd());
-  std::unique_ptr<http_loop> loop(new http_loop(std::move(server), std::move(wake)));
+  multi_handle multi(is_curl_ready() ? curl_multi_init() : nullptr);
+  if (!multi) return error{error_code::io, 0, "curl"};
+  std::unique_ptr<http_loop> loop(new http_loop(std::move(server), std::move(multi)));
   if (!start_thread(loop->thread_, [l = loop.get()] { l->run(); }))
     return error{error_code::too_many, 0, "thread"};
   return loop;
@@ -48,52 +40,49 @@ http_loop::~http_loop() {
 }
 
 void http_loop::post(task t) {
-  {
-    const std::lock_guard lock(guard_);
-    if (stopping_) return;
-    inbox_.push_back(std::move(t));
-  }
-  sys::raise_event(wake_.get());
+  const std::lock_guard lock(guard_);
+  if (stopping_) return;
+  inbox_.push_back(std::move(t));
+  curl_multi_wakeup(multi_.get());
 }
 
 void http_loop::stop() noexcept {
   {
     const std::lock_guard lock(guard_);
     stopping_ = true;
+    curl_multi_wakeup(multi_.get());
   }
-  sys::raise_event(wake_.get());
   if (thread_.joinable()) thread_.join();
 }
 
-std::uint64_t http_loop::exchange(const http_request& request,
-                                  std::unique_ptr<http_exchange> receiver) {
-  const std::int64_t now_ms = sys::monotonic_ms();
+/// libcurl gets it later: this may be called from within one of its callbacks.
+std::uint64_t http_loop::exchange(http_request request, std::unique_ptr<http_exchange> receiver) {
   const std::uint64_t number = ++last_number_;
-  connection_for_next(now_ms).start(number, serialised(request, server_.to), std::move(receiver),
-                                    request.timeout_ms == 0 ? 0 : now_ms + request.timeout_ms);
+  const std::int64_t timeout_ms = request.timeout_ms;
+  const auto& made = transfers_.emplace_back(
+      std::make_unique<http_transfer>(server_, number, std::move(request), std::move(receiver)));
+  if (timeout_ms != 0) made->deadline_ms = sys::monotonic_ms() + timeout_ms;
   return number;
 }
 
-http_connection& http_loop::connection_for_next(std::int64_t now_ms) {
-  for (const auto& c : connections_)
-    if (c->is_idle() && now_ms < c->deadline_ms()) return *c;
-  return *connections_.emplace_back(std::make_unique<http_connection>(server_, now_ms));
+http_transfer* http_loop::find(std::uint64_t number) const {
+  const auto found =
+      std::ranges::find(transfers_, number, [](const auto& t) { return t->number(); });
+  return number == 0 || found == transfers_.end() ? nullptr : found->get();
 }
 
 void http_loop::abandon(std::uint64_t number) {
-  for (const auto& c : connections_)
-    if (number != 0 && c->exchange() == number) c->abandon();
+  if (http_transfer* const t = find(number)) t->abandon();
 }
 
 void http_loop::abandon_all() {
-  for (const auto& c : connections_)
-    c->abandon();
+  for (const auto& t : transfers_)
+    t->abandon();
   timers_.clear();
 }
 
 void http_loop::limit(std::uint64_t number, std::int64_t delay_ms) {
-  for (const auto& c : connections_)
-    if (number != 0 && c->exchange() == number) c->set_deadline(sys::monotonic_ms() + delay_ms);
+  if (http_transfer* const t = find(number)) t->deadline_ms = sys::monotonic_ms() + delay_ms;
 }
 
 void http_loop::after(std::int64_t delay_ms, task t) {
@@ -122,33 +111,73 @@ void http_loop::run_timers(std::int64_t now_ms) {
 }
 
 std::int64_t http_loop::wait_ms(std::int64_t now_ms) const {
-  std::int64_t earliest = never;
+  if (begun_ < transfers_.size()) return 0;
+  std::int64_t earliest = idle_since_ms_ < 0 ? never : idle_since_ms_ + idle_ms_max;
   for (const timer& t : timers_)
     earliest = std::min(earliest, t.at_ms);
-  for (const auto& c : connections_)
-    earliest = std::min(earliest, c->deadline_ms());
-  return earliest == never ? -1 : std::max<std::int64_t>(earliest - now_ms, 0);
+  for (const auto& t : transfers_)
+    earliest = std::min(earliest, t->is_over() ? 0 : t->deadline_ms);
+  return std::clamp<std::int64_t>(earliest - now_ms, 0, std::numeric_limits<int>::max());
 }
 
-void http_loop::poll_connections() {
-  std::vector<pollfd> entries;
-  entries.reserve(connections_.size() + 1);
-  entries.push_back({.fd = wake_.get(), .events = POLLIN, .revents = 0});
-  for (const auto& c : connections_)
-    entries.push_back({.fd = c->fd(), .events = c->wanted_events(), .revents = 0});
-  // Fails only without memory; the next round tries again.
-  (void)sys::poll(entries, wait_ms(sys::monotonic_ms()));
-  if (entries[0].revents != 0) {
-    char counter[8];
-    (void)sys::read(wake_.get(), counter);
+/// Callbacks add to `transfers_` and never take away.
+void http_loop::begin_transfers() {
+  for (; begun_ < transfers_.size(); ++begun_) {
+    http_transfer& t = *transfers_[begun_];
+    if (t.is_over()) continue;
+    is_used_ = true;
+    if (!t.set_up() || curl_multi_add_handle(multi_.get(), t.handle()) != CURLM_OK)
+      t.fail({{error_code::io, 0, "curl"}, "libcurl does not take the request"});
   }
-  const std::int64_t now_ms = sys::monotonic_ms();
-  // What callbacks add to `connections_` has no entry yet.
-  for (std::size_t i = 1; i < entries.size(); ++i) {
-    http_connection& c = *connections_[i - 1];
-    if (entries[i].revents != 0 || now_ms >= c.deadline_ms())
-      c.advance(entries[i].revents, now_ms, {buffer_.get(), read_bytes});
+}
+
+void http_loop::transfer() {
+  int running = 0;
+  (void)curl_multi_perform(multi_.get(), &running);
+  int left = 0;
+  while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const CURLcode code = message->data.result; // what it is in does not outlive the next call
+    const auto of_handle = [&](const auto& t) { return t->handle() == message->easy_handle; };
+    const auto found = std::ranges::find_if(transfers_, of_handle);
+    if (found != transfers_.end()) (*found)->finish(code);
   }
+}
+
+/// Gives back what is over, and ends what takes too long.
+void http_loop::end_transfers(std::int64_t now_ms) {
+  for (std::size_t i = 0; i < begun_; ++i)
+    if (now_ms >= transfers_[i]->deadline_ms)
+      transfers_[i]->fail({timed_out, "the server did not answer in time"});
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < transfers_.size(); ++i) {
+    auto& t = transfers_[i];
+    if (t->is_over()) {
+      if (i < begun_) curl_multi_remove_handle(multi_.get(), t->handle());
+      t.reset();
+    } else if (i < begun_) {
+      ++kept;
+    }
+  }
+  std::erase(transfers_, nullptr);
+  begun_ = kept;
+  if (!transfers_.empty())
+    idle_since_ms_ = -1;
+  else if (is_used_ && idle_since_ms_ < 0)
+    idle_since_ms_ = now_ms;
+}
+
+/// Closes connections that nobody uses: libcurl looks at connections that it keeps only when there
+/// is another request.
+void http_loop::hang_up(std::int64_t now_ms) {
+  if (idle_since_ms_ < 0 || now_ms < idle_since_ms_ + idle_ms_max) return;
+  idle_since_ms_ = -1;
+  multi_handle fresh(curl_multi_init());
+  if (!fresh) return;
+  const std::lock_guard lock(guard_);
+  if (!inbox_.empty() || stopping_) return; // the old one knows that it has been woken
+  is_used_ = false;
+  multi_.swap(fresh);
 }
 
 void http_loop::run() {
@@ -159,13 +188,21 @@ void http_loop::run() {
     }
     run_tasks();
     run_timers(sys::monotonic_ms());
-    std::erase_if(connections_, [](const auto& c) { return c->is_closed(); });
-    poll_connections();
+    begin_transfers();
+    transfer();
+    const std::int64_t now_ms = sys::monotonic_ms();
+    end_transfers(now_ms);
+    hang_up(now_ms);
+    // Fails only without memory; the next round tries again.
+    (void)curl_multi_poll(multi_.get(), nullptr, 0, static_cast<int>(wait_ms(now_ms)), nullptr);
   }
-  connections_.clear();
+  for (std::size_t i = 0; i < begun_; ++i)
+    curl_multi_remove_handle(multi_.get(), transfers_[i]->handle());
+  transfers_.clear();
   timers_.clear();
   const std::lock_guard lock(guard_);
   inbox_.clear();
+  multi_.reset();
 }
 
 } // namespace paddock::mcp

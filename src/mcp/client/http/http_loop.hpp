@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The thread of an HTTP client: all its connections, its timers and its state belong to it. Others
-// hand it tasks.
+// The thread of an HTTP client, which runs libcurl: all its connections, its timers and its state
+// belong to it. Others hand it tasks.
 
-#include "mcp/client/http/http_connection.hpp"
+#include "mcp/client/http/http_transfer.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -17,17 +17,6 @@
 #include <vector>
 
 namespace paddock::mcp {
-
-/// Header lines as they are sent.
-using http_headers = std::vector<std::pair<std::string, std::string>>;
-
-struct http_request {
-  std::string_view method = "POST";
-  std::string target;
-  http_headers headers;
-  std::string body;
-  std::int64_t timeout_ms = 0; ///< for the whole exchange; 0 for none
-};
 
 class http_loop {
 public:
@@ -43,7 +32,7 @@ public:
 
   // --- on the loop's thread only
   /// The exchange's number, for `abandon`.
-  std::uint64_t exchange(const http_request& request, std::unique_ptr<http_exchange> receiver);
+  std::uint64_t exchange(http_request request, std::unique_ptr<http_exchange> receiver);
   /// Nothing more is called for it. Unknown numbers are ignored.
   void abandon(std::uint64_t number);
   void abandon_all();
@@ -53,32 +42,42 @@ public:
   [[nodiscard]] const url& server() const noexcept { return server_.to; }
 
 private:
-  http_loop(http_origin server, file_descriptor wake);
+  struct freed {
+    void operator()(CURLM* handle) const noexcept { curl_multi_cleanup(handle); }
+  };
+  using multi_handle = std::unique_ptr<CURLM, freed>;
+
+  http_loop(http_origin server, multi_handle multi);
   void run();
   void run_tasks();
   void run_timers(std::int64_t now_ms);
+  void begin_transfers();
+  void transfer();
+  void end_transfers(std::int64_t now_ms);
+  void hang_up(std::int64_t now_ms);
   [[nodiscard]] std::int64_t wait_ms(std::int64_t now_ms) const;
-  void poll_connections();
-  [[nodiscard]] http_connection& connection_for_next(std::int64_t now_ms);
+  [[nodiscard]] http_transfer* find(std::uint64_t number) const;
 
   struct timer {
     std::int64_t at_ms;
     task run;
   };
 
-  const http_origin server_;
-  const file_descriptor wake_;
   std::thread thread_;
 
   std::mutex guard_;
   std::vector<task> inbox_; // under guard_
   bool stopping_ = false;   // under guard_
+  multi_handle multi_;      // replaced under guard_
 
   // Of the loop's thread.
-  std::vector<std::unique_ptr<http_connection>> connections_;
+  http_origin server_;
+  std::vector<std::unique_ptr<http_transfer>> transfers_;
+  std::size_t begun_ = 0; ///< so many of them, from the front, are libcurl's
   std::vector<timer> timers_;
-  std::unique_ptr<char[]> buffer_;
   std::uint64_t last_number_ = 0;
+  bool is_used_ = false;            ///< there may be connections
+  std::int64_t idle_since_ms_ = -1; ///< -1 while there are transfers, and without connections
 };
 
 } // namespace paddock::mcp

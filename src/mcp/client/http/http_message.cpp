@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -78,15 +79,11 @@ result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
   http_origin server;
   server.to = *parsed;
   PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve, why));
+  server.allowed = to.addresses;
+  // As OpenSSL's own programs do, which many systems rely on.
+  if (const char* const file = std::getenv("SSL_CERT_FILE")) server.authorities_file = file;
+  if (const char* const folder = std::getenv("SSL_CERT_DIR")) server.authorities_directory = folder;
   server.connect_timeout_ms = std::min(server.connect_timeout_ms, timeout_ms);
-  if (server.to.scheme == url_scheme::https) {
-    auto tls = tls_context::create();
-    if (!tls) {
-      say("the certificates of this system can't be loaded");
-      return tls.error();
-    }
-    server.tls.emplace(*std::move(tls));
-  }
   return server;
 }
 

@@ -152,12 +152,12 @@ url http_with_sse::stream_url() const {
 
 void http_with_sse::open_stream(const std::string& target, int redirects) {
   stream_target_ = target;
-  const http_request request{
+  http_request request{
       .method = "GET",
       .target = target,
       .headers = with(with(headers_, "Accept", "text/event-stream"), "Accept-Encoding", "identity"),
       .body = {}};
-  loop_->exchange(request, std::make_unique<stream>(*this, redirects));
+  loop_->exchange(std::move(request), std::make_unique<stream>(*this, redirects));
 }
 
 void http_with_sse::settle(result<void> how, std::string why) {
@@ -216,13 +216,13 @@ result<void> http_with_sse::send(const outgoing& message, std::string* why) {
 }
 
 void http_with_sse::submit(const http_message& m, const in_flight& counted) {
-  const http_request request{.method = "POST",
-                             .target = post_target_,
-                             .headers = with(with(headers_, "Content-Type", "application/json"),
-                                             "Accept-Encoding", "identity"),
-                             .body = m.json,
-                             .timeout_ms = post_ms};
-  loop_->exchange(request, std::make_unique<post>(*this, m, counted));
+  http_request request{.method = "POST",
+                       .target = post_target_,
+                       .headers = with(with(headers_, "Content-Type", "application/json"),
+                                       "Accept-Encoding", "identity"),
+                       .body = m.json,
+                       .timeout_ms = post_ms};
+  loop_->exchange(std::move(request), std::make_unique<post>(*this, m, counted));
 }
 
 std::optional<std::int64_t> http_with_sse::retry_ms() const noexcept {

@@ -127,13 +127,13 @@ void streamable_http::submit(std::shared_ptr<job> j) {
     initialized_ = m.json;
   }
   j->session = m.modern ? std::string() : session_;
-  const http_request request{.method = "POST",
-                             .target = j->target,
-                             .headers = headers_for("application/json, text/event-stream", &m),
-                             .body = m.json,
-                             .timeout_ms = m.id ? 0 : notification_ms};
-  const std::uint64_t number =
-      loop_->exchange(request, std::make_unique<exchange>(*this, exchange::role::message, j));
+  http_request request{.method = "POST",
+                       .target = j->target,
+                       .headers = headers_for("application/json, text/event-stream", &m),
+                       .body = m.json,
+                       .timeout_ms = m.id ? 0 : notification_ms};
+  const std::uint64_t number = loop_->exchange(
+      std::move(request), std::make_unique<exchange>(*this, exchange::role::message, j));
   if (m.id) waiting_[m.id->json()].exchange = number;
 }
 
@@ -190,12 +190,13 @@ void streamable_http::end_session() {
     session_ended_ = true;
     return changed_.notify_all();
   }
-  const http_request request{.method = "DELETE",
-                             .target = target_,
-                             .headers = headers_for("application/json", nullptr),
-                             .body = {},
-                             .timeout_ms = close_ms_};
-  loop_->exchange(request, std::make_unique<exchange>(*this, exchange::role::session_end, nullptr));
+  http_request request{.method = "DELETE",
+                       .target = target_,
+                       .headers = headers_for("application/json", nullptr),
+                       .body = {},
+                       .timeout_ms = close_ms_};
+  loop_->exchange(std::move(request),
+                  std::make_unique<exchange>(*this, exchange::role::session_end, nullptr));
 }
 
 void streamable_http::deliver(std::string_view json) {

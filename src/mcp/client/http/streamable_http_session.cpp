@@ -143,12 +143,12 @@ void streamable_http::on_refusal(const std::shared_ptr<job>& j, refusal r) {
   if (r.status == not_found || j->session != session_) return send_again(j);
   http_headers headers = headers_for("application/json, text/event-stream", nullptr);
   headers.emplace_back("Content-Type", "application/json");
-  const http_request request{.method = "POST",
-                             .target = j->target,
-                             .headers = std::move(headers),
-                             .body = std::string(ping),
-                             .timeout_ms = handshake_ms};
-  loop_->exchange(request, std::make_unique<session_check>(*this, j, std::move(r)));
+  http_request request{.method = "POST",
+                       .target = j->target,
+                       .headers = std::move(headers),
+                       .body = std::string(ping),
+                       .timeout_ms = handshake_ms};
+  loop_->exchange(std::move(request), std::make_unique<session_check>(*this, j, std::move(r)));
 }
 
 /// Once, in another session than before.
@@ -177,13 +177,12 @@ void streamable_http::renew_session(std::shared_ptr<job> j) {
 /// Asks for a new session at `target`, where the server led after so many redirects.
 void streamable_http::begin_session(const std::string& target, int redirects) {
   const http_message message = handshake_message(initialize_, "initialize", {});
-  const http_request request{.method = "POST",
-                             .target = target,
-                             .headers =
-                                 headers_for("application/json, text/event-stream", &message),
-                             .body = message.json,
-                             .timeout_ms = handshake_ms};
-  loop_->exchange(request, std::make_unique<session_renewal>(*this, target, redirects));
+  http_request request{.method = "POST",
+                       .target = target,
+                       .headers = headers_for("application/json, text/event-stream", &message),
+                       .body = message.json,
+                       .timeout_ms = handshake_ms};
+  loop_->exchange(std::move(request), std::make_unique<session_renewal>(*this, target, redirects));
 }
 
 void streamable_http::on_session_renewed(std::string_view session, const std::string& target) {

@@ -4,93 +4,79 @@
 #include "mcp/protocol/http_text.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <curl/curl.h>
+#include <memory>
 
 namespace paddock::mcp {
 namespace {
+
+constexpr std::size_t host_bytes_max = 254;
 
 error wrong(const char* what) {
   return {error_code::invalid_argument, 0, what};
 }
 
-constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-constexpr bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-constexpr bool is_hexadecimal(char c) {
-  return is_digit(c) || (detail::ascii_lower(c) >= 'a' && detail::ascii_lower(c) <= 'f');
+struct freed {
+  void operator()(CURLU* handle) const noexcept { curl_url_cleanup(handle); }
+  void operator()(char* text) const noexcept { curl_free(text); }
+};
+using url_handle = std::unique_ptr<CURLU, freed>;
+
+/// Empty when there is none.
+std::string part_of(CURLU* from, CURLUPart which, unsigned flags = 0) {
+  char* text = nullptr;
+  (void)curl_url_get(from, which, &text, flags);
+  const std::unique_ptr<char, freed> owner(text);
+  return text == nullptr ? std::string() : std::string(text);
 }
 
 /// Visible ASCII that a request line can carry; no backslash, which some programs take for a slash.
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
 }
 
-result<void> take_scheme(std::string_view& rest, url& out) {
-  const std::size_t colon = rest.find("://");
-  if (colon == std::string_view::npos) return wrong("a URL begins with https://");
-  const std::string scheme = ascii_lower(rest.substr(0, colon));
-  if (scheme != "http" && scheme != "https") return wrong("the scheme is not https");
-  out.scheme = scheme == "https" ? url_scheme::https : url_scheme::http;
-  rest.remove_prefix(colon + 3);
+result<void> check_text(std::string_view text) {
+  if (text.size() > url_bytes_max) return wrong("the URL is too long");
+  if (!is_plain(text)) return wrong("the URL has blanks, backslashes or other than ASCII letters");
   return {};
 }
 
-result<void> take_port(std::string_view text, url& out) {
-  out.port = out.scheme == url_scheme::https ? 443 : 80;
-  if (text.empty()) return {};
-  if (text.front() != ':') return wrong("something follows the host that is not a port");
-  text.remove_prefix(1);
-  if (text.empty()) return {};
-  unsigned port = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (status != std::errc() || end != text.data() + text.size() || port == 0 || port > 65535)
-    return wrong("the port is not a number from 1 to 65535");
-  out.port = static_cast<std::uint16_t>(port);
-  return {};
-}
-
-result<void> take_authority(std::string_view text, url& out) {
+/// What libcurl understands and others may understand differently.
+result<void> check_authority(std::string_view text) {
   if (text.find('@') != std::string_view::npos)
     return wrong("user names and passwords do not belong into a URL; use a header");
-  if (text.starts_with('[')) {
-    const std::size_t end = text.find(']');
-    if (end == std::string_view::npos) return wrong("the bracket around the address is not closed");
-    const std::string_view address = text.substr(1, end - 1);
-    if (address.find(':') == std::string_view::npos ||
-        !std::all_of(address.begin(), address.end(),
-                     [](char c) { return is_hexadecimal(c) || c == ':' || c == '.'; }))
-      return wrong("between the brackets is no IPv6 address");
-    out.host = ascii_lower(address);
-    return take_port(text.substr(end + 1), out);
-  }
-  const std::string_view host = text.substr(0, text.find(':'));
-  if (host.empty()) return wrong("the host is missing");
-  if (host.size() > 254) return wrong("the host is too long");
-  if (host.front() == '.' || host.find("..") != std::string_view::npos)
+  if (text.empty() || text.starts_with(':')) return wrong("the host is missing");
+  if (text.find('%') != std::string_view::npos)
+    return wrong("the host has a character that host names do not have");
+  return {};
+}
+
+result<void> check_host(std::string_view host) {
+  if (host.size() > host_bytes_max) return wrong("the host is too long");
+  if (host.starts_with('[')) return {}; // libcurl knows what such an address may be
+  if (host.starts_with('.') || host.find("..") != std::string_view::npos)
     return wrong("the host has an empty part");
-  if (!std::all_of(host.begin(), host.end(), [](char c) {
-        return is_digit(c) || is_letter(c) || c == '-' || c == '.' || c == '_';
+  if (!std::ranges::all_of(host, [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
       }))
     return wrong("the host has a character that host names do not have");
-  out.host = ascii_lower(host);
-  return take_port(text.substr(host.size()), out);
+  return {};
 }
 
-void set_target(std::string_view text, url& out) {
-  text = text.substr(0, text.find('#'));
-  out.target.clear();
-  if (!text.starts_with('/')) out.target += '/';
-  out.target += text;
-}
-
-/// The path of `target` up to and with its last slash.
-std::string_view directory_of(std::string_view target) {
-  target = target.substr(0, target.find('?'));
-  return target.substr(0, target.rfind('/') + 1);
+result<url> url_of(CURLU* parsed) {
+  url out;
+  out.scheme = part_of(parsed, CURLUPART_SCHEME) == "https" ? url_scheme::https : url_scheme::http;
+  out.host = ascii_lower(part_of(parsed, CURLUPART_HOST));
+  PADDOCK_CHECK(check_host(out.host));
+  if (out.host.starts_with('[')) out.host = out.host.substr(1, out.host.size() - 2);
+  const auto port = whole_number(part_of(parsed, CURLUPART_PORT, CURLU_DEFAULT_PORT), 10);
+  if (!port || *port == 0 || *port > 65535)
+    return wrong("the port is not a number from 1 to 65535");
+  out.port = static_cast<std::uint16_t>(*port);
+  out.target = part_of(parsed, CURLUPART_PATH);
+  if (const std::string query = part_of(parsed, CURLUPART_QUERY); !query.empty())
+    out.target += "?" + query;
+  return out;
 }
 
 } // namespace
@@ -107,34 +93,32 @@ std::string url::origin() const {
 }
 
 result<url> parse_url(std::string_view text) {
-  if (text.size() > url_bytes_max) return wrong("the URL is too long");
-  if (!is_plain(text)) return wrong("the URL has blanks, backslashes or other than ASCII letters");
-  url out;
-  PADDOCK_CHECK(take_scheme(text, out));
-  const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
-  PADDOCK_CHECK(take_authority(text.substr(0, end), out));
-  set_target(text.substr(end), out);
-  return out;
+  PADDOCK_CHECK(check_text(text));
+  const std::size_t colon = text.find("://");
+  if (colon == std::string_view::npos) return wrong("a URL begins with https://");
+  const std::string scheme = ascii_lower(text.substr(0, colon));
+  if (scheme != "http" && scheme != "https") return wrong("the scheme is not https");
+  const std::string_view rest = text.substr(colon + 3);
+  PADDOCK_CHECK(check_authority(rest.substr(0, rest.find_first_of("/?#"))));
+  const url_handle parsed(curl_url());
+  const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(),
+                                      CURLU_DISALLOW_USER | CURLU_PATH_AS_IS);
+  if (code != CURLUE_OK) return wrong(curl_url_strerror(code));
+  return url_of(parsed.get());
 }
 
 result<url> resolve_reference(const url& base, std::string_view reference) {
-  if (reference.size() > url_bytes_max) return wrong("the URL is too long");
-  if (!is_plain(reference))
-    return wrong("the URL has blanks, backslashes or other than ASCII letters");
-  if (reference.starts_with("//"))
-    return parse_url((base.scheme == url_scheme::https ? "https:" : "http:") +
-                     std::string(reference));
-  const std::size_t colon = reference.find(':');
-  if (colon < reference.find_first_of("/?#")) return parse_url(reference);
-  url out = base;
-  if (reference.empty() || reference.starts_with('#')) return out;
-  if (reference.starts_with('/'))
-    set_target(reference, out);
-  else if (reference.starts_with('?'))
-    set_target(base.target.substr(0, base.target.find('?')) + std::string(reference), out);
-  else
-    set_target(std::string(directory_of(base.target)) + std::string(reference), out);
-  return out;
+  PADDOCK_CHECK(check_text(reference));
+  if (reference.empty() || reference.starts_with('#')) return base;
+  const url_handle parsed(curl_url());
+  CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, (base.origin() + base.target).c_str(),
+                                CURLU_PATH_AS_IS);
+  if (code == CURLUE_OK)
+    code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(reference).c_str(),
+                        CURLU_DISALLOW_USER | CURLU_PATH_AS_IS);
+  if (code != CURLUE_OK) return wrong(curl_url_strerror(code));
+  // Once more, for what libcurl is lenient about.
+  return parse_url(part_of(parsed.get(), CURLUPART_URL));
 }
 
 bool same_origin(const url& a, const url& b) noexcept {

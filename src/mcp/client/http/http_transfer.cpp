@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/client/http/http_transfer.hpp"
+
+#include "mcp/client/http/address_policy.hpp"
+#include "sys/syscall.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+namespace paddock::mcp {
+namespace {
+
+/// Servers close idle connections after five seconds or more; a request that crosses such an end
+/// would be lost.
+constexpr long idle_s_max = 4;
+
+/// How libcurl's words begin is not how a sentence goes on.
+std::string in_a_sentence(const char* text) {
+  std::string out(text);
+  if (out.size() > 1 && std::islower(static_cast<unsigned char>(out[1])) != 0)
+    out[0] = detail::ascii_lower(out[0]);
+  return out;
+}
+
+struct meaning {
+  CURLcode code;
+  error_code reason;
+  const char* why;
+  bool goes_on; ///< with what libcurl says
+};
+
+constexpr meaning meanings[] = {
+    {CURLE_COULDNT_RESOLVE_PROXY, error_code::not_found, "there is no such proxy: ", true},
+    {CURLE_COULDNT_RESOLVE_HOST, error_code::not_found, "there is no such host: ", true},
+    {CURLE_COULDNT_CONNECT, error_code::io, "the server can't be reached", false},
+    {CURLE_OPERATION_TIMEDOUT, error_code::timed_out, "the server could not be reached in time",
+     false},
+    {CURLE_PROXY, error_code::io, "the proxy does not help: ", true},
+    {CURLE_GOT_NOTHING, error_code::io, "the connection ended without an answer", false},
+    // What may have been received once is not sent again.
+    {CURLE_SEND_FAIL_REWIND, error_code::io, "the connection ended without an answer", false},
+    {CURLE_PARTIAL_FILE, error_code::io, "the connection ended in the middle of the answer", false},
+    {CURLE_UNSUPPORTED_PROTOCOL, error_code::io, "the answer is not HTTP", false},
+    // A line of the head that goes on and on.
+    {CURLE_OUT_OF_MEMORY, error_code::io, "the head of the answer is too long", false},
+    {CURLE_PEER_FAILED_VERIFICATION, error_code::io,
+     "the server's certificate is not accepted: ", true},
+    {CURLE_SSL_CACERT_BADFILE, error_code::io,
+     "the certificates of the authorities can't be loaded: ", true},
+    {CURLE_SSL_CONNECT_ERROR, error_code::io, "TLS failed: ", true},
+};
+
+std::string line_of(std::string_view name, std::string_view value) {
+  std::string out(name);
+  // "name:" would mean that the header is left out.
+  return value.empty() ? out + ";" : out.append(": ").append(value);
+}
+
+const char* given(const std::string& text) {
+  return text.empty() ? nullptr : text.c_str();
+}
+
+/// As CURLOPT_RESOLVE wants it. Of a name that has addresses of IPv4 only, every other one is
+/// written as one of IPv6, as that is what libcurl tries in parallel; `open_socket` takes it back.
+std::string resolved(const http_origin& origin) {
+  const bool only_v4 = std::ranges::all_of(origin.addresses, [](const sys::ip_address& a) {
+    return a.kind == sys::ip_address::family::v4;
+  });
+  std::string out = origin.to.host + ":" + std::to_string(origin.to.port) + ":";
+  for (std::size_t i = 0; i < origin.addresses.size(); ++i) {
+    const std::string text = sys::inet_ntop(origin.addresses[i]);
+    const bool is_v6 = origin.addresses[i].kind == sys::ip_address::family::v6;
+    if (i != 0) out += ",";
+    out += is_v6 ? "[" + text + "]" : only_v4 && i % 2 != 0 ? "[::ffff:" + text + "]" : text;
+  }
+  return out;
+}
+
+} // namespace
+
+http_transfer::http_transfer(http_origin& origin, std::uint64_t number, http_request request,
+                             std::unique_ptr<http_exchange> exchange)
+    : deadline_ms(std::numeric_limits<std::int64_t>::max()), origin_(origin), number_(number),
+      request_(std::move(request)), exchange_(std::move(exchange)),
+      reader_(origin.to.scheme == url_scheme::https), handle_(curl_easy_init()) {}
+
+bool http_transfer::set_up() {
+  return handle_ && set_up_request() && set_up_connection() && set_up_callbacks();
+}
+
+bool http_transfer::set_up_request() {
+  CURL* const h = handle_.get();
+  const auto add = [](text_list& to, const std::string& line) {
+    curl_slist* const longer = curl_slist_append(to.get(), line.c_str());
+    if (longer == nullptr) return false;
+    (void)to.release();
+    to.reset(longer);
+    return true;
+  };
+  for (const auto& [name, value] : request_.headers)
+    if (!add(headers_, line_of(name, value))) return false;
+  if (!add(headers_, "Expect:")) return false; // no round trip before a large body
+  const std::string method(request_.method);
+  const std::string address = origin_.to.origin() + request_.target;
+  bool good = curl_easy_setopt(h, CURLOPT_URL, address.c_str()) == CURLE_OK &&
+              curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK &&
+              curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get()) == CURLE_OK;
+  if (method == "POST")
+    good = good && curl_easy_setopt(h, CURLOPT_POST, 1L) == CURLE_OK &&
+           curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE,
+                            static_cast<curl_off_t>(request_.body.size())) == CURLE_OK;
+  else
+    good = good && curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method.c_str()) == CURLE_OK;
+  if (good && !origin_.addresses.empty() && !sys::inet_pton(origin_.to.host))
+    good = add(addresses_, resolved(origin_)) &&
+           curl_easy_setopt(h, CURLOPT_RESOLVE, addresses_.get()) == CURLE_OK;
+  return good;
+}
+
+bool http_transfer::set_up_connection() {
+  const struct {
+    CURLoption option;
+    long value;
+  } numbers[] = {
+      {CURLOPT_NOSIGNAL, 1},
+      {CURLOPT_FOLLOWLOCATION, 0},
+      {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS},
+      {CURLOPT_SSL_VERIFYPEER, 1},
+      {CURLOPT_SSL_VERIFYHOST, 2},
+      {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
+      {CURLOPT_SSL_OPTIONS, CURLSSLOPT_NO_PARTIALCHAIN},
+      {CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(origin_.connect_timeout_ms)},
+      {CURLOPT_MAXAGE_CONN, idle_s_max},
+  };
+  for (const auto& [option, value] : numbers)
+    if (curl_easy_setopt(handle_.get(), option, value) != CURLE_OK) return false;
+  const struct {
+    CURLoption option;
+    const char* value;
+  } texts[] = {
+      {CURLOPT_PROTOCOLS_STR, "http,https"},
+      // Nothing of the environment decides where messages go.
+      {CURLOPT_PROXY, ""},
+      {CURLOPT_NOPROXY, ""},
+      {CURLOPT_CAINFO, given(origin_.authorities_file)},
+      {CURLOPT_CAPATH, given(origin_.authorities_directory)},
+  };
+  for (const auto& [option, value] : texts)
+    if (value != nullptr && curl_easy_setopt(handle_.get(), option, value) != CURLE_OK)
+      return false;
+  return true;
+}
+
+bool http_transfer::set_up_callbacks() {
+  CURL* const h = handle_.get();
+  for (const CURLoption option :
+       {CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
+        CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA, CURLOPT_PRIVATE})
+    if (curl_easy_setopt(h, option, this) != CURLE_OK) return false;
+  return curl_easy_setopt(h, CURLOPT_ERRORBUFFER, problem_) == CURLE_OK &&
+         curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &on_header) == CURLE_OK &&
+         curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &on_body) == CURLE_OK &&
+         curl_easy_setopt(h, CURLOPT_READFUNCTION, &give_body) == CURLE_OK &&
+         curl_easy_setopt(h, CURLOPT_SEEKFUNCTION, &go_back) == CURLE_OK &&
+         curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, &open_socket) == CURLE_OK &&
+         curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &on_connected) == CURLE_OK;
+}
+
+// --- called by libcurl --------------------------------------------------------------------------
+
+std::size_t http_transfer::on_header(char* bytes, std::size_t, std::size_t n, void* self) {
+  auto& t = *static_cast<http_transfer*>(self);
+  if (t.is_over_) return CURL_WRITEFUNC_ERROR;
+  switch (t.reader_.next({bytes, n})) {
+  case http_head_reader::step::more:
+    return n;
+  case http_head_reader::step::head:
+    if (t.exchange_->on_head(t.reader_.head())) return n;
+    t.abandon();
+    return CURL_WRITEFUNC_ERROR;
+  case http_head_reader::step::bad:
+    return CURL_WRITEFUNC_ERROR;
+  }
+  return CURL_WRITEFUNC_ERROR;
+}
+
+std::size_t http_transfer::on_body(char* bytes, std::size_t, std::size_t n, void* self) {
+  auto& t = *static_cast<http_transfer*>(self);
+  if (t.is_over_) return CURL_WRITEFUNC_ERROR;
+  if (n == 0 || t.exchange_->on_body({bytes, n})) return n;
+  t.abandon();
+  return CURL_WRITEFUNC_ERROR;
+}
+
+std::size_t http_transfer::give_body(char* to, std::size_t size, std::size_t n, void* self) {
+  auto& t = *static_cast<http_transfer*>(self);
+  const std::size_t given = t.request_.body.copy(to, size * n, t.body_sent_);
+  t.body_sent_ += given;
+  return given;
+}
+
+/// To send a body once more, on another connection, when one that was used before ends without an
+/// answer. The server may have done what it was asked.
+int http_transfer::go_back(void*, curl_off_t, int) {
+  return CURL_SEEKFUNC_FAIL;
+}
+
+curl_socket_t http_transfer::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+  auto& t = *static_cast<http_transfer*>(self);
+  if (const std::size_t bytes = sys::unmap(address->addr); bytes != 0) {
+    address->family = address->addr.sa_family;
+    address->addrlen = static_cast<unsigned>(bytes);
+  }
+  sys::restore_scope(address->addr, t.origin_.addresses);
+  const auto to = sys::address_of(address->addr);
+  const std::string_view what = t.origin_.allowed == address_policy::any ? ""
+                                : to                                     ? not_public_because(*to)
+                                                                         : "unknown";
+  if (!what.empty()) {
+    t.denied_ = "the host " + t.origin_.to.host + " has an address that is " + std::string(what) +
+                " and not public; use a public server, or allow local addresses for this one";
+    return CURL_SOCKET_BAD;
+  }
+  auto made = sys::stream_socket(address->family);
+  return made ? made->release() : CURL_SOCKET_BAD;
+}
+
+int http_transfer::on_connected(void* self, char* address, char*, int, int) {
+  auto& t = *static_cast<http_transfer*>(self);
+  if (t.is_over_) return CURL_PREREQFUNC_ABORT;
+  t.prefer(address);
+  t.exchange_->on_connected();
+  return CURL_PREREQFUNC_OK;
+}
+
+/// The address that answered is the first one to try from here on.
+void http_transfer::prefer(std::string_view address) {
+  const auto answered = sys::inet_pton(address);
+  auto& all = origin_.addresses;
+  if (!answered) return;
+  const auto same = [&](const sys::ip_address& a) {
+    return a.kind == answered->kind && a.bytes == answered->bytes;
+  };
+  const auto found = std::ranges::find_if(all, same);
+  if (found != all.end()) std::rotate(all.begin(), found, std::next(found));
+}
+
+// --- the end ------------------------------------------------------------------------------------
+
+void http_transfer::finish(CURLcode code) {
+  if (is_over_) return;
+  // An end within the head is none to libcurl.
+  if (code == CURLE_OK && !reader_.is_complete()) code = CURLE_PARTIAL_FILE;
+  if (code != CURLE_OK) return fail(failure_of(code));
+  is_over_ = true;
+  exchange_->on_end(nullptr);
+}
+
+void http_transfer::fail(const http_failure& failure) {
+  if (is_over_) return;
+  is_over_ = true;
+  exchange_->on_end(&failure);
+}
+
+http_failure http_transfer::failure_of(CURLcode code) const {
+  if (!denied_.empty()) return {{error_code::denied_by_policy, 0, "address_policy"}, denied_};
+  if (*reader_.problem() != '\0') return {{error_code::io, 0, "http"}, reader_.problem()};
+  const std::string said = in_a_sentence(*problem_ == '\0' ? curl_easy_strerror(code) : problem_);
+  const auto found = std::ranges::find(meanings, code, &meaning::code);
+  if (found == std::end(meanings))
+    return {{error_code::io, 0, "http"}, "the answer can't be read: " + said};
+  long os_errno = 0;
+  if (code == CURLE_COULDNT_CONNECT)
+    (void)curl_easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &os_errno);
+  const error reason = os_errno == 0 ? error{found->reason, 0, "http"}
+                                     : sys::failure(static_cast<int>(os_errno), "connect");
+  return {reason, found->why + (found->goes_on ? said : "")};
+}
+
+} // namespace paddock::mcp
