@@ -224,17 +224,23 @@ result<void> client_core::negotiate(attempt& a) {
   return a.failure();
 }
 
-answer client_core::ask_discover(const call_options& o) {
+/// To be connected to a server may take longer than it may take to answer.
+answer client_core::ask_discover(const attempt& a, std::int64_t timeout_ms) {
+  const call_options o = is_http() ? a.within_all() : a.within(timeout_ms);
   const std::int64_t id = next_id_.fetch_add(1);
   json_writer out = begin_request(id, "server/discover");
   write_meta(out, id, o, {});
-  return exchange({.id = id, .json = out.str(), .method = "server/discover"}, o);
+  return exchange({.id = id,
+                   .json = out.str(),
+                   .method = "server/discover",
+                   .answer_ms = is_http() ? timeout_ms : 0},
+                  o);
 }
 
 client_core::verdict client_core::discover(attempt& a, std::int64_t timeout_ms) {
   speaking_.store(revision::r2026_07_28);
-  a.last = ask_discover(a.within(timeout_ms));
-  if (was_refused_in_error(a.last)) a.last = ask_discover(a.within(timeout_ms));
+  a.last = ask_discover(a, timeout_ms);
+  if (was_refused_in_error(a.last)) a.last = ask_discover(a, timeout_ms);
   answer& last = a.last;
   switch (last.what) {
   case answer::outcome::result:
@@ -254,6 +260,7 @@ client_core::verdict client_core::discover(attempt& a, std::int64_t timeout_ms) 
     return is_not_understood(last) ? verdict::refused : verdict::failed;
   }
   case answer::outcome::none:
+    if (last.unreached) return verdict::failed; // so nothing is known about its revision
     if (last.reason.code == error_code::timed_out && a.left_ms() > 0) return verdict::refused;
     return last.reason.code == error_code::io && !is_http() ? verdict::gone : verdict::failed;
   }

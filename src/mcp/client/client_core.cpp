@@ -35,9 +35,10 @@ std::string implementation(const client_options& o) {
 
 } // namespace
 
-client_core::open_request::open_request(std::int64_t id_, const call_options& options_,
+client_core::open_request::open_request(const message_text& text, const call_options& options_,
                                         std::int64_t now_ms)
-    : id(id_), options(options_), latest_ms(later(now_ms, options_.timeout_ms_max)),
+    : id(text.id), answer_ms(text.answer_ms), options(options_),
+      latest_ms(later(now_ms, options_.timeout_ms_max)),
       wait(std::min(latest_ms, later(now_ms, options_.timeout_ms)), options_.cancel) {}
 
 client_core::client_core(endpoint to, client_options o)
@@ -152,7 +153,22 @@ void client_core::finish(std::int64_t id, answer a) {
   open_request& r = **found;
   if (r.wait.is_finished()) return;
   r.reply = std::move(a);
+  r.reply.unreached = is_http() && !r.went_out;
   r.wait.finish();
+}
+
+void client_core::on_connected(const request_id& id) {
+  json_document document;
+  const auto number = document.parse(id.json());
+  if (!number || !number->is(json_kind::integer)) return;
+  const std::lock_guard lock(guard_);
+  const auto found = std::ranges::find(open_, *number->integer(), &open_request::id);
+  if (found == open_.end()) return;
+  open_request& r = **found;
+  r.went_out = true;
+  if (r.answer_ms == 0) return;
+  r.wait.set_deadline_ms(std::min(r.latest_ms, later(sys::monotonic_ms(), r.answer_ms)));
+  r.wait.stir();
 }
 
 void client_core::on_refused(const request_id& id, int status, std::string_view body,
@@ -259,7 +275,7 @@ result<void> client_core::send(const message_text& text, std::string* why) {
 }
 
 answer client_core::exchange(const message_text& text, const call_options& o) {
-  open_request r(text.id, o, sys::monotonic_ms());
+  open_request r(text, o, sys::monotonic_ms());
   if (auto refused = open(r)) return *std::move(refused);
   std::string why;
   const auto sent = send(text, &why);

@@ -40,6 +40,7 @@ struct answer {
   std::string json;         ///< of a result: the object; of rpc_error: the error object
   bool failed = false;      ///< of a result: isError
   bool wants_input = false; ///< of a result: it is none yet
+  bool unreached = false;   ///< there was no connection that the request could go out on
   int code = 0;
   paddock::error reason{}; ///< unless it is a result
   std::string text;        ///< unless it is a result: a sentence for people
@@ -77,6 +78,7 @@ private:
   void on_message(std::string_view json) override;
   void on_refused(const request_id& id, int status, std::string_view body, paddock::error reason,
                   std::string_view why) override;
+  void on_connected(const request_id& id) override;
   void on_log(std::string_view line) override;
   void on_lost(paddock::error reason, std::string_view why) override;
 
@@ -116,7 +118,7 @@ private:
   [[nodiscard]] result<void> negotiate(attempt& a);
   [[nodiscard]] result<void> open_transport(attempt& a, http_kind kind);
   void drop_transport() noexcept;
-  [[nodiscard]] answer ask_discover(const call_options& o);
+  [[nodiscard]] answer ask_discover(const attempt& a, std::int64_t timeout_ms);
   [[nodiscard]] verdict discover(attempt& a, std::int64_t timeout_ms);
   [[nodiscard]] verdict initialize(attempt& a);
   void agree_modern(std::string_view discovered);

@@ -44,6 +44,9 @@ public:
   /// 0 where none arrived (connection, TLS, address policy); `why` is for people.
   virtual void on_refused(const request_id& id, int status, std::string_view body,
                           paddock::error reason, std::string_view why) = 0;
+  /// There is a connection to the server, and the request goes out; not said by transports that
+  /// have one from the start. Possibly more than once.
+  virtual void on_connected(const request_id&) {}
   virtual void on_log(std::string_view line) = 0;
   /// The connection is gone; called at most once, not after close. `reason` is `io`, or why the
   /// server could not be run or reached at all.

@@ -28,14 +28,18 @@ struct client_core::message_text {
   std::string_view method;
   std::string_view name;
   std::span<const std::pair<std::string, std::string>> parameters = {}; ///< as outgoing has them
+  /// How long the server has from when the request goes out; 0: as the call's options say.
+  std::int64_t answer_ms = 0;
 };
 
 struct client_core::open_request {
-  open_request(std::int64_t id_, const call_options& options_, std::int64_t now_ms);
+  open_request(const message_text& text, const call_options& options_, std::int64_t now_ms);
 
   const std::int64_t id;
+  const std::int64_t answer_ms; ///< as in message_text
   const call_options& options;
   const std::int64_t latest_ms; ///< whatever the progress
+  bool went_out = false;        ///< where that takes a connection first
   waiter wait;
   answer reply;     ///< valid once the waiter is finished
   std::mutex guard; ///< held while a callback of the caller runs

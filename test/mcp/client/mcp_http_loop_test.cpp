@@ -2,15 +2,15 @@
 // What the client's use of libcurl promises: how answers are read, where it connects to, and what
 // is never done.
 #include "mcp/client/http/http_loop.hpp"
+#include "support/full_listener.hpp"
 #include "support/http_peer.hpp"
 #include "support/transport_sink.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <condition_variable>
+#include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,10 +88,15 @@ protected:
     ASSERT_TRUE(started);
     loop_ = *std::move(started);
   }
-  heard ask(std::string body = "{}", std::string_view method = "POST") {
+  heard ask(std::string body = "{}", std::string_view method = "POST",
+            std::int64_t timeout_ms = 0) {
     const auto report = std::make_shared<listener::report>();
-    loop_->post([this, report, method, body = std::move(body)] {
-      http_request request{.method = method, .target = "/mcp", .headers = {}, .body = body};
+    loop_->post([this, report, method, timeout_ms, body = std::move(body)] {
+      http_request request{.method = method,
+                           .target = "/mcp",
+                           .headers = {},
+                           .body = body,
+                           .timeout_ms = timeout_ms};
       loop_->exchange(std::move(request), std::make_unique<listener>(report));
     });
     EXPECT_TRUE(report->done.wait());
@@ -260,6 +265,51 @@ TEST_F(http_loop_test, connects_to_the_addresses_that_were_judged) {
   serve([](http_peer& peer, const http_received&) { peer.answer(200, "text/plain", ""); });
   start(origin("paddock.invalid"));
   EXPECT_THAT(ask().problem, IsEmpty());
+}
+
+/// Addresses of which some answer nothing, behind a name.
+class http_addresses : public http_loop_test {
+protected:
+  void SetUp() override {
+    serve([](http_peer& peer, const http_received&) {
+      peer.answer(200, "text/plain", "", "Connection: close\r\n");
+    });
+  }
+  [[nodiscard]] http_origin origin_at(std::initializer_list<const char*> addresses) const {
+    http_origin out = origin("paddock.invalid");
+    out.addresses.clear();
+    for (const char* address : addresses)
+      out.addresses.push_back(*sys::inet_pton(address));
+    return out;
+  }
+};
+
+TEST_F(http_addresses, one_that_answers_nothing_holds_up_nobody) {
+  const test::full_listener silent("127.0.0.2", server_->port());
+  if (!silent.is_full()) GTEST_SKIP() << "this system lets connections into a full queue";
+  // One after the other they would take half of the time for connecting, which is more than the
+  // request has.
+  start(origin_at({"127.0.0.2", "127.0.0.1"}));
+  for (int i = 0; i < 2; ++i)
+    EXPECT_THAT(ask("{}", "POST", 4'000).problem, IsEmpty());
+
+  // The control: nobody else is there.
+  http_origin alone = origin_at({"127.0.0.2"});
+  alone.connect_timeout_ms = 300;
+  start(std::move(alone));
+  const heard got = ask();
+  EXPECT_EQ(got.code, error_code::timed_out);
+  EXPECT_THAT(got.problem, HasSubstr("could not be reached in time"));
+}
+
+TEST_F(http_addresses, one_that_answered_is_the_first_from_then_on) {
+  start(origin_at({"127.0.0.2", "127.0.0.3", "127.0.0.1"})); // nobody is at the first two yet
+  EXPECT_THAT(ask().problem, IsEmpty());
+  // Somebody is now, who lets in whoever comes and says nothing.
+  const test::full_listener first("127.0.0.2", server_->port(), 16);
+  const test::full_listener second("127.0.0.3", server_->port(), 16);
+  for (int i = 0; i < 10; ++i) // with a new connection each
+    EXPECT_THAT(ask("{}", "POST", 4'000).problem, IsEmpty()) << i;
 }
 
 TEST_F(http_loop_test, judges_every_address_that_it_connects_to) {

@@ -40,6 +40,10 @@ bool streamable_http::exchange::refuse(const error& reason, std::string_view why
   return false;
 }
 
+void streamable_http::exchange::on_connected() {
+  if (expects_answer() && !owner_.closing_) owner_.sink_.on_connected(*job_->message.id);
+}
+
 bool streamable_http::exchange::on_head(const http_head& head) {
   status_ = head.status;
   if (role_ == role::session_end) return true;

@@ -25,6 +25,7 @@ public:
   exchange(streamable_http& owner, role r, std::shared_ptr<job> j, stream_position from = {});
   ~exchange() override;
 
+  void on_connected() override;
   [[nodiscard]] bool on_head(const http_head& head) override;
   [[nodiscard]] bool on_body(std::string_view piece) override;
   void on_end(const http_failure* failed) override;
