@@ -97,6 +97,9 @@ enum class section : std::uint8_t {
   X(http, headersFromEnv, string_table, "the same, but the values are names of variables that must be set")                                           \
   X(http, transport, string, "`automatic`, `streamable` or `sse`")                                                                                    \
   X(http, allowPrivateAddresses, boolean, "also plain http, this machine and private networks")                                                       \
+  X(http, proxy, string, "`http://host:port`, which then looks up names; those of the environment are not used")                                      \
+  X(http, clientCertificate, string, "a PEM file that shows the server who asks")                                                                     \
+  X(http, clientKey, string, "its key, if that is in a file of its own")                                                                              \
   X(http, allowedDomains, strings, "for whoever confines the network")                                                                                \
   X(http, lazyInit, boolean, "connect when its tools are asked for")                                                                                  \
   X(http, protocol, string, "`automatic`, `modern` (2026-07-28) or `legacy`")                                                                         \
@@ -140,6 +143,9 @@ enum class section : std::uint8_t {
   X(server, requiredEnv, strings, "")                                                                                                                 \
   X(server, headersFromEnv, string_table, "")                                                                                                         \
   X(server, allowPrivateAddresses, boolean, "")                                                                                                       \
+  X(server, proxy, string, "")                                                                                                                        \
+  X(server, clientCertificate, string, "")                                                                                                            \
+  X(server, clientKey, string, "")                                                                                                                    \
   X(server, lazyInit, boolean, "")                                                                                                                    \
   X(server, protocol, string, "")                                                                                                                     \
   X(server, timeout, integer, "")                                                                                                                     \

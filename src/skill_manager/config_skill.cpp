@@ -138,6 +138,9 @@ http_entry endpoint_of(const checked_table& table, std::string_view key, bool is
   made.url = table.string(key);
   made.headers = table.string_table("headers");
   made.headers_from_environment = table.string_table("headersFromEnv");
+  made.proxy = table.string("proxy");
+  made.client_certificate = table.string("clientCertificate");
+  made.client_key = table.string("clientKey");
   if (is_here || table.boolean("allowPrivateAddresses")) made.addresses = mcp::address_policy::any;
   const bool any = made.addresses == mcp::address_policy::any;
   table.require(key, "the server's URL");
@@ -333,7 +336,8 @@ http_entry remote_server(const checked_table& table, std::string_view key) {
 }
 
 stdio_entry local_server(const checked_table& table, problem_list& problems) {
-  for (const std::string_view key : {"headers", "headersFromEnv", "allowPrivateAddresses"})
+  for (const std::string_view key : {"headers", "headersFromEnv", "allowPrivateAddresses", "proxy",
+                                     "clientCertificate", "clientKey"})
     if (table.has(key)) table.complain(key, "means nothing for a server with a command");
   stdio_entry entry = program_of(table, problems);
   for (const std::string& name : table.strings("env_vars"))

@@ -122,6 +122,9 @@ result<mcp::endpoint> endpoint_of(const skill_entry& entry,
   Expects(remote != nullptr);
   mcp::http_endpoint made{.kind = remote->kind, .addresses = remote->addresses};
   PADDOCK_TRY(made.url, expanded(remote->url));
+  PADDOCK_TRY(made.proxy, expanded(remote->proxy));
+  PADDOCK_TRY(made.client_certificate, expanded(remote->client_certificate));
+  PADDOCK_TRY(made.client_key, expanded(remote->client_key));
   for (const auto& [header, value] : remote->headers) {
     PADDOCK_TRY(std::string text, expanded(value));
     made.headers.emplace_back(header, std::move(text));

@@ -176,6 +176,9 @@ allowPrivateAddresses = true
 transport = "sse"
 headers = { A = "b" }
 headersFromEnv = { Authorization = "TOKEN" }
+proxy = "http://proxy:3128"
+clientCertificate = "/c.pem"
+clientKey = "/c.key"
 )");
   const auto& skills = c.experts.at(0).skills;
   ASSERT_EQ(skills.size(), 3U);
@@ -201,6 +204,9 @@ headersFromEnv = { Authorization = "TOKEN" }
   EXPECT_EQ(h.kind, mcp::http_kind::sse);
   EXPECT_EQ(h.addresses, mcp::address_policy::any);
   EXPECT_THAT(h.headers_from_environment, ElementsAre(Pair("Authorization", "TOKEN")));
+  EXPECT_EQ(h.proxy, "http://proxy:3128");
+  EXPECT_EQ(h.client_certificate, "/c.pem");
+  EXPECT_EQ(h.client_key, "/c.key");
 }
 
 struct npx_case {

@@ -83,6 +83,13 @@ struct http_endpoint {
   std::vector<std::pair<std::string, std::string>> headers{}; ///< sent with every request
   http_kind kind = http_kind::automatic;
   address_policy addresses = address_policy::public_only;
+  /// "http://host:port" or "https://…", whose own address may be any. It looks up the names of
+  /// servers, so `addresses` judges only what the URL says: https, and no address of another kind.
+  /// Empty: none, whatever the environment says.
+  std::string proxy{};
+  /// Files in the format PEM with which this client shows who it is; the key may be in the first.
+  std::string client_certificate{};
+  std::string client_key{};
 };
 
 using endpoint = std::variant<stdio_endpoint, http_endpoint>;

@@ -72,6 +72,9 @@ struct http_entry {
   std::vector<std::pair<std::string, std::string>> headers_from_environment;
   mcp::http_kind kind = mcp::http_kind::automatic;
   mcp::address_policy addresses = mcp::address_policy::public_only;
+  std::string proxy; ///< this and the next two as in mcp::http_endpoint
+  std::string client_certificate;
+  std::string client_key;
 };
 
 struct interactive_tool {

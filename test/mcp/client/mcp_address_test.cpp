@@ -380,6 +380,46 @@ TEST(url, references) {
     EXPECT_FALSE(resolve_reference(*base, text)) << text;
 }
 
+TEST(url, of_a_proxy) {
+  for (const char* text : {"http://a:3128", "https://a", "http://user:word@10.0.0.1:8080/"})
+    EXPECT_TRUE(check_proxy(text)) << text;
+  for (const char* text : {"", "a:3128", "socks5://a", "file:///x", "http://", "http://a/path",
+                           "http://a b", "http://a:99999", "http://a\r\nX: y"})
+    EXPECT_FALSE(check_proxy(text)) << text;
+}
+
+/// The proxy looks up names, but what the URL itself says is judged.
+TEST(address_policy, behind_a_proxy) {
+  const host_resolver none = [](const std::string&) -> result<std::vector<sys::ip_address>> {
+    ADD_FAILURE() << "names are the proxy's business";
+    return error{error_code::not_found, 0, "getaddrinfo"};
+  };
+  const struct {
+    const char* url;
+    address_policy policy;
+    bool allowed;
+  } cases[] = {
+      {"https://a.example/", address_policy::public_only, true},
+      {"https://8.8.8.8/", address_policy::public_only, true},
+      {"http://a.example/", address_policy::public_only, false},
+      {"https://127.0.0.1/", address_policy::public_only, false},
+      {"https://2130706433/", address_policy::public_only, false},
+      {"https://[::1]/", address_policy::public_only, false},
+      {"http://127.0.0.1/", address_policy::any, true},
+  };
+  for (const auto& c : cases) {
+    std::string why;
+    const http_endpoint to{.url = c.url, .addresses = c.policy, .proxy = "http://10.0.0.1:3128"};
+    const auto got = reach(to, 1'000, none, &why);
+    EXPECT_EQ(got.has_value(), c.allowed) << c.url << ": " << why;
+    if (got) continue;
+    EXPECT_EQ(got.error().code, error_code::denied_by_policy) << c.url;
+  }
+  std::string why;
+  EXPECT_FALSE(reach({.url = "https://a.example", .proxy = "a:3128"}, 1'000, none, &why));
+  EXPECT_THAT(why, HasSubstr("proxy"));
+}
+
 // --- headers ------------------------------------------------------------------------------------
 
 TEST(http_headers, values_that_a_header_cannot_carry_are_encoded) {

@@ -368,6 +368,40 @@ TEST_F(http_loop_test, the_environment_does_not_say_where_to_go) {
   start(origin());
   EXPECT_EQ(ask().body, "direct");
   EXPECT_EQ(proxy.connections(), 0);
+
+  // The control: whoever says so himself gets it, although the environment has an exception.
+  const variable exception("no_proxy", "*");
+  http_origin to = origin();
+  to.proxy = proxy.url("");
+  start(std::move(to));
+  EXPECT_EQ(ask().body, "from the proxy");
+}
+
+TEST_F(http_loop_test, a_proxy_looks_up_names) {
+  http_received got;
+  serve([&](http_peer& peer, const http_received& request) {
+    got = request;
+    peer.answer(200, "text/plain", "from the proxy");
+  });
+  http_origin to = origin("paddock.invalid");
+  to.to.port = 80;
+  to.addresses.clear();
+  to.proxy = server_->url("");
+  start(std::move(to));
+  EXPECT_EQ(ask().body, "from the proxy");
+  EXPECT_EQ(got.target, "http://paddock.invalid/mcp");
+}
+
+TEST_F(http_loop_test, a_proxy_that_is_not_there_says_so) {
+  serve([](http_peer&, const http_received&) {});
+  http_origin to = origin();
+  to.proxy = "http://127.0.0.1:1";
+  start(to);
+  EXPECT_THAT(ask().problem, HasSubstr("can't be reached"));
+  to.proxy = "http://paddock.invalid";
+  start(std::move(to));
+  EXPECT_THAT(ask().problem, HasSubstr("no such proxy"));
+  EXPECT_EQ(server_->connections(), 0);
 }
 
 } // namespace

@@ -62,8 +62,10 @@ private:
 /// Answers every POST, the body being the path's business.
 class tls_server {
 public:
-  tls_server(const std::string& certificate, const std::string& key)
-      : server_(certificate.c_str(), key.c_str()) {
+  /// With `clients` only those that this authority has signed are served.
+  tls_server(const std::string& certificate, const std::string& key,
+             const std::string& clients = {})
+      : server_(certificate.c_str(), key.c_str(), clients.empty() ? nullptr : clients.c_str()) {
     server_.new_task_queue = [] { return new httplib::ThreadPool(80); };
     server_.Post("/mcp", [this](const httplib::Request&, httplib::Response& response) {
       ++requests_;
@@ -214,6 +216,119 @@ TEST_F(tls, refuses_certificates_that_are_not_good) {
     EXPECT_THAT(got.why, HasSubstr(c.why)) << c.certificate << " trusting " << c.trusted;
     EXPECT_EQ(server_->requests(), 0) << c.certificate << ": nothing may be said before";
   }
+}
+
+TEST_F(tls, shows_who_it_is_where_it_is_told_to) {
+  ASSERT_TRUE(authority_.sign("client", "DNS:client.example", 2));
+  server_ = std::make_unique<tls_server>(authority_ / "good.pem", authority_ / "good.key",
+                                         authority_ / "ca.pem");
+  mcp::http_endpoint to{.url = "https://localhost:" + std::to_string(server_->port()) + "/mcp",
+                        .addresses = mcp::address_policy::any};
+  const auto ask = [&] {
+    auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_, &why_);
+    ASSERT_TRUE(opened) << why_;
+    transport_ = *std::move(opened);
+    request();
+  };
+  ask();
+  sink_.wait_for_refusals(1);
+  to.client_certificate = authority_ / "absent.pem";
+  ask();
+  EXPECT_THAT(sink_.wait_for_refusals(2).back().why, HasSubstr("client's certificate"));
+  EXPECT_EQ(server_->requests(), 0);
+  to.client_certificate = authority_ / "client.pem";
+  to.client_key = authority_ / "client.key";
+  ask();
+  EXPECT_EQ(sink_.wait_for_messages(1).back(), answer);
+}
+
+/// Says what it was asked, then carries bytes both ways.
+class tunnel {
+public:
+  explicit tunnel(int to_port) : to_port_(to_port) {
+    sockaddr_in address = loopback(0);
+    socklen_t size = sizeof address;
+    (void)::bind(listener_, reinterpret_cast<const sockaddr*>(&address), size);
+    (void)::listen(listener_, 1);
+    (void)::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    thread_ = std::thread([this] { run(); });
+  }
+  tunnel(const tunnel&) = delete;
+  tunnel& operator=(const tunnel&) = delete;
+  ~tunnel() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+
+  int port = 0;
+  std::string asked; ///< of the time when an answer came
+
+private:
+  static sockaddr_in loopback(int at) {
+    sockaddr_in out{};
+    out.sin_family = AF_INET;
+    out.sin_port = htons(static_cast<in_port_t>(at));
+    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return out;
+  }
+  static void carry(int from, int to) {
+    char bytes[4096];
+    for (ssize_t n; (n = ::recv(from, bytes, sizeof bytes, 0)) > 0;)
+      if (!send_all(to, {bytes, static_cast<std::size_t>(n)})) break;
+    ::shutdown(to, SHUT_WR);
+  }
+  void run() {
+    const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (client < 0) return;
+    for (char byte; !asked.ends_with("\r\n\r\n") && ::recv(client, &byte, 1, 0) == 1;)
+      asked += byte;
+    const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in to = loopback(to_port_);
+    (void)::connect(server, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    send_all(client, "HTTP/1.1 200 Go on\r\nX-Proxy: yes\r\n\r\n");
+    std::thread back([&] { carry(server, client); });
+    carry(client, server);
+    back.join();
+    ::close(server);
+    ::close(client);
+  }
+
+  const int to_port_;
+  int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::thread thread_;
+};
+
+/// A name that only the proxy can look up, a certificate that is checked nevertheless, and headers
+/// that are the server's only.
+TEST_F(tls, goes_through_a_proxy) {
+  ASSERT_TRUE(authority_.sign("far", "DNS:paddock.invalid", 2));
+  serve("far");
+  tunnel proxy(server_->port());
+  const mcp::http_endpoint to{.url = "https://paddock.invalid/mcp",
+                              .headers = {{"Authorization", "secret"}},
+                              .proxy = "http://127.0.0.1:" + std::to_string(proxy.port)};
+  auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_, &why_);
+  ASSERT_TRUE(opened) << why_;
+  transport_ = *std::move(opened);
+  request();
+  EXPECT_EQ(sink_.wait_for_messages(1).back(), answer);
+  EXPECT_TRUE(proxy.asked.starts_with("CONNECT paddock.invalid:443 HTTP/1.1\r\n")) << proxy.asked;
+  EXPECT_EQ(proxy.asked.find("secret"), std::string::npos);
+  transport_->close();
+}
+
+TEST_F(tls, a_proxy_that_refuses_says_why) {
+  http_script_server proxy(
+      [](http_peer& peer, const http_received&) { peer.answer(403, "text/plain", "not for you"); });
+  const mcp::http_endpoint to{.url = "https://paddock.invalid/mcp", .proxy = proxy.url("")};
+  auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_, &why_);
+  ASSERT_TRUE(opened) << why_;
+  transport_ = *std::move(opened);
+  request();
+  EXPECT_THAT(sink_.wait_for_refusals(1).back().why,
+              testing::AllOf(HasSubstr("proxy"), HasSubstr("403")));
 }
 
 TEST_F(tls, refuses_a_server_without_tls) {

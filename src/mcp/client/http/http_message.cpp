@@ -41,6 +41,23 @@ std::string problem_of(const std::string& name, const std::string& value) {
   return {};
 }
 
+/// What is connected to is the proxy then.
+result<void> reach_by_proxy(const http_endpoint& to, http_origin& server, std::string* why) {
+  if (const auto good = check_proxy(to.proxy); !good) {
+    if (why != nullptr) *why = std::string("the proxy can't be used: ") + good.error().operation;
+    return good.error();
+  }
+  const auto as_written = [](const std::string& host) -> result<std::vector<sys::ip_address>> {
+    // A name is the proxy's business, so that any public address stands for it here.
+    return std::vector{sys::inet_pton(host).value_or(sys::ip_address{.bytes = {1, 1, 1, 1}})};
+  };
+  PADDOCK_TRY(const auto judged, allowed_addresses(server.to, to.addresses, as_written, why));
+  static_cast<void>(judged);
+  server.proxy = to.proxy;
+  server.allowed = address_policy::any;
+  return {};
+}
+
 bool is_answer(const json_view& message, const request_id& id) {
   if (message["method"].exists()) return false;
   const auto answered = request_id::from(message["id"]);
@@ -78,8 +95,14 @@ result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
     }
   http_origin server;
   server.to = *parsed;
-  PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve, why));
-  server.allowed = to.addresses;
+  if (to.proxy.empty()) {
+    PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve, why));
+    server.allowed = to.addresses;
+  } else {
+    PADDOCK_CHECK(reach_by_proxy(to, server, why));
+  }
+  server.client_certificate = to.client_certificate;
+  server.client_key = to.client_key;
   // As OpenSSL's own programs do, which many systems rely on.
   if (const char* const file = std::getenv("SSL_CERT_FILE")) server.authorities_file = file;
   if (const char* const folder = std::getenv("SSL_CERT_DIR")) server.authorities_directory = folder;

@@ -51,6 +51,7 @@ constexpr meaning meanings[] = {
      "the server's certificate is not accepted: ", true},
     {CURLE_SSL_CACERT_BADFILE, error_code::io,
      "the certificates of the authorities can't be loaded: ", true},
+    {CURLE_SSL_CERTPROBLEM, error_code::io, "the client's certificate can't be used: ", true},
     {CURLE_SSL_CONNECT_ERROR, error_code::io, "TLS failed: ", true},
 };
 
@@ -128,6 +129,8 @@ bool http_transfer::set_up_connection() {
   } numbers[] = {
       {CURLOPT_NOSIGNAL, 1},
       {CURLOPT_FOLLOWLOCATION, 0},
+      {CURLOPT_SUPPRESS_CONNECT_HEADERS, 1},
+      {CURLOPT_HEADEROPT, CURLHEADER_SEPARATE}, // a tunnel is asked for without ours
       {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS},
       {CURLOPT_SSL_VERIFYPEER, 1},
       {CURLOPT_SSL_VERIFYHOST, 2},
@@ -144,8 +147,10 @@ bool http_transfer::set_up_connection() {
   } texts[] = {
       {CURLOPT_PROTOCOLS_STR, "http,https"},
       // Nothing of the environment decides where messages go.
-      {CURLOPT_PROXY, ""},
+      {CURLOPT_PROXY, origin_.proxy.c_str()},
       {CURLOPT_NOPROXY, ""},
+      {CURLOPT_SSLCERT, given(origin_.client_certificate)},
+      {CURLOPT_SSLKEY, given(origin_.client_key)},
       {CURLOPT_CAINFO, given(origin_.authorities_file)},
       {CURLOPT_CAPATH, given(origin_.authorities_directory)},
   };
@@ -232,6 +237,7 @@ curl_socket_t http_transfer::open_socket(void* self, curlsocktype, curl_sockaddr
 int http_transfer::on_connected(void* self, char* address, char*, int, int) {
   auto& t = *static_cast<http_transfer*>(self);
   if (t.is_over_) return CURL_PREREQFUNC_ABORT;
+  t.is_connected_ = true;
   t.prefer(address);
   t.exchange_->on_connected();
   return CURL_PREREQFUNC_OK;
@@ -270,6 +276,8 @@ http_failure http_transfer::failure_of(CURLcode code) const {
   if (!denied_.empty()) return {{error_code::denied_by_policy, 0, "address_policy"}, denied_};
   if (*reader_.problem() != '\0') return {{error_code::io, 0, "http"}, reader_.problem()};
   const std::string said = in_a_sentence(*problem_ == '\0' ? curl_easy_strerror(code) : problem_);
+  // The proxy's own answer is none of the server's.
+  if (code == CURLE_RECV_ERROR && !is_connected_ && !origin_.proxy.empty()) code = CURLE_PROXY;
   const auto found = std::ranges::find(meanings, code, &meaning::code);
   if (found == std::end(meanings))
     return {{error_code::io, 0, "http"}, "the answer can't be read: " + said};

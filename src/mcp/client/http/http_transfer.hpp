@@ -58,6 +58,9 @@ struct http_origin {
   /// Of every address that is connected to, whoever found it.
   address_policy allowed = address_policy::public_only;
   std::int64_t connect_timeout_ms = 10'000; ///< in all, with the handshake of TLS
+  std::string proxy;                        ///< empty for none; the next two likewise
+  std::string client_certificate;
+  std::string client_key;
   /// Whom to trust, instead of what libcurl was built with; may be empty.
   std::string authorities_file;
   std::string authorities_directory;
@@ -114,6 +117,7 @@ private:
   std::size_t body_sent_ = 0;
   http_head_reader reader_;
   std::string denied_; ///< why an address was not connected to
+  bool is_connected_ = false;
   bool is_over_ = false;
   char problem_[CURL_ERROR_SIZE] = {};
 

@@ -121,6 +121,18 @@ result<url> resolve_reference(const url& base, std::string_view reference) {
   return parse_url(part_of(parsed.get(), CURLUPART_URL));
 }
 
+result<void> check_proxy(std::string_view text) {
+  PADDOCK_CHECK(check_text(text));
+  if (!text.starts_with("http://") && !text.starts_with("https://"))
+    return wrong("the address of a proxy begins with http:// or https://");
+  const url_handle parsed(curl_url());
+  const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(), 0);
+  if (code != CURLUE_OK) return wrong(curl_url_strerror(code));
+  const std::string path = part_of(parsed.get(), CURLUPART_PATH);
+  if (path != "/" && !path.empty()) return wrong("the address of a proxy has no path");
+  return {};
+}
+
 bool same_origin(const url& a, const url& b) noexcept {
   return a.scheme == b.scheme && a.port == b.port && a.host == b.host;
 }

@@ -35,6 +35,9 @@ inline constexpr std::size_t url_bytes_max = 8192;
 /// What `reference`, found in an answer from `base`, stands for: a URL, "//host/path", "/path",
 /// "path" or "?query". Error: as parse_url.
 [[nodiscard]] result<url> resolve_reference(const url& base, std::string_view reference);
+/// Whether `text` can stand for a proxy: http or https, and here a user's name and password may be
+/// in it. Error: as parse_url.
+[[nodiscard]] result<void> check_proxy(std::string_view text);
 [[nodiscard]] bool same_origin(const url& a, const url& b) noexcept;
 
 } // namespace paddock::mcp
