@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,7 +126,7 @@ TEST(sse_parser, bounds_events_and_lines) {
 http_head_reader::step read(http_head_reader& reader, std::string_view text) {
   auto s = http_head_reader::step::more;
   while (!text.empty() && s != http_head_reader::step::bad) {
-    const std::string_view line = text.substr(0, text.find('\n') + 1);
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
     text.remove_prefix(line.size());
     s = reader.next(line);
   }
@@ -184,6 +185,8 @@ TEST(http_head, is_refused_when_it_is_not_clear) {
       {ok + "a: " + long_line + "\r\n", "too long"},
       {ok + "\r\na: " + long_line + "\r\n", "too long"}, // trailers
       {ok + many, "too many"},
+      {ok + "a: b", "middle"},
+      {ok + "\r", "middle"},
       {ok + "a\r\n", "no name"},
       {ok + "a : b\r\n", "no name"},
       {ok + " folded\r\n", "no name"},

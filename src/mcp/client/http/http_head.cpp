@@ -19,7 +19,8 @@ http_head_reader::step http_head_reader::fail(const char* problem) {
 http_head_reader::step http_head_reader::next(std::string_view line) {
   bytes_ += line.size();
   if (bytes_ > head_bytes_max) return fail("the head of the answer is too long");
-  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (!line.ends_with('\n')) return fail("the connection ended in the middle of the answer");
+  line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   switch (part_) {
   case part::status_line:

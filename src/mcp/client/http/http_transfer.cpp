@@ -39,14 +39,15 @@ constexpr meaning meanings[] = {
     {CURLE_COULDNT_CONNECT, error_code::io, "the server can't be reached", false},
     {CURLE_OPERATION_TIMEDOUT, error_code::timed_out, "the server could not be reached in time",
      false},
-    {CURLE_PROXY, error_code::io, "the proxy does not help: ", true},
+    {CURLE_PROXY, error_code::io, "the proxy does not lead to the server: ", true},
     {CURLE_GOT_NOTHING, error_code::io, "the connection ended without an answer", false},
     // What may have been received once is not sent again.
     {CURLE_SEND_FAIL_REWIND, error_code::io, "the connection ended without an answer", false},
     {CURLE_PARTIAL_FILE, error_code::io, "the connection ended in the middle of the answer", false},
     {CURLE_UNSUPPORTED_PROTOCOL, error_code::io, "the answer is not HTTP", false},
-    // A line of the head that goes on and on.
+    // A line of the head that goes on and on, to libcurl before 8.6 and after.
     {CURLE_OUT_OF_MEMORY, error_code::io, "the head of the answer is too long", false},
+    {static_cast<CURLcode>(100), error_code::io, "the head of the answer is too long", false},
     {CURLE_PEER_FAILED_VERIFICATION, error_code::io,
      "the server's certificate is not accepted: ", true},
     {CURLE_SSL_CACERT_BADFILE, error_code::io,
@@ -65,18 +66,20 @@ const char* given(const std::string& text) {
   return text.empty() ? nullptr : text.c_str();
 }
 
-/// As CURLOPT_RESOLVE wants it. Of a name that has addresses of IPv4 only, every other one is
-/// written as one of IPv6, as that is what libcurl tries in parallel; `open_socket` takes it back.
+/// As CURLOPT_RESOLVE wants it. Of several addresses that are all of IPv4 every other one is
+/// written as one of IPv6, because libcurl tries one of each in parallel; `open_socket` takes it
+/// back. It begins with the first one, and later versions with IPv6.
 std::string resolved(const http_origin& origin) {
   const bool only_v4 = std::ranges::all_of(origin.addresses, [](const sys::ip_address& a) {
     return a.kind == sys::ip_address::family::v4;
   });
+  const bool are_mapped = only_v4 && origin.addresses.size() > 1;
   std::string out = origin.to.host + ":" + std::to_string(origin.to.port) + ":";
   for (std::size_t i = 0; i < origin.addresses.size(); ++i) {
     const std::string text = sys::inet_ntop(origin.addresses[i]);
     const bool is_v6 = origin.addresses[i].kind == sys::ip_address::family::v6;
     if (i != 0) out += ",";
-    out += is_v6 ? "[" + text + "]" : only_v4 && i % 2 != 0 ? "[::ffff:" + text + "]" : text;
+    out += is_v6 ? "[" + text + "]" : are_mapped && i % 2 == 0 ? "[::ffff:" + text + "]" : text;
   }
   return out;
 }
@@ -131,7 +134,6 @@ bool http_transfer::set_up_connection() {
       {CURLOPT_FOLLOWLOCATION, 0},
       {CURLOPT_SUPPRESS_CONNECT_HEADERS, 1},
       {CURLOPT_HEADEROPT, CURLHEADER_SEPARATE}, // a tunnel is asked for without ours
-      {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS},
       {CURLOPT_SSL_VERIFYPEER, 1},
       {CURLOPT_SSL_VERIFYHOST, 2},
       {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
@@ -139,6 +141,8 @@ bool http_transfer::set_up_connection() {
       {CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(origin_.connect_timeout_ms)},
       {CURLOPT_MAXAGE_CONN, idle_s_max},
   };
+  // Unless libcurl was built without it, which is all that can go wrong here.
+  (void)curl_easy_setopt(handle_.get(), CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
   for (const auto& [option, value] : numbers)
     if (curl_easy_setopt(handle_.get(), option, value) != CURLE_OK) return false;
   const struct {
@@ -277,7 +281,9 @@ http_failure http_transfer::failure_of(CURLcode code) const {
   if (*reader_.problem() != '\0') return {{error_code::io, 0, "http"}, reader_.problem()};
   const std::string said = in_a_sentence(*problem_ == '\0' ? curl_easy_strerror(code) : problem_);
   // The proxy's own answer is none of the server's.
-  if (code == CURLE_RECV_ERROR && !is_connected_ && !origin_.proxy.empty()) code = CURLE_PROXY;
+  if ((code == CURLE_RECV_ERROR || code == CURLE_COULDNT_CONNECT) && !is_connected_ &&
+      !origin_.proxy.empty())
+    code = CURLE_PROXY;
   const auto found = std::ranges::find(meanings, code, &meaning::code);
   if (found == std::end(meanings))
     return {{error_code::io, 0, "http"}, "the answer can't be read: " + said};
