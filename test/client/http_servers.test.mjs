@@ -3,10 +3,13 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
+import { createSecureServer } from "node:http2";
 import { createServer as createNetServer } from "node:net";
 import { once } from "node:events";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import test from "node:test";
 import { promisify } from "node:util";
@@ -24,7 +27,11 @@ const run = promisify(execFile);
 
 /** What the client printed, line by line. */
 async function converse(...args) {
-  const { stdout } = await run(client, args, { timeout: 60_000 });
+  return converseWith({}, ...args);
+}
+
+async function converseWith(environment, ...args) {
+  const { stdout } = await run(client, args, { timeout: 60_000, env: { ...process.env, ...environment } });
   return stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
 }
 
@@ -143,6 +150,49 @@ for (const responseMode of ["auto", "json", "sse"]) {
     assert.equal(answer.result.content[0].text, "x");
     assert.deepEqual(rejected, []);
   });
+}
+
+/** A key and a certificate for localhost, signed by itself. */
+async function certificate(t) {
+  const folder = mkdtempSync(join(tmpdir(), "paddock-h2-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const files = { key: join(folder, "key.pem"), cert: join(folder, "cert.pem") };
+  await run("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", files.key, "-out", files.cert]);
+  return files;
+}
+
+let speaksHTTP2 = false; // which is up to whoever built libcurl
+for (const allowHTTP1 of [true, false]) {
+  for (const responseMode of ["json", "sse"]) {
+    test(`server 2 behind HTTP/2${allowHTTP1 ? " or 1.1" : ""}, answers as ${responseMode}`, { timeout: 60_000 }, async (t) => {
+      if (!allowHTTP1 && !speaksHTTP2) return t.skip("this libcurl was built without HTTP/2");
+      const files = await certificate(t);
+      const handler = createMcpHandler(() => registerEcho(new McpServer({ name: "m", version: "1" })),
+        { legacy: "reject", responseMode });
+      const versions = new Set();
+      const connections = new Set();
+      const server = createSecureServer({ key: readFileSync(files.key), cert: readFileSync(files.cert), allowHTTP1 },
+        async (request, response) => {
+          versions.add(request.httpVersion);
+          connections.add(request.socket.remotePort);
+          const body = await bodyOf(request);
+          const headers = Object.entries(request.headers).filter(([name]) => !name.startsWith(":"));
+          const answer = await handler.fetch(new Request(`https://localhost${request.url}`, { method: request.method, headers, body }));
+          response.writeHead(answer.status, Object.fromEntries([...answer.headers].filter(([name]) => name !== "connection")));
+          for await (const piece of answer.body ?? []) response.write(piece);
+          response.end();
+        }).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      t.after(() => server.close());
+      const [hello, ...answers] = await converseWith({ SSL_CERT_FILE: files.cert }, "--call", odd, '{"text":"x"}', "--call", odd,
+        JSON.stringify({ text: "y".repeat(100_000) }), `https://localhost:${server.address().port}/mcp`);
+      assert.deepEqual(hello, { name: "m", revision: "2026-07-28", tools: [odd] });
+      assert.deepEqual(answers.map((each) => each.result.content[0].text.length), [1, 100_000]);
+      assert.equal(connections.size, 1);
+      speaksHTTP2 = versions.has("2.0");
+    });
+  }
 }
 
 test("server 1, stateless, answers as JSON", { timeout: 60_000 }, async (t) => {
