@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/later.hpp"
 #include "exec/command_output.hpp"
 #include "exec/confinement_policy.hpp"
 #include "exec/protocol/exec_protocol.hpp"
@@ -22,7 +23,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <shared_mutex>
 #include <system_error>
@@ -70,11 +70,6 @@ result<void> check(const command& asked) {
     return error{error_code::invalid_argument, 0, "timeout"};
   PADDOCK_CHECK(check_directory(asked.working_directory, "working_directory"));
   return asked.workspace < 0 ? result<void>() : check_directory(asked.workspace, "workspace");
-}
-
-std::int64_t later(std::int64_t time_ms, std::int64_t by_ms) {
-  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  return by_ms > never - time_ms ? never : time_ms + by_ms;
 }
 
 static_assert(moved_aside_mark == sys::moved_aside_mark);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/in_process_call.hpp"
 
+#include "base/later.hpp"
 #include "base/start_thread.hpp"
 #include "sys/cancellation.hpp"
 #include "sys/stream.hpp"
@@ -60,7 +61,7 @@ void in_process_call::may_block() {
 
 void in_process_call::watch(int cancellation_fd) {
   const std::int64_t deadline_ms =
-      sys::monotonic_ms() + std::max<std::int64_t>(options_.timeout_ms_max, 0);
+      later(sys::monotonic_ms(), std::max<std::int64_t>(options_.timeout_ms_max, 0));
   for (;;) {
     std::array<pollfd, 2> entries{{{finished_.get(), POLLIN, 0}, {cancellation_fd, POLLIN, 0}}};
     const std::int64_t left_ms = deadline_ms - sys::monotonic_ms();

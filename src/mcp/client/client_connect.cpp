@@ -4,6 +4,7 @@
 // modern revision know; what others make of it ranges from an error to silence to their death, and
 // all of that means `initialize`. Then the tools.
 
+#include "base/later.hpp"
 #include "mcp/client/client_core.hpp"
 #include "mcp/client/open_request.hpp"
 #include "sys/syscall.hpp"
@@ -147,7 +148,7 @@ result<void> client_core::connect(std::string* why, const cancellation* cancel) 
   attempt a{.cancel = cancel,
             .why = why,
             .deadline_ms =
-                sys::monotonic_ms() + std::max<std::int64_t>(1, options.connect_timeout_ms)};
+                later(sys::monotonic_ms(), std::max<std::int64_t>(1, options.connect_timeout_ms))};
   const std::size_t key = key_of(to_);
   stopwatch watch;
   const auto agreed = negotiate(a);
@@ -376,7 +377,7 @@ result<void> client_core::fetch_tools(const call_options& o, std::string* why) {
   collected_tools collected;
   json_document document;
   std::optional<std::string> cursor;
-  const std::int64_t deadline_ms = sys::monotonic_ms() + o.timeout_ms;
+  const std::int64_t deadline_ms = later(sys::monotonic_ms(), o.timeout_ms);
   for (std::size_t page = 0; page == 0 || cursor; ++page) {
     const std::int64_t id = next_id_.fetch_add(1);
     json_writer out = begin_request(id, "tools/list");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/client/client_core.hpp"
 
+#include "base/later.hpp"
 #include "mcp/client/open_request.hpp"
 #include "mcp/protocol/refusal_text.hpp"
 #include "sys/syscall.hpp"
@@ -17,11 +18,6 @@ constexpr int input_rounds_max = 16;
 
 constexpr std::size_t spares_max = 4;
 constexpr std::size_t spare_bytes_max = std::size_t{256} * 1024;
-
-std::int64_t later(std::int64_t time_ms, std::int64_t by_ms) {
-  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  return by_ms > never - time_ms ? never : time_ms + by_ms;
-}
 
 answer no_answer(error_code code, std::string_view text) {
   return {.reason = {code, 0, "server"}, .text = std::string(text)};

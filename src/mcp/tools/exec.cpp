@@ -9,6 +9,7 @@
 #include <gsl/util>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -182,7 +183,9 @@ tool_result exec(workspace_state& state, call& c) {
                                 std::to_string(commands_max) +
                                     " commands are running already; wait until one has ended");
   memory_share output; // both streams, and the text that is made of them
-  if (const auto got = output.grow(4 * r.run.output_bytes_max, bounds_of(state, c)); !got)
+  if (const auto got =
+          output.grow(4 * std::min(r.run.output_bytes_max, SIZE_MAX / 4), bounds_of(state, c));
+      !got)
     return got.error().code == error_code::too_large
                ? tool_result::failure(got.error().code, output_does_not_fit)
                : failure(got.error(), r.run.argv.front());
