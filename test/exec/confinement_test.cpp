@@ -128,6 +128,8 @@ constexpr row rows[] = {
     {"E42-chmod",         "++-++", "++-++"}, // with Landlock alone attributes are fixed
     {"E42-pipe",          "+++++", "+++++"},
     {"E43-node",          "+--+-", "+--+-"},
+    {"E43-whiteout",      "+--+-", "+--+-"},
+    {"E44-lease",         "+--+-", "+--+-"},
     {"X-own-threads",     "++-++", "++-++"}, // not to be told from others by a filter alone
     {"X-proc-net",        "++--+", "++--+"}, // named in docs/confinement.md: seen, not reached
     {"X-proc-sys",        "+----", "-----"},

@@ -279,6 +279,8 @@ const attempt attempts[] = {
     {"E41-mkdir", [] { return becomes_set_id([](const char* name) { (void)::mkdir(name, 06755); }); }},
     {"E42-chmod", [] { return opens("made", O_WRONLY | O_CREAT) && ::chmod("made", 0700) == 0; }},
     {"E42-pipe", [] { return ::mknod("pipe", S_IFIFO | 0600, 0) == 0; }},
+    {"E43-whiteout", [] { (void)::mknod("whiteout", S_IFREG | 0600, 0); return ::syscall(SYS_renameat2, AT_FDCWD, "whiteout", AT_FDCWD, "renamed", 4) == 0; }},
+    {"E44-lease", [] { const int file = ::open("leased", O_RDONLY | O_CREAT, 0600); return ::fcntl(file, 1024 /* F_SETLEASE */, F_RDLCK) == 0; }},
     {"E43-node", [] { return ::mknod("node", S_IFCHR | 0600, makedev(0, 0)) == 0; }},
     {"X-proc-net", sees_sockets},
     {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},

@@ -36,6 +36,8 @@ enum class check : std::uint8_t {
   openat,            ///< the same of arguments 2 and 3
   mknod,             ///< argument 1 is such a mode, or says that it is a device
   mknodat,           ///< the same of argument 2
+  rename,            ///< argument 4 asks for a device in place of what is renamed
+  fcntl,             ///< argument 1 asks for a lease, which others would wait for
 };
 
 struct call_numbers {
@@ -84,6 +86,9 @@ constexpr denied_call denied_calls[] = {
     {CALL(fchmod, 91, 52), check::chmod, EPERM},
     {CALL(fchmodat, 268, 53), check::chmodat, EPERM},
     {CALL(fchmodat2, 452, 452), check::chmodat, EPERM},
+
+    {CALL(renameat2, 316, 276), check::rename, EPERM},
+    {CALL(fcntl, 72, 25), check::fcntl, EPERM},
 
     {CALL(ioctl, 16, 29), check::terminal_takeover, EPERM},
     {CALL(clone, 56, 220), check::new_namespace, EPERM},
@@ -209,7 +214,8 @@ constexpr std::uint32_t tiocsti = 0x5412, tioclinux = 0x541c, tiocsetd = 0x5423;
 constexpr std::uint32_t attribute_ioctls[] = {0x4008'6602, 0x4004'6602, 0x401c'5820, 0x4008'7602,
                                               0x4008'6604, 0x4080'6685, 0x800c'6613, 0x4008'941a};
 constexpr std::uint32_t set_id_bits = 06000, device_bit = 0020000; // in S_IFCHR, S_IFBLK alone
-constexpr std::uint32_t new_file_flags = 0100 | 020000000;         // O_CREAT, O_TMPFILE
+constexpr std::uint32_t rename_whiteout = 4, f_setlease = 1024;
+constexpr std::uint32_t new_file_flags = 0100 | 020000000; // O_CREAT, O_TMPFILE
 constexpr std::uint32_t personality_default = 0, personality_query = 0xffff'ffff;
 // NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. CLONE_NEWTIME shares its bit with the
 // exit signal: clone does not take it.
@@ -394,6 +400,13 @@ constexpr void add_check(program& to, check when, const filter_request& request,
   case check::mknodat:
     check_mode(to, 2, set_id_bits | device_bit, denied);
     break;
+  case check::rename:
+    check_mode(to, 4, rename_whiteout, denied);
+    break;
+  case check::fcntl:
+    to.load_argument(1);
+    to.if_equal(f_setlease, denied, allow);
+    break;
   case check::new_namespace:
     to.load_argument(0);
     to.if_any_bit(clone_new_mask, denied, allow);
@@ -501,10 +514,15 @@ constexpr bool is_about_processes(check when) {
 }
 
 constexpr check checks_of_arguments[] = {
-    check::openat,          check::open,      check::creat,           check::mknod,
-    check::mknodat,         check::chmod,     check::chmodat,         check::terminal_takeover,
-    check::new_namespace,   check::socket,    check::socket_pair,     check::other_process,
-    check::others_priority, check::others_io, check::new_personality,
+    check::openat,          check::fcntl,
+    check::rename,          check::open,
+    check::creat,           check::mknod,
+    check::mknodat,         check::chmod,
+    check::chmodat,         check::terminal_takeover,
+    check::new_namespace,   check::socket,
+    check::socket_pair,     check::other_process,
+    check::others_priority, check::others_io,
+    check::new_personality,
 };
 
 constexpr std::size_t build(const filter_request& request, sock_filter* out, std::size_t capacity) {
