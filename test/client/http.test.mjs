@@ -183,7 +183,7 @@ test("options that cannot be used", { timeout: 60_000 }, async (t) => {
     [["--http", "8080"], /HOST:PORT or unix:/],
     [["--http", "127.0.0.1:99999"], /0 to 65535/],
     [["--http", "127.0.0.1:0", "--http-token-file", at("short")], /16 to 4096/],
-    [["--http", "127.0.0.1:0", "--http-token-file", at("empty")], /--http-token-file/],
+    [["--http", "127.0.0.1:0", "--http-token-file", at("empty")], /no first line .*16 to 4096/],
     [["--http", "127.0.0.1:0", "--http-token-file", at("absent")], /cannot be read/],
     [["--http", "127.0.0.1:0", "--http-allow-origin", "*"], /https:\/\/HOST/],
     [["--http", "127.0.0.1:0", "--http-path", "mcp"], /begins with \//],
