@@ -23,7 +23,7 @@ namespace {
 std::string little(std::uint64_t value, std::size_t bytes) {
   std::string out;
   for (std::size_t i = 0; i < bytes; ++i)
-    out += static_cast<char>(value >> (8 * i) & 0xFF);
+    out += i < sizeof value ? static_cast<char>(value >> (8 * i) & 0xFF) : '\0';
   return out;
 }
 
