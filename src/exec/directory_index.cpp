@@ -7,9 +7,12 @@
 #include "path/resolve.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/path/lexical_path.hpp>
+
 #include <fcntl.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace paddock {
@@ -37,7 +40,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 /// anything, as `objects`; but what git has in a directory of that name it calls so.
 bool may_hold_repositories(std::string_view directory, std::string_view name) {
   if (!is_of_git(directory)) return true;
-  if (is_git_directory(directory)) return name == "modules" || name == "worktrees";
+  if (is_git_directory(directory))
+    return std::ranges::find(git_stores, name) != std::end(git_stores);
   if (!directory.ends_with("/objects")) return true;
   const bool is_hash = name.size() == 2 && std::ranges::all_of(name, [](char c) {
                          return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -46,12 +50,6 @@ bool may_hold_repositories(std::string_view directory, std::string_view name) {
 }
 
 } // namespace
-
-std::string below(std::string_view directory, std::string_view name) {
-  std::string path(directory);
-  if (!path.empty()) path += '/';
-  return path.append(name);
-}
 
 result<void> directory_index::refresh(int top, std::int64_t time_ms) {
   PADDOCK_TRY([[maybe_unused]] const auto status, sys::status_at(top, "."));
@@ -105,9 +103,7 @@ std::vector<std::string> directory_index::take_changed(int top) {
     look& each = all[i];
     const char* path = each.path->empty() ? "." : each.path->c_str();
     const auto now = sys::status_at(top, path, AT_SYMLINK_NOFOLLOW);
-    const bool is_gone = now ? now->kind != entry_kind::directory
-                             : now.error().code == error_code::not_found ||
-                                   now.error().code == error_code::not_a_directory;
+    const bool is_gone = now ? now->kind != entry_kind::directory : tells_absence(now.error());
     if (is_gone)
       each.now = state::gone;
     else if (!now || !is_unchanged(*each.known, *now))
@@ -134,7 +130,7 @@ void directory_index::find_unlisted() {
   for (const auto& [path, known] : known_) {
     if (unlisted_) break;
     for (const std::string& name : known.subdirectories)
-      if (std::string child = below(path, name); !known_.contains(child))
+      if (std::string child = join(path, name); !known_.contains(child))
         add_pending(std::move(child));
   }
   std::ranges::sort(pending_, [](const std::string& a, const std::string& b) {
@@ -154,8 +150,7 @@ void directory_index::add_pending(std::string path) {
 /// The directory above has been looked at before and, it may be, locked since.
 bool directory_index::is_in_reach(const std::string& path) const {
   if (path.empty()) return true;
-  const auto slash = path.rfind('/');
-  const auto above = known_.find(slash == path.npos ? "" : path.substr(0, slash));
+  const auto above = known_.find(parent(path));
   return above != known_.end() && !above->second.unreadable;
 }
 
@@ -194,9 +189,9 @@ void directory_index::list(int top, const std::string& path) {
   const auto before = std::exchange(known.subdirectories, {});
   known = std::move(fresh);
   for (const std::string& name : before)
-    if (!contains(known.subdirectories, name)) forget(below(path, name));
+    if (!contains(known.subdirectories, name)) forget(join(path, name));
   for (const std::string& name : known.subdirectories)
-    if (std::string child = below(path, name); !known_.contains(child))
+    if (std::string child = join(path, name); !known_.contains(child))
       add_pending(std::move(child));
 }
 

@@ -17,6 +17,11 @@
 
 namespace paddock {
 
+/// Whether a look at a path failed because there is nothing, in contrast to one that is refused.
+[[nodiscard]] inline bool tells_absence(const error& e) {
+  return e.code == error_code::not_found || e.code == error_code::not_a_directory;
+}
+
 class directory_index {
 public:
   static constexpr std::size_t directories_max = 50'000;
@@ -67,8 +72,5 @@ private:
   bool unlisted_ = false;           ///< not every subdirectory of a known one is known
   bool outdated_ = false;           ///< not everything that has changed was listed
 };
-
-/// A path below a directory of the index.
-[[nodiscard]] std::string below(std::string_view directory, std::string_view name);
 
 } // namespace paddock

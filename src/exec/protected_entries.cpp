@@ -39,7 +39,8 @@ bool has(const directory_index::directory& in, std::string_view name) {
 
 /// A repository of its own, or a submodule's or worktree's part of one; not `.git` itself.
 bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
-  return !is_git_directory(path) && has(in, "HEAD") && (has(in, "objects") || has(in, "commondir"));
+  return !is_git_directory(path) &&
+         is_git_repository([&](const char* name) { return has(in, name); });
 }
 
 std::string_view first_part(std::string_view name) {
@@ -57,11 +58,6 @@ struct object {
   std::uint64_t inode = 0;
   std::int64_t created_ns = 0; ///< 0: not told
 };
-
-std::string_view parent_of(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
 
 /// The directories that lead to one, from the top, and the directory itself.
 template <class Action> void for_each_on_the_way(std::string_view directory, const Action& act) {
@@ -159,8 +155,7 @@ std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
   for (protected_entry& each : found.list) {
     if (each.how != kind::hidden_name && each.how != kind::read_only_name) continue;
     const auto there = sys::status_at(workspace, each.path.c_str(), AT_SYMLINK_NOFOLLOW);
-    const bool is_absent = !there && (there.error().code == error_code::not_found ||
-                                      there.error().code == error_code::not_a_directory);
+    const bool is_absent = !there && tells_absence(there.error());
     // What is hidden stays so, whoever made it.
     const bool made = each.how != kind::hidden_name && origins_.is_of_running(each.path);
     if (there && made) each.how = kind::appeared;
@@ -173,8 +168,9 @@ void workspace_watch::index::add_top(entries_to_protect& found) const {
   for (std::size_t rule = 0; rule < names_.size(); ++rule) {
     const auto& [name, mode] = names_[rule];
     if (first_part(name) == git && name != git) continue; // where there is a repository
-    for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
-      found.list.push_back({kind::in_place, name.substr(0, slash)});
+    for_each_on_the_way(parent(name), [&](std::string_view directory) {
+      found.list.push_back({kind::in_place, std::string(directory)});
+    });
     found.list.push_back(
         {mode == protection::hidden ? kind::hidden_name : kind::read_only_name, name, rule});
   }
@@ -186,7 +182,7 @@ void workspace_watch::index::add_git_directory(entries_to_protect& found,
   for (std::size_t rule = 0; rule < names_.size(); ++rule)
     if (is_within_git(names_[rule]))
       found.list.push_back(
-          {kind::read_only_name, below(path, names_[rule].name.substr(git.size() + 1)), rule});
+          {kind::read_only_name, join(path, names_[rule].name.substr(git.size() + 1)), rule});
 }
 
 /// A directory and what leads to it: moved away, by the command or beside it, they would take what
@@ -205,7 +201,7 @@ void workspace_watch::index::keep_in_place(entries_to_protect& found, std::strin
 /// the workspace.
 void workspace_watch::index::add_repository(entries_to_protect& found, const std::string& path,
                                             const directory_index::directory& in) const {
-  add_git_directory(found, below(path, git));
+  add_git_directory(found, join(path, git));
   if (path.empty()) return; // the top has them all
   for (std::size_t rule = 0; rule < names_.size(); ++rule)
     if (const auto& [name, mode] = names_[rule];
@@ -213,10 +209,10 @@ void workspace_watch::index::add_repository(entries_to_protect& found, const std
         std::ranges::any_of(in.names, [&, first = first_part(name)](const std::string& there) {
           return same_folded(there, first);
         })) {
-      for (auto slash = name.find('/'); slash != std::string::npos;
-           slash = name.find('/', slash + 1))
-        found.list.push_back({kind::in_place, below(path, name.substr(0, slash))});
-      found.list.push_back({kind::read_only_name, below(path, name), rule});
+      for_each_on_the_way(parent(name), [&, &path = path](std::string_view directory) {
+        found.list.push_back({kind::in_place, join(path, directory)});
+      });
+      found.list.push_back({kind::read_only_name, join(path, name), rule});
     }
 }
 
@@ -263,7 +259,7 @@ std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
       add(path);
     else if (!in.unreadable)
       for (const std::string& name : in.names)
-        if (rules_.is_hidden(name) && !(path.empty() && is_of_top(name))) add(below(path, name));
+        if (rules_.is_hidden(name) && !(path.empty() && is_of_top(name))) add(join(path, name));
   }
   if (all.size() > hidden_max || bytes > hidden_bytes_max) {
     for (auto& [created_ns, path] : all)
@@ -276,7 +272,7 @@ std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
   bytes = 0;
   for (auto& [created_ns, path] : all) {
     bytes += path.size() + 2;
-    for_each_on_the_way(parent_of(path), [&](std::string_view each) {
+    for_each_on_the_way(parent(path), [&](std::string_view each) {
       if (!kept.contains(each)) bytes += kept.emplace(each).first->size() + 2;
     });
     if (chosen.size() == hidden_max || kept.size() > kept_max || bytes > hidden_bytes_max) break;
@@ -316,7 +312,7 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
     if (in.unreadable) {
       // The command may be able to unlock what it has locked, or its user owns.
       if (hidden.contains(path)) {
-        keep_in_place(found, parent_of(path), kept);
+        keep_in_place(found, parent(path), kept);
         found.list.push_back({kind::hidden_entry, path});
       } else {
         without.unreadable = true;
@@ -324,7 +320,7 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
       continue;
     }
     for (const std::string& name : in.names)
-      if (std::string entry = below(path, name); !hidden.empty() && hidden.contains(entry)) {
+      if (std::string entry = join(path, name); !hidden.empty() && hidden.contains(entry)) {
         keep_in_place(found, path, kept);
         found.list.push_back({kind::hidden_entry, std::move(entry)});
       }
@@ -332,14 +328,14 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
     if ((is_bare_repository(path, in) && !origins_.is_own(workspace, path)) ||
         (!is_git_directory(path) && origins_.was_of_others(in.status)))
       add([&] {
-        keep_in_place(found, parent_of(path), kept);
+        keep_in_place(found, parent(path), kept);
         kept.insert(path);
         add_git_directory(found, path);
       });
-    if (has(in, git) && !origins_.is_own(workspace, below(path, git)))
+    if (has(in, git) && !origins_.is_own(workspace, join(path, git)))
       add([&] {
         keep_in_place(found, path, kept);
-        kept.insert(below(path, git));
+        kept.insert(join(path, git));
         add_repository(found, path, in);
       });
   }

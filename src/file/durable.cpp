@@ -3,21 +3,13 @@
 
 #include "sys/syscall.hpp"
 
+#include <paddock/path/lexical_path.hpp>
+
 #include <fcntl.h>
 
 #include <string>
 
 namespace paddock {
-namespace {
-
-/// What is before the last component; empty for the root.
-std::string_view parent_of(std::string_view resolved) {
-  const auto slash = resolved.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : resolved.substr(0, slash);
-}
-
-} // namespace
-
 result<void> sync_file(int fd, durability wanted) {
   switch (wanted) {
   case durability::none:
@@ -42,7 +34,7 @@ result<void> sync_directory(const file_descriptor& directory) {
 
 result<void> sync_path(const root& root, std::string_view resolved, unsigned count) {
   for (; count > 0; --count) {
-    resolved = parent_of(resolved);
+    resolved = parent(resolved);
     PADDOCK_TRY(const auto holder,
                 root.open_beneath(resolved.empty() ? "." : resolved, access::directory));
     PADDOCK_CHECK(sys::fsync(holder.fd.get()));
@@ -51,7 +43,7 @@ result<void> sync_path(const root& root, std::string_view resolved, unsigned cou
 }
 
 result<void> sync_made_parents(const root& root, const place& where) {
-  return sync_path(root, parent_of(where.path), where.parents_made);
+  return sync_path(root, parent(where.path), where.parents_made);
 }
 
 } // namespace paddock

@@ -22,7 +22,7 @@ constexpr std::size_t remembered_max = 4096;
 
 std::int64_t half_way_to(std::int64_t deadline_ms) {
   if (deadline_ms == work_bounds::no_deadline) return deadline_ms;
-  const std::int64_t now_ms = deadline_in(1) - 1;
+  const std::int64_t now_ms = sys::monotonic_ms();
   return now_ms + (deadline_ms - now_ms) / 2;
 }
 

@@ -13,6 +13,11 @@ inline constexpr std::string_view git_directory = ".git";
 /// By which git tells a repository. `commondir` stands for a worktree's.
 inline constexpr std::string_view git_marks[] = {"HEAD", "objects", "commondir"};
 
+/// Whether they make a repository of a directory; `has` tells which of them are there.
+template <class Has> bool is_git_repository(const Has& has) {
+  return has("HEAD") && (has("objects") || has("commondir"));
+}
+
 /// Where it keeps those of submodules and worktrees, within a repository.
 inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};
 

@@ -2,6 +2,7 @@
 
 // Which entries of a root are hidden and which are read-only.
 
+#include "path/git_names.hpp"
 #include "path/name_rules.hpp"
 #include "sys/syscall.hpp"
 
@@ -116,13 +117,11 @@ bool root::protected_in_place() const {
 }
 
 bool root::has(std::string_view directory, const char* name) const {
-  std::string path(directory);
-  if (!path.empty()) path += '/';
-  return sys::status_at(fd_.get(), path.append(name).c_str(), AT_SYMLINK_NOFOLLOW).has_value();
+  return sys::status_at(fd_.get(), join(directory, name).c_str(), AT_SYMLINK_NOFOLLOW).has_value();
 }
 
 bool root::is_repository(std::string_view directory) const {
-  return has(directory, "HEAD") && (has(directory, "objects") || has(directory, "commondir"));
+  return is_git_repository([&](const char* name) { return has(directory, name); });
 }
 
 result<void> root::check_movable(std::string_view from, std::string_view to,

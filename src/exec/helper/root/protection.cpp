@@ -268,7 +268,7 @@ int protection::keep_target(const char* path) {
   const link_rule keep_each{[](const char*, const void*) { return false; }, &on_the_way,
                             [](const char* entry, const void* context) {
                               auto& at = *static_cast<way*>(const_cast<void*>(context));
-                              // A repository further down as a whole can be moved, with its links.
+                              // What leads to the link itself is an entry of its own.
                               if (is_within(at.link, entry) ||
                                   !is_within(entry, at.self->workspace_))
                                 return 0;
