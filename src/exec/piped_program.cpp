@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/piped_program.hpp"
 
+#include "exec/search_path.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
@@ -55,24 +56,13 @@ std::string_view variable(const std::vector<std::string>& environment, std::stri
   return value;
 }
 
-bool is_runnable(const std::string& path) {
-  const auto status = sys::status_at(AT_FDCWD, path.c_str());
-  return status && status->kind == entry_kind::file && sys::faccessat(AT_FDCWD, path.c_str(), X_OK);
-}
-
-/// Absolute entries of PATH only: what another directory holds is nobody's choice.
 result<std::string> find_program(const std::string& name, std::string_view path) {
   if (name.find('/') != std::string::npos) return name;
-  for (;;) {
-    const std::size_t end = path.find(':');
-    const std::string_view entry = path.substr(0, end);
-    if (entry.starts_with('/')) {
-      std::string candidate = std::string(entry) + "/" + name;
-      if (is_runnable(candidate)) return candidate;
-    }
-    if (end == std::string_view::npos) return error{error_code::not_found, ENOENT, "execve"};
-    path.remove_prefix(end + 1);
+  for (const std::string_view entry : absolute_entries(path)) {
+    std::string candidate = std::string(entry) + "/" + name;
+    if (is_runnable(candidate)) return candidate;
   }
+  return error{error_code::not_found, ENOENT, "execve"};
 }
 
 std::string start_text(const std::string& program, error reason) {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/exec_programs.hpp"
 
-#include "sys/syscall.hpp"
+#include "exec/search_path.hpp"
 
 #include <paddock/exec/environment.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
-
-#include <fcntl.h>
 
 #include <algorithm>
 #include <span>
@@ -120,39 +118,25 @@ std::string_view script_of(const command& run) {
                                                                        : std::string_view();
 }
 
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view blanks = " \t";
+  std::vector<std::string_view> found;
+  for (std::size_t at = 0; (at = line.find_first_not_of(blanks, at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
+    found.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return found;
+}
+
 bool script_needs_network(std::string_view script) {
   constexpr std::string_view ends = ";&|()\n";
   while (!script.empty()) {
     const std::size_t end = std::min(script.find_first_of(ends), script.size());
-    std::vector<std::string_view> line;
-    std::string_view rest = script.substr(0, end);
-    for (;;) {
-      rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-      if (rest.empty()) break;
-      const std::size_t length = std::min(rest.find_first_of(" \t"), rest.size());
-      line.push_back(rest.substr(0, length));
-      rest.remove_prefix(length);
-    }
-    if (needs_network(line)) return true;
+    if (needs_network(words_of(script.substr(0, end)))) return true;
     script.remove_prefix(std::min(end + 1, script.size()));
   }
   return false;
-}
-
-bool is_program(int directory, const std::string& path) {
-  const auto status = sys::status_at(directory, path.c_str());
-  return status && status->kind == entry_kind::file &&
-         sys::faccessat(directory, path.c_str(), X_OK).has_value();
-}
-
-std::vector<std::string_view> directories_of(std::string_view search_path) {
-  std::vector<std::string_view> directories;
-  while (!search_path.empty()) {
-    const std::size_t end = std::min(search_path.find(':'), search_path.size());
-    if (search_path.starts_with('/')) directories.push_back(search_path.substr(0, end));
-    search_path.remove_prefix(std::min(end + 1, search_path.size()));
-  }
-  return directories;
 }
 
 std::string_view path_of(const command& run) {
@@ -164,11 +148,11 @@ std::string_view path_of(const command& run) {
 
 /// Among directories that both the server and the command search.
 std::optional<std::string> installed(const command& run, std::string_view name) {
-  const auto of_command = directories_of(path_of(run));
-  for (const std::string_view directory : directories_of(run.confinement.search_path)) {
+  const auto of_command = absolute_entries(path_of(run));
+  for (const std::string_view directory : absolute_entries(run.confinement.search_path)) {
     if (std::ranges::find(of_command, directory) == of_command.end()) continue;
     std::string path = std::string(directory) + "/" + std::string(name);
-    if (is_program(AT_FDCWD, path)) return path;
+    if (is_runnable(path)) return path;
   }
   return std::nullopt;
 }
@@ -179,9 +163,9 @@ bool is_known_program(const root& root, const command& run, std::string_view dir
   const auto slash = name.rfind('/');
   if (slash == std::string_view::npos) return installed(run, name).has_value();
   if (name.front() == '/') {
-    const auto searched = directories_of(run.confinement.search_path);
+    const auto searched = absolute_entries(run.confinement.search_path);
     return std::ranges::find(searched, name.substr(0, slash)) != searched.end() &&
-           is_program(AT_FDCWD, std::string(name));
+           is_runnable(std::string(name));
   }
   const auto found =
       root.open_beneath(std::string(directory) + "/" + std::string(name), access::inspect);
@@ -232,12 +216,8 @@ std::string as_arguments(const root& root, const command& run, std::string_view 
   if (is_script || is_builtin) {
     args.string("-c").string(line);
   } else {
-    for (std::size_t at = end; at < line.size();) {
-      at = std::min(line.find_first_not_of(" \t", at), line.size());
-      const std::size_t stop = std::min(line.find_first_of(" \t", at), line.size());
-      if (stop > at) args.string(std::string_view(line).substr(at, stop - at));
-      at = stop;
-    }
+    for (const std::string_view word : words_of(std::string_view(line).substr(end)))
+      args.string(word);
     for (std::size_t i = 1; i < run.argv.size(); ++i)
       args.string(run.argv[i]);
   }
