@@ -3,6 +3,7 @@
 // What keeps the commands of a server from running or from writing, in the words that healthCheck
 // and --check share.
 
+#include "mcp/tools/tools.hpp"
 #include "sys/process.hpp"
 #include "sys/syscall.hpp"
 
@@ -38,12 +39,15 @@ std::optional<std::uint32_t> owner_in_the_way(const root& root, const confinemen
 
 } // namespace
 
-std::string helper_is_missing() {
+std::string helper_sought_in_vain() {
   const auto self = sys::executable_path();
-  return "paddock-exec-helper is not in " +
-         (self ? self->substr(0, self->rfind('/')) : "its own directory") +
-         ", not in libexec/paddock beside that, and not where Paddock was installed; copy it there "
-         "from the build (tools/) or the package that this program came from";
+  return "not in " + (self ? self->substr(0, self->rfind('/')) : "this program's directory") +
+         ", not in libexec/paddock beside that, and not where Paddock was installed";
+}
+
+std::string helper_is_missing() {
+  return "paddock-exec-helper is " + helper_sought_in_vain() +
+         "; copy it there from the build (tools/) or the package that this program came from";
 }
 
 std::string remedy_of(const confinement_report& report) {

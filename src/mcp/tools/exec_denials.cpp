@@ -119,18 +119,28 @@ refusals refused_by_mounts(const root& root, const command& run, const command_o
   return met;
 }
 
-std::string unprotecting(hint_reader reader, const std::vector<protected_place>& places) {
+/// What would let a command write protected entries.
+struct remedies {
+  std::string names; ///< behind the first --unprotect; empty: none is taken off so
+  std::string own;   ///< of those that no --unprotect takes off
+};
+
+remedies remedies_for(const std::vector<protected_place>& places) {
   std::vector<std::string_view> seen;
-  std::string names;
-  std::string own; // those that no --unprotect takes off
+  remedies found;
   for (const auto& each : places) {
     if (std::ranges::find(seen, each.name) != seen.end()) continue;
     seen.emplace_back(each.name);
     if (is_usual({each.name}))
-      names += (names.empty() ? "" : " --unprotect ") + each.name;
+      found.names += (found.names.empty() ? "" : " --unprotect ") + each.name;
     else
-      own += (own.empty() ? "" : "; ") + how_to_allow({each.name});
+      found.own += (found.own.empty() ? "" : "; ") + how_to_allow({each.name});
   }
+  return found;
+}
+
+std::string unprotecting(hint_reader reader, const std::vector<protected_place>& places) {
+  const auto [names, own] = remedies_for(places);
   if (names.empty()) return own;
   return allowing(reader, "--unprotect", names) + (own.empty() ? "" : "; " + own);
 }
@@ -218,6 +228,23 @@ std::string owner_hint(const root& root, const command_outcome& o, hint_reader r
          (reader == hint_reader::model ? "the server" : "this") + " as " + owner;
 }
 
+/// In the imperative: an option, as the reader's program has it.
+std::string giving(hint_reader reader, std::string_view option) {
+  struct same_option {
+    std::string_view of_server;
+    std::string_view of_command;
+  };
+  constexpr same_option same[] = {{"--allow-network", "--network"},
+                                  {"--exec-read", "--read"},
+                                  {"--exec-write", "--write"},
+                                  {"--exec host", "--host"}};
+  if (reader == hint_reader::person)
+    for (const auto& each : same)
+      if (each.of_server == option) option = each.of_command;
+  return (reader == hint_reader::model ? "start the server with " : "run it with ") +
+         std::string(option);
+}
+
 } // namespace
 
 bool complains(const command_outcome& o, phrases wanted) {
@@ -257,20 +284,8 @@ bool complains_of_network(const command_outcome& o) {
 }
 
 std::string allowing(hint_reader reader, std::string_view option, std::string_view value) {
-  struct same_option {
-    std::string_view of_server;
-    std::string_view of_command;
-  };
-  constexpr same_option same[] = {{"--allow-network", "--network"},
-                                  {"--exec-read", "--read"},
-                                  {"--exec-write", "--write"},
-                                  {"--exec host", "--host"}};
-  if (reader == hint_reader::person)
-    for (const auto& each : same)
-      if (each.of_server == option) option = each.of_command;
-  std::string text =
-      reader == hint_reader::model ? "a person can start the server with " : "run it with ";
-  text.append(option);
+  std::string text = reader == hint_reader::model ? "a person can " : "";
+  text += giving(reader, option);
   if (!value.empty()) text.append(" ").append(value);
   return text;
 }
@@ -281,7 +296,7 @@ std::string attributes_hint(const confinement_report& enforced, hint_reader read
     return {};
   return "; this system cannot confine changes of modes, times and owners of files, so commands "
          "cannot make them: a person can allow user namespaces (paddock doctor says how), or " +
-         allowing(reader, "--exec host").substr(reader == hint_reader::model ? 13 : 0);
+         giving(reader, "--exec host");
 }
 
 std::string denial_hint(const root& root, const command& run, const command_outcome& o,
@@ -317,10 +332,9 @@ std::string command_notice(const root& root, const command& run, const command_o
   if (may_be_committed) text += "; do not commit what is there now: it is the old content";
   text += "; a person can ";
   text += may_be_committed ? "git checkout or restore it" : "do it";
-  std::string allow = unprotecting(hint_reader::person, met.places);
-  if (!allow.starts_with("--protect"))
-    return text + ", or " + allow.replace(0, 12, "allow it with ");
-  return text + "; " + allow;
+  const auto [names, own] = remedies_for(met.places);
+  if (!names.empty()) text += ", or allow it with --unprotect " + names;
+  return own.empty() ? text : text + "; " + own;
 }
 
 } // namespace paddock::mcp

@@ -4,7 +4,6 @@
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_hints.hpp"
 #include "mcp/tools/exec_programs.hpp"
-#include "sys/process.hpp"
 
 #include <string>
 #include <string_view>
@@ -44,12 +43,9 @@ std::string_view remedy(const error& e) {
 
 /// Where it was looked for; a person has to put it there.
 tool_result helper_does_not_run(const error& e, const command& run) {
-  const auto self = sys::executable_path();
-  const std::string beside = self ? self->substr(0, self->rfind('/')) : "this program's directory";
   const std::string message =
       run.helper.empty() && !find_command_helper()
-          ? "the helper program paddock-exec-helper is missing: it is not in " + beside +
-                ", not in libexec/paddock beside that, and not where Paddock was installed"
+          ? "the helper program paddock-exec-helper is missing: it is " + helper_sought_in_vain()
           : "the helper program paddock-exec-helper does not run (" +
                 std::generic_category().message(e.os_errno) + ")";
   return tool_result::failure(e.code, shown(run.argv.front()) + ": " + message +
