@@ -88,12 +88,12 @@ mcp_skill::connection::open(const mcp_options& options, const hooks& on, const c
     return client.error();
   }
   made->client_.emplace(*std::move(client));
-  PADDOCK_CHECK(made->select(why));
+  made->select();
   made->announce();
   return made;
 }
 
-result<void> mcp_skill::connection::select(failure* why) {
+void mcp_skill::connection::select() {
   const auto tools = client_->tools();
   const tool_choice& choice = options_.tools;
   std::vector<std::string_view> known;
@@ -109,9 +109,6 @@ result<void> mcp_skill::connection::select(failure* why) {
       continue;
     }
     if (!choice.pick.empty() && !holds(choice.pick, tool.name)) continue;
-    if (std::ranges::find(*chosen, tool.name, &tool_definition::name) != chosen->end())
-      return fail(why, options_.name, error_code::conflict,
-                  "the server has two tools named " + tool.name);
     readable_schema schema = visible_schema(tool.input_schema);
     if (!schema.refused.empty()) {
       unreadable.add(tool.name, schema.refused + " in its input schema");
@@ -128,7 +125,6 @@ result<void> mcp_skill::connection::select(failure* why) {
     hooks_.warn("pick and omit leave no tool of the server; " + names_of(*tools));
   const std::lock_guard lock(guard_);
   definitions_ = std::move(chosen);
-  return {};
 }
 
 result<definition_list> mcp_skill::connection::definitions(failure* why) {
@@ -140,7 +136,7 @@ result<definition_list> mcp_skill::connection::definitions(failure* why) {
                  "the server's tools changed and cannot be fetched: " + text);
       return fetched.error();
     }
-    PADDOCK_CHECK(select(why));
+    select();
   }
   return known();
 }

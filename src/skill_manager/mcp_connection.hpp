@@ -54,7 +54,7 @@ public:
   std::atomic<bool> left_unanswered{false}; ///< a call, and nothing has been answered since
 
 private:
-  [[nodiscard]] result<void> select(failure* why);
+  void select();
   void announce();
   void on_lost(std::string_view why);
   bool tell_end(std::unique_lock<std::mutex>& lock, std::string why);
