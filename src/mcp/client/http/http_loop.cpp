@@ -11,8 +11,6 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-/// Connections that nothing has used for so long are closed.
-constexpr std::int64_t idle_ms_max = 4'000;
 constexpr error timed_out{error_code::timed_out, 0, "http"};
 
 /// libcurl wants this once, before anything else. Nothing undoes it: others may use it, too.

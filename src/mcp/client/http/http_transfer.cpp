@@ -14,10 +14,6 @@
 namespace paddock::mcp {
 namespace {
 
-/// Servers close idle connections after five seconds or more; a request that crosses such an end
-/// would be lost.
-constexpr long idle_s_max = 4;
-
 /// How libcurl's words begin is not how a sentence goes on.
 std::string in_a_sentence(const char* text) {
   std::string out(text);
@@ -139,7 +135,7 @@ bool http_transfer::set_up_connection() {
       {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
       {CURLOPT_SSL_OPTIONS, CURLSSLOPT_NO_PARTIALCHAIN},
       {CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(origin_.connect_timeout_ms)},
-      {CURLOPT_MAXAGE_CONN, idle_s_max},
+      {CURLOPT_MAXAGE_CONN, static_cast<long>(idle_ms_max / 1000)},
   };
   // Unless libcurl was built without it, which is all that can go wrong here.
   (void)curl_easy_setopt(handle_.get(), CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);

@@ -20,6 +20,10 @@
 
 namespace paddock::mcp {
 
+/// How long a connection is kept that nothing uses: servers close theirs after five seconds or
+/// more, and a request that crosses such an end would be lost.
+inline constexpr std::int64_t idle_ms_max = 4'000;
+
 struct http_failure {
   error reason;
   std::string why; ///< a sentence for people
