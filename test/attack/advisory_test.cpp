@@ -3,8 +3,8 @@
 // Weaknesses that were found and published in programs of this kind, each as a test of its own that
 // bears their name. The tools are asked through a server in this process.
 
-#include "support/canary.hpp"
-#include "support/tool_client.hpp"
+#include "support/files/canary.hpp"
+#include "support/mcp/tool_client.hpp"
 
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>

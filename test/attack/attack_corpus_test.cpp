@@ -7,7 +7,7 @@
 
 #include "corpus.hpp"
 #include "runner.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 // Making, moving and removing entries, and the workspace itself being moved or removed by others.
 
 #include "corpus.hpp"
-#include "support/denied_calls.hpp"
-#include "support/process.hpp"
+#include "support/process/denied_calls.hpp"
+#include "support/process/process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // it was.
 
 #include "corpus.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // What is no regular file, and what lies on another file system.
 
 #include "corpus.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 
 #include "runner.hpp"
 
-#include "support/denied_calls.hpp"
-#include "support/descriptors.hpp"
-#include "support/process.hpp"
+#include "support/process/denied_calls.hpp"
+#include "support/process/descriptors.hpp"
+#include "support/process/process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // A case of the corpus while it runs: its tree, the back end, user and interface it is run with,
 // and the operations, which are the same calls of the library or of the tools.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>

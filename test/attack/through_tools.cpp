@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "performers.hpp"
-#include "support/tool_client.hpp"
+#include "support/mcp/tool_client.hpp"
 
 #include <paddock/exec/command.hpp>
 #include <paddock/mcp/server.hpp>

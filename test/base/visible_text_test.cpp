@@ -3,7 +3,7 @@
 // What a model would read and a person not see: the tables against two other implementations of
 // Unicode, texts that people write against loss, and payloads of the kinds that are in use.
 
-#include "support/slow_text.hpp"
+#include "support/text/slow_text.hpp"
 
 #include <paddock/base/detail/visible_text.hpp>
 #include <paddock/frontmatter/frontmatter.hpp>

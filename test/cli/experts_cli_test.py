@@ -14,7 +14,7 @@ import time
 import unittest
 
 PADDOCK = os.environ["PADDOCK"]
-SERVER = str(pathlib.Path(__file__).resolve().parents[1] / "support/skill_server.py")
+SERVER = str(pathlib.Path(__file__).resolve().parents[1] / "support/mcp/skill_server.py")
 HAS_TOML = os.environ["PADDOCK_WITH_TOML"] == "1"
 
 # The documented example; remote-api is left out where no network is wanted.

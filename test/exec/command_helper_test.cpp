@@ -5,10 +5,10 @@
 
 #include "exec/piped_program.hpp"
 #include "exec/protocol/exec_protocol.hpp"
-#include "support/command_fixture.hpp"
-#include "support/denied_calls.hpp"
-#include "support/faulty_process.hpp"
-#include "support/line_counts.hpp"
+#include "support/fault/faulty_process.hpp"
+#include "support/process/command_fixture.hpp"
+#include "support/process/denied_calls.hpp"
+#include "support/process/line_counts.hpp"
 #include "sys/process.hpp"
 
 #include <fcntl.h>

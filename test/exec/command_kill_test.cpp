@@ -3,9 +3,9 @@
 // Nothing that a command starts outlives the call: deadline, cancellation, daemons, fork bombs, and
 // the death of the supervisor or of the calling process.
 
-#include "support/command_fixture.hpp"
-#include "support/denied_calls.hpp"
-#include "support/line_counts.hpp"
+#include "support/process/command_fixture.hpp"
+#include "support/process/denied_calls.hpp"
+#include "support/process/line_counts.hpp"
 
 #include <grp.h>
 #include <spawn.h>

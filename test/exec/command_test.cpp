@@ -3,9 +3,9 @@
 // What a command sees, what the caller gets, and what cannot be started. The end of process trees:
 // command_kill_test.cpp.
 
-#include "support/command_fixture.hpp"
-#include "support/descriptors.hpp"
-#include "support/line_counts.hpp"
+#include "support/process/command_fixture.hpp"
+#include "support/process/descriptors.hpp"
+#include "support/process/line_counts.hpp"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-// What a confined command cannot do: every attempt of support/escape_probe.cpp, as root and as an
-// ordinary user, on machines that offer everything or lack something. The first column of the table
-// is the negative control: without confinement the attempt works.
+// What a confined command cannot do: every attempt of support/process/escape_probe.cpp, as root and
+// as an ordinary user, on machines that offer everything or lack something. The first column of the
+// table is the negative control: without confinement the attempt works.
 
 #include "exec/protocol/enforcement.hpp"
-#include "support/command_fixture.hpp"
-#include "support/denied_calls.hpp"
-#include "support/line_counts.hpp"
+#include "support/process/command_fixture.hpp"
+#include "support/process/denied_calls.hpp"
+#include "support/process/line_counts.hpp"
 
 #include <grp.h>
 #include <sys/msg.h>

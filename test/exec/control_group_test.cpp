@@ -6,8 +6,8 @@
 
 #include "exec/helper/control_group.hpp"
 #include "exec/helper/root/scratch.hpp"
-#include "support/process.hpp"
-#include "support/temp_tree.hpp"
+#include "support/files/temp_tree.hpp"
+#include "support/process/process.hpp"
 
 #include <gtest/gtest.h>
 

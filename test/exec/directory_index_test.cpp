@@ -3,8 +3,8 @@
 // What is known of a workspace's directories, also where there are more than it has room for.
 
 #include "exec/directory_index.hpp"
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 

@@ -3,9 +3,9 @@
 // The helper program is what it was when it was loaded: nobody who may write where it lies can put
 // another one in its place.
 
-#include "support/command_fixture.hpp"
-#include "support/descriptors.hpp"
-#include "support/line_counts.hpp"
+#include "support/process/command_fixture.hpp"
+#include "support/process/descriptors.hpp"
+#include "support/process/line_counts.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>

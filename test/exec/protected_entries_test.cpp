@@ -3,8 +3,8 @@
 // Whose a repository is that appears while something runs.
 
 #include "exec/protected_entries.hpp"
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
 #include "sys/syscall.hpp"
 
 #include <gmock/gmock.h>

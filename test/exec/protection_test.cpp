@@ -5,9 +5,9 @@
 // as root and as an ordinary user, and beside it runs the control: the same script where nothing is
 // protected does what it sets out to do.
 
-#include "support/command_fixture.hpp"
-#include "support/denied_calls.hpp"
-#include "support/process.hpp"
+#include "support/process/command_fixture.hpp"
+#include "support/process/denied_calls.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/file.hpp>
 

@@ -3,9 +3,9 @@
 // Who decides what a confined command sees: the policy, and neither the command's environment nor
 // anything that the command could change.
 
-#include "support/command_fixture.hpp"
-#include "support/denied_calls.hpp"
-#include "support/line_counts.hpp"
+#include "support/process/command_fixture.hpp"
+#include "support/process/denied_calls.hpp"
+#include "support/process/line_counts.hpp"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -5,10 +5,10 @@
 // what it did or returns an error that tells what is the matter.
 
 #include "exec/piped_program.hpp"
-#include "support/command_fixture.hpp"
-#include "support/descriptors.hpp"
-#include "support/faulty_sys.hpp"
+#include "support/fault/faulty_sys.hpp"
 #include "support/matchers.hpp"
+#include "support/process/command_fixture.hpp"
+#include "support/process/descriptors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 // A tracer stops the child at the boundaries, so every one of them is met, each exactly once, and
 // nothing depends on time.
 
-#include "support/fault_fixture.hpp"
-#include "support/faulty_sys.hpp"
+#include "support/fault/fault_fixture.hpp"
+#include "support/fault/faulty_sys.hpp"
 #include "support/matchers.hpp"
 
 #include <gmock/gmock.h>

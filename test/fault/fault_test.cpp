@@ -5,10 +5,10 @@
 // there is there as before or as it was to become, and the error says which of the two a person can
 // do something about.
 
-#include "support/descriptors.hpp"
-#include "support/fault_fixture.hpp"
-#include "support/faulty_sys.hpp"
+#include "support/fault/fault_fixture.hpp"
+#include "support/fault/faulty_sys.hpp"
 #include "support/matchers.hpp"
+#include "support/process/descriptors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 // each look: a look-up succeeds, or ends with an error that names the reason. None goes on for
 // ever.
 
-#include "support/canary.hpp"
-#include "support/faulty_sys.hpp"
+#include "support/fault/faulty_sys.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
 
 #include <paddock/base/limits.hpp>

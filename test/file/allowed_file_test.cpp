@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
 
 #include <paddock/file/allowed_file.hpp>

@@ -2,9 +2,9 @@
 
 // Listing and creating directories.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>

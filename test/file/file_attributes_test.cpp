@@ -4,9 +4,9 @@
 // extended attributes, its group; and that nobody can open it afterwards who could not before.
 // Judges: getfacl and getfattr, and the kernel, which is asked by processes of other users.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>

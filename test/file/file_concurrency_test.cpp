@@ -2,7 +2,7 @@
 
 // Many callers at one file: no change is lost, no name is overwritten, no reader sees a mixture.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
 
 #include <paddock/file/file.hpp>

@@ -2,9 +2,9 @@
 
 // Reading whole files, prefixes and ranges of lines, and looking at entries.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>

@@ -3,9 +3,9 @@
 // Changing files one call at a time: write, append, edit, move, remove, and what is left behind
 // when the disk is full or the process is killed.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>

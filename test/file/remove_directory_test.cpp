@@ -2,9 +2,9 @@
 
 // Removing directories: deep, wide, mounted over, cancelled, and while others work in them.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/directory.hpp>
 #include <paddock/path/root.hpp>

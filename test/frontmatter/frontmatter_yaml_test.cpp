@@ -2,8 +2,8 @@
 
 // The scanner against libyaml, libyaml's guards, and what is written read back by libyaml.
 
-#include "support/frontmatter_blocks.hpp"
-#include "support/slow_text.hpp"
+#include "support/text/frontmatter_blocks.hpp"
+#include "support/text/slow_text.hpp"
 
 #include <paddock/frontmatter/frontmatter_yaml.hpp>
 

@@ -3,7 +3,7 @@
 // A whole SKILL.md. What the scanner proves libyaml must read the same, every answer must be
 // consistent with itself, and replaced fields must read back.
 
-#include "support/slow_text.hpp"
+#include "support/text/slow_text.hpp"
 
 #include <paddock/frontmatter/frontmatter_yaml.hpp>
 

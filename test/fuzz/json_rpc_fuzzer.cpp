@@ -7,7 +7,7 @@
 // pieces it arrives in.
 
 #include "mcp/stdio/line_reader.hpp"
-#include "support/mcp_fixture.hpp"
+#include "support/mcp/mcp_fixture.hpp"
 
 #include <paddock/mcp/server.hpp>
 

@@ -4,7 +4,7 @@
 // both resolvers and on a model: after each step the answers and the trees are the same, and what
 // lies beside the roots stays.
 
-#include "support/operation_sequence.hpp"
+#include "support/model/operation_sequence.hpp"
 
 #include <unistd.h>
 

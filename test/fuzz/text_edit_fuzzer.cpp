@@ -3,7 +3,7 @@
 // Search and replace against the naive reference. Input: the sizes of old and new text in one byte
 // each, both texts, content.
 
-#include "../support/text_edit_reference.hpp"
+#include "../support/text/text_edit_reference.hpp"
 
 #include <paddock/text/text_edit.hpp>
 

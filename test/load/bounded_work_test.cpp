@@ -3,9 +3,9 @@
 // One client does not stop the program: whatever its calls ask for, they end by their deadline,
 // they hold no more memory than all may together, and meanwhile others are answered.
 
-#include "support/line_peer.hpp"
-#include "support/request_lines.hpp"
-#include "support/temp_tree.hpp"
+#include "support/files/temp_tree.hpp"
+#include "support/load/line_peer.hpp"
+#include "support/mcp/request_lines.hpp"
 
 #include <paddock/mcp/json.hpp>
 

@@ -3,10 +3,10 @@
 // Hostile clients, line by line: whatever a line is made of, the server owes what JSON-RPC says,
 // and answers the next one as ever. PADDOCK_HOSTILE_LINES is the number of lines per era.
 
-#include "support/answer_ledger.hpp"
-#include "support/canary.hpp"
-#include "support/hostile_lines.hpp"
-#include "support/line_peer.hpp"
+#include "support/files/canary.hpp"
+#include "support/load/answer_ledger.hpp"
+#include "support/load/hostile_lines.hpp"
+#include "support/load/line_peer.hpp"
 
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>

@@ -4,10 +4,10 @@
 // bounded, everything owed is answered, and no process is left behind. PADDOCK_HOSTILE_CALLS is the
 // number of calls in a flood.
 
-#include "support/answer_ledger.hpp"
-#include "support/command_fixture.hpp"
-#include "support/hostile_lines.hpp"
-#include "support/line_peer.hpp"
+#include "support/load/answer_ledger.hpp"
+#include "support/load/hostile_lines.hpp"
+#include "support/load/line_peer.hpp"
+#include "support/process/command_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 // Load: many clients' calls on one adapter, each compared with what that client knows.
 // PADDOCK_LOAD_SECONDS makes the everyday number of calls a campaign.
 
-#include "support/command_fixture.hpp"
-#include "support/load_driver.hpp"
+#include "support/load/load_driver.hpp"
+#include "support/process/command_fixture.hpp"
 
 #include <paddock/mcp/stdio_transport.hpp>
 #include <paddock/mcp/workspace_tools.hpp>

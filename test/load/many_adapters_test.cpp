@@ -6,9 +6,9 @@
 //
 // PADDOCK_LOAD_ADAPTERS makes the everyday number a campaign.
 
-#include "support/line_peer.hpp"
-#include "support/request_lines.hpp"
-#include "support/temp_tree.hpp"
+#include "support/files/temp_tree.hpp"
+#include "support/load/line_peer.hpp"
+#include "support/mcp/request_lines.hpp"
 
 #include <gtest/gtest.h>
 

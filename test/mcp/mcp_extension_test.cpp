@@ -3,7 +3,7 @@
 // Methods that extensions add to a server.
 
 #include "support/matchers.hpp"
-#include "support/mcp_fixture.hpp"
+#include "support/mcp/mcp_fixture.hpp"
 
 #include <paddock/mcp/server.hpp>
 

@@ -4,7 +4,7 @@
 // tools, and the lines it sends must be those of out.jsonl. PADDOCK_UPDATE_GOLDEN=1 rewrites
 // out.jsonl; read the difference.
 
-#include "support/mcp_fixture.hpp"
+#include "support/mcp/mcp_fixture.hpp"
 
 #include <paddock/mcp/server.hpp>
 

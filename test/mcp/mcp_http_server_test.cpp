@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The HTTP server, spoken to with plain sockets: statuses in both eras, cancellation, limits, the
 // end; and the library's own client.
-#include "support/descriptors.hpp"
-#include "support/http_server_fixture.hpp"
-#include "support/temp_tree.hpp"
+#include "support/files/temp_tree.hpp"
+#include "support/http/http_server_fixture.hpp"
+#include "support/process/descriptors.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 

@@ -3,7 +3,7 @@
 // Messages that clients write in more than one way: the same answer in process, on standard
 // streams, over HTTP and in a batch, in both eras.
 
-#include "support/http_server_fixture.hpp"
+#include "support/http/http_server_fixture.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/mcp/stdio_transport.hpp>

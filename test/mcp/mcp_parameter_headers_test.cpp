@@ -5,8 +5,8 @@
 
 #include "mcp/http/message_rules.hpp"
 #include "mcp/protocol/parameter_headers.hpp"
+#include "support/http/modern_http_server.hpp"
 #include "support/matchers.hpp"
-#include "support/modern_http_server.hpp"
 
 #include <paddock/mcp/client.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/matchers.hpp"
-#include "support/mcp_fixture.hpp"
+#include "support/mcp/mcp_fixture.hpp"
 
 #include <paddock/mcp/json_rpc.hpp>
 #include <paddock/mcp/server.hpp>

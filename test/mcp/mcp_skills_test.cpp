@@ -2,8 +2,8 @@
 
 // ReadFile, the instructions and the extension io.modelcontextprotocol/skills, in this process.
 
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
 
 #include <paddock/base/detail/visible_text.hpp>
 #include <paddock/mcp/server.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-// The byte loops of the MCP library against the slow words of support/slow_text.hpp; and ones that
-// are broken on purpose, which the comparison has to notice.
+// The byte loops of the MCP library against the slow words of support/text/slow_text.hpp; and ones
+// that are broken on purpose, which the comparison has to notice.
 
 #include "mcp/json/json_escape.hpp"
 #include "mcp/protocol/header_value.hpp"
 #include "mcp/protocol/http_text.hpp"
-#include "support/slow_text.hpp"
+#include "support/text/slow_text.hpp"
 
 #include <gtest/gtest.h>
 

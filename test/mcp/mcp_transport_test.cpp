@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "support/line_counts.hpp"
 #include "support/matchers.hpp"
-#include "support/mcp_fixture.hpp"
+#include "support/mcp/mcp_fixture.hpp"
+#include "support/process/line_counts.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/mcp/stdio_transport.hpp>

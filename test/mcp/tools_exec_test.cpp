@@ -2,7 +2,7 @@
 
 // The exec tool: what a command's end, output, environment and directory become for a client.
 
-#include "support/tool_fixture.hpp"
+#include "support/mcp/tool_fixture.hpp"
 
 #include <paddock/exec/confinement.hpp>
 

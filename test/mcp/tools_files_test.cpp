@@ -3,7 +3,7 @@
 // The tools for files and directories at the edges: text that is none, images and documents by
 // content, names that are not UTF-8, listings that are too long.
 
-#include "support/tool_fixture.hpp"
+#include "support/mcp/tool_fixture.hpp"
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 // What all workspace tools have in common, and those without files: the shapes of their results,
 // the todo list, health, the selection of tools, limits that count characters.
 
-#include "support/tool_fixture.hpp"
+#include "support/mcp/tool_fixture.hpp"
 
 #include <gmock/gmock.h>
 

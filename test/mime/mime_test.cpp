@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/mime_fixtures.hpp"
+#include "support/files/mime_fixtures.hpp"
 
 #include <paddock/mime/mime.hpp>
 

@@ -4,8 +4,8 @@
 // openat2 and by the library with the walker. As long as no path leaves, all three say the same and
 // leave the same tree. Seeds are fixed.
 
-#include "support/canary.hpp"
-#include "support/process.hpp"
+#include "support/files/canary.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>

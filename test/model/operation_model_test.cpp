@@ -3,8 +3,8 @@
 // Random sequences of operations against a model of the file system, with both resolvers. Seeds are
 // fixed; PADDOCK_MODEL_SEQUENCES sets how many sequences there are.
 
-#include "support/canary.hpp"
-#include "support/operation_sequence.hpp"
+#include "support/files/canary.hpp"
+#include "support/model/operation_sequence.hpp"
 
 #include <gtest/gtest.h>
 

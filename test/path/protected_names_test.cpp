@@ -2,7 +2,7 @@
 
 // Names that an agent may not change, or may not see: what the file tools do about them.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
 
 #include <paddock/file/directory.hpp>

@@ -3,9 +3,9 @@
 // Random paths in random trees: whatever stays beneath the root is what the kernel finds there,
 // with the kernel's errno, and both resolvers agree. Seeds are fixed.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>

@@ -3,10 +3,10 @@
 // What holds for a root as a whole: how it may be spelled, what is reserved in it, what happens
 // when it is moved, deleted or mounted over, and its bounds.
 
-#include "support/canary.hpp"
-#include "support/descriptors.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
+#include "support/process/descriptors.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>

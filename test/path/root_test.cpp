@@ -3,9 +3,9 @@
 // The corpus of paths: what every path must lead to, with either resolver and as either user, and
 // that no operation of the library lets one of them touch what is outside.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>

@@ -5,9 +5,9 @@
 // with `full`, old or new before success is reported and new after it; with `data`, old or new at
 // any time; with `none`, nothing.
 
-#include "support/faulty_sys.hpp"
+#include "support/fault/faulty_sys.hpp"
+#include "support/fault/power_cut.hpp"
 #include "support/matchers.hpp"
-#include "support/power_cut.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "attacks.hpp"
 
-#include "support/skill_fixture.hpp"
+#include "support/files/skill_fixture.hpp"
 
 #include <fcntl.h>
 #include <linux/fs.h>

@@ -4,7 +4,7 @@
 // What an attacker does to the tree while operations run: it exchanges two names, as a thread of
 // this process or as a process of its own, as fast as it can.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 

@@ -5,10 +5,10 @@
 
 #include "attacks.hpp"
 #ifdef PADDOCK_TEST_ZIP
-#include "support/make_archive.hpp"
+#include "support/files/make_archive.hpp"
 #endif
+#include "support/files/skill_fixture.hpp"
 #include "support/matchers.hpp"
-#include "support/skill_fixture.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "operations.hpp"
 #include "strategies.hpp"
-#include "support/faulty_sys.hpp"
+#include "support/fault/faulty_sys.hpp"
 #include "support/matchers.hpp"
 
 #include <gtest/gtest.h>

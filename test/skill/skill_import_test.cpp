@@ -4,9 +4,9 @@
 // ends an import in the middle leaves the old skill or the new one.
 
 #include "path/name_folding.hpp"
+#include "support/files/skill_fixture.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
-#include "support/skill_fixture.hpp"
+#include "support/process/process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

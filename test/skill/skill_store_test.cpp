@@ -3,9 +3,9 @@
 // Skills on disk: what is a skill and what is not, what others change meanwhile, and changes that
 // happen in one step or not at all.
 
+#include "support/files/skill_fixture.hpp"
 #include "support/matchers.hpp"
-#include "support/process.hpp"
-#include "support/skill_fixture.hpp"
+#include "support/process/process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // end is what they take for it, and whatever readers may differ about is refused.
 
 #include "skill/zip_directory.hpp"
-#include "support/temp_tree.hpp"
+#include "support/files/temp_tree.hpp"
 
 #include <gtest/gtest.h>
 

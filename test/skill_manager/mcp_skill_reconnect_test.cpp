@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A skill whose server speaks HTTP with SSE: what happens when the stream is lost.
-#include "support/http_peer.hpp"
+#include "support/http/http_peer.hpp"
 #include "support/matchers.hpp"
-#include "support/transport_sink.hpp"
+#include "support/mcp/transport_sink.hpp"
 
 #include <paddock/mcp/json.hpp>
 #include <paddock/skill_manager/mcp_skill.hpp>

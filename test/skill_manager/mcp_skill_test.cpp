@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-// Skills of real servers: test/support/skill_server.py, started as a configuration says, and our
-// own adapter.
+// Skills of real servers: test/support/mcp/skill_server.py, started as a configuration says, and
+// our own adapter.
 
-#include "support/command_fixture.hpp"
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
-#include "support/transport_sink.hpp"
+#include "support/mcp/transport_sink.hpp"
+#include "support/process/command_fixture.hpp"
 
 #include <paddock/skill_manager/mcp_skill.hpp>
 #include <paddock/skill_manager/skill_set.hpp>

@@ -2,8 +2,8 @@
 
 // Configurations: what is read from good ones, and what is said, where, about every mistake.
 
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
 
 #include <paddock/skill_manager/config.hpp>
 

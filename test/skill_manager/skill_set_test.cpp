@@ -3,9 +3,9 @@
 // The set's order, its cleaning up and its names, with managers that do what the test says; and the
 // skills that need no server.
 
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
-#include "support/transport_sink.hpp"
+#include "support/mcp/transport_sink.hpp"
 
 #include <paddock/mcp/json.hpp>
 #include <paddock/skill_manager/base_skill.hpp>

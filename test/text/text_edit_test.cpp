@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/matchers.hpp"
-#include "support/text_edit_reference.hpp"
+#include "support/text/text_edit_reference.hpp"
 
 #include <paddock/text/text_edit.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-// Every byte-wise fast path of the headers against the slow words of support/slow_text.hpp, which
-// share no code with them; and the same comparison with paths that are broken on purpose, each of
-// which it has to notice.
+// Every byte-wise fast path of the headers against the slow words of support/text/slow_text.hpp,
+// which share no code with them; and the same comparison with paths that are broken on purpose,
+// each of which it has to notice.
 
-#include "support/slow_text.hpp"
+#include "support/text/slow_text.hpp"
 
 #include <paddock/frontmatter/frontmatter.hpp>
 #include <paddock/mime/mime.hpp>

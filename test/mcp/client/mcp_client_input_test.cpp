@@ -2,8 +2,8 @@
 
 // Servers that ask the client's user or model during a call.
 
+#include "support/http/modern_http_server.hpp"
 #include "support/matchers.hpp"
-#include "support/modern_http_server.hpp"
 
 #include <paddock/mcp/client.hpp>
 

@@ -2,9 +2,9 @@
 
 // The client against servers that nobody here wrote.
 
-#include "support/client_fixture.hpp"
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
+#include "support/mcp/client_fixture.hpp"
 
 #include <paddock/mcp/client.hpp>
 

@@ -3,10 +3,10 @@
 // The client and the server's process: how it starts, what it gets, and that it ends. And our own
 // adapter as a server.
 
-#include "support/client_fixture.hpp"
-#include "support/descriptors.hpp"
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
+#include "support/mcp/client_fixture.hpp"
+#include "support/process/descriptors.hpp"
 
 #include <paddock/mcp/client.hpp>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-// What the client makes of what a server says: test/support/fault_server.cpp has every bad habit.
+// What the client makes of what a server says: test/support/mcp/fault_server.cpp has every bad
+// habit.
 
-#include "support/client_fixture.hpp"
+#include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
-#include "support/temp_tree.hpp"
+#include "support/mcp/client_fixture.hpp"
 
 #include <paddock/mcp/client.hpp>
 

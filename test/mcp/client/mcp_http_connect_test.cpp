@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How a client comes to a server over HTTP that is hard to reach.
-#include "support/full_listener.hpp"
-#include "support/http_peer.hpp"
+#include "support/http/full_listener.hpp"
+#include "support/http/http_peer.hpp"
+#include "support/http/modern_http_server.hpp"
 #include "support/matchers.hpp"
-#include "support/modern_http_server.hpp"
 
 #include <paddock/mcp/client.hpp>
 

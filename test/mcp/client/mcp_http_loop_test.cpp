@@ -2,9 +2,9 @@
 // What the client's use of libcurl promises: how answers are read, where it connects to, and what
 // is never done.
 #include "mcp/client/http/http_loop.hpp"
-#include "support/full_listener.hpp"
-#include "support/http_peer.hpp"
-#include "support/transport_sink.hpp"
+#include "support/http/full_listener.hpp"
+#include "support/http/http_peer.hpp"
+#include "support/mcp/transport_sink.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

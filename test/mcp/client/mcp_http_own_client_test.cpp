@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The library's own client against the library's own HTTP server.
-#include "support/http_server_fixture.hpp"
+#include "support/http/http_server_fixture.hpp"
 
 #include <paddock/mcp/client.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the client does when a server has forgotten its session: another one, and nothing twice.
-#include "support/http_peer.hpp"
-#include "support/http_server_fixture.hpp"
+#include "support/http/http_peer.hpp"
+#include "support/http/http_server_fixture.hpp"
 #include "support/matchers.hpp"
 
 #include <paddock/mcp/client.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The HTTP transports of the client against a server that does as each test wants.
 #include "mcp/client/client_transport.hpp"
-#include "support/http_peer.hpp"
-#include "support/transport_sink.hpp"
+#include "support/http/http_peer.hpp"
+#include "support/mcp/transport_sink.hpp"
 
 #include <paddock/mcp/json.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The client over TLS, against a server that is not ours, with certificates made on the spot.
 #include "mcp/client/client_transport.hpp"
-#include "support/http_peer.hpp"
-#include "support/temp_tree.hpp"
-#include "support/transport_sink.hpp"
+#include "support/files/temp_tree.hpp"
+#include "support/http/http_peer.hpp"
+#include "support/mcp/transport_sink.hpp"
 
 #include <paddock/mcp/json.hpp>
 

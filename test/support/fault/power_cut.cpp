@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/power_cut.hpp"
+#include "support/fault/power_cut.hpp"
 
 #include <dirent.h>
 #include <sys/stat.h>

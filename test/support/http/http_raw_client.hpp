@@ -4,7 +4,7 @@
 // A client on a plain socket that sends exactly the bytes a test wants and reads responses, with a
 // deadline, so that a server that says nothing fails the test instead of hanging it.
 
-#include "support/send_all.hpp"
+#include "support/http/send_all.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>

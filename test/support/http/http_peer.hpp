@@ -3,7 +3,7 @@
 
 // A server on this machine that answers with exactly the bytes a test wants, well-formed or not.
 
-#include "support/send_all.hpp"
+#include "support/http/send_all.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>

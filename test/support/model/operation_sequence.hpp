@@ -4,7 +4,7 @@
 // Sequences of operations from bytes, done by the library and by the model at the same time: each
 // answer and the whole tree after each change have to be the same.
 
-#include "support/model_file_system.hpp"
+#include "support/model/model_file_system.hpp"
 
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>

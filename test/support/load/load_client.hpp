@@ -8,7 +8,7 @@
 // cancelled that leave the rest as it is: reads, commands that would run for ever, lines appended
 // with a text that is nowhere else, and whole new contents of a file beside.
 
-#include "request_lines.hpp"
+#include "support/mcp/request_lines.hpp"
 
 #include <paddock/mcp/json.hpp>
 

@@ -4,7 +4,7 @@
 // Test bodies in a process of their own: with another user, another mount table or other limits.
 // Expectations that fail in there fail the test that started it.
 
-#include "support/line_counts.hpp"
+#include "support/process/line_counts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 
 // The wrappers of the calls that start programs and talk to them, beside those of faulty_sys.cpp.
 
-#include "support/faulty_process.hpp"
+#include "support/fault/faulty_process.hpp"
 
-#include "support/faulty_sys.hpp"
+#include "support/fault/faulty_sys.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
 
 // A server of 2026-07-28 over HTTP for tests of the client, with a way to interfere.
 
-#include "support/http_peer.hpp"
+#include "support/http/http_peer.hpp"
 
 #include <paddock/mcp/client.hpp>
 #include <paddock/mcp/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "support/faulty_sys.hpp"
+#include "support/fault/faulty_sys.hpp"
 
-#include "support/change_recorder.hpp"
+#include "support/fault/change_recorder.hpp"
 
 #include <fcntl.h>
 #include <linux/fs.h>

@@ -4,8 +4,8 @@
 // An HTTP server with the tools of mcp_fixture.hpp on a thread of its own, and the requests of both
 // eras.
 
-#include "http_raw_client.hpp"
-#include "mcp_fixture.hpp"
+#include "support/http/http_raw_client.hpp"
+#include "support/mcp/mcp_fixture.hpp"
 
 #include <paddock/mcp/http_server.hpp>
 

@@ -4,7 +4,7 @@
 // A workspace with something beside it that nobody may touch. The directory `ws` is the root of the
 // tests; `out` and `ws-evil` are the outside, described before and compared afterwards.
 
-#include "support/temp_tree.hpp"
+#include "support/files/temp_tree.hpp"
 
 #include <paddock/path/root.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Clients of test/support/fault_server.cpp, and what they leave behind.
+// Clients of test/support/mcp/fault_server.cpp, and what they leave behind.
 
-#include "command_fixture.hpp"
+#include "support/process/command_fixture.hpp"
 
 #include <paddock/mcp/client.hpp>
 

@@ -5,8 +5,8 @@
 // client calls them. Every answer is held against what all answers have in common: one text block
 // that says the same as the structured content, which fits the tool's output schema.
 
-#include "support/request_lines.hpp"
-#include "support/temp_tree.hpp"
+#include "support/files/temp_tree.hpp"
+#include "support/mcp/request_lines.hpp"
 
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>

@@ -3,8 +3,8 @@
 
 // Running commands in a temporary directory, and finding what they leave behind.
 
-#include "matchers.hpp"
-#include "temp_tree.hpp"
+#include "support/files/temp_tree.hpp"
+#include "support/matchers.hpp"
 
 #include <paddock/exec/command.hpp>
 
@@ -85,7 +85,7 @@ protected:
   [[nodiscard]] command shell(const std::string& script) const {
     return make({"sh", "-c", script, cookie_});
   }
-  /// test/support/command_child.cpp
+  /// test/support/process/command_child.cpp
   [[nodiscard]] command child(const std::string& mode) const {
     return make({PADDOCK_TEST_CHILD, mode, cookie_});
   }

@@ -4,7 +4,7 @@
 // Protocol lines that were right once: every method and every tool in both eras, and what a hostile
 // or broken client makes of them.
 
-#include "request_lines.hpp"
+#include "support/mcp/request_lines.hpp"
 
 #include <algorithm>
 #include <array>

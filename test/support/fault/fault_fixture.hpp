@@ -5,10 +5,10 @@
 // picture of it that can be compared, and the operations that are tried on it.
 
 #ifdef PADDOCK_TEST_ZIP
-#include "support/make_archive.hpp"
+#include "support/files/make_archive.hpp"
 #endif
-#include "support/faulty_sys.hpp"
-#include "support/temp_tree.hpp"
+#include "support/fault/faulty_sys.hpp"
+#include "support/files/temp_tree.hpp"
 
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>

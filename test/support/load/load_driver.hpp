@@ -5,8 +5,8 @@
 // at a time. Every line that comes back must be the one answer to an open call, or the only one to
 // a call that was cancelled.
 
-#include "line_peer.hpp"
-#include "load_client.hpp"
+#include "support/load/line_peer.hpp"
+#include "support/load/load_client.hpp"
 
 #include <gtest/gtest.h>
 

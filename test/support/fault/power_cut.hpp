@@ -9,8 +9,8 @@
 // its mode too, fsync of a directory its entries. One rename is one step, also between two
 // directories: with `renames::two_steps` even that is not taken for granted.
 
-#include "support/change_recorder.hpp"
-#include "support/fault_fixture.hpp"
+#include "support/fault/change_recorder.hpp"
+#include "support/fault/fault_fixture.hpp"
 
 #include <cstddef>
 #include <cstdint>

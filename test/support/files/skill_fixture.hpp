@@ -3,7 +3,7 @@
 
 // A workspace with skills in it, something beside it that nobody may touch, and a store.
 
-#include "support/canary.hpp"
+#include "support/files/canary.hpp"
 
 #include <paddock/skill/store.hpp>
 

@@ -8,7 +8,7 @@
 //
 // Each operation answers with one line: "ok" and what it returns, or the wire name of the error.
 
-#include "support/model_tree.hpp"
+#include "support/model/model_tree.hpp"
 
 #include <paddock/base/error.hpp>
 
