@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A stream of events reads the same whole, byte by byte, and cut where the input says. The head of
 // an HTTP response is one or none.
-#include "mcp/client/http/http_head.hpp"
 #include "mcp/client/http/sse_parser.hpp"
+#include "mcp/client/http/transfer/http_head.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -36,15 +36,19 @@ ROOMS = {
     "mcp/tools": ["base", "sys", "path", "file", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/skills": ["base", "path", "file", "text", "mime", "frontmatter", "skill", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools"],
     "mcp/client": ["base", "sys", "exec", "mcp/json", "mcp/protocol", "mcp/stdio"],
-    "mcp/client/http": ["base", "sys", "mcp/json", "mcp/protocol", "mcp/client"],
-    "skill_manager": ["base", "sys", "path", "text", "exec", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools", "mcp/client"],
+    "mcp/client/http/transfer": ["base", "sys", "mcp/protocol", "mcp/client"],
+    "mcp/client/http": ["base", "sys", "mcp/json", "mcp/protocol", "mcp/client", "mcp/client/http/transfer"],
+    "skill_manager/config": ["base", "sys", "path", "exec", "mcp/json", "mcp/client"],
+    "skill_manager": ["base", "sys", "path", "text", "exec", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools", "mcp/client",
+                      "skill_manager/config"],
     "tools/common": ["public"],
     "tools/skills_page": ["public", "tools/common"],
     "tools/adapter": ["public", "tools/common"],
     "tools/cli": ["public", "tools/common", "tools/skills_page"],
 }
-# Public headers of the protocol whose room is not that of a source with their name.
-MCP_HEADERS = {"extension": "mcp/protocol", "json": "mcp/json", "skills": "mcp/skills"}
+# Public headers of a folder with several rooms, whose room is not that of a source with their name.
+HEADERS = {"mcp/extension": "mcp/protocol", "mcp/json": "mcp/json", "mcp/skills": "mcp/skills",
+           "skill_manager/config": "skill_manager/config"}
 # The exec helper is a program of its own, without the C++ library and with system calls of its own.
 HELPER = ("exec/helper", "exec/protocol")
 
@@ -68,9 +72,11 @@ def room_of(top, path):
     if folder[0] == "tools":
         return "/".join(folder)
     folder = folder[1:] if folder[0] == "src" else folder[2:]
+    if (header := "/".join([*folder, path.stem])) in HEADERS and path.parts[0] == "include":
+        return HEADERS[header]
     if folder == ["mcp"]:
         sources = [source.parent.name for source in sorted(top.glob(f"src/mcp/*/{path.stem}.cpp"))]
-        return MCP_HEADERS.get(path.stem) or f"mcp/{sources[0] if sources else '?'}"
+        return f"mcp/{sources[0] if sources else '?'}"
     return "/".join(folder) or None
 
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which URLs are understood, and which addresses may be connected to.
-#include "mcp/client/http/address_policy.hpp"
 #include "mcp/client/http/http_message.hpp"
-#include "mcp/client/http/url.hpp"
+#include "mcp/client/http/transfer/address_policy.hpp"
+#include "mcp/client/http/transfer/url.hpp"
 #include "mcp/protocol/header_value.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the client's use of libcurl promises: how answers are read, where it connects to, and what
 // is never done.
-#include "mcp/client/http/http_loop.hpp"
+#include "mcp/client/http/transfer/http_loop.hpp"
 #include "support/http/full_listener.hpp"
 #include "support/http/http_peer.hpp"
 #include "support/mcp/transport_sink.hpp"

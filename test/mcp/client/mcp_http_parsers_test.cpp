@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Streams of events, cut into pieces of every size, and heads of responses.
-#include "mcp/client/http/http_head.hpp"
 #include "mcp/client/http/sse_parser.hpp"
+#include "mcp/client/http/transfer/http_head.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 // What both HTTP transports of a client say in headers, and how they read answers.
 
 #include "mcp/client/client_transport.hpp"
-#include "mcp/client/http/address_policy.hpp"
-#include "mcp/client/http/http_loop.hpp"
+#include "mcp/client/http/transfer/address_policy.hpp"
+#include "mcp/client/http/transfer/http_loop.hpp"
 
 #include <atomic>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/client/http/url.hpp"
+#include "mcp/client/http/transfer/url.hpp"
 
 #include "mcp/protocol/http_text.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/client/http/http_head.hpp"
+#include "mcp/client/http/transfer/http_head.hpp"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 // stands for is judged, and these very addresses are connected to afterwards: what the name says
 // later does not matter.
 
-#include "mcp/client/http/url.hpp"
+#include "mcp/client/http/transfer/url.hpp"
 #include "sys/socket.hpp"
 
 #include <paddock/mcp/client.hpp>

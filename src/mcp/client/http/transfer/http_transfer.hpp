@@ -4,8 +4,8 @@
 // One request to an HTTP server and its answer, carried by libcurl. It never waits: the loop that
 // owns it runs libcurl, which calls back. All of it belongs to one thread.
 
-#include "mcp/client/http/http_head.hpp"
-#include "mcp/client/http/url.hpp"
+#include "mcp/client/http/transfer/http_head.hpp"
+#include "mcp/client/http/transfer/url.hpp"
 #include "sys/socket.hpp"
 
 #include <paddock/mcp/client.hpp>

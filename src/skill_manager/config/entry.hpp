@@ -3,7 +3,7 @@
 
 // One skill of an expert, and one server of an mcpServers table.
 
-#include "skill_manager/config_keys.hpp"
+#include "skill_manager/config/keys.hpp"
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "skill_manager/config_keys.hpp"
+#include "skill_manager/config/keys.hpp"
 
 #include <paddock/base/detail/nearest_name.hpp>
 

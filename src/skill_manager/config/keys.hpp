@@ -3,7 +3,7 @@
 
 // The one table of the keys of a configuration: which section has which, and of what type.
 
-#include "skill_manager/config_tree.hpp"
+#include "skill_manager/config/tree.hpp"
 
 #include <cstdint>
 #include <optional>

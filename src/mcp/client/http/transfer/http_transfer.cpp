@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/client/http/http_transfer.hpp"
+#include "mcp/client/http/transfer/http_transfer.hpp"
 
-#include "mcp/client/http/address_policy.hpp"
+#include "mcp/client/http/transfer/address_policy.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>

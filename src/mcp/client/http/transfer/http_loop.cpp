@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/client/http/http_loop.hpp"
+#include "mcp/client/http/transfer/http_loop.hpp"
 
 #include "base/start_thread.hpp"
 #include "sys/syscall.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "skill_manager/config_tree.hpp"
+#include "skill_manager/config/tree.hpp"
 
 #include <paddock/mcp/json.hpp>
 

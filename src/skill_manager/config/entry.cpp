@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "skill_manager/config_skill.hpp"
+#include "skill_manager/config/entry.hpp"
 
 #include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/exec/environment.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "skill_manager/config_keys.hpp"
-#include "skill_manager/config_skill.hpp"
+#include "skill_manager/config/entry.hpp"
+#include "skill_manager/config/keys.hpp"
 
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/skill_manager/config.hpp>

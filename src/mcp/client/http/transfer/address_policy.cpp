@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/client/http/address_policy.hpp"
+#include "mcp/client/http/transfer/address_policy.hpp"
 
 #include "base/start_thread.hpp"
 

@@ -4,7 +4,7 @@
 // The thread of an HTTP client, which runs libcurl: all its connections, its timers and its state
 // belong to it. Others hand it tasks.
 
-#include "mcp/client/http/http_transfer.hpp"
+#include "mcp/client/http/transfer/http_transfer.hpp"
 
 #include <cstdint>
 #include <functional>
