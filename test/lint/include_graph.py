@@ -44,7 +44,10 @@ ROOMS = {
     "tools/common": ["public"],
     "tools/skills_page": ["public", "tools/common"],
     "tools/adapter": ["public", "tools/common"],
-    "tools/cli": ["public", "tools/common", "tools/skills_page"],
+    "tools/cli/doctor": ["public", "tools/common"],
+    "tools/cli/experts": ["public", "tools/common"],
+    "tools/cli/skills": ["public", "tools/common", "tools/skills_page"],
+    "tools/cli": ["public", "tools/common", "tools/cli/doctor", "tools/cli/experts", "tools/cli/skills"],
 }
 # Public headers of a folder with several rooms, whose room is not that of a source with their name.
 HEADERS = {"mcp/extension": "mcp/protocol", "mcp/json": "mcp/json", "mcp/skills": "mcp/skills",

@@ -5,7 +5,6 @@
 #include "experts.hpp"
 
 #include "common/terminal.hpp"
-#include "subcommands.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,7 @@
 
 // paddock skills ui: the page for people, where the program was built with an HTTP server.
 
-#include "cli/skills_cli.hpp"
+#include "cli/skills/skills_cli.hpp"
 #include "common/mistakes.hpp"
 
 #ifdef PADDOCK_HAVE_PAGE

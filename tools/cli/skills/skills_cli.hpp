@@ -4,8 +4,8 @@
 // What the subcommands of `paddock skills` share: which store they work on, and how skills,
 // diagnostics and errors are shown.
 
-#include "cli/subcommands.hpp"
 #include "common/skill_json.hpp"
+#include "common/subcommand.hpp"
 
 #include <paddock/mcp/json.hpp>
 #include <paddock/skill/store.hpp>
@@ -45,6 +45,8 @@ void print_line(const mcp::json_writer& out);
 
 // --- the subcommands -----------------------------------------------------------------------------
 
+/// The skills of a directory.
+[[nodiscard]] subcommand add_skills(CLI::App& app);
 [[nodiscard]] subcommand add_skills_list(CLI::App& skills);
 [[nodiscard]] subcommand add_skills_show(CLI::App& skills);
 [[nodiscard]] subcommand add_skills_files(CLI::App& skills);

@@ -2,7 +2,7 @@
 
 // paddock skills list, show, files and prompt: what looks and changes nothing.
 
-#include "cli/skills_cli.hpp"
+#include "cli/skills/skills_cli.hpp"
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 

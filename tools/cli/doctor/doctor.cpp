@@ -2,8 +2,9 @@
 
 // paddock doctor: what this system offers, and what follows for Paddock.
 
+#include "doctor.hpp"
+
 #include "common/terminal.hpp"
-#include "subcommands.hpp"
 #include "system_probes.hpp"
 
 #include <paddock/exec/command.hpp>

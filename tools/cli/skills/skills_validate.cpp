@@ -2,7 +2,7 @@
 
 // paddock skills validate: SKILL.md files against the Agent Skills specification.
 
-#include "cli/skills_cli.hpp"
+#include "cli/skills/skills_cli.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/base/detail/ascii.hpp>

@@ -2,7 +2,7 @@
 
 // paddock skills add, edit, delete and import: what changes the user's skills.
 
-#include "cli/skills_cli.hpp"
+#include "cli/skills/skills_cli.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/path/lexical_path.hpp>

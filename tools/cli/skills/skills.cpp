@@ -2,7 +2,7 @@
 
 // paddock skills: the skills of a directory, for people.
 
-#include "cli/skills_cli.hpp"
+#include "cli/skills/skills_cli.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/base/detail/visible_text.hpp>

@@ -4,7 +4,7 @@
 // The parts of `paddock experts`: which experts are meant, their skills while they run, asking a
 // person, and showing it all.
 
-#include "common/workspace_cli.hpp"
+#include "common/subcommand.hpp"
 
 #include <paddock/skill_manager/skill_set.hpp>
 
@@ -86,5 +86,8 @@ void show_reply(const skill_manager::tool_reply& reply, shown_as form);
 void show_answer(const skill_manager::interactive_call& call, const std::string& answer,
                  shown_as form);
 void show_delegate(const skill_manager::delegate_call& call, shown_as form);
+
+/// The experts of a configuration, with their skills.
+[[nodiscard]] subcommand add_experts(CLI::App& app);
 
 } // namespace paddock::cli
