@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the client does when a server has forgotten its session: another one, and nothing twice.
+#include "mcp/client/http/http_message.hpp"
 #include "support/http/http_peer.hpp"
 #include "support/http/http_server_fixture.hpp"
 #include "support/matchers.hpp"
+#include "support/mcp/transport_sink.hpp"
 
 #include <paddock/mcp/client.hpp>
 #include <paddock/mcp/json.hpp>
@@ -41,10 +43,13 @@ public:
     bool begins_no_more = false;
     std::string moved_to; ///< Location for every other target; a path is served, nothing else is
     int move_status = 307;
+    int gone_status = 404;  ///< for a target that is served no more
+    bool is_strict = false; ///< what is neither the URL's path nor moved_to is not served at all
   };
-  explicit forgetful(habits h) : habits_(std::move(h)) {
+  explicit forgetful(habits h, const http_script_server::listen_at& at = {})
+      : habits_(std::move(h)) {
     server_ = std::make_unique<http_script_server>(
-        [this](http_peer& peer, const http_received& got) { answer(peer, got); });
+        [this](http_peer& peer, const http_received& got) { answer(peer, got); }, at);
   }
   ~forgetful() { server_.reset(); }
 
@@ -84,6 +89,13 @@ public:
     const std::lock_guard lock(guard_);
     habits_.moved_to = location;
   }
+  /// Likewise, and nothing is served or leads on where the session was: its node is no more.
+  void replace_node(const std::string& location) {
+    const std::lock_guard lock(guard_);
+    session_.clear();
+    habits_.moved_to = location;
+    habits_.is_strict = true;
+  }
   /// From here on a session is begun at another target than the one that is asked.
   void lead_in_circles_to_begin() {
     const std::lock_guard lock(guard_);
@@ -95,6 +107,8 @@ public:
     return targets_;
   }
   [[nodiscard]] std::string url() const { return server_->url(); }
+  [[nodiscard]] int port() const { return server_->port(); }
+  [[nodiscard]] bool is_listening() const { return server_->is_listening(); }
   [[nodiscard]] int connections() const { return server_->connections(); }
   [[nodiscard]] std::vector<std::string> texts() {
     const std::lock_guard lock(guard_);
@@ -109,6 +123,10 @@ private:
     const std::string id(root ? (*root)["id"].text() : "");
     const std::unique_lock lock(guard_);
     if (targets_.empty() || targets_.back() != got.target) targets_.push_back(got.target);
+    if (habits_.is_strict && got.target != "/mcp" && got.target != habits_.moved_to) {
+      ++received_[method + " for nobody"];
+      return (void)peer.answer(habits_.gone_status, "text/plain", "no such node");
+    }
     if (!habits_.moved_to.empty() && got.target != habits_.moved_to)
       return (void)peer.answer(habits_.move_status, "text/plain", "",
                                "Location: " + habits_.moved_to + "\r\n");
@@ -311,6 +329,105 @@ TEST_F(http_session, follows_a_server_that_moves_while_it_lasts) {
   EXPECT_THAT(server.texts(), testing::ElementsAre("one", "two", "three"));
   EXPECT_EQ(server.received("initialize"), 3);
   EXPECT_EQ(server.targets().back(), "/b");
+}
+
+TEST_F(http_session, is_begun_at_the_url_when_the_node_that_had_it_is_gone) {
+  for (const int status : {404, 400}) {
+    forgetful server({.moved_to = "/a", .gone_status = status});
+    auto c = connect(server);
+    ASSERT_THAT(c, IsOk()) << why_;
+    ASSERT_THAT(c->call_tool("t", R"({"text":"one"})"), IsOk());
+    server.replace_node("/b");
+    EXPECT_THAT(c->call_tool("t", R"({"text":"two"})", {}, &why_), IsOk()) << status << why_;
+    EXPECT_THAT(c->call_tool("t", R"({"text":"three"})", {}, &why_), IsOk()) << status << why_;
+    EXPECT_THAT(server.texts(), testing::ElementsAre("one", "two", "three")) << status;
+    EXPECT_EQ(server.received("initialize"), 2) << status;
+    // First where the session was: most servers only forget.
+    EXPECT_EQ(server.received("initialize for nobody"), 1) << status;
+    EXPECT_EQ(server.targets().back(), "/b") << status;
+  }
+}
+
+/// The control: nobody is at the URL either. It is asked once for each call.
+TEST_F(http_session, is_not_begun_for_ever_when_the_url_leads_nowhere) {
+  forgetful server({.moved_to = "/a"});
+  auto c = connect(server);
+  ASSERT_THAT(c, IsOk()) << why_;
+  server.replace_node("/b");
+  server.forget_for_good();
+  for (int i = 1; i <= 2; ++i) {
+    EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
+    EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("gone")));
+    EXPECT_EQ(server.received("initialize"), 1 + i);
+    EXPECT_EQ(server.received("initialize for nobody"), i);
+  }
+  EXPECT_EQ(server.executed("tools/call"), 0);
+}
+
+/// Two nodes behind one name, of which the first ends. On the level of the transport, because only
+/// there a name can stand for what a test wants.
+class two_nodes : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!second_.is_listening()) GTEST_SKIP() << "127.0.0.2 is no address of this system";
+    const auto v4 = [](const char* text) { return *sys::inet_pton(text); };
+    auto opened = mcp::open_streamable_http(
+        {.to = *mcp::parse_url("http://nodes.invalid:" + std::to_string(first_->port()) + "/mcp"),
+         .addresses = {v4("127.0.0.1"), v4("127.0.0.2")},
+         .allowed = mcp::address_policy::any},
+        {}, {}, sink_);
+    ASSERT_THAT(opened, IsOk());
+    transport_ = *std::move(opened);
+    send(1, "initialize");
+    (void)sink_.wait_for_messages(1);
+    send(0, "notifications/initialized");
+    call(2, "one");
+    (void)sink_.wait_for_messages(2);
+    ASSERT_THAT(first_->texts(), testing::ElementsAre("one"));
+  }
+  void TearDown() override { transport_.reset(); }
+
+  void send(std::int64_t id, std::string_view method, const std::string& params = "{}") {
+    const mcp::request_id number = id == 0 ? mcp::request_id() : mcp::request_id(id);
+    const std::string json =
+        R"({"jsonrpc":"2.0",)" + (id == 0 ? "" : "\"id\":" + std::to_string(id) + ",") +
+        R"("method":")" + std::string(method) + R"(","params":)" + params + "}";
+    ASSERT_THAT(transport_->send({.json = json,
+                                  .id = id == 0 ? nullptr : &number,
+                                  .method = method,
+                                  .revision = "2025-06-18"},
+                                 nullptr),
+                IsOk());
+  }
+  void call(std::int64_t id, const std::string& text) {
+    send(id, "tools/call", R"({"name":"t","arguments":{"text":")" + text + "\"}}");
+  }
+
+  std::unique_ptr<forgetful> first_ =
+      std::make_unique<forgetful>(forgetful::habits{.moved_to = "/a", .is_strict = true});
+  forgetful second_{{.moved_to = "/b", .is_strict = true},
+                    {.address = "127.0.0.2", .port = first_->port()}};
+  transport_sink sink_;
+  std::unique_ptr<mcp::client_transport> transport_;
+};
+
+TEST_F(two_nodes, the_session_is_begun_at_the_other_one) {
+  first_.reset();
+  call(3, "two");
+  const auto messages = sink_.wait_for_messages(4);
+  EXPECT_THAT(messages[2], HasSubstr("tools/list_changed"));
+  EXPECT_THAT(messages[3], HasSubstr("\"id\":3"));
+  EXPECT_THAT(second_.texts(), testing::ElementsAre("two"));
+  EXPECT_THAT(second_.targets(), testing::ElementsAre("/a", "/mcp", "/b"));
+}
+
+/// The control: while it lives, the first one keeps the session.
+TEST_F(two_nodes, the_session_stays_with_a_node_that_lives) {
+  first_->forget();
+  call(3, "two");
+  (void)sink_.wait_for_messages(4);
+  EXPECT_THAT(first_->texts(), testing::ElementsAre("one", "two"));
+  EXPECT_EQ(second_.connections(), 0);
 }
 
 TEST_F(http_session, is_never_led_to_another_server) {

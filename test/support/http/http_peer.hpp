@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <atomic>
 #include <cctype>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -119,15 +120,25 @@ class http_script_server {
 public:
   using handler = std::function<void(http_peer&, const http_received&)>;
 
+  /// Where it listens; port 0 for any that is free.
+  struct listen_at {
+    const char* address = "127.0.0.1";
+    int port = 0;
+  };
+
   /// `h` is called for each request, on the thread of its connection.
-  explicit http_script_server(handler h) : handler_(std::move(h)) {
+  explicit http_script_server(handler h) : http_script_server(std::move(h), listen_at{}) {}
+  http_script_server(handler h, const listen_at& at) : handler_(std::move(h)) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    (void)::inet_pton(AF_INET, at.address, &address.sin_addr);
+    address.sin_port = htons(static_cast<std::uint16_t>(at.port));
+    const int on = 1;
+    (void)::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     socklen_t bytes = sizeof address;
-    (void)::bind(listener_, reinterpret_cast<const sockaddr*>(&address), bytes);
-    (void)::listen(listener_, 256);
+    is_listening_ = ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), bytes) == 0 &&
+                    ::listen(listener_, 256) == 0;
     (void)::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &bytes);
     port_ = ntohs(address.sin_port);
     acceptor_ = std::thread([this] { accept_all(); });
@@ -149,6 +160,8 @@ public:
     ::close(listener_);
   }
 
+  /// False where the address is taken, or none of this machine.
+  [[nodiscard]] bool is_listening() const { return is_listening_; }
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] std::string url(std::string_view path = "/mcp") const {
     return "http://127.0.0.1:" + std::to_string(port_) + std::string(path);
@@ -175,6 +188,7 @@ private:
   handler handler_;
   int listener_ = -1;
   int port_ = 0;
+  bool is_listening_ = false;
   std::atomic<int> connections_{0};
   std::thread acceptor_;
   std::mutex guard_;

@@ -68,6 +68,13 @@ private:
     unsigned session = 0; ///< as in listening_in_
   };
 
+  /// Where a session is asked for.
+  struct session_begin {
+    std::string target;
+    int redirects = 0;        ///< that led here
+    bool is_from_url = false; ///< that of the configuration, and where it led
+  };
+
   void submit(std::shared_ptr<job> j);
   void release_held();
   void resume(std::shared_ptr<job> j, const stream_position& from);
@@ -80,8 +87,9 @@ private:
   void on_refusal(const std::shared_ptr<job>& j, refusal r);
   void renew_session(std::shared_ptr<job> j);
   void send_again(std::shared_ptr<job> j);
-  void begin_session(const std::string& target, int redirects);
+  void begin_session(session_begin from);
   void on_session_renewed(std::string_view session, const std::string& target);
+  void on_session_refused(const refusal& r, const session_begin& from);
   void on_session_not_renewed(const refusal& r);
   [[nodiscard]] http_headers headers_for(std::string_view accept,
                                          const http_message* message) const;

@@ -3,6 +3,9 @@
 // How a session that the server has forgotten is begun anew. A status of 404 says that it is
 // forgotten; one of 400 may say that, or that the request is wrong, so a ping in the same session
 // tells the two apart.
+//
+// It is begun where the old one was. A redirect may have led there, to a node that is no more: then
+// it is begun at the URL of the configuration, which leads to one that is.
 
 #include "mcp/client/http/streamable_http_exchange.hpp"
 
@@ -58,14 +61,15 @@ private:
 /// The same `initialize` as before, whose answer nobody else waits for.
 class streamable_http::session_renewal final : public http_exchange {
 public:
-  session_renewal(streamable_http& owner, std::string target, int redirects)
-      : owner_(owner), target_(std::move(target)), redirects_(redirects),
-        events_(owner.message_bytes_max_) {}
+  session_renewal(streamable_http& owner, session_begin from)
+      : owner_(owner), from_(std::move(from)), events_(owner.message_bytes_max_) {}
 
   bool on_head(const http_head& head) override {
-    if (redirects_ < redirects_max)
-      if (const auto target = owner_.redirected(target_, head)) {
-        owner_.begin_session(*target, redirects_ + 1);
+    if (from_.redirects < redirects_max)
+      if (const auto target = owner_.redirected(from_.target, head)) {
+        owner_.begin_session({.target = *target,
+                              .redirects = from_.redirects + 1,
+                              .is_from_url = from_.is_from_url});
         return false;
       }
     is_refused_ = head.status < 200 || head.status >= 300;
@@ -96,11 +100,11 @@ public:
     if (is_answered_) return;
     if (is_refused_) {
       refusal_.body = std::move(body_);
-      return owner_.on_session_not_renewed(refusal_);
+      return owner_.on_session_refused(refusal_, from_);
     }
     if (failed != nullptr)
-      return owner_.on_session_not_renewed(
-          {.status = 0, .body = {}, .reason = failed->reason, .why = failed->why});
+      return owner_.on_session_refused(
+          {.status = 0, .body = {}, .reason = failed->reason, .why = failed->why}, from_);
     if (!is_stream_) take(body_);
     if (!is_answered_) fail("its answer to initialize is none");
   }
@@ -114,7 +118,7 @@ private:
     // What was agreed with the old one is in every header and message from here on.
     if ((*root)["result"]["protocolVersion"].string() != owner_.revision_)
       return fail("it speaks another revision now; connect again");
-    owner_.on_session_renewed(session_, target_);
+    owner_.on_session_renewed(session_, from_.target);
   }
   void fail(std::string_view why) {
     is_answered_ = true;
@@ -123,8 +127,7 @@ private:
   }
 
   streamable_http& owner_;
-  const std::string target_;
-  const int redirects_;
+  const session_begin from_;
   std::string session_;
   std::string body_;
   sse_parser events_;
@@ -171,18 +174,17 @@ void streamable_http::renew_session(std::shared_ptr<job> j) {
   loop_->abandon(std::exchange(listening_exchange_, 0));
   listening_ = false;
   listen_failures_ = 0;
-  begin_session(target_, 0);
+  begin_session({.target = target_, .is_from_url = target_ == loop_->server().target});
 }
 
-/// Asks for a new session at `target`, where the server led after so many redirects.
-void streamable_http::begin_session(const std::string& target, int redirects) {
+void streamable_http::begin_session(session_begin from) {
   const http_message message = handshake_message(initialize_, "initialize", {});
   http_request request{.method = "POST",
-                       .target = target,
+                       .target = from.target,
                        .headers = headers_for("application/json, text/event-stream", &message),
                        .body = message.json,
                        .timeout_ms = handshake_ms};
-  loop_->exchange(std::move(request), std::make_unique<session_renewal>(*this, target, redirects));
+  loop_->exchange(std::move(request), std::make_unique<session_renewal>(*this, std::move(from)));
 }
 
 void streamable_http::on_session_renewed(std::string_view session, const std::string& target) {
@@ -198,6 +200,12 @@ void streamable_http::on_session_renewed(std::string_view session, const std::st
   // The held ones follow when the server has accepted it.
   submit(std::move(end));
   sink_.on_message(tools_changed); // it may be another version of itself
+}
+
+/// There may be none where the last one was.
+void streamable_http::on_session_refused(const refusal& r, const session_begin& from) {
+  if (from.is_from_url || closing_) return on_session_not_renewed(r);
+  begin_session({.target = loop_->server().target, .is_from_url = true});
 }
 
 void streamable_http::on_session_not_renewed(const refusal& r) {
