@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Requests read the same whole, byte by byte, and cut where the input says; what is judged by its
 // head never crashes, and nobody gets in without the token.
+#include "http/server/request_reader.hpp"
 #include "mcp/http/access.hpp"
-#include "mcp/http/http_request_reader.hpp"
 #include "mcp/http/message_rules.hpp"
 #include "mcp/protocol/header_value.hpp"
 
@@ -15,15 +15,16 @@
 
 namespace {
 
+using namespace paddock;
 using namespace paddock::mcp;
 
-constexpr http_request_reader::limits bounds = {.head_bytes_max = 512, .body_bytes_max = 64};
+constexpr http::request_reader::limits bounds = {.head_bytes_max = 512, .body_bytes_max = 64};
 
 void check(bool holds) {
   if (!holds) std::abort();
 }
 
-void judge_head(const http_request_head& head) {
+void judge_head(const http::request_head& head) {
   const access_rules open = {.path = "/mcp", .allowed_hosts = {}, .allowed_origins = {}};
   access_rules closed = open;
   closed.token = "a token that no input has";
@@ -31,14 +32,14 @@ void judge_head(const http_request_head& head) {
   const verdict v = judge(head, open);
   check((v.to == route::refused) == (v.status >= 400));
   for (const auto& [name, value] : head.headers) {
-    check(is_token(name));
+    check(http::is_token(name));
     (void)decoded_header(value);
   }
 }
 
 std::string read(std::string_view stream, std::size_t size) {
-  using step = http_request_reader::step;
-  http_request_reader reader(bounds);
+  using step = http::request_reader::step;
+  http::request_reader reader(bounds);
   std::string out;
   std::size_t body_bytes = 0;
   while (!stream.empty()) {

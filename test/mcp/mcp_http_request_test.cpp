@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Requests cut into pieces of every size: what two programs could read differently is refused. And
 // what a request's head decides alone: who may ask, and for what.
+#include "http/server/request_reader.hpp"
 #include "mcp/http/access.hpp"
 #include "mcp/http/answer.hpp"
-#include "mcp/http/http_request_reader.hpp"
 #include "mcp/http/message_rules.hpp"
 #include "mcp/protocol/header_value.hpp"
 
@@ -17,12 +17,12 @@
 namespace paddock::mcp {
 namespace {
 
-constexpr http_request_reader::limits small = {.head_bytes_max = 1024, .body_bytes_max = 40};
+constexpr http::request_reader::limits small = {.head_bytes_max = 1024, .body_bytes_max = 40};
 
 /// "METHOD target|body" of each request, then "…" for more to come or the status of a refusal.
 std::vector<std::string> read(std::string_view stream, std::size_t piece) {
-  using step = http_request_reader::step;
-  http_request_reader reader(small);
+  using step = http::request_reader::step;
+  http::request_reader reader(small);
   std::vector<std::string> out;
   std::string body;
   for (std::size_t at = 0; at < stream.size(); at += piece) {
@@ -163,11 +163,11 @@ TEST(HttpRequest, ReadsTheSameInPiecesOfEverySize) {
 }
 
 TEST(HttpRequest, BoundsTheNumberOfHeadersAndTheTarget) {
-  constexpr http_request_reader::limits large = {.head_bytes_max = 32'768, .body_bytes_max = 1};
+  constexpr http::request_reader::limits large = {.head_bytes_max = 32'768, .body_bytes_max = 1};
   const auto status_of = [&](const std::string& stream) {
-    http_request_reader reader(large);
+    http::request_reader reader(large);
     std::string_view bytes = stream;
-    return reader.next(bytes) == http_request_reader::step::bad ? reader.status() : 0;
+    return reader.next(bytes) == http::request_reader::step::bad ? reader.status() : 0;
   };
   std::string headers;
   for (int i = 0; i < 100; ++i)
@@ -187,9 +187,9 @@ TEST(HttpRequest, KnowsWhetherTheConnectionGoesOn) {
       {"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true},
   };
   for (const auto& [stream, expected] : cases) {
-    http_request_reader reader(small);
+    http::request_reader reader(small);
     std::string_view bytes = stream;
-    ASSERT_EQ(http_request_reader::step::head, reader.next(bytes)) << stream;
+    ASSERT_EQ(http::request_reader::step::head, reader.next(bytes)) << stream;
     EXPECT_EQ(expected, reader.keeps_alive()) << stream;
   }
 }
@@ -279,12 +279,12 @@ const access_case access_cases[] = {
      local + "Origin: http://evil.example\r\nAccess-Control-Request-Method: POST\r\n", 403},
 };
 
-http_request_head head_of(const std::string& method, const std::string& target,
-                          const std::string& headers) {
-  http_request_reader reader({.head_bytes_max = 32'768, .body_bytes_max = 100});
+http::request_head head_of(const std::string& method, const std::string& target,
+                           const std::string& headers) {
+  http::request_reader reader({.head_bytes_max = 32'768, .body_bytes_max = 100});
   const std::string stream = method + " " + target + " HTTP/1.1\r\n" + headers + "\r\n";
   std::string_view bytes = stream;
-  EXPECT_EQ(http_request_reader::step::head, reader.next(bytes)) << stream << reader.problem();
+  EXPECT_EQ(http::request_reader::step::head, reader.next(bytes)) << stream << reader.problem();
   return reader.head();
 }
 

@@ -3,9 +3,9 @@
 // The byte loops of the MCP library against the slow words of support/text/slow_text.hpp; and ones
 // that are broken on purpose, which the comparison has to notice.
 
+#include "http/text.hpp"
 #include "mcp/json/json_escape.hpp"
 #include "mcp/protocol/header_value.hpp"
-#include "mcp/protocol/http_text.hpp"
 #include "support/text/slow_text.hpp"
 
 #include <gtest/gtest.h>
@@ -102,12 +102,12 @@ TEST(McpTextSweep, TokensAreThoseOfTheStandard) {
     const bool good = std::count(letters.begin(), letters.end(), c) == 1;
     for (const std::string& text : {std::string(1, c), "a" + std::string(1, c),
                                     std::string(1, c) + "a", "abcdefgh" + std::string(1, c) + "x"})
-      EXPECT_EQ(is_token(text), good) << value;
+      EXPECT_EQ(http::is_token(text), good) << value;
     // RFC 9110, section 5.5: no controls but the tab.
     const bool control = (value < 32 && value != 9) || value == 127;
-    EXPECT_EQ(has_control_characters("ab" + std::string(1, c) + "cd"), control) << value;
+    EXPECT_EQ(http::has_control_characters("ab" + std::string(1, c) + "cd"), control) << value;
   }
-  EXPECT_FALSE(is_token(""));
+  EXPECT_FALSE(http::is_token(""));
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http/access.hpp"
 
+#include "base/same_secret.hpp"
 #include "mcp/http/message_rules.hpp"
-#include "mcp/protocol/same_secret.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -34,7 +34,7 @@ std::optional<std::string_view> name_in(std::string_view authority) {
   const std::string_view port = authority.substr(end);
   if (name.empty() || name.find_first_of("/?#@\\ ,") != std::string_view::npos) return std::nullopt;
   if (!port.empty() && port != ":" &&
-      (port.front() != ':' || port.size() > 6 || !whole_number(port.substr(1), 10)))
+      (port.front() != ':' || port.size() > 6 || !http::whole_number(port.substr(1), 10)))
     return std::nullopt;
   return name;
 }
@@ -65,10 +65,10 @@ struct target_parts {
 target_parts parts_of(std::string_view target) {
   target_parts out;
   for (const std::string_view scheme : {"http://", "https://"})
-    if (ascii_lower(target.substr(0, scheme.size())) == scheme) {
+    if (http::ascii_lower(target.substr(0, scheme.size())) == scheme) {
       target.remove_prefix(scheme.size());
       const std::size_t end = std::min(target.find_first_of("/?"), target.size());
-      out.authority = ascii_lower(target.substr(0, end));
+      out.authority = http::ascii_lower(target.substr(0, end));
       target.remove_prefix(end);
       break;
     }
@@ -80,26 +80,26 @@ target_parts parts_of(std::string_view target) {
 bool accepts(std::string_view accept, std::string_view type) {
   if (accept.empty()) return true;
   const std::string family = std::string(type.substr(0, type.find('/'))) + "/*";
-  return any_item(accept, [&](std::string_view item) {
-    const std::string range = media_type(item);
+  return http::any_item(accept, [&](std::string_view item) {
+    const std::string range = http::media_type(item);
     return range == type || range == "*/*" || range == family;
   });
 }
 
-bool has_token(const http_request_head& head, std::string_view token) {
+bool has_token(const http::request_head& head, std::string_view token) {
   constexpr std::string_view scheme = "bearer ";
   const std::string_view given = head.header("authorization");
   return head.count("authorization") == 1 &&
-         ascii_lower(given.substr(0, scheme.size())) == scheme &&
-         same_secret(trim_blanks(given.substr(scheme.size())), token);
+         http::ascii_lower(given.substr(0, scheme.size())) == scheme &&
+         same_secret(http::trim_blanks(given.substr(scheme.size())), token);
 }
 
-verdict judge_message(const http_request_head& head) {
+verdict judge_message(const http::request_head& head) {
   if (head.count("content-type") != 1 ||
-      media_type(head.header("content-type")) != "application/json")
+      http::media_type(head.header("content-type")) != "application/json")
     return refuse(415, "send the message as Content-Type: application/json");
   if (const std::string_view coding = head.header("content-encoding");
-      !coding.empty() && ascii_lower(coding) != "identity")
+      !coding.empty() && http::ascii_lower(coding) != "identity")
     return refuse(415, "send the message without Content-Encoding");
   std::string accept;
   for (const auto& [name, value] : head.headers)
@@ -112,7 +112,7 @@ verdict judge_message(const http_request_head& head) {
   return v;
 }
 
-verdict judge_method(const http_request_head& head) {
+verdict judge_method(const http::request_head& head) {
   if (head.method == "POST") return judge_message(head);
   const bool modern = names_modern(head.header("mcp-protocol-version"));
   if (head.method == "DELETE" && !modern) return {.to = route::end_session};
@@ -120,10 +120,10 @@ verdict judge_method(const http_request_head& head) {
                 modern ? allow_post : allow_endpoint);
 }
 
-verdict judge_request(const http_request_head& head, const access_rules& rules) {
+verdict judge_request(const http::request_head& head, const access_rules& rules) {
   const target_parts target = parts_of(head.target);
   const bool probe = target.path == health_path;
-  const std::string host = ascii_lower(head.header("host"));
+  const std::string host = http::ascii_lower(head.header("host"));
   const std::size_t hosts = head.count("host");
   if (hosts > 1 || (hosts == 0 && !probe)) return refuse(400, "send exactly one Host header");
   const auto name = name_in(host);
@@ -134,7 +134,8 @@ verdict judge_request(const http_request_head& head, const access_rules& rules) 
   if (head.count("origin") > 1) return refuse(400, "send one Origin header at most");
   const bool has_origin = head.count("origin") == 1;
   const bool foreign_allowed = !allowed_origin(head, rules).empty();
-  if (has_origin && !foreign_allowed && !is_own_origin(ascii_lower(head.header("origin")), host))
+  if (has_origin && !foreign_allowed &&
+      !is_own_origin(http::ascii_lower(head.header("origin")), host))
     return refuse(403, "pages of this origin may not use this server; see --http-allow-origin");
   if (probe) {
     if (head.method == "GET" || head.method == "HEAD") return {.to = route::health};
@@ -153,23 +154,23 @@ verdict judge_request(const http_request_head& head, const access_rules& rules) 
 
 } // namespace
 
-std::string_view allowed_origin(const http_request_head& head, const access_rules& rules) {
+std::string_view allowed_origin(const http::request_head& head, const access_rules& rules) {
   if (head.count("origin") != 1) return {};
   const std::string_view origin = head.header("origin");
-  return contains(rules.allowed_origins, ascii_lower(origin)) ? origin : std::string_view();
+  return contains(rules.allowed_origins, http::ascii_lower(origin)) ? origin : std::string_view();
 }
 
 /// Tools choose the names of the headers Mcp-Param-…, and a wildcard does not stand for them in
 /// requests with credentials; so those that the browser asks for are repeated.
-std::string preflight_lines(const http_request_head& head) {
+std::string preflight_lines(const http::request_head& head) {
   std::string out = "Access-Control-Allow-Methods: POST, DELETE\r\n"
                     "Access-Control-Allow-Headers: Authorization, Content-Type, Mcp-Method, "
                     "Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id";
   for (const auto& [name, value] : head.headers) {
     if (name != "access-control-request-headers") continue;
-    (void)any_item(value, [&](std::string_view item) {
-      const std::string_view wanted = trim_blanks(item);
-      if (is_token(wanted) && ascii_lower(wanted).starts_with(parameter_header_prefix))
+    (void)http::any_item(value, [&](std::string_view item) {
+      const std::string_view wanted = http::trim_blanks(item);
+      if (http::is_token(wanted) && http::ascii_lower(wanted).starts_with(parameter_header_prefix))
         out.append(", ").append(wanted);
       return false;
     });
@@ -177,7 +178,7 @@ std::string preflight_lines(const http_request_head& head) {
   return out.append("\r\n");
 }
 
-verdict judge(const http_request_head& head, const access_rules& rules) {
+verdict judge(const http::request_head& head, const access_rules& rules) {
   verdict v = judge_request(head, rules);
   v.origin = allowed_origin(head, rules);
   return v;

@@ -3,7 +3,7 @@
 
 // Who may ask, and for what: everything about a request that its head tells. Pure.
 
-#include "mcp/http/http_request_reader.hpp"
+#include "http/server/request_reader.hpp"
 
 #include <string>
 #include <string_view>
@@ -41,13 +41,13 @@ struct verdict {
   bool accepts_events = true;
 };
 
-[[nodiscard]] verdict judge(const http_request_head& head, const access_rules& rules);
+[[nodiscard]] verdict judge(const http::request_head& head, const access_rules& rules);
 
 /// The foreign origin that `head` names, when its pages may read answers; else empty. For heads of
 /// which only a part was read, too.
-[[nodiscard]] std::string_view allowed_origin(const http_request_head& head,
+[[nodiscard]] std::string_view allowed_origin(const http::request_head& head,
                                               const access_rules& rules);
 /// The header lines of the answer to a preflight.
-[[nodiscard]] std::string preflight_lines(const http_request_head& head);
+[[nodiscard]] std::string preflight_lines(const http::request_head& head);
 
 } // namespace paddock::mcp

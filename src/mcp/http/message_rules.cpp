@@ -41,12 +41,12 @@ bool names_modern(std::string_view version) noexcept {
                      [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
 }
 
-era era_of(const message& m, const http_fields& headers) {
+era era_of(const message& m, const http::fields& headers) {
   const bool modern = names_modern(headers.header(version_header)) || speaks_modern(m);
   return modern ? era::modern : era::legacy;
 }
 
-std::optional<std::string> header_mismatch(const message& m, const http_fields& headers) {
+std::optional<std::string> header_mismatch(const message& m, const http::fields& headers) {
   const json_view meta = m.params["_meta"];
   const std::string_view version = headers.header(version_header);
   const auto claimed = meta[meta_protocol_version].string();
@@ -72,10 +72,10 @@ std::optional<std::string> header_mismatch(const message& m, const http_fields& 
 }
 
 std::optional<std::string> parameter_mismatch(const std::vector<parameter_header>& wanted,
-                                              json_view arguments, const http_fields& headers) {
+                                              json_view arguments, const http::fields& headers) {
   const auto values = values_of(wanted, arguments);
   for (const parameter_header& each : wanted) {
-    const std::string key = ascii_lower(each.name);
+    const std::string key = http::ascii_lower(each.name);
     const auto value = std::find_if(values.begin(), values.end(),
                                     [&](const auto& v) { return v.first == each.name; });
     const std::size_t given = headers.count(key);

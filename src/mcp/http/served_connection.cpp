@@ -22,7 +22,7 @@ void empty(std::string& buffer) {
 } // namespace
 
 served_connection::served_connection(file_descriptor s, std::uint64_t n,
-                                     http_request_reader::limits l, std::int64_t now_ms)
+                                     http::request_reader::limits l, std::int64_t now_ms)
     : socket(std::move(s)), number(n), reader(l), since_ms(now_ms) {}
 
 served_connection::received served_connection::receive(std::span<char> buffer) {

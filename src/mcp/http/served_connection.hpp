@@ -4,10 +4,10 @@
 // One accepted connection: its socket, what was read and is not used yet, what is to be written. It
 // never waits. Belongs to one thread.
 
+#include "http/server/request_reader.hpp"
 #include "mcp/http/access.hpp"
 #include "mcp/http/answer.hpp"
 #include "mcp/http/exchange.hpp"
-#include "mcp/http/http_request_reader.hpp"
 #include "sys/socket.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
@@ -31,7 +31,7 @@ public:
     lingering, ///< all is written; what still comes is dropped, so that the answer arrives
   };
 
-  served_connection(file_descriptor socket, std::uint64_t number, http_request_reader::limits l,
+  served_connection(file_descriptor socket, std::uint64_t number, http::request_reader::limits l,
                     std::int64_t now_ms);
 
   enum class received : std::uint8_t { some, nothing, ended, broken };
@@ -50,7 +50,7 @@ public:
 
   const file_descriptor socket;
   const std::uint64_t number;
-  http_request_reader reader;
+  http::request_reader reader;
   std::string unused; ///< bytes read beyond the request that is open
   std::string body;
   verdict judged;                      ///< of the request being read

@@ -41,7 +41,7 @@ constexpr std::uint64_t keys_end = 16;
 } // namespace
 
 http_server::service::service(std::shared_ptr<const server::core> core, http_server_options options,
-                              listener l, file_descriptor epoll, file_descriptor wake,
+                              http::listener l, file_descriptor epoll, file_descriptor wake,
                               file_descriptor stop)
     : core_(std::move(core)), options_(std::move(options)), listener_(std::move(l)),
       address_(listener_.url_of(options_.path)), epoll_(std::move(epoll)), stop_(std::move(stop)),
@@ -52,11 +52,11 @@ http_server::service::service(std::shared_ptr<const server::core> core, http_ser
   rules_.path = options_.path;
   rules_.token = options_.token;
   for (const std::string& each : options_.allowed_hosts)
-    rules_.allowed_hosts.push_back(ascii_lower(each));
+    rules_.allowed_hosts.push_back(http::ascii_lower(each));
   for (const std::string& each : options_.allowed_origins)
-    rules_.allowed_origins.push_back(ascii_lower(each));
-  if (listener_.who() == listener::reach::file ||
-      (listener_.who() == listener::reach::network && rules_.allowed_hosts.empty()))
+    rules_.allowed_origins.push_back(http::ascii_lower(each));
+  if (listener_.who() == http::listener::reach::file ||
+      (listener_.who() == http::listener::reach::network && rules_.allowed_hosts.empty()))
     rules_.host_rule = access_rules::hosts::any;
   request_limits_ = {.head_bytes_max = options_.head_bytes_max,
                      .body_bytes_max = core_->options.limits.message_in_bytes_max};
@@ -64,7 +64,7 @@ http_server::service::service(std::shared_ptr<const server::core> core, http_ser
 
 result<std::unique_ptr<http_server::service>>
 http_server::service::make(std::shared_ptr<const server::core> core, http_server_options options) {
-  PADDOCK_TRY(listener l, listener::open(options.listen, !options.token.empty()));
+  PADDOCK_TRY(http::listener l, http::listener::open(options.listen, !options.token.empty()));
   PADDOCK_TRY(file_descriptor epoll, sys::epoll_create());
   PADDOCK_TRY(file_descriptor wake, sys::eventfd());
   PADDOCK_TRY(file_descriptor stop, sys::eventfd());
@@ -331,7 +331,7 @@ void http_server::service::on_socket(conn& c, const sys::readiness& what) {
   if (what.peer_done) {
     c.peer_done = c.last = true;
     // Over TCP a client that has gone looks like one that only sends no more.
-    if (listener_.who() != listener::reach::file) return on_client_gone(c, true);
+    if (listener_.who() != http::listener::reach::file) return on_client_gone(c, true);
   }
   take_requests(c);
   update(c);
@@ -365,7 +365,7 @@ void http_server::service::take_requests(conn& c) {
 
 /// False when more bytes are needed, or none will be taken any more.
 bool http_server::service::take_step(conn& c, std::string_view& bytes) {
-  using step = http_request_reader::step;
+  using step = http::request_reader::step;
   if (c.in == conn::phase::idle) {
     if (bytes.empty()) return false;
     c.enter(conn::phase::head, now_ms_);

@@ -4,9 +4,9 @@
 // A server at work: one thread owns all connections, sessions and deadlines, reads requests,
 // answers what is quick itself, and hands calls to the pool. Calls speak through the mailbox.
 
+#include "http/server/listener.hpp"
 #include "mcp/http/access.hpp"
 #include "mcp/http/call_pool.hpp"
-#include "mcp/http/listener.hpp"
 #include "mcp/http/served_connection.hpp"
 #include "mcp/http/sessions.hpp"
 
@@ -33,7 +33,7 @@ private:
   using conn = served_connection;
   enum class stage : std::uint8_t { serving, finishing, cancelling };
 
-  service(std::shared_ptr<const server::core> core, http_server_options options, listener l,
+  service(std::shared_ptr<const server::core> core, http_server_options options, http::listener l,
           file_descriptor epoll, file_descriptor wake, file_descriptor stop);
 
   // --- the loop
@@ -91,8 +91,8 @@ private:
   const std::shared_ptr<const server::core> core_;
   const http_server_options options_;
   access_rules rules_;
-  http_request_reader::limits request_limits_;
-  listener listener_;
+  http::request_reader::limits request_limits_;
+  http::listener listener_;
   std::string address_;
   const file_descriptor epoll_;
   const file_descriptor stop_;

@@ -15,7 +15,7 @@ constexpr std::string_view session_header = "mcp-session-id";
 } // namespace
 
 void http_server::service::on_head(conn& c) {
-  const http_request_reader& r = c.reader;
+  const http::request_reader& r = c.reader;
   c.last = c.last || !r.keeps_alive() || r.head().minor_version == 0 || c.reserved;
   c.judged = judge(r.head(), rules_);
   if (c.judged.to == route::refused)
@@ -97,7 +97,7 @@ void http_server::service::on_modern(conn& c, const std::shared_ptr<exchange>& e
 
 void http_server::service::on_legacy(conn& c, const std::shared_ptr<exchange>& e,
                                      std::unique_ptr<work> w, const message& m) {
-  const http_fields& headers = c.reader.head();
+  const http::fields& headers = c.reader.head();
   const bool batch = w->document.root().is(json_kind::array);
   if (m.kind == message_kind::request && m.method == "initialize")
     return begin_session(c, e, std::move(w), m);

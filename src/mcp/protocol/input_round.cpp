@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/protocol/input_round.hpp"
 
+#include "base/same_secret.hpp"
 #include "base/sha256.hpp"
 #include "mcp/protocol/handler_json.hpp"
-#include "mcp/protocol/same_secret.hpp"
 
 #include <paddock/mcp/json_rpc.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/protocol/parameter_headers.hpp"
 
-#include "mcp/protocol/http_text.hpp"
+#include "http/text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -53,11 +53,11 @@ private:
     const auto text = name.string();
     if (!reachable)
       complain("is not at a parameter");
-    else if (!text || !is_token(*text))
+    else if (!text || !http::is_token(*text))
       complain("is no name for a header");
     else if (!contains(types, type.string().value_or("")))
       complain("is at a parameter that is neither string nor integer nor boolean");
-    else if (const std::string lower = ascii_lower(*text); contains(names_, lower))
+    else if (const std::string lower = http::ascii_lower(*text); contains(names_, lower))
       complain("names the same header twice");
     else {
       names_.push_back(lower);

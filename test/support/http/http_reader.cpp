@@ -4,7 +4,7 @@
 // them, too. Standard input: streams, each behind its length as four bytes, least significant
 // first. Standard output: a line of JSON for each.
 
-#include "mcp/http/http_request_reader.hpp"
+#include "http/server/request_reader.hpp"
 #include "mcp/json/base64.hpp"
 
 #include <paddock/mcp/json.hpp>
@@ -17,13 +17,13 @@
 namespace {
 
 using namespace paddock::mcp;
-using step = http_request_reader::step;
+using step = http::request_reader::step;
 
-constexpr http_request_reader::limits bounds = {.head_bytes_max = 16384, .body_bytes_max = 65536};
+constexpr http::request_reader::limits bounds = {.head_bytes_max = 16384, .body_bytes_max = 65536};
 
 /// The requests of `bytes` that are complete.
 void write_requests(json_writer& out, std::string_view bytes) {
-  http_request_reader reader(bounds);
+  http::request_reader reader(bounds);
   std::string body;
   out.begin_object().key("requests").begin_array();
   step s = step::head;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/client/http/http_message.hpp"
 
-#include "mcp/protocol/http_text.hpp"
+#include "http/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,10 +32,10 @@ constexpr std::string_view own_headers[] = {
 
 /// What is wrong with a header of the configuration; empty if nothing.
 std::string problem_of(const std::string& name, const std::string& value) {
-  if (!is_token(name)) return "\"" + name + "\" is no name of a header";
-  if (has_control_characters(value))
+  if (!http::is_token(name)) return "\"" + name + "\" is no name of a header";
+  if (http::has_control_characters(value))
     return "the header " + name + " has control characters in its value";
-  if (std::find(std::begin(own_headers), std::end(own_headers), ascii_lower(name)) !=
+  if (std::find(std::begin(own_headers), std::end(own_headers), http::ascii_lower(name)) !=
       std::end(own_headers))
     return "the header " + name + " is written by the client itself; leave it out";
   return {};
@@ -117,7 +117,7 @@ bool is_session_id(std::string_view text) {
 }
 
 std::string media_type_of(const http_head& head) {
-  return media_type(head.header("content-type"));
+  return http::media_type(head.header("content-type"));
 }
 
 std::optional<std::string> same_origin_target(const url& from, const http_head& head) {

@@ -40,7 +40,7 @@ http_head_reader::step http_head_reader::on_status_line(std::string_view line) {
       (version != "HTTP/1.0" && version != "HTTP/1.1" && !(version == "HTTP/2" && over_tls_)))
     return fail("the answer is not HTTP");
   line.remove_prefix(blank + 1);
-  const auto status = whole_number(line.substr(0, status_digits), 10);
+  const auto status = http::whole_number(line.substr(0, status_digits), 10);
   if (!status || *status < 100 || *status > 599 ||
       (line.size() > status_digits && line[status_digits] != ' '))
     return fail("the status of the answer is not a number");
@@ -51,19 +51,19 @@ http_head_reader::step http_head_reader::on_status_line(std::string_view line) {
 
 http_head_reader::step http_head_reader::on_header(std::string_view line) {
   const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos || !is_token(line.substr(0, colon)))
+  if (colon == std::string_view::npos || !http::is_token(line.substr(0, colon)))
     return fail("a header has no name");
-  const std::string_view value = trim_blanks(line.substr(colon + 1));
+  const std::string_view value = http::trim_blanks(line.substr(colon + 1));
   if (value.find_first_of(std::string_view("\0\r", 2)) != std::string_view::npos)
     return fail("a header has control characters");
   if (head_.headers.size() == headers_max) return fail("the answer has too many headers");
-  std::string name = ascii_lower(line.substr(0, colon));
+  std::string name = http::ascii_lower(line.substr(0, colon));
   const bool is_coding = name == "transfer-encoding";
-  if (name == "content-length" && !whole_number(value, 10))
+  if (name == "content-length" && !http::whole_number(value, 10))
     return fail("the length of the answer is not a number");
   if (name == "content-length" && head_.count(name) != 0 && head_.header(name) != value)
     return fail("the answer has two lengths");
-  if (is_coding && (head_.count(name) != 0 || ascii_lower(value) != "chunked"))
+  if (is_coding && (head_.count(name) != 0 || http::ascii_lower(value) != "chunked"))
     return fail("the transfer encoding is not known");
   head_.headers.emplace_back(std::move(name), value);
   return step::more;

@@ -5,7 +5,7 @@
 // Strict where leniency is how responses are smuggled: folded lines, blanks before the colon, two
 // lengths.
 
-#include "mcp/protocol/http_text.hpp"
+#include "http/text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace paddock::mcp {
 
-struct http_head : http_fields {
+struct http_head : http::fields {
   int status = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/client/http/transfer/url.hpp"
 
-#include "mcp/protocol/http_text.hpp"
+#include "http/text.hpp"
 
 #include <algorithm>
 #include <curl/curl.h>
@@ -66,10 +66,10 @@ result<void> check_host(std::string_view host) {
 result<url> url_of(CURLU* parsed) {
   url out;
   out.scheme = part_of(parsed, CURLUPART_SCHEME) == "https" ? url_scheme::https : url_scheme::http;
-  out.host = ascii_lower(part_of(parsed, CURLUPART_HOST));
+  out.host = http::ascii_lower(part_of(parsed, CURLUPART_HOST));
   PADDOCK_CHECK(check_host(out.host));
   if (out.host.starts_with('[')) out.host = out.host.substr(1, out.host.size() - 2);
-  const auto port = whole_number(part_of(parsed, CURLUPART_PORT, CURLU_DEFAULT_PORT), 10);
+  const auto port = http::whole_number(part_of(parsed, CURLUPART_PORT, CURLU_DEFAULT_PORT), 10);
   if (!port || *port == 0 || *port > 65535)
     return wrong("the port is not a number from 1 to 65535");
   out.port = static_cast<std::uint16_t>(*port);
@@ -96,7 +96,7 @@ result<url> parse_url(std::string_view text) {
   PADDOCK_CHECK(check_text(text));
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos) return wrong("a URL begins with https://");
-  const std::string scheme = ascii_lower(text.substr(0, colon));
+  const std::string scheme = http::ascii_lower(text.substr(0, colon));
   if (scheme != "http" && scheme != "https") return wrong("the scheme is not https");
   const std::string_view rest = text.substr(colon + 3);
   PADDOCK_CHECK(check_authority(rest.substr(0, rest.find_first_of("/?#"))));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/http/http_request_reader.hpp"
+#include "http/server/request_reader.hpp"
 
 #include <algorithm>
 
-namespace paddock::mcp {
+namespace paddock::http {
 namespace {
 
 constexpr std::size_t headers_max = 100;
@@ -25,11 +25,11 @@ bool has_form_of_target(std::string_view target) {
 
 } // namespace
 
-void http_request_reader::restart() {
-  *this = http_request_reader(limits_);
+void request_reader::restart() {
+  *this = request_reader(limits_);
 }
 
-http_request_reader::step http_request_reader::fail(int status, const char* problem) {
+request_reader::step request_reader::fail(int status, const char* problem) {
   status_ = status;
   problem_ = problem;
   keeps_alive_ = false;
@@ -38,7 +38,7 @@ http_request_reader::step http_request_reader::fail(int status, const char* prob
 }
 
 /// Moves a line to `line_`, without its end.
-http_request_reader::line_state http_request_reader::take_line(std::string_view& bytes) {
+request_reader::line_state request_reader::take_line(std::string_view& bytes) {
   const bool in_chunks = part_ == part::chunk_size || part_ == part::chunk_end;
   const std::size_t max = in_chunks ? chunk_line_bytes_max : limits_.head_bytes_max;
   const std::size_t newline = bytes.find('\n');
@@ -61,7 +61,7 @@ http_request_reader::line_state http_request_reader::take_line(std::string_view&
   return line_state::whole;
 }
 
-http_request_reader::step http_request_reader::next(std::string_view& bytes) {
+request_reader::step request_reader::next(std::string_view& bytes) {
   for (;;) {
     if (part_ == part::failed) return step::bad;
     if (part_ == part::body_begin)
@@ -79,7 +79,7 @@ http_request_reader::step http_request_reader::next(std::string_view& bytes) {
   }
 }
 
-http_request_reader::step http_request_reader::on_line() {
+request_reader::step request_reader::on_line() {
   switch (part_) {
   case part::request_line:
     return on_request_line();
@@ -108,7 +108,7 @@ http_request_reader::step http_request_reader::on_line() {
   return fail(400, "the request goes on after its end");
 }
 
-http_request_reader::step http_request_reader::on_request_line() {
+request_reader::step request_reader::on_request_line() {
   if (line_.empty() && !blank_seen_) { // some clients send one after a body
     blank_seen_ = true;
     return step::more;
@@ -141,7 +141,7 @@ http_request_reader::step http_request_reader::on_request_line() {
 }
 
 /// Of the head; those of trailers are checked and dropped.
-http_request_reader::step http_request_reader::on_header(std::string_view line) {
+request_reader::step request_reader::on_header(std::string_view line) {
   if (line.front() == ' ' || line.front() == '\t') return fail(400, "a header is folded");
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon)))
@@ -154,7 +154,7 @@ http_request_reader::step http_request_reader::on_header(std::string_view line) 
   return step::more;
 }
 
-http_request_reader::step http_request_reader::on_head_end() {
+request_reader::step request_reader::on_head_end() {
   line_bytes_ = 0;
   const std::string_view connection = head_.header("connection");
   keeps_alive_ = head_.minor_version == 1 ? !list_contains(connection, "close")
@@ -180,7 +180,7 @@ http_request_reader::step http_request_reader::on_head_end() {
   return step::head;
 }
 
-http_request_reader::step http_request_reader::on_length(std::string_view value) {
+request_reader::step request_reader::on_length(std::string_view value) {
   const bool digits =
       std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
   const auto n = whole_number(value, 10);
@@ -190,7 +190,7 @@ http_request_reader::step http_request_reader::on_length(std::string_view value)
   return step::more;
 }
 
-http_request_reader::step http_request_reader::on_chunk_size() {
+request_reader::step request_reader::on_chunk_size() {
   const std::string_view line = line_;
   const std::string_view digits = line.substr(0, line.find(';'));
   const auto size = whole_number(digits, 16);
@@ -203,7 +203,7 @@ http_request_reader::step http_request_reader::on_chunk_size() {
   return step::more;
 }
 
-http_request_reader::step http_request_reader::take_body(std::string_view& bytes) {
+request_reader::step request_reader::take_body(std::string_view& bytes) {
   const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), left_));
   left_ -= taken;
   taken_ += taken;
@@ -213,4 +213,4 @@ http_request_reader::step http_request_reader::take_body(std::string_view& bytes
   return step::body;
 }
 
-} // namespace paddock::mcp
+} // namespace paddock::http

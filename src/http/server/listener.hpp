@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace paddock::mcp {
+namespace paddock::http {
 
 class listener {
 public:
@@ -41,4 +41,4 @@ private:
   std::uint64_t inode_ = 0;
 };
 
-} // namespace paddock::mcp
+} // namespace paddock::http

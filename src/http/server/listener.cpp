@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/http/listener.hpp"
+#include "http/server/listener.hpp"
 
-#include "mcp/protocol/http_text.hpp"
+#include "http/text.hpp"
 #include "sys/socket.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace paddock::mcp {
+namespace paddock::http {
 namespace {
 
 constexpr std::string_view file_scheme = "unix:";
@@ -114,4 +114,4 @@ std::string listener::url_of(std::string_view path) const {
   return "http://" + name_ + std::string(path);
 }
 
-} // namespace paddock::mcp
+} // namespace paddock::http

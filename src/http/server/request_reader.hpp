@@ -6,22 +6,22 @@
 // row could read the same bytes as different requests: lines end in CR LF, a header appears as one
 // line, a body has one length.
 
-#include "mcp/protocol/http_text.hpp"
+#include "http/text.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace paddock::mcp {
+namespace paddock::http {
 
-struct http_request_head : http_fields {
+struct request_head : fields {
   std::string method;
   std::string target;
   int minor_version = 1;
 };
 
-class http_request_reader {
+class request_reader {
 public:
   struct limits {
     std::size_t head_bytes_max = std::size_t{32} * 1024; ///< also of trailers
@@ -35,7 +35,7 @@ public:
     bad,  ///< not acceptable: `status()` and `problem()` say why. Nothing more can be read
   };
 
-  explicit http_request_reader(limits l) : limits_(l) {}
+  explicit request_reader(limits l) : limits_(l) {}
 
   /// Takes bytes from the front of `bytes`. To be called once more after `head`, even without
   /// bytes.
@@ -43,7 +43,7 @@ public:
   /// Makes ready for another request. Precondition: the last step was `end`.
   void restart();
 
-  [[nodiscard]] const http_request_head& head() const noexcept { return head_; }
+  [[nodiscard]] const request_head& head() const noexcept { return head_; }
   [[nodiscard]] std::string_view body() const noexcept { return body_; }
   /// Of `bad`: the status to answer with, and a sentence.
   [[nodiscard]] int status() const noexcept { return status_; }
@@ -88,7 +88,7 @@ private:
 
   limits limits_;
   part part_ = part::request_line;
-  http_request_head head_;
+  request_head head_;
   std::string line_;
   std::string_view body_;
   std::size_t line_bytes_ = 0; // of the head, the trailers, or one chunk's size
@@ -104,4 +104,4 @@ private:
   bool keeps_alive_ = false;
 };
 
-} // namespace paddock::mcp
+} // namespace paddock::http

@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-namespace paddock::mcp {
+namespace paddock::http {
 
 /// The headers of a message as they were read: names in lower case, values without blanks around
 /// them.
-struct http_fields {
+struct fields {
   std::vector<std::pair<std::string, std::string>> headers;
 
   /// The value of the first header of that name, given in lower case; empty if there is none.
@@ -97,4 +97,4 @@ template <class Predicate>
   return ascii_lower(trim_blanks(value.substr(0, value.find(';'))));
 }
 
-} // namespace paddock::mcp
+} // namespace paddock::http

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace paddock::mcp {
+namespace paddock {
 
 /// How long this takes says nothing about where they differ; it does tell whether their sizes do.
 [[nodiscard]] inline bool same_secret(std::string_view given, std::string_view wanted) noexcept {
@@ -15,4 +15,4 @@ namespace paddock::mcp {
   return difference == 0;
 }
 
-} // namespace paddock::mcp
+} // namespace paddock
