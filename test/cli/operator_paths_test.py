@@ -5,6 +5,7 @@ that confine. The agent decides nothing of it."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,16 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 
 def run(*command, **more):
     return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, **more)
+
+
+def library_of(program, name):
+    """Where the loader finds one of a program's libraries."""
+    found = re.search(rf"(?m)^\s*{re.escape(name)} => (\S+)", run("ldd", program).stdout)
+    return found and os.path.realpath(found[1])
+
+
+def loader_of(program):
+    return re.search(r"(?m)^\s*(/\S*ld-\S+) \(", run("ldd", program).stdout)[1]
 
 
 class Conversation:
@@ -83,6 +94,9 @@ class PathOptions(Operator):
             ("the programs", programs, False, "confines them"),
             ("one of them", programs + "/paddock-exec-helper", False, "confines them"),
             ("above the programs", os.path.dirname(programs), False, "confines them"),
+            ("the libraries", os.path.dirname(library_of(SERVER, "libc.so.6")), False, "confines them"),
+            ("the loader", os.path.realpath("/proc/self/root" + loader_of(SERVER)), False, "confines them"),
+            ("above the libraries", "/usr", False, "confines them"),
             ("another directory", str(self.outside), True, None),
             ("up from the workspace", str(self.workspace / "../outside"), True, None),
         ]
@@ -215,6 +229,62 @@ class Programs(Operator):
             self.assertEqual(self.helper.read_bytes() != before, changed, done)
         done = run(PADDOCK, *here, "--", "true")
         self.assertEqual(done.stderr, "")
+
+
+class Libraries(Operator):
+    """Links by which the loader finds a library of the programs: a directory that is a link, and a link to the file."""
+    LINK = "lib-1/libsimdjson.so.14"
+
+    def setUp(self):
+        super().setUp()
+        real = library_of(SERVER, "libsimdjson.so.14")
+        if not real:
+            self.skipTest("the programs have no library of their own")
+        (self.workspace / "lib-1").mkdir()
+        shutil.copy2(real, self.workspace / "lib-1/libsimdjson.so.14.0.0")
+        (self.workspace / self.LINK).symlink_to("libsimdjson.so.14.0.0")
+        (self.workspace / "lib-1/free").symlink_to("libsimdjson.so.14.0.0")
+        (self.workspace / "lib").symlink_to("lib-1")
+        (self.workspace / "evil").write_text("evil")
+        self.environment = os.environ | {"LD_LIBRARY_PATH": str(self.workspace / "lib")}
+
+    def state(self):
+        return [os.readlink(self.workspace / "lib"), os.readlink(self.workspace / self.LINK),
+                (self.workspace / "lib" / "libsimdjson.so.14").stat().st_size]
+
+    def test_file_tools_leave_the_links(self):
+        before = self.state()
+        with Conversation("-w", str(self.workspace), env=self.environment) as server:
+            for tool, arguments in [
+                    ("deleteFile", {"path": self.LINK}), ("deleteFile", {"path": "lib"}),
+                    ("writeTextFile", {"path": self.LINK, "text": "evil"}),
+                    ("moveFile", {"source": self.LINK, "destination": "moved"}),
+                    ("moveFile", {"source": "lib", "destination": "moved"}),
+                    ("moveFile", {"source": "lib-1", "destination": "moved"}),
+                    ("deleteDirectory", {"path": "lib-1", "recursive": True})]:
+                with self.subTest(tool, **arguments):
+                    self.assertEqual(server.call(tool, **arguments).get("error"), "write_protected")
+                    self.assertEqual(self.state(), before)
+            self.assertNotIn("error", server.call("deleteFile", path="lib-1/free")) # the control
+
+    def test_commands_leave_the_links(self):
+        self.needs_confinement()
+        before = self.state()
+        attacks = [f"rm {self.LINK}", f"ln -sf ../evil {self.LINK}", f"mv evil {self.LINK}", "ln -sfn . lib", "rm lib",
+                   "mv lib moved", "mv lib-1 moved", f"echo evil >{self.LINK}"]
+        for attack in attacks:
+            with self.subTest(attack):
+                command = [PADDOCK, "exec", "-w", str(self.workspace), "--", "sh", "-c", attack]
+                self.assertNotEqual(run(*command, env=self.environment).returncode, 0)
+                self.assertEqual(self.state(), before)
+        for attack in ["rm lib-1/free", attacks[0]]: # the controls: another link, and a program that is found elsewhere
+            self.assertEqual(run(PADDOCK, "exec", "-w", str(self.workspace), "--", "sh", "-c", attack).returncode, 0)
+
+    def test_a_workspace_with_a_library_is_told(self):
+        done = run(SERVER, "--check", "--exec", "off", "-w", str(self.workspace), env=self.environment)
+        self.assertRegex(done.stdout, r"note +programs +the workspace holds .*/workspace/lib, which")
+        done = run(SERVER, "--check", "--exec", "off", "-w", str(self.workspace))
+        self.assertRegex(done.stdout, r"ok +programs")
 
 
 if __name__ == "__main__":

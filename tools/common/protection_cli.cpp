@@ -3,15 +3,8 @@
 
 #include <paddock/base/detail/ascii.hpp>
 #include <paddock/base/detail/nearest_name.hpp>
-#include <paddock/exec/command.hpp>
-#include <paddock/path/lexical_path.hpp>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <optional>
-#include <set>
-#include <system_error>
 #include <utility>
 
 namespace paddock::cli {
@@ -71,14 +64,6 @@ std::string check_unprotect(const protection_cli& given, const std::string& name
          "; the names are:" + known;
 }
 
-/// What the kernel has mapped into this process from files: executable and libraries.
-void add_mapped(std::set<std::string>& files) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);)
-    if (const auto slash = line.find('/'); slash != std::string::npos)
-      files.insert(line.substr(slash));
-}
-
 } // namespace
 
 std::vector<protected_name> protection_cli::names() const {
@@ -103,24 +88,6 @@ void add_protection_options(CLI::App& app, protection_cli& target) {
       ->allow_extra_args(false)
       ->check([&target](const std::string& name) { return check_unprotect(target, name); }, "")
       ->type_name("NAME");
-}
-
-std::vector<std::string> own_files(std::span<const std::string> others,
-                                   std::span<const std::string> places) {
-  std::set<std::string> named(others.begin(), others.end());
-  named.erase("");
-  add_mapped(named);
-  if (const auto helper = find_command_helper()) named.insert(*helper);
-  std::set<std::string> files;
-  for (const std::string& path : named) {
-    std::error_code failed;
-    const std::string real = std::filesystem::canonical(path, failed).string();
-    const bool inside = std::ranges::any_of(places, [&](const std::string& place) {
-      return strip_root_prefix(real, place).has_value();
-    });
-    if (!failed && inside) files.insert(real);
-  }
-  return {files.begin(), files.end()};
 }
 
 } // namespace paddock::cli

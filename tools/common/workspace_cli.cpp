@@ -3,6 +3,7 @@
 
 #include "command_line.hpp"
 #include "mistakes.hpp"
+#include "own_files.hpp"
 #include "terminal.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
@@ -207,15 +208,27 @@ bool add_paths(std::string_view program, const std::string& workspace, std::stri
   return true;
 }
 
+std::string canonical_or_same(const std::string& path) {
+  std::error_code failed;
+  const auto real = std::filesystem::canonical(path, failed);
+  return failed ? path : real.string();
+}
+
+/// The first program, library or link to one of this process that lies in a directory, or is that
+/// path; empty: none.
+std::string own_part_in(const std::string& directory) {
+  if (std::string own = own_program_in(directory); !own.empty()) return own;
+  const std::string place = canonical_or_same(directory);
+  auto parts = own_files({}, std::span(&place, 1));
+  return parts.empty() ? std::string() : std::move(parts.front());
+}
+
 } // namespace
 
 std::vector<std::string> workspace_cli::read_only_paths() const {
   std::vector<std::string> places = confinement.write_paths;
   places.push_back(workspace);
-  for (std::string& place : places) {
-    std::error_code failed;
-    if (auto real = std::filesystem::canonical(place, failed); !failed) place = real.string();
-  }
+  std::ranges::transform(places, places.begin(), canonical_or_same);
   return cli::own_files(own_files, places);
 }
 
@@ -238,9 +251,9 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
       !add_paths(program, workspace, "may be changed", confinement.write_paths, made.write_paths))
     return std::nullopt;
   for (const std::string& path : confinement.write_paths)
-    if (const std::string own = own_program_in(path); !own.empty()) {
+    if (const std::string own = own_part_in(path); !own.empty()) {
       complain(program, "the path " + path + ", which commands may be let change, holds " + own +
-                            ", which confines them; name a directory without it");
+                            ", with which this program confines them; name a directory without it");
       return std::nullopt;
     }
   made.protected_names = confinement.protection.names();
@@ -249,11 +262,11 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
 }
 
 std::string program_in_workspace(const workspace_cli& from) {
-  const std::string own = own_program_in(from.workspace);
+  const std::string own = own_part_in(from.workspace);
   if (own.empty() || from.tools.access == mcp::workspace_access::read_only) return {};
   return "the workspace holds " + own +
-         ", which is run again at the next start; choose a workspace without this program and its "
-         "helper";
+         ", which is run again at the next start; choose a workspace without this program, its "
+         "libraries and its helper";
 }
 
 void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from) {
