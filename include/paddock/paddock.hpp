@@ -24,6 +24,9 @@
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/path/protected_names.hpp>
 #include <paddock/path/root.hpp>
+#include <paddock/search/glob.hpp>
+#include <paddock/search/ignore_rules.hpp>
+#include <paddock/search/ignore_tree.hpp>
 #include <paddock/skill/prompt.hpp>
 #include <paddock/skill/skill.hpp>
 #include <paddock/skill/store.hpp>

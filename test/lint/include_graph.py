@@ -21,6 +21,7 @@ ROOMS = {
     "todo": ["base"],
     "path": ["base", "sys"],
     "file": ["base", "sys", "path", "text"],
+    "search": ["base"],
     "exec/protocol": [],
     "exec/helper/policy": ["exec/protocol"],
     "exec/helper/runtime": ["exec/helper/policy"],

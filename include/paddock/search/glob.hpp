@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Globs as people and models write them, matched against paths.
+///
+/// `*` and `?` stand for characters of one name, `[a-z]` and `[!a-z]` for one character, `**` as a
+/// whole component for any number of directories, `{a,b}` for either (nested if need be), and `\`
+/// takes the next character as it is. A glob without a slash is about names, at any depth; one with
+/// a slash is about the whole path; one that ends in a slash is about all that is in such
+/// directories. Case counts. What the words mean is what ripgrep and git take them for.
+///
+/// The time of a match is at most the length of the glob times that of the path. Thread-safety: a
+/// compiled glob is immutable.
+
+#include <paddock/base/result.hpp>
+#include <paddock/search/detail/path_pattern.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+
+/// A compiled glob.
+class glob {
+public:
+  /// The longest glob, and how many patterns its braces may stand for.
+  static constexpr std::size_t bytes_max = 4096, alternatives_max = 1000;
+
+  /// Errors: invalid_argument (empty, an open bracket or brace, a backslash at the end, an unknown
+  /// class), too_large, too_many (alternatives). `operation` names the fault.
+  [[nodiscard]] static result<glob> compile(std::string_view text) {
+    if (text.empty()) return fault(error_code::invalid_argument, "a glob must not be empty");
+    if (text.size() > bytes_max) return fault(error_code::too_large, "a glob is too long");
+    glob compiled;
+    std::vector<std::string> pending{std::string(text)};
+    while (!pending.empty()) {
+      std::string next = std::move(pending.back());
+      pending.pop_back();
+      const braces found = find_braces(next);
+      if (found.open != npos && found.close == npos)
+        return fault(error_code::invalid_argument,
+                     "a brace is never closed; \\{ is an ordinary one");
+      if (found.open == npos) {
+        if (!compiled.add(std::move(next)))
+          return fault(error_code::invalid_argument,
+                       "a bracket is never closed, a class is unknown or a backslash is last");
+        continue;
+      }
+      for (std::size_t i = found.ends.size(); i-- > 0;) {
+        const std::size_t begin = i == 0 ? found.open + 1 : found.ends[i - 1] + 1;
+        pending.push_back(next.substr(0, found.open) + next.substr(begin, found.ends[i] - begin) +
+                          next.substr(found.close + 1));
+      }
+      if (pending.size() + compiled.patterns_.size() > alternatives_max)
+        return fault(error_code::too_many, "the braces of a glob stand for too many patterns");
+    }
+    return compiled;
+  }
+
+  /// Whether it stands for `path`: relative, without `.`, `..`, repeated or trailing slashes.
+  [[nodiscard]] bool matches(std::string_view path) const noexcept {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    for (const pattern& each : patterns_)
+      if (each.compiled.matches(each.of_name ? name : path)) return true;
+    return false;
+  }
+
+private:
+  static constexpr std::size_t npos = std::string_view::npos;
+  struct pattern {
+    detail::path_pattern compiled;
+    bool of_name = false;
+  };
+  /// The first group of a glob, and where each of its alternatives ends.
+  struct braces {
+    std::size_t open = npos, close = npos;
+    std::vector<std::size_t> ends{};
+  };
+
+  glob() = default;
+  static error fault(error_code code, const char* what) noexcept { return {code, 0, what}; }
+
+  /// Behind the bracket expression that begins at `at`; just behind the bracket where it never
+  /// ends.
+  static std::size_t behind_set(std::string_view text, std::size_t at) noexcept {
+    std::size_t end = at + 1;
+    if (end < text.size() && (text[end] == '!' || text[end] == '^')) ++end;
+    for (bool first = true; end < text.size(); ++end, first = false) {
+      if (text[end] == ']' && !first) return end + 1;
+      if (text[end] == '\\') ++end;
+      if (text.substr(end).starts_with("[:"))
+        if (const std::size_t close = text.find(":]", end + 2); close != npos) end = close + 1;
+    }
+    return at + 1;
+  }
+
+  static braces find_braces(std::string_view text) {
+    braces found;
+    std::size_t depth = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      const char byte = text[at];
+      if (byte == '[') {
+        at = behind_set(text, at);
+        continue;
+      }
+      if (byte == '{' && depth++ == 0) found.open = at;
+      if (byte == ',' && depth == 1) found.ends.push_back(at);
+      if (byte == '}' && depth > 0 && --depth == 0) {
+        found.ends.push_back(at);
+        found.close = at;
+        break;
+      }
+      at += byte == '\\' ? 2 : 1;
+    }
+    return found;
+  }
+
+  /// Adds a pattern without braces; false when it is malformed.
+  bool add(std::string text) {
+    while (text.starts_with("./"))
+      text.erase(0, 2);
+    const bool contents = text.ends_with('/') && text.size() > 1;
+    if (contents) text.pop_back();
+    const bool of_name = text.find('/') == npos;
+    if (text.starts_with('/')) text.erase(0, 1);
+    if (contents) text = (of_name ? "**/" : "") + text + "/**";
+    std::optional<detail::path_pattern> compiled =
+        detail::path_pattern::compile(text, detail::pattern_unit::code_point);
+    if (compiled) patterns_.push_back({std::move(*compiled), of_name && !contents});
+    return compiled.has_value();
+  }
+
+  std::vector<pattern> patterns_;
+};
+
+} // namespace paddock

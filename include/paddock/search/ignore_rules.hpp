@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// The rules of ignore files: what `.gitignore`, `.git/info/exclude` and `.ignore` say of a path.
+///
+/// The meaning is git's (gitignore(5), dir.c and wildmatch.c of git 2.39), to the byte: the last
+/// rule that fits decides, `!` takes back, `/` at the end means directories only, a slash anywhere
+/// else ties a rule to the directory of its file. These are values: text in, verdicts out; nothing
+/// is read from a disk. `ignore_rules` are the rules of one file; `ignore_tree` knows which file
+/// goes before which, and that what is in an ignored directory cannot be taken back.
+///
+/// Not covered: `core.ignoreCase`, and files outside the tree (`core.excludesFile`). A rule costs
+/// at most its length times that of the path; a million of them are asked one by one, except plain
+/// names and `*.extension`, which are looked up. Thread-safety: const members may be called from
+/// any number of threads at once.
+
+#include <paddock/base/file_status.hpp>
+#include <paddock/search/detail/path_pattern.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+
+enum class ignore_verdict : std::uint8_t {
+  unmatched, ///< no rule is about this path
+  ignored,
+  included, ///< a rule with `!` takes it back
+};
+
+/// One line of an ignore file.
+struct ignore_rule {
+  std::string text;       ///< as written, without the line's end and trailing blanks
+  std::uint32_t line = 0; ///< 1-based
+  bool negated = false;
+  bool directories_only = false;
+};
+
+/// What was decided, and by which rule (null when unmatched; valid as long as the rules).
+struct ignore_match {
+  ignore_verdict verdict = ignore_verdict::unmatched;
+  const ignore_rule* rule = nullptr;
+};
+
+/// The rules of one file.
+class ignore_rules {
+public:
+  ignore_rules() = default;
+  /// Takes the content of an ignore file: lines of bytes, a byte order mark allowed.
+  explicit ignore_rules(std::string_view text);
+
+  /// What the rules say of `path`. It is relative to the directory of their file, in normal form.
+  /// Rules about the directories above it are not asked (see ignore_tree).
+  [[nodiscard]] ignore_match match(std::string_view path, entry_kind kind) const noexcept;
+
+  /// In the order of their lines.
+  [[nodiscard]] std::span<const ignore_rule> rules() const noexcept { return rules_; }
+  /// Whether there is none.
+  [[nodiscard]] bool empty() const noexcept { return rules_.empty(); }
+
+private:
+  /// What a rule asks of a path, as git prepares it.
+  struct matcher {
+    std::string literal;                           ///< what the path has to begin with
+    std::optional<detail::path_pattern> wildcards; ///< what the rest has to match, if anything
+    bool of_name = false;                          ///< about the last component alone
+    bool never = false;                            ///< malformed
+  };
+  /// A rule that is found by what it names: a name, or an extension with its dot.
+  struct named {
+    std::string key;
+    std::uint32_t rule = 0;
+
+    friend bool operator<(const named& a, const named& b) noexcept {
+      return a.key != b.key ? a.key < b.key : a.rule < b.rule;
+    }
+  };
+  static constexpr std::uint32_t no_rule = 0xFFFF'FFFF;
+
+  void add(std::string_view line, std::uint32_t number);
+  [[nodiscard]] bool fits(std::uint32_t rule, std::string_view path,
+                          std::string_view name) const noexcept;
+  [[nodiscard]] std::uint32_t last_named(const std::vector<named>& in, std::string_view key,
+                                         entry_kind kind) const noexcept;
+
+  std::vector<ignore_rule> rules_;
+  std::vector<matcher> matchers_;    ///< one for each rule
+  std::vector<named> names_;         ///< rules like `target`
+  std::vector<named> extensions_;    ///< rules like `*.o`
+  std::vector<std::uint32_t> other_; ///< the rest, in order
+};
+
+namespace detail {
+
+/// What git takes for special in a pattern.
+inline constexpr std::string_view glob_specials = "*?[\\";
+
+/// The line without the blanks at its end that no backslash keeps.
+[[nodiscard]] inline std::string_view without_trailing_blanks(std::string_view line) noexcept {
+  std::size_t end = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == ' ') continue;
+    if (line[at] == '\\' && ++at == line.size()) return line;
+    end = at + 1;
+  }
+  return line.substr(0, end);
+}
+
+} // namespace detail
+
+inline ignore_rules::ignore_rules(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  for (std::uint32_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    line = detail::without_trailing_blanks(line.substr(0, line.find('\0')));
+    if (!line.empty()) add(line, number);
+  }
+  std::sort(names_.begin(), names_.end());
+  std::sort(extensions_.begin(), extensions_.end());
+}
+
+inline void ignore_rules::add(std::string_view line, std::uint32_t number) {
+  const auto index = static_cast<std::uint32_t>(rules_.size());
+  ignore_rule rule{.text = std::string(line), .line = number};
+  std::string_view pattern = line;
+  if ((rule.negated = pattern.starts_with('!'))) pattern.remove_prefix(1);
+  if ((rule.directories_only = pattern.ends_with('/'))) pattern.remove_suffix(1);
+  matcher prepared;
+  prepared.of_name = pattern.find('/') == std::string_view::npos;
+  if (pattern.starts_with('/')) pattern.remove_prefix(1);
+  const std::size_t plain = std::min(pattern.find_first_of(detail::glob_specials), pattern.size());
+  const std::string_view tail = pattern.substr(std::min<std::size_t>(1, pattern.size()));
+  const bool ends_with = pattern.starts_with('*') && // git: any name that ends in the rest
+                         tail.find_first_of(detail::glob_specials) == std::string_view::npos;
+  if (prepared.of_name && plain == pattern.size()) {
+    names_.push_back({std::string(pattern), index});
+  } else if (prepared.of_name && ends_with && tail.starts_with('.') && tail.rfind('.') == 0) {
+    extensions_.push_back({std::string(tail), index});
+  } else {
+    // git compares what has no wildcard first, and lets the others match what is left: `a**/b`
+    // begins with `**` then. A rule about names is matched as a whole.
+    const std::size_t split = prepared.of_name ? 0 : plain;
+    prepared.literal = pattern.substr(0, split);
+    if (split < pattern.size() || prepared.of_name) {
+      prepared.wildcards =
+          detail::path_pattern::compile(pattern.substr(split), detail::pattern_unit::byte);
+      prepared.never = !prepared.wildcards;
+    }
+    other_.push_back(index);
+  }
+  rules_.push_back(std::move(rule));
+  matchers_.push_back(std::move(prepared));
+}
+
+inline bool ignore_rules::fits(std::uint32_t rule, std::string_view path,
+                               std::string_view name) const noexcept {
+  const matcher& of = matchers_[rule];
+  if (of.never) return false;
+  if (of.of_name) return of.wildcards->matches(name);
+  if (!path.starts_with(of.literal)) return false;
+  path.remove_prefix(of.literal.size());
+  return of.wildcards ? of.wildcards->matches(path) : path.empty();
+}
+
+inline std::uint32_t ignore_rules::last_named(const std::vector<named>& in, std::string_view key,
+                                              entry_kind kind) const noexcept {
+  auto end = std::upper_bound(in.begin(), in.end(), key,
+                              [](std::string_view a, const named& b) { return a < b.key; });
+  while (end != in.begin() && (--end)->key == key)
+    if (kind == entry_kind::directory || !rules_[end->rule].directories_only) return end->rule;
+  return no_rule;
+}
+
+inline ignore_match ignore_rules::match(std::string_view path, entry_kind kind) const noexcept {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  std::uint32_t last = no_rule;
+  const auto later = [&last](std::uint32_t rule) {
+    if (rule != no_rule && (last == no_rule || rule > last)) last = rule;
+  };
+  later(last_named(names_, name, kind));
+  if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos)
+    later(last_named(extensions_, name.substr(dot), kind));
+  for (std::size_t i = other_.size(); i-- > 0 && (last == no_rule || other_[i] > last);) {
+    const std::uint32_t rule = other_[i];
+    if (rules_[rule].directories_only && kind != entry_kind::directory) continue;
+    if (fits(rule, path, name)) last = rule;
+  }
+  if (last == no_rule) return {};
+  const ignore_rule& rule = rules_[last];
+  return {rule.negated ? ignore_verdict::included : ignore_verdict::ignored, &rule};
+}
+
+} // namespace paddock
