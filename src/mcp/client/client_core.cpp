@@ -3,7 +3,7 @@
 
 #include "base/later.hpp"
 #include "mcp/client/open_request.hpp"
-#include "mcp/protocol/refusal_text.hpp"
+#include "mcp/client/refusal_text.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>

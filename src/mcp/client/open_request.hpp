@@ -18,7 +18,6 @@ namespace paddock::mcp {
 // What is kept or shown of texts that the server chooses.
 inline constexpr std::size_t log_bytes_max = std::size_t{8} * 1024;
 inline constexpr std::size_t text_bytes_max = 1024;
-inline constexpr std::size_t refusal_bytes_max = std::size_t{64} * 1024;
 
 inline constexpr std::size_t usual_request_bytes = 512;
 

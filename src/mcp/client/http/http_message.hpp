@@ -62,7 +62,6 @@ struct status_report {
   std::string why;
 };
 [[nodiscard]] status_report report_of(const url& from, const http_head& head);
-inline constexpr std::size_t refusal_bytes_max = std::size_t{1024} * 1024;
 
 /// Whether `json` is, or as a batch contains, the answer to the request `id`. `json_padding` bytes
 /// behind it are readable.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/client/http/http_with_sse.hpp"
 
-#include "mcp/protocol/refusal_text.hpp"
+#include "mcp/client/refusal_text.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/client/http/streamable_http_exchange.hpp"
 
+#include "mcp/client/refusal_text.hpp"
+
 #include <paddock/mcp/json.hpp>
 
 #include <algorithm>

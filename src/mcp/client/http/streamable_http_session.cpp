@@ -8,6 +8,7 @@
 // it is begun at the URL of the configuration, which leads to one that is.
 
 #include "mcp/client/http/streamable_http_exchange.hpp"
+#include "mcp/client/refusal_text.hpp"
 
 #include <paddock/mcp/json.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The few words of a server's refusal that people and models see.
-#include "mcp/protocol/refusal_text.hpp"
+#include "mcp/client/refusal_text.hpp"
 
 #include <gtest/gtest.h>
 

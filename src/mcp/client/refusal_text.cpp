@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/protocol/refusal_text.hpp"
+#include "mcp/client/refusal_text.hpp"
 
 #include <paddock/base/detail/visible_text.hpp>
 #include <paddock/mcp/json.hpp>
@@ -11,7 +11,6 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::size_t characters_max = 300;
-constexpr std::size_t bytes_looked_at_max = std::size_t{64} * 1024;
 
 /// Neither hidden, in whatever company, nor blank, nor of private use: that draws what it likes.
 bool is_drawn(char32_t c) {
@@ -50,7 +49,7 @@ std::optional<std::string_view> message_in(json_view root) {
 } // namespace
 
 std::string refusal_text(std::string_view body) {
-  const std::string_view seen = body.substr(0, bytes_looked_at_max);
+  const std::string_view seen = body.substr(0, refusal_bytes_max);
   json_document document;
   if (const auto root = document.parse(seen))
     if (const auto message = message_in(*root)) return one_line(*message);
