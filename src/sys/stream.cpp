@@ -128,6 +128,7 @@ namespace {
 
 std::atomic<int> termination_event{-1};
 static_assert(std::atomic<int>::is_always_lock_free, "used in a signal handler");
+struct sigaction before_hup;
 struct sigaction before_term;
 struct sigaction before_int;
 
@@ -139,6 +140,7 @@ void on_termination(int) {
 
 void redirect_termination(int event_fd) noexcept {
   if (event_fd < 0) {
+    ::sigaction(SIGHUP, &before_hup, nullptr);
     ::sigaction(SIGTERM, &before_term, nullptr);
     ::sigaction(SIGINT, &before_int, nullptr);
     termination_event.store(-1);
@@ -149,6 +151,9 @@ void redirect_termination(int event_fd) noexcept {
   action.sa_handler = on_termination;
   action.sa_flags = SA_RESTART;
   ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGHUP, nullptr, &before_hup);
+  // Who starts a program with this signal ignored (nohup) wants it to outlive the terminal.
+  if (before_hup.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);
   ::sigaction(SIGTERM, &action, &before_term);
   ::sigaction(SIGINT, &action, &before_int);
 }

@@ -46,7 +46,8 @@ result<file_descriptor> nonblocking_pipe_writer(int fd);
 
 /// Writing to a closed pipe is an error from now on, not the end of the process.
 void ignore_sigpipe() noexcept;
-/// SIGTERM and SIGINT raise `event_fd` from now on; -1 restores what was before.
+/// SIGTERM, SIGINT and a SIGHUP that is not ignored raise `event_fd` from now on; -1 restores what
+/// was before.
 void redirect_termination(int event_fd) noexcept;
 
 /// Makes `fd` mean what `as` means.

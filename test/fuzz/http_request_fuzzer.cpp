@@ -25,7 +25,7 @@ void check(bool holds) {
 }
 
 void judge_head(const http::request_head& head) {
-  const access_rules open = {.path = "/mcp", .allowed_hosts = {}, .allowed_origins = {}};
+  const access_rules open = {.path = "/mcp", .token = {}, .who = {}};
   access_rules closed = open;
   closed.token = "a token that no input has";
   check(judge(head, closed).to != route::message);

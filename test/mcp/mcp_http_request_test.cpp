@@ -2,8 +2,8 @@
 // Requests cut into pieces of every size: what two programs could read differently is refused. And
 // what a request's head decides alone: who may ask, and for what.
 #include "http/server/request_reader.hpp"
+#include "http/server/response.hpp"
 #include "mcp/http/access.hpp"
-#include "mcp/http/answer.hpp"
 #include "mcp/http/message_rules.hpp"
 #include "mcp/protocol/header_value.hpp"
 
@@ -290,8 +290,9 @@ http::request_head head_of(const std::string& method, const std::string& target,
 
 access_rules usual_rules() {
   return {.path = "/mcp",
-          .allowed_hosts = {"box.lan", "other.lan:81"},
-          .allowed_origins = {"https://app.example"}};
+          .token = {},
+          .who = {.allowed_hosts = {"box.lan", "other.lan:81"},
+                  .allowed_origins = {"https://app.example"}}};
 }
 
 TEST(HttpAccess, IsDecidedByTheHead) {
@@ -336,7 +337,7 @@ TEST(HttpAccess, AsksForTheToken) {
 
 TEST(HttpAccess, TakesAnyHostWhereStrangersAreKeptOutOtherwise) {
   access_rules rules = usual_rules();
-  rules.host_rule = access_rules::hosts::any;
+  rules.who.host_rule = http::asker_rules::hosts::any;
   EXPECT_EQ(0, judge(head_of("POST", "/mcp", "Host: svc.cluster\r\n" + json), rules).status);
   EXPECT_EQ(400, judge(head_of("POST", "/mcp", json), rules).status);
   EXPECT_EQ(403, judge(head_of("POST", "/mcp",
@@ -376,7 +377,7 @@ TEST(HttpAccess, DecodesHeaders) {
 }
 
 TEST(HttpAnswer, SaysWhen) {
-  const std::string text = json_answer({.status = 200}, "{}");
+  const std::string text = http::whole_response({.status = 200}, "application/json", "{}");
   EXPECT_THAT(
       text, testing::ContainsRegex("Date: [A-Z][a-z][a-z], [0-9][0-9] [A-Z][a-z][a-z] 20[0-9][0-9] "
                                    "[0-9][0-9]:[0-9][0-9]:[0-9][0-9] GMT\r\n"));

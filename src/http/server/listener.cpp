@@ -60,7 +60,7 @@ result<listener> listener::open_file(std::string_view path) {
     path.remove_prefix(1);
   if (!path.starts_with('/')) return wrong("the path of a Unix socket begins with /");
   listener out;
-  out.who_ = reach::file;
+  out.open_to_ = audience::owner_of_file;
   out.name_ = path;
   auto opened = sys::listen_unix(path);
   if (!opened && opened.error().code == error_code::already_exists) {
@@ -90,8 +90,8 @@ result<listener> listener::open_port(std::string_view where, bool has_token) {
   if (!address || bracketed != (address->kind == sys::ip_address::family::v6))
     return wrong("the host is not an address such as 127.0.0.1 or [::1]");
   listener out;
-  out.who_ = is_loopback(*address) ? reach::loopback : reach::network;
-  if (out.who_ == reach::network && !has_token)
+  out.open_to_ = is_loopback(*address) ? audience::this_machine : audience::network;
+  if (out.open_to_ == audience::network && !has_token)
     return error{error_code::denied_by_policy, 0, "an address that others can reach needs a token"};
   PADDOCK_TRY(out.socket_, sys::listen_tcp(*address, static_cast<std::uint16_t>(*port)));
   PADDOCK_TRY(const std::uint16_t bound, sys::local_port(out.socket_.get()));
@@ -103,14 +103,14 @@ result<listener> listener::open_port(std::string_view where, bool has_token) {
 void listener::close() noexcept {
   if (!socket_) return;
   socket_ = file_descriptor();
-  if (who_ != reach::file || inode_ == 0) return;
+  if (open_to_ != audience::owner_of_file || inode_ == 0) return;
   const auto status = sys::status_at(AT_FDCWD, name_.c_str());
   if (status && status->device == device_ && status->inode == inode_)
     (void)sys::unlinkat(AT_FDCWD, name_.c_str(), 0);
 }
 
 std::string listener::url_of(std::string_view path) const {
-  if (who_ == reach::file) return "unix://" + name_ + "#" + std::string(path);
+  if (open_to_ == audience::owner_of_file) return "unix://" + name_ + "#" + std::string(path);
   return "http://" + name_ + std::string(path);
 }
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http/access.hpp"
 
-#include "base/same_secret.hpp"
 #include "mcp/http/message_rules.hpp"
-
-#include <algorithm>
-#include <optional>
 
 namespace paddock::mcp {
 namespace {
@@ -18,63 +14,28 @@ constexpr std::string_view health_path = "/healthz";
 constexpr std::string_view parameter_header_prefix = "mcp-param-";
 
 verdict refuse(int status, std::string_view reason, std::string_view header = {}) {
-  return {.to = route::refused, .status = status, .reason = reason, .header = header, .origin = {}};
+  return {.to = route::refused, .status = status, .reason = reason, .header = header};
 }
 
-/// The name in "name", "name:port" or "[address]:port"; nothing when it is none of these.
-std::optional<std::string_view> name_in(std::string_view authority) {
-  std::size_t end = authority.find(':');
-  if (authority.starts_with('[')) {
-    end = authority.find(']');
-    if (end == std::string_view::npos) return std::nullopt;
-    ++end;
+/// What to answer to who asks; nothing is wrong when the status is 0.
+verdict refuse(http::asker_problem problem) {
+  switch (problem) {
+  case http::asker_problem::none:
+    return {};
+  case http::asker_problem::no_single_host:
+    return refuse(400, "send exactly one Host header");
+  case http::asker_problem::malformed_host:
+    return refuse(400, "the Host header is not a host with or without a port");
+  case http::asker_problem::two_hosts:
+    return refuse(400, "the target and the Host header name different hosts");
+  case http::asker_problem::two_origins:
+    return refuse(400, "send one Origin header at most");
+  case http::asker_problem::foreign_origin:
+    return refuse(403, "pages of this origin may not use this server; see --http-allow-origin");
+  case http::asker_problem::foreign_host:
+    return refuse(403, "this name is not one of the server's; see --http-allow-host");
   }
-  end = std::min(end, authority.size());
-  const std::string_view name = authority.substr(0, end);
-  const std::string_view port = authority.substr(end);
-  if (name.empty() || name.find_first_of("/?#@\\ ,") != std::string_view::npos) return std::nullopt;
-  if (!port.empty() && port != ":" &&
-      (port.front() != ':' || port.size() > 6 || !http::whole_number(port.substr(1), 10)))
-    return std::nullopt;
-  return name;
-}
-
-bool contains(const std::vector<std::string>& list, std::string_view wanted) {
-  return std::find(list.begin(), list.end(), wanted) != list.end();
-}
-
-bool host_allowed(const std::string& host, std::string_view name, const access_rules& rules) {
-  return rules.host_rule == access_rules::hosts::any || name == "localhost" ||
-         name == "127.0.0.1" || name == "[::1]" || contains(rules.allowed_hosts, host) ||
-         contains(rules.allowed_hosts, name);
-}
-
-/// That of a page which this very server would have served.
-bool is_own_origin(std::string_view origin, std::string_view host) {
-  if (host.empty()) return false;
-  for (const std::string_view scheme : {"http://", "https://"})
-    if (origin.starts_with(scheme) && origin.substr(scheme.size()) == host) return true;
-  return false;
-}
-
-struct target_parts {
-  std::optional<std::string> authority; ///< of the absolute form
-  std::string_view path;
-};
-
-target_parts parts_of(std::string_view target) {
-  target_parts out;
-  for (const std::string_view scheme : {"http://", "https://"})
-    if (http::ascii_lower(target.substr(0, scheme.size())) == scheme) {
-      target.remove_prefix(scheme.size());
-      const std::size_t end = std::min(target.find_first_of("/?"), target.size());
-      out.authority = http::ascii_lower(target.substr(0, end));
-      target.remove_prefix(end);
-      break;
-    }
-  out.path = target.substr(0, target.find('?'));
-  if (out.path.empty()) out.path = "/";
-  return out;
+  return {};
 }
 
 bool accepts(std::string_view accept, std::string_view type) {
@@ -84,14 +45,6 @@ bool accepts(std::string_view accept, std::string_view type) {
     const std::string range = http::media_type(item);
     return range == type || range == "*/*" || range == family;
   });
-}
-
-bool has_token(const http::request_head& head, std::string_view token) {
-  constexpr std::string_view scheme = "bearer ";
-  const std::string_view given = head.header("authorization");
-  return head.count("authorization") == 1 &&
-         http::ascii_lower(given.substr(0, scheme.size())) == scheme &&
-         same_secret(http::trim_blanks(given.substr(scheme.size())), token);
 }
 
 verdict judge_message(const http::request_head& head) {
@@ -120,44 +73,15 @@ verdict judge_method(const http::request_head& head) {
                 modern ? allow_post : allow_endpoint);
 }
 
-verdict judge_request(const http::request_head& head, const access_rules& rules) {
-  const target_parts target = parts_of(head.target);
-  const bool probe = target.path == health_path;
-  const std::string host = http::ascii_lower(head.header("host"));
-  const std::size_t hosts = head.count("host");
-  if (hosts > 1 || (hosts == 0 && !probe)) return refuse(400, "send exactly one Host header");
-  const auto name = name_in(host);
-  if (!name && !(probe && host.empty()))
-    return refuse(400, "the Host header is not a host with or without a port");
-  if (target.authority && hosts == 1 && *target.authority != host)
-    return refuse(400, "the target and the Host header name different hosts");
-  if (head.count("origin") > 1) return refuse(400, "send one Origin header at most");
-  const bool has_origin = head.count("origin") == 1;
-  const bool foreign_allowed = !allowed_origin(head, rules).empty();
-  if (has_origin && !foreign_allowed &&
-      !is_own_origin(http::ascii_lower(head.header("origin")), host))
-    return refuse(403, "pages of this origin may not use this server; see --http-allow-origin");
-  if (probe) {
-    if (head.method == "GET" || head.method == "HEAD") return {.to = route::health};
-    return refuse(405, "use GET", allow_health);
-  }
-  if (!host_allowed(host, *name, rules))
-    return refuse(403, "this name is not one of the server's; see --http-allow-host");
-  if (foreign_allowed && head.method == "OPTIONS" &&
-      head.count("access-control-request-method") > 0)
-    return {.to = route::preflight};
-  if (!rules.token.empty() && !has_token(head, rules.token))
-    return refuse(401, "send the server's token as Authorization: Bearer", ask_for_token);
-  if (target.path != rules.path) return refuse(404, "nothing is here; check the path of the URL");
-  return judge_method(head);
-}
-
 } // namespace
 
-std::string_view allowed_origin(const http::request_head& head, const access_rules& rules) {
-  if (head.count("origin") != 1) return {};
-  const std::string_view origin = head.header("origin");
-  return contains(rules.allowed_origins, http::ascii_lower(origin)) ? origin : std::string_view();
+std::string origin_lines(const http::request_head& head, const http::asker_rules& rules) {
+  const std::string_view origin = http::allowed_origin(head, rules);
+  if (origin.empty()) return {};
+  std::string out = "Access-Control-Allow-Origin: ";
+  return out.append(origin).append(
+      "\r\nAccess-Control-Expose-Headers: Mcp-Session-Id, Retry-After, WWW-Authenticate\r\n"
+      "Vary: Origin\r\n");
 }
 
 /// Tools choose the names of the headers Mcp-Param-…, and a wildcard does not stand for them in
@@ -179,9 +103,22 @@ std::string preflight_lines(const http::request_head& head) {
 }
 
 verdict judge(const http::request_head& head, const access_rules& rules) {
-  verdict v = judge_request(head, rules);
-  v.origin = allowed_origin(head, rules);
-  return v;
+  const http::target_parts target = http::split_target(head.target);
+  const bool probe = target.path == health_path;
+  const http::asker_problem problem = http::judge_asker(
+      head, target, rules.who, probe ? http::purpose::probe : http::purpose::request);
+  if (problem != http::asker_problem::none) return refuse(problem);
+  if (probe) {
+    if (head.method == "GET" || head.method == "HEAD") return {.to = route::health};
+    return refuse(405, "use GET", allow_health);
+  }
+  if (head.method == "OPTIONS" && head.count("access-control-request-method") > 0 &&
+      !http::allowed_origin(head, rules.who).empty())
+    return {.to = route::preflight};
+  if (!rules.token.empty() && !http::has_bearer_token(head, rules.token))
+    return refuse(401, "send the server's token as Authorization: Bearer", ask_for_token);
+  if (target.path != rules.path) return refuse(404, "nothing is here; check the path of the URL");
+  return judge_method(head);
 }
 
 } // namespace paddock::mcp

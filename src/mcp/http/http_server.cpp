@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "http/server/termination.hpp"
 #include "mcp/http/service.hpp"
-#include "sys/stream.hpp"
 
 #include <paddock/mcp/http_server.hpp>
 
@@ -61,12 +61,9 @@ result<http_serve_outcome> http_server::run(int stop_fd) {
 }
 
 result<http_serve_outcome> http_server::run_until_terminated(const std::function<void()>& ready) {
-  PADDOCK_TRY(const file_descriptor terminated, sys::eventfd());
-  sys::redirect_termination(terminated.get());
+  PADDOCK_TRY(const auto terminated, http::termination::redirect());
   if (ready) ready();
-  auto outcome = service_->run(terminated.get());
-  sys::redirect_termination(-1);
-  return outcome;
+  return service_->run(terminated.descriptor());
 }
 
 void http_server::stop() noexcept {

@@ -4,7 +4,7 @@
 // What a message's headers and its body have to agree on, and which era both speak. Pure.
 
 #include "http/text.hpp"
-#include "mcp/http/exchange.hpp"
+#include "mcp/http/posted_message.hpp"
 #include "mcp/protocol/parameter_headers.hpp"
 
 #include <paddock/mcp/json_rpc.hpp>

@@ -3,7 +3,6 @@
 // Answers: from what a call says to the bytes on its connection.
 
 #include "mcp/http/service.hpp"
-#include "sys/socket.hpp"
 
 #include <utility>
 
@@ -13,6 +12,16 @@ namespace {
 /// Progress for a client that is that far behind is dropped.
 constexpr std::size_t unread_events_max = std::size_t{256} * 1024;
 
+std::string event_text(std::string_view line) {
+  std::string text;
+  text.reserve(line.size() + 32);
+  return text.append("event: message\ndata: ").append(line).append("\n\n");
+}
+
+std::string session_line(std::string_view id) {
+  return id.empty() ? std::string() : std::string("Mcp-Session-Id: ").append(id).append("\r\n");
+}
+
 int status_of(rpc_error code, era speaks) {
   if (speaks == era::modern) return code == rpc_error::method_not_found ? 404 : 400;
   return code == rpc_error::parse_error || code == rpc_error::invalid_request ? 400 : 200;
@@ -20,97 +29,68 @@ int status_of(rpc_error code, era speaks) {
 
 } // namespace
 
-void http_server::service::deliver_letters() {
-  for (std::vector<letter> letters = mailbox_->take(); !letters.empty(); letters = mailbox_->take())
-    for (const letter& l : letters)
-      deliver(l);
+void http_server::service::deliver() {
+  for (std::vector<reply_part> parts = mailbox_->take(); !parts.empty(); parts = mailbox_->take())
+    for (const reply_part& each : parts)
+      deliver(each);
 }
 
-void http_server::service::deliver(const letter& l) {
-  exchange& e = *l.from;
-  if (l.what == letter::kind::event) e.event_taken(l.text.size());
-  if (l.what == letter::kind::done) {
+void http_server::service::deliver(const reply_part& part) {
+  using kind = reply_part::kind;
+  posted_message& p = *part.to;
+  if (part.what == kind::event) p.event_taken(part.text.size());
+  if (part.what == kind::done) {
     --calls_open_;
-    if (e.owner) {
-      --e.owner->calls_open;
-      e.owner->used_ms = now_ms_;
+    if (p.owner) {
+      --p.owner->calls_open;
+      p.owner->used_ms = http_->now_ms();
     }
   }
-  conn* const c = find(e.connection);
-  if (c == nullptr || c->answering != l.from) return;
-  if (l.what == letter::kind::event && c->unwritten() > unread_events_max) return;
-  const bool event = l.what == letter::kind::event || e.listening;
-  if (event || !e.accepts_json) begin_events(*c);
-  const framing f = c->events_framing();
+  conn* const c = http_->find(p.connection);
+  if (c == nullptr || c->pending != part.to) return;
+  if (part.what == kind::event && c->unwritten() > unread_events_max) return;
+  const bool event = part.what == kind::event || p.listening;
+  if (event || !p.accepts_json) begin_events(*c, p);
   if (event) {
-    write(*c, event_text(l.text, f));
-  } else if (e.streaming) {
-    if (l.what != letter::kind::done) write(*c, event_text(l.text, f));
-    write(*c, event_stream_end(f));
-    end_response(*c);
+    http_->stream(*c, event_text(part.text));
+  } else if (c->streaming) {
+    if (part.what != kind::done) http_->stream(*c, event_text(part.text));
+    http_->end_stream(*c);
   } else {
-    const int status = l.what == letter::kind::done      ? 202 // cancelled; there is no response
-                       : l.what == letter::kind::refusal ? status_of(l.code, e.speaks)
-                                                         : 200;
-    respond(*c, json_answer(head_for(*c, status), l.text));
+    const int status = part.what == kind::done      ? 202 // cancelled; there is no response
+                       : part.what == kind::refusal ? status_of(part.code, p.speaks)
+                                                    : 200;
+    respond(*c, status, part.text, p.new_session);
   }
-  take_requests(*c);
-  update(*c);
+  http_->go_on(*c);
 }
 
-void http_server::service::begin_events(conn& c) {
-  if (c.answering->streaming) return;
-  c.answering->streaming = true;
-  c.last = c.last || c.events_framing() == framing::until_close;
-  write(c, event_stream_head(head_for(c, 200), c.events_framing()));
+void http_server::service::begin_events(conn& c, const posted_message& p) {
+  if (c.streaming) return;
+  http_->begin_stream(c, session_line(p.new_session) + origin_lines(c.reader.head(), rules_.who) +
+                             "Content-Type: text/event-stream\r\n"
+                             "Cache-Control: no-cache, no-transform\r\n"
+                             "X-Accel-Buffering: no\r\n");
 }
 
-void http_server::service::write(conn& c, std::string_view bytes) {
-  c.write(bytes, now_ms_);
-}
-
-answer_head http_server::service::head_for(const conn& c, int status) const {
-  return {.status = status,
-          .lines = {},
-          .session = c.answering ? std::string_view(c.answering->new_session) : std::string_view(),
-          .origin = c.judged.origin,
-          .close = c.last,
-          .to_head = c.reader.head().method == "HEAD"};
-}
-
-void http_server::service::respond(conn& c, std::string_view response) {
-  write(c, response);
-  end_response(c);
-}
-
-/// A refusal. What the client goes on sending is not read as a request.
-void http_server::service::refuse(conn& c, int status, std::string_view reason,
-                                  std::string_view lines) {
-  const bool whole =
-      c.in == conn::phase::open ||
-      (c.in == conn::phase::head && c.reader.is_head_complete() && !c.reader.has_body());
-  c.last = c.last || !whole;
-  if (c.judged.origin.empty()) c.judged.origin = allowed_origin(c.reader.head(), rules_);
-  answer_head head = head_for(c, status);
-  head.lines = lines;
-  respond(c, refusal_answer(head, reason));
+void http_server::service::respond(conn& c, int status, std::string_view json,
+                                   std::string_view session) {
+  http_->respond(c, status, session_line(session) + origin_lines(c.reader.head(), rules_.who),
+                 json.empty() ? "" : "application/json", json);
 }
 
 /// A refusal of a message that was read.
 void http_server::service::refuse(conn& c, int status, const message& m, std::string_view reason,
                                   rpc_error code) {
-  respond(c, json_answer(head_for(c, status), error_response(m.id, code, reason)));
+  respond(c, status, error_response(m.id, code, reason));
 }
 
-void http_server::service::end_response(conn& c) {
-  c.answering.reset();
-  c.judged = {};
-  if (!c.last) {
-    c.reader.restart();
-    return c.enter(conn::phase::idle, now_ms_);
-  }
-  c.enter(conn::phase::lingering, now_ms_);
-  if (c.unwritten() == 0) sys::shutdown_write(c.socket.get());
+/// A refusal that no JSON-RPC request was found for.
+http::refusal_text http_server::service::refuse(const http::request_head& head,
+                                                std::string_view reason) {
+  return {.lines = origin_lines(head, rules_.who),
+          .type = "application/json",
+          .body = error_response({}, rpc_error::invalid_request, reason)};
 }
 
 } // namespace paddock::mcp

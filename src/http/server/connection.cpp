@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/http/served_connection.hpp"
+#include "http/server/connection.hpp"
 
 #include "sys/stream.hpp"
 
 #include <cerrno>
 #include <utility>
 
-namespace paddock::mcp {
+namespace paddock::http {
 namespace {
 
 /// Buffers larger than this are given back as soon as they are empty.
@@ -21,11 +21,11 @@ void empty(std::string& buffer) {
 
 } // namespace
 
-served_connection::served_connection(file_descriptor s, std::uint64_t n,
-                                     http::request_reader::limits l, std::int64_t now_ms)
+connection::connection(file_descriptor s, std::uint64_t n, request_reader::limits l,
+                       std::int64_t now_ms)
     : socket(std::move(s)), number(n), reader(l), since_ms(now_ms) {}
 
-served_connection::received served_connection::receive(std::span<char> buffer) {
+connection::received connection::receive(std::span<char> buffer) {
   const auto n = sys::recv_nowait(socket.get(), buffer);
   if (!n) return n.error().os_errno == EAGAIN ? received::nothing : received::broken;
   if (*n == 0) return received::ended;
@@ -33,13 +33,13 @@ served_connection::received served_connection::receive(std::span<char> buffer) {
   return received::some;
 }
 
-void served_connection::write(std::string_view bytes, std::int64_t now_ms) {
+void connection::write(std::string_view bytes, std::int64_t now_ms) {
   if (unwritten() == 0) written_ms = now_ms;
   out_.append(bytes);
   flush(now_ms);
 }
 
-void served_connection::flush(std::int64_t now_ms) {
+void connection::flush(std::int64_t now_ms) {
   while (unwritten() > 0) {
     const auto n = sys::send_nowait(socket.get(), std::string_view(out_).substr(out_done_));
     if (!n) {
@@ -53,7 +53,7 @@ void served_connection::flush(std::int64_t now_ms) {
   out_done_ = 0;
 }
 
-sys::readiness served_connection::wanted() const noexcept {
+sys::readiness connection::wanted() const noexcept {
   const bool waits = in == phase::open || unwritten() > 0;
   return {.key = number,
           .readable = in == phase::lingering || !waits,
@@ -62,18 +62,18 @@ sys::readiness served_connection::wanted() const noexcept {
           .broken = false};
 }
 
-void served_connection::enter(phase p, std::int64_t now_ms) noexcept {
+void connection::enter(phase p, std::int64_t now_ms) noexcept {
   in = p;
   since_ms = now_ms;
   if (p == phase::idle || p == phase::lingering) empty(body);
 }
 
-std::size_t served_connection::bytes_held() const noexcept {
+std::size_t connection::bytes_held() const noexcept {
   return unused.capacity() + body.capacity() + out_.capacity();
 }
 
-framing served_connection::events_framing() const noexcept {
+framing connection::stream_framing() const noexcept {
   return reader.head().minor_version == 0 ? framing::until_close : framing::chunked;
 }
 
-} // namespace paddock::mcp
+} // namespace paddock::http

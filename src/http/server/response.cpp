@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/http/answer.hpp"
-
-#include <paddock/mcp/json_rpc.hpp>
+#include "http/server/response.hpp"
 
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <utility>
 
-namespace paddock::mcp {
+namespace paddock::http {
 namespace {
 
 constexpr std::pair<int, std::string_view> reasons[] = {
     {200, "OK"},
+    {201, "Created"},
     {202, "Accepted"},
     {204, "No Content"},
     {400, "Bad Request"},
@@ -22,11 +21,15 @@ constexpr std::pair<int, std::string_view> reasons[] = {
     {405, "Method Not Allowed"},
     {406, "Not Acceptable"},
     {408, "Request Timeout"},
+    {409, "Conflict"},
+    {411, "Length Required"},
     {413, "Content Too Large"},
     {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
     {417, "Expectation Failed"},
+    {422, "Unprocessable Content"},
     {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
     {501, "Not Implemented"},
     {503, "Service Unavailable"},
     {505, "HTTP Version Not Supported"},
@@ -57,23 +60,19 @@ std::string date_now() {
   return text;
 }
 
-std::string begin(const answer_head& head) {
+std::string begin(const response_head& head) {
   std::string out = "HTTP/1.1 " + std::to_string(head.status) + " ";
   out.append(reason_of(head.status)).append("\r\nDate: ").append(date_now()).append("\r\n");
   out.append(head.lines);
   if (head.status == 503) out.append("Retry-After: 1\r\n");
   if (head.close) out.append("Connection: close\r\n");
-  if (!head.session.empty()) out.append("Mcp-Session-Id: ").append(head.session).append("\r\n");
-  if (!head.origin.empty())
-    out.append("Access-Control-Allow-Origin: ")
-        .append(head.origin)
-        .append(
-            "\r\nAccess-Control-Expose-Headers: Mcp-Session-Id, Retry-After, WWW-Authenticate\r\n"
-            "Vary: Origin\r\n");
   return out;
 }
 
-std::string with_body(const answer_head& head, std::string_view type, std::string_view body) {
+} // namespace
+
+std::string whole_response(const response_head& head, std::string_view type,
+                           std::string_view body) {
   std::string out = begin(head);
   out.reserve(out.size() + body.size() + 160);
   if (!type.empty()) out.append("Content-Type: ").append(type).append("\r\n");
@@ -83,44 +82,23 @@ std::string with_body(const answer_head& head, std::string_view type, std::strin
   return out.append("\r\n").append(head.to_head ? std::string_view() : body);
 }
 
-std::string framed(std::string text, framing f) {
-  if (f == framing::until_close) return text;
-  char size[16];
-  const auto [end, status] = std::to_chars(size, size + sizeof size, text.size(), 16);
-  return std::string(size, end).append("\r\n").append(text).append("\r\n");
-}
-
-} // namespace
-
-std::string json_answer(const answer_head& head, std::string_view json) {
-  return with_body(head, json.empty() ? "" : "application/json", json);
-}
-
-std::string refusal_answer(const answer_head& head, std::string_view reason) {
-  return json_answer(head, error_response({}, rpc_error::invalid_request, reason));
-}
-
-std::string health_answer(const answer_head& head) {
-  return with_body(head, "text/plain", "ok\n");
-}
-
-std::string event_stream_head(const answer_head& head, framing f) {
+std::string stream_head(const response_head& head, framing f) {
   std::string out = begin(head);
-  out.append("Content-Type: text/event-stream\r\nCache-Control: no-cache, no-transform\r\n"
-             "X-Accel-Buffering: no\r\n");
   if (f == framing::chunked) out.append("Transfer-Encoding: chunked\r\n");
   return out.append("\r\n");
 }
 
-std::string event_text(std::string_view line, framing f) {
-  if (line.empty()) return framed(":\n\n", f);
-  std::string text;
-  text.reserve(line.size() + 32);
-  return framed(text.append("event: message\ndata: ").append(line).append("\n\n"), f);
+std::string stream_piece(std::string_view bytes, framing f) {
+  if (f == framing::until_close) return std::string(bytes);
+  char size[16];
+  const auto [end, status] = std::to_chars(size, size + sizeof size, bytes.size(), 16);
+  std::string out;
+  out.reserve(bytes.size() + 16);
+  return out.append(size, end).append("\r\n").append(bytes).append("\r\n");
 }
 
-std::string_view event_stream_end(framing f) noexcept {
+std::string_view stream_end(framing f) noexcept {
   return f == framing::chunked ? "0\r\n\r\n" : "";
 }
 
-} // namespace paddock::mcp
+} // namespace paddock::http

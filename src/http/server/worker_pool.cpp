@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/http/call_pool.hpp"
+#include "http/server/worker_pool.hpp"
 
 #include "base/start_thread.hpp"
 
 #include <utility>
 
-namespace paddock::mcp {
+namespace paddock::http {
 
-bool call_pool::start() {
+bool worker_pool::start() {
   const std::lock_guard lock(guard_);
   return add_thread();
 }
 
-bool call_pool::add_thread() {
+bool worker_pool::add_thread() {
   std::thread t;
   if (!start_thread(t, [self = shared_from_this()] { self->work_until_finished(); })) return false;
   threads_.push_back(std::move(t));
   return true;
 }
 
-void call_pool::submit(job j) {
+void worker_pool::submit(std::unique_ptr<job> j) {
   const std::lock_guard lock(guard_);
   queue_.push_back(std::move(j));
-  // Without a new thread the call waits for one that exists.
+  // Without a new thread the job waits for one that exists.
   if (queue_.size() > idle_ && threads_.size() < threads_max_) (void)add_thread();
   wake_.notify_one();
 }
 
-void call_pool::work_until_finished() {
+void worker_pool::work_until_finished() {
   std::unique_lock lock(guard_);
   for (;;) {
     ++idle_;
     wake_.wait(lock, [&] { return finished_ || !queue_.empty(); });
     --idle_;
     if (finished_) return;
-    job j = std::move(queue_.front());
+    std::unique_ptr<job> j = std::move(queue_.front());
     queue_.pop_front();
     ++running_;
     lock.unlock();
-    j.from->talk->run(std::move(j.what), 0);
+    j->run();
     lock.lock();
     --running_; // before it is known to be done: whoever knows may stop the pool and count
     lock.unlock();
-    j.from->done();
-    j = {};
+    j->done();
+    j.reset();
     lock.lock();
   }
 }
 
-std::size_t call_pool::stop() {
+std::size_t worker_pool::stop() {
   std::vector<std::thread> threads;
   std::size_t left = 0;
   {
@@ -68,4 +68,4 @@ std::size_t call_pool::stop() {
   return left;
 }
 
-} // namespace paddock::mcp
+} // namespace paddock::http
