@@ -16,6 +16,7 @@
 #include <list>
 #include <mutex>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace paddock {
@@ -119,6 +120,7 @@ private:
   void add_all(entries_to_protect& found, int workspace, omissions& without);
   [[nodiscard]] std::set<std::string> mark_appeared(int workspace, entries_to_protect& found) const;
   void add_top(entries_to_protect& found) const;
+  void add_mark_of_top(entries_to_protect& found) const;
   void add_repository(entries_to_protect& found, const std::string& path,
                       const directory_index::directory& in) const;
   void add_git_directory(entries_to_protect& found, const std::string& path) const;
@@ -174,6 +176,21 @@ void workspace_watch::index::add_top(entries_to_protect& found) const {
     found.list.push_back(
         {mode == protection::hidden ? kind::hidden_name : kind::read_only_name, name, rule});
   }
+  add_mark_of_top(found);
+}
+
+/// Where git finds the repository of the top spoilt, it would take the top itself for one, and obey
+/// what is there: so the mark that is missing for that may not appear.
+void workspace_watch::index::add_mark_of_top(entries_to_protect& found) const {
+  const auto top = directories_.all().find("");
+  if (!std::ranges::any_of(names_, is_within_git) || top == directories_.all().end() ||
+      !has(top->second, git) || is_bare_repository("", top->second))
+    return;
+  if (!has(top->second, git_marks[0]))
+    found.list.push_back({kind::read_only_name, std::string(git_marks[0])});
+  else // any of the others would do
+    for (const std::string_view mark : std::span(git_marks).subspan(1))
+      found.list.push_back({kind::read_only_name, std::string(mark)});
 }
 
 void workspace_watch::index::add_git_directory(entries_to_protect& found,

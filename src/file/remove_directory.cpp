@@ -242,12 +242,14 @@ result<std::uint64_t> remove_tree(const place& top, const remove_options& option
 }
 
 result<removed> remove_directory(const root& root, std::string_view path, remove_options options) {
-  PADDOCK_TRY(place where, root.locate(path, final_link::keep));
+  const bool whole = options.recursive == recursion::yes;
+  PADDOCK_TRY(place where, root.locate(path, final_link::keep, parents::require,
+                                       whole ? purpose::remove_tree : purpose::change));
   if (!where.existing) return refuse(error_code::not_found, ENOENT);
   if (where.existing->kind != entry_kind::directory)
     return refuse(error_code::not_a_directory, ENOTDIR);
   PADDOCK_CHECK(check_writable(where));
-  if (options.recursive == recursion::no) {
+  if (!whole) {
     PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), AT_REMOVEDIR));
     return removed{std::move(where.path), 1};
   }

@@ -10,13 +10,17 @@ namespace paddock {
 /// A repository's own directory, or a file that leads to it.
 inline constexpr std::string_view git_directory = ".git";
 
-/// By which git tells a repository. `commondir` stands for a worktree's.
+/// By which git tells a repository: the first with one of the others. `commondir` stands for a
+/// worktree's.
 inline constexpr std::string_view git_marks[] = {"HEAD", "objects", "commondir"};
 
 /// Whether they make a repository of a directory; `has` tells which of them are there.
 template <class Has> bool is_git_repository(const Has& has) {
   return has("HEAD") && (has("objects") || has("commondir"));
 }
+
+/// What it runs programs by, or finds such by.
+inline constexpr const char* git_obeyed[] = {"config", "config.worktree", "hooks"};
 
 /// Where it keeps those of submodules and worktrees, within a repository.
 inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};

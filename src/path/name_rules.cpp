@@ -255,6 +255,42 @@ bool name_rules::is_moved_by_git(
   return false;
 }
 
+bool name_rules::is_removed_by_git(
+    std::string_view resolved,
+    const std::function<bool(std::string_view directory)>& is_repository) const {
+  if (!guards_git_) return false;
+  const auto parts = parts_of(resolved);
+  const auto up_to = [&](std::size_t at) { // the path that ends before that part
+    const auto begin = static_cast<std::size_t>(parts[at].data() - resolved.data());
+    return resolved.substr(0, begin == 0 ? 0 : begin - 1);
+  };
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    if (!is_one_of(parts[at], git_stores)) continue;
+    if ((at == 0 || !same_folded(parts[at - 1], repository)) && !is_repository(up_to(at))) continue;
+    // A name of a submodule may have slashes.
+    std::size_t within = at + 2;
+    while (within < parts.size() && !is_repository(up_to(within)))
+      ++within;
+    if (within >= parts.size()) return true;
+    at = within - 1;
+  }
+  return false;
+}
+
+bool name_rules::has_mark(
+    std::string_view resolved,
+    const std::function<bool(std::string_view directory, std::string_view mark)>& asked) const {
+  if (!guards_git_ || !could_be_of_repository(resolved)) return false;
+  for (const std::string_view part : parts_of(resolved)) {
+    if (same_folded(part, repository)) return false; // its name says what it is
+    const auto begin = static_cast<std::size_t>(part.data() - resolved.data());
+    for (const std::string_view mark : git_marks)
+      if (same_folded(part, mark) && asked(resolved.substr(0, begin == 0 ? 0 : begin - 1), mark))
+        return true;
+  }
+  return false;
+}
+
 /// `parts` begins where the rule is to begin.
 name_rules::match name_rules::match_at(const rule& asked, std::span<const std::string_view> parts) {
   const auto match_rest = [&](std::size_t from, std::size_t of_rule) -> match {

@@ -73,6 +73,16 @@ public:
   [[nodiscard]] bool
   is_moved_by_git(std::string_view resolved,
                   const std::function<bool(std::string_view directory)>& is_repository) const;
+  /// Whether the repository of a submodule or worktree, or the directory of some, is there or
+  /// above. What is within one of them is not. `is_repository` as in find_of_repository.
+  [[nodiscard]] bool
+  is_removed_by_git(std::string_view resolved,
+                    const std::function<bool(std::string_view directory)>& is_repository) const;
+  /// Whether `asked` says so of a part of the path by which git tells a repository, outside of any
+  /// `.git`: of the directory that it is in, and of its plain name.
+  [[nodiscard]] bool has_mark(
+      std::string_view resolved,
+      const std::function<bool(std::string_view directory, std::string_view mark)>& asked) const;
   /// What git would obey in a repository that is not called `.git`: a bare one, or one that a file
   /// `.git` names. `is_repository` is asked about a directory only where a part of the path has
   /// such a name. Returns the name of the rule, or null.

@@ -124,6 +124,17 @@ bool root::is_repository(std::string_view directory) const {
   return is_git_repository([&](const char* name) { return has(directory, name); });
 }
 
+/// Whether the last mark of a repository would be made, in a directory that has what git obeys in
+/// one: written in this order, no rule would have held that back.
+bool root::makes_repository(std::string_view resolved) const {
+  return rules_->has_mark(resolved, [&](std::string_view directory, std::string_view mark) {
+    if (is_repository(directory) ||
+        !is_git_repository([&](const char* name) { return mark == name || has(directory, name); }))
+      return false;
+    return std::ranges::any_of(git_obeyed, [&](const char* name) { return has(directory, name); });
+  });
+}
+
 result<void> root::check_movable(std::string_view from, std::string_view to,
                                  entry_kind kind) const {
   if (kind == entry_kind::file) return {};
@@ -145,14 +156,18 @@ result<void> root::check_movable(std::string_view from, std::string_view to,
 
 result<void> root::check_changeable(std::string_view resolved, purpose wanted) const {
   for (const auto& [path, rule] : read_only_) {
-    const bool above = wanted == purpose::change && is_or_is_beneath(path, resolved);
+    const bool above = wanted != purpose::make_directory && is_or_is_beneath(path, resolved);
     if (above || is_or_is_beneath(resolved, path)) return refused(rule);
   }
   const char* of_repository = rules_->find_of_repository(
       resolved, [&](std::string_view directory) { return is_repository(directory); });
   if (of_repository != nullptr) return refused(of_repository);
+  if (makes_repository(resolved)) return refused(git_own_name);
+  if (wanted == purpose::remove_tree &&
+      rules_->is_removed_by_git(resolved, [&](auto directory) { return is_repository(directory); }))
+    return refused(git_own_name);
   if (!rules_->could_concern(resolved)) return {};
-  if (wanted == purpose::change && rules_->is_directory_of_git(resolved))
+  if (wanted != purpose::make_directory && rules_->is_directory_of_git(resolved))
     return refused(git_own_name);
   const auto here = [&](std::string_view rest) {
     if (wanted == purpose::make_directory) return false;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "skill/import_policy.hpp"
 
+#include "path/git_names.hpp"
 #include "path/name_folding.hpp"
+#include "path/name_rules.hpp"
 #include "skill/index.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
@@ -71,6 +73,20 @@ public:
         });
   }
 
+  /// Fails where a folder, or all of it, is what git takes for a repository.
+  [[nodiscard]] result<void> check_repositories(const import_context& in) const {
+    for (const auto& [folded, known] : names_) {
+      const auto parent_end = folded.rfind('/');
+      const bool at_top = parent_end == std::string::npos;
+      if (folded.substr(at_top ? 0 : parent_end + 1) != "head") continue;
+      const std::string directory = at_top ? "" : folded.substr(0, parent_end + 1);
+      if (is_git_repository(
+              [&](const char* mark) { return names_.contains(directory + folded_name(mark)); }))
+        return in.refuse(import_refusal::repository, known.spelling);
+    }
+    return {};
+  }
+
 private:
   struct name {
     std::string spelling;
@@ -113,6 +129,18 @@ result<std::string> find_top(const std::vector<source_entry>& entries, const imp
   return *skills.begin();
 }
 
+/// What programs outside obey is nothing that a skill brings, wherever in it: somebody may open
+/// that folder with an editor.
+result<void> check_protected(const std::vector<source_entry>& entries, const import_context& in) {
+  PADDOCK_TRY(const auto rules, name_rules::make(usual_protected_names()));
+  const name_rules::look_up look{.holds_repository = [](std::string_view) { return true; },
+                                 .counts_above = [](std::string_view) { return false; }};
+  for (const auto& entry : entries)
+    if (rules.find_read_only(entry.path, look).how != name_rules::relation::none)
+      return in.refuse(import_refusal::protected_name, entry.path);
+  return {};
+}
+
 } // namespace
 
 result<void> check_entry_name(std::string_view path, const import_context& in) {
@@ -149,6 +177,8 @@ result<import_plan> plan_import(std::vector<source_entry> entries, const import_
   name_table names;
   for (const auto& entry : entries)
     PADDOCK_CHECK(names.add(entry, in));
+  PADDOCK_CHECK(names.check_repositories(in));
+  PADDOCK_CHECK(check_protected(entries, in));
 
   import_plan plan;
   PADDOCK_TRY(plan.top, find_top(entries, in));

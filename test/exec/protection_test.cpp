@@ -746,6 +746,29 @@ TEST_F(Protection, TheListCanBeChanged) {
   });
 }
 
+TEST_F(Protection, TheTopDoesNotBecomeARepositoryBesideItsOwn) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  const std::string attack =
+      "echo spoilt > .git/HEAD && mkdir -p objects refs hooks && echo 'ref: refs/heads/main' > HEAD"
+      " && git config -f config alias.evil '!touch ran'";
+  const auto obeys = [&] {
+    on_host("rm -f ran; git -c safe.directory='*' -c safe.bareRepository=all evil || true");
+    return tree_.exists("ws/ran");
+  };
+  on_host(std::string(git) + "init -q . && " + attack);
+  EXPECT_TRUE(obeys()); // the control: made by somebody outside
+  on_host("rm -rf ran objects refs hooks HEAD config; echo 'ref: refs/heads/main' > .git/HEAD");
+  const auto done = in_fence(attack);
+  EXPECT_EQ(done.exit_code, 0) << done.err.text();
+  ASSERT_EQ(done.moved_aside.size(), 1U);
+  EXPECT_EQ(done.moved_aside[0].path, "HEAD");
+  EXPECT_FALSE(obeys());
+  on_host("rm -rf objects refs hooks HEAD* config && echo x > HEAD");
+  EXPECT_EQ(in_fence("mkdir objects").moved_aside.size(), 1U); // the half that is missing then
+  on_host("rm -rf HEAD objects*");
+  EXPECT_EQ(in_fence("mkdir objects sub; echo x > sub/HEAD").moved_aside.size(), 0U);
+}
+
 TEST_F(Protection, PathsOfTheProgramItselfCannotBeReplaced) {
   put("build/tools/server");
   constexpr const char* attack[] = {"echo evil > build/tools/server", "rm build/tools/server",

@@ -126,12 +126,62 @@ TEST_P(protected_names_test, repositories_of_other_names_cannot_be_changed_eithe
     expect_of_changes(r, path, write_protected);
   EXPECT_EQ(before, test::describe_tree(canary.ws()));
   // The controls: the same names where there is no repository, and the rest of one.
-  for (const char* path : {"half/config", "half/hooks/x", "config", "hooks/x", "objects", "HEAD",
-                           "x.git/description", "x.git/objects/2", "x.git/refs/heads/config"})
+  for (const char* path :
+       {"half/config", "half/hooks/x", "objects", "HEAD", "plain/config", "plain/hooks/x",
+        "x.git/description", "x.git/objects/2", "x.git/refs/heads/config"})
     EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
   EXPECT_THAT(write_file(open({.protected_names = {}}), "x.git/config", "x"), IsOk());
   EXPECT_THAT(move_entry(r, "x.git", "y.git"), IsOk()); // it may go as a whole
   EXPECT_THAT(write_file(r, "y.git/config", "x"), IsError(write_protected));
+}
+
+TEST_P(protected_names_test, no_repository_is_put_together_around_what_git_obeys) {
+  for (const char* file : {"ws/a/config", "ws/a/HEAD", "ws/b/hooks/pre-commit", "ws/b/objects/1",
+                           "ws/c/config.worktree", "ws/c/HEAD", "ws/free/HEAD", "ws/data/config",
+                           "ws/data/objects/1", "ws/new/1"})
+    put(file);
+  const root r = open();
+  const std::string before = test::describe_tree(canary.ws());
+  for (const char* path : {"a/objects/1", "a/objects/deep/1", "a/OBJECTS/1", "b/HEAD", "b/head",
+                           "c/commondir", "a/objects", "data/HEAD"})
+    EXPECT_THAT(write_file(r, path, "x"), IsError(write_protected)) << path;
+  EXPECT_THAT(create_directory(r, "a/objects"), IsError(write_protected));
+  EXPECT_THAT(create_directory(r, "a/objects/pack"), IsError(write_protected));
+  EXPECT_THAT(move_entry(r, "f", "b/HEAD"), IsError(write_protected));
+  EXPECT_THAT(move_entry(r, "new", "a/objects"), IsError(write_protected));
+  EXPECT_EQ(before, test::describe_tree(canary.ws()));
+  // The controls: a mark that is not the last, one without anything to obey, and without the rules.
+  for (const char* path : {"data/objects/2", "free/objects/1", "a/HEAD", "plain/HEAD"})
+    EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
+  EXPECT_THAT(write_file(open({.protected_names = {}}), "b/HEAD", "x"), IsOk());
+}
+
+TEST_P(protected_names_test, the_repositories_of_submodules_are_removed_by_git) {
+  for (const char* file :
+       {"ws/.git/modules/m/HEAD", "ws/.git/modules/m/config", "ws/.git/modules/m/objects/1",
+        "ws/.git/modules/m/logs/1", "ws/.git/modules/a/b/HEAD", "ws/.git/modules/a/b/objects/1",
+        "ws/.git/modules/m/modules/n/HEAD", "ws/.git/modules/m/modules/n/objects/1",
+        "ws/.git/worktrees/w/HEAD", "ws/.git/worktrees/w/commondir", "ws/.git/logs/1",
+        "ws/x.git/HEAD", "ws/x.git/objects/1", "ws/x.git/modules/m/HEAD",
+        "ws/x.git/modules/m/objects/1", "ws/modules/m/f", "ws/.git/modules/m/modules/n/logs/1"})
+    put(file);
+  const root r = open();
+  const std::string before = test::describe_tree(canary.ws());
+  const auto removed = [](const root& in, const char* path) {
+    return remove_directory(in, path, {.recursive = recursion::yes});
+  };
+  for (const char* path :
+       {".git/modules/m", ".git/modules", ".git/modules/a", ".git/modules/a/b", ".git/worktrees/w",
+        ".git/worktrees", ".GIT/Modules/m", ".git/modules/m/modules/n", ".git/modules/m/modules",
+        "x.git/modules/m", "x.git/modules"})
+    EXPECT_THAT(removed(r, path), testing::Not(IsOk())) << path;
+  EXPECT_THAT(removed(r, ".git/modules/m"), IsError(write_protected));
+  EXPECT_EQ(before, test::describe_tree(canary.ws()));
+  // The controls: what is in one of them, what is called so elsewhere, and a repository as a whole.
+  for (const char* path : {".git/modules/m/modules/n/logs", ".git/modules/m/logs", ".git/logs",
+                           "modules", "x.git", "sub"})
+    EXPECT_THAT(removed(r, path), IsOk()) << path;
+  EXPECT_THAT(removed(open({.protected_names = {}}), ".git/modules/a"), IsOk());
 }
 
 TEST_P(protected_names_test, a_workspace_that_is_a_bare_repository_is_one) {

@@ -291,6 +291,19 @@ TEST_F(skill_import_test, a_folder_is_refused_for_what_is_in_it) {
          std::ofstream(d + "/readme") << "x";
        },
        duplicate},
+      {"a bare repository",
+       [](auto& d) {
+         std::filesystem::create_directories(d + "/data/objects");
+         std::ofstream(d + "/data/HEAD") << "ref: refs/heads/main";
+       },
+       repository},
+      {"tasks of an editor",
+       [](auto& d) {
+         std::filesystem::create_directories(d + "/data/.VSCode");
+         std::ofstream(d + "/data/.VSCode/tasks.json") << "{}";
+       },
+       protected_name},
+      {"a file of direnv", [](auto& d) { std::ofstream(d + "/.envrc") << "x"; }, protected_name},
       {"too deep",
        [](auto& d) {
          std::string deep = d;
@@ -317,6 +330,19 @@ TEST_F(skill_import_test, a_folder_is_refused_for_what_is_in_it) {
     EXPECT_EQ(test::describe_tree(t / "ws"), before) << what;
     std::filesystem::remove_all(source);
   }
+}
+
+TEST_F(skill_import_test, half_a_repository_and_what_git_leaves_out_arrive) {
+  const auto source = folder();
+  std::filesystem::create_directories(source + "/.git/objects");
+  std::ofstream(source + "/.git/HEAD") << "ref: refs/heads/main"; // of a clone: left out
+  std::filesystem::create_directories(source + "/data/objects");
+  std::ofstream(source + "/HEAD") << "x";
+  std::ofstream(source + "/config") << "x";
+  std::ofstream(source + "/vscode") << "x";
+  ASSERT_THAT(open_store().import(source, {.id = "made"}), IsOk());
+  EXPECT_TRUE(t.exists("ws/.agents/skills/made/config"));
+  EXPECT_FALSE(t.exists("ws/.agents/skills/made/.git"));
 }
 
 TEST_F(skill_import_test, sources_that_are_none) {

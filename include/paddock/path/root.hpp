@@ -115,8 +115,9 @@ enum class final_link : std::uint8_t {
 };
 
 /// What is to become of the entry that a path names: an ordinary directory that leads to protected
-/// entries may be made, but not be replaced, moved or deleted.
-enum class purpose : std::uint8_t { change, make_directory };
+/// entries may be made, but not be replaced, moved or deleted, and one with the repository of a
+/// submodule or worktree not be removed with all that is in it.
+enum class purpose : std::uint8_t { change, make_directory, remove_tree };
 
 /// Whether missing parent directories are made.
 enum class parents : std::uint8_t { require, create };
@@ -187,6 +188,7 @@ private:
   result<void> reserve(const root_options& options);
   [[nodiscard]] bool has(std::string_view directory, const char* name) const;
   [[nodiscard]] bool is_repository(std::string_view directory) const;
+  [[nodiscard]] bool makes_repository(std::string_view resolved) const;
   [[nodiscard]] bool leads_through(const file_status& object, std::string_view resolved) const;
   [[nodiscard]] result<opened> open_strictly(const std::string& path, access intent) const;
   [[nodiscard]] result<place> place_in(const std::string& parent, std::string_view name,

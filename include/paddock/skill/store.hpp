@@ -155,6 +155,8 @@ struct import_options {
   X(symlink, "symlink", unsupported_type, "there is a symbolic link; replace it by a copy of what it points to")                                                         \
   X(special, "special-file", not_regular, "there is a device, FIFO or socket; leave it out")                                                                             \
   X(type_mismatch, "type-mismatch", invalid_argument, "an entry calls itself a folder and a file; pack it again")                                                        \
+  X(repository, "repository", write_protected, "there is a Git repository that is not called .git, whose configuration git would obey; leave it out")                        \
+  X(protected_name, "protected-name", write_protected, "there is a name that editors, shells or agents obey; leave it out, or add it by hand after a look at it")          \
   X(encrypted, "encrypted", unsupported_type, "the archive is encrypted; pack it without a password")                                                                    \
   X(compression_method, "compression-method", unsupported_type, "the archive uses an unusual compression; pack it with deflate")                                         \
   X(multi_disk, "multi-disk", unsupported_type, "the archive is one part of several; join them first")                                                                   \
