@@ -4,6 +4,7 @@
 #include "exec/directory_index.hpp"
 #include "exec/repository_origins.hpp"
 #include "path/git_names.hpp"
+#include "path/name_folding.hpp"
 #include "path/name_rules.hpp"
 #include "sys/syscall.hpp"
 

@@ -1,101 +1,238 @@
 // SPDX-License-Identifier: MIT
 #include "path/name_folding.hpp"
 
-#include "path/name_folding_table.hpp"
-
+#include <paddock/base/detail/ascii.hpp>
 #include <paddock/base/detail/utf8.hpp>
+#include <paddock/base/detail/visible_text.hpp>
 
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace paddock {
 namespace {
 
-/// The code point of a complete sequence.
-char32_t decode(std::string_view sequence) {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<char32_t>(static_cast<unsigned char>(sequence[i]));
-  };
-  if (sequence.size() == 1) return byte(0);
-  char32_t point = byte(0) & (0x7FU >> sequence.size());
-  for (std::size_t i = 1; i < sequence.size(); ++i)
-    point = (point << 6U) | (byte(i) & 0x3FU);
-  return point;
+/// What characters beyond ASCII turn into.
+enum class becomes : std::uint8_t {
+  letters, ///< one to four, figures and dots behind the first among them
+  figures, ///< one to four of what is no letter
+  blanks,  ///< one to three dots or blanks
+};
+constexpr std::size_t letters_max = 4;
+constexpr std::size_t blanks_max = 3;
+
+/// Blocks in which characters have such a compatibility decomposition or case folding (Unicode, K
+/// of NFKC_Casefold), in order. A block may have others beside them.
+struct block {
+  char32_t first;
+  char32_t last;
+  becomes what;
+};
+constexpr block blocks[] = {
+    {0x00A0, 0x00A0, becomes::blanks},    {0x00AA, 0x00AA, becomes::letters},
+    {0x00B2, 0x00B3, becomes::figures},   {0x00B9, 0x00B9, becomes::figures},
+    {0x00BA, 0x00BA, becomes::letters},   {0x00DF, 0x00DF, becomes::letters},
+    {0x0132, 0x0133, becomes::letters},   {0x017F, 0x017F, becomes::letters},
+    {0x01C7, 0x01CC, becomes::letters},   {0x01F1, 0x01F3, becomes::letters},
+    {0x02B0, 0x02B8, becomes::letters},   {0x02E1, 0x02E3, becomes::letters},
+    {0x037E, 0x037E, becomes::figures},   {0x1D2C, 0x1D6A, becomes::letters},
+    {0x1D9C, 0x1DBF, becomes::letters},   {0x1E9E, 0x1E9E, becomes::letters},
+    {0x1FEF, 0x1FEF, becomes::figures},   {0x2000, 0x200A, becomes::blanks},
+    {0x2024, 0x2026, becomes::blanks},    {0x202F, 0x202F, becomes::blanks},
+    {0x203C, 0x203C, becomes::figures},   {0x2047, 0x2049, becomes::figures},
+    {0x205F, 0x205F, becomes::blanks},    {0x2070, 0x2070, becomes::figures},
+    {0x2071, 0x2071, becomes::letters},   {0x2074, 0x207E, becomes::figures},
+    {0x207F, 0x207F, becomes::letters},   {0x2080, 0x208E, becomes::figures},
+    {0x2090, 0x209C, becomes::letters},   {0x20A8, 0x20A8, becomes::letters},
+    {0x2100, 0x214F, becomes::letters},   {0x2160, 0x217F, becomes::letters},
+    {0x2460, 0x249B, becomes::figures},   {0x249C, 0x24B5, becomes::letters},
+    {0x24EA, 0x24EA, becomes::figures},   {0x2A74, 0x2A76, becomes::figures},
+    {0x2C7C, 0x2C7D, becomes::letters},   {0x3000, 0x3000, becomes::blanks},
+    {0x3250, 0x3250, becomes::letters},   {0x3251, 0x325F, becomes::figures},
+    {0x32B1, 0x32BF, becomes::figures},   {0x32CC, 0x32CF, becomes::letters},
+    {0x3371, 0x33DF, becomes::letters},   {0x33FF, 0x33FF, becomes::letters},
+    {0xA7F1, 0xA7F4, becomes::letters},   {0xFB00, 0xFB06, becomes::letters},
+    {0xFB29, 0xFB29, becomes::figures},   {0xFE10, 0xFE16, becomes::figures},
+    {0xFE19, 0xFE19, becomes::blanks},    {0xFE30, 0xFE30, becomes::blanks},
+    {0xFE33, 0xFE4F, becomes::figures},   {0xFE50, 0xFE50, becomes::figures},
+    {0xFE52, 0xFE52, becomes::blanks},    {0xFE54, 0xFE6B, becomes::figures},
+    {0x107A5, 0x107A5, becomes::letters}, {0x1CCF0, 0x1CCF9, becomes::figures},
+    {0x1F100, 0x1F10A, becomes::figures}, {0x1F110, 0x1F12E, becomes::letters},
+    {0x1F14A, 0x1F16C, becomes::letters}, {0x1F190, 0x1F190, becomes::letters},
+    {0x1FBF0, 0x1FBF9, becomes::figures},
+};
+
+/// Alphabets of which each letter turns into one, so that words written in them stay words. They
+/// may stand there several times.
+struct alphabet {
+  char32_t first;
+  char32_t last;
+  std::string_view letters;
+};
+constexpr std::string_view latin = "abcdefghijklmnopqrstuvwxyz";
+constexpr alphabet alphabets[] = {
+    {0x24B6, 0x24E9, latin},          {0x1CCD6, 0x1CCEF, latin}, {0x1D400, 0x1D6A3, latin},
+    {0x1D7CE, 0x1D7FF, "0123456789"}, {0x1F130, 0x1F149, latin},
+};
+constexpr char32_t full_width_first = 0xFF01; // '!', and so on to '~'
+constexpr char32_t full_width_last = 0xFF5E;
+
+/// A part of a name as a file system may see it.
+struct seen {
+  char byte = 0; ///< 0: any of what `what` says
+  becomes what = becomes::letters;
+};
+
+void add(std::vector<seen>& to, std::string_view sequence) {
+  const char32_t c = detail::code_point(sequence);
+  if (c < 0x80) return to.push_back({detail::ascii_lower(sequence.front())});
+  if (detail::is_hidden(c)) return;
+  if (c >= full_width_first && c <= full_width_last)
+    return to.push_back({detail::ascii_lower(static_cast<char>(c - full_width_first + '!'))});
+  if (const auto* a = detail::find_range(alphabets, c); a != nullptr)
+    return to.push_back({a->letters[(c - a->first) % a->letters.size()]});
+  if (const auto* b = detail::find_range(blocks, c); b != nullptr)
+    return to.push_back({0, b->what});
+  for (const char byte : sequence)
+    to.push_back({byte});
 }
 
-void encode(char32_t point, std::string& out) {
-  const auto put = [&](char32_t byte) {
-    out += static_cast<char>(static_cast<unsigned char>(byte));
+std::vector<seen> seen_of(std::string_view name) {
+  std::vector<seen> parts;
+  parts.reserve(name.size());
+  while (!name.empty()) {
+    const auto next = detail::first_sequence(name);
+    if (next.state == detail::utf8_state::complete)
+      add(parts, name.substr(0, next.size));
+    else
+      parts.push_back({name.front()});
+    name.remove_prefix(next.size);
+  }
+  return parts;
+}
+
+constexpr bool is_letter(char lower) {
+  return lower >= 'a' && lower <= 'z';
+}
+
+/// How many bytes at the beginning of `plain` may be what the character turned into.
+std::size_t most(becomes what, std::string_view plain) {
+  const auto fits = [&](std::size_t at) {
+    const char c = detail::ascii_lower(plain[at]);
+    const bool is_blank = c == '.' || c == ' ';
+    if (what == becomes::blanks) return is_blank;
+    return what == becomes::figures ? !is_letter(c) : at > 0 || !is_blank;
   };
-  if (point < 0x80) return put(point);
-  if (point < 0x800) {
-    put(0xC0U | (point >> 6U));
-  } else {
-    if (point < 0x10000) {
-      put(0xE0U | (point >> 12U));
-    } else {
-      put(0xF0U | (point >> 18U));
-      put(0x80U | ((point >> 12U) & 0x3FU));
+  const std::size_t limit = what == becomes::blanks ? blanks_max : letters_max;
+  std::size_t size = 0;
+  while (size < std::min(limit, plain.size()) && fits(size))
+    ++size;
+  return size;
+}
+
+/// Whether Windows cuts a name here: all to the end are dots and blanks, or a stream or, behind a
+/// backslash, another component follows them.
+bool is_cut(std::span<const seen> rest) {
+  const auto end = std::ranges::find_if_not(rest, [](const seen& each) {
+    return each.byte == 0 ? each.what == becomes::blanks : each.byte == '.' || each.byte == ' ';
+  });
+  return end == rest.end() || end->byte == ':' || end->byte == '\\';
+}
+
+enum class then : bool { cut, anything };
+
+/// All ways to read the name at once: `reached[n]` says that what was read so far may be the first
+/// n bytes of `plain`.
+bool matches(std::span<const seen> name, std::string_view plain, then rest) {
+  std::vector<bool> reached(plain.size() + 1);
+  reached[0] = true;
+  for (std::size_t at = 0;; ++at) {
+    if (reached[plain.size()] && (rest == then::anything || is_cut(name.subspan(at)))) return true;
+    if (at == name.size()) return false;
+    std::vector<bool> next(plain.size() + 1);
+    for (std::size_t n = 0; n < plain.size(); ++n) {
+      if (!reached[n]) continue;
+      if (name[at].byte != 0) {
+        if (detail::ascii_lower(plain[n]) == name[at].byte) next[n + 1] = true;
+        continue;
+      }
+      for (std::size_t size = most(name[at].what, plain.substr(n)); size > 0; --size)
+        next[n + size] = true;
     }
-    put(0x80U | ((point >> 6U) & 0x3FU));
+    if (std::ranges::find(next, true) == next.end()) return false;
+    reached = std::move(next);
   }
-  put(0x80U | (point & 0x3FU));
 }
 
-const decomposition* find_decomposition(char32_t point) {
-  const auto* found =
-      std::lower_bound(std::begin(decompositions), std::end(decompositions), point,
-                       [](const decomposition& d, char32_t p) { return d.composed < p; });
-  return found != std::end(decompositions) && found->composed == point ? found : nullptr;
+/// What of a name's part goes into a short one.
+std::string shortened(std::string_view part, std::size_t size_max) {
+  constexpr std::string_view replaced = "+,;=[]";
+  std::string out;
+  for (const char c : part)
+    if (c != '.' && c != ' ' && out.size() < size_max)
+      out += replaced.find(c) != replaced.npos ? '_' : c;
+  return out;
 }
 
-constexpr bool between(char32_t point, char32_t first, char32_t last) {
-  return point >= first && point <= last;
+constexpr std::size_t short_base_max = 8;
+constexpr std::size_t short_extension_max = 3;
+constexpr std::string_view decimal = "0123456789";
+
+/// Whether `stem`, with a mark and figures behind it, is short for a name with that base: its
+/// beginning, as far as there is room, or one or two letters and a checksum, of whatever.
+bool is_short_stem(std::string_view stem, std::size_t behind, std::string_view base) {
+  constexpr std::size_t checksum = 4;
+  constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
+  if (stem.size() + behind > short_base_max) return false;
+  if (stem.size() == base.size() || stem.size() + behind == short_base_max)
+    if (detail::equal_ignoring_ascii_case(stem, base.substr(0, stem.size()))) return true;
+  if (stem.size() <= checksum) return false;
+  const auto letters = stem.substr(0, stem.size() - checksum);
+  return letters.size() <= 2 &&
+         detail::equal_ignoring_ascii_case(letters, base.substr(0, letters.size())) &&
+         stem.find_first_not_of(hexadecimal, letters.size()) == std::string_view::npos;
 }
 
-/// Small letters of the alphabets whose capitals stand in rows of their own, and of those where
-/// capital and small letter alternate.
-char32_t small_letter(char32_t c) {
-  if (between(c, 'A', 'Z') || between(c, 0xC0, 0xDE)) return c == 0xD7 ? c : c + 0x20;
-  if (c == 0x1E9E) return 0xDF;
-  if (between(c, 0x391, 0x3A9)) return c + 0x20;
-  if (c == 0x3C2) return 0x3C3; // a sigma at the end of a word
-  if (between(c, 0x410, 0x42F)) return c + 0x20;
-  if (between(c, 0x400, 0x40F)) return c + 0x50;
-  const bool even_capitals = between(c, 0x100, 0x137) || between(c, 0x14A, 0x177) ||
-                             between(c, 0x460, 0x481) || between(c, 0x48A, 0x4BF) ||
-                             between(c, 0x4D0, 0x52F) || between(c, 0x1E00, 0x1EFF);
-  const bool odd_capitals =
-      between(c, 0x139, 0x148) || between(c, 0x179, 0x17E) || between(c, 0x4C1, 0x4CE);
-  if (even_capitals && c != 0x130 && c != 0x131) return c | 1U;
-  if (odd_capitals && c % 2 == 1) return c + 1;
-  return c;
+/// Whether it is the short name of `plain` on VFAT or NTFS: `GITMOD~1`, or `GI7EBA~1`.
+bool is_short_name(std::string_view name, std::string_view plain) {
+  const auto mark = name.find('~');
+  if (mark == std::string_view::npos || mark == 0) return false;
+  const auto end = std::min(name.find_first_not_of(decimal, mark + 1), name.size());
+  if (end == mark + 1) return false;
+  plain.remove_prefix(std::min(plain.find_first_not_of(". "), plain.size()));
+  const auto dot = std::min(plain.rfind('.'), plain.size());
+  const auto base = shortened(plain.substr(0, dot), short_base_max);
+  if (!is_short_stem(name.substr(0, mark), end - mark, base)) return false;
+  auto extension = shortened(plain.substr(dot), short_extension_max);
+  if (!extension.empty()) extension.insert(0, 1, '.');
+  const auto rest = name.substr(end);
+  return detail::equal_ignoring_ascii_case(rest.substr(0, extension.size()), extension) &&
+         is_cut(seen_of(rest.substr(std::min(extension.size(), rest.size()))));
 }
 
-void fold(char32_t point, std::string& out) {
-  if (const auto* d = find_decomposition(point)) {
-    fold(d->base, out); // which may be composed itself
-    encode(d->mark, out);
-    return;
-  }
-  encode(small_letter(point), out);
+/// Names that no file system takes for others, but for the case of their letters.
+bool is_usual(std::string_view name) {
+  return !name.ends_with('.') && std::ranges::all_of(name, [](char c) {
+    return is_letter(detail::ascii_lower(c)) || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  });
 }
 
 } // namespace
 
-std::string folded_name(std::string_view name) {
-  std::string out;
-  out.reserve(name.size());
-  while (!name.empty()) {
-    const auto next = detail::first_sequence(name);
-    if (next.state == detail::utf8_state::complete)
-      fold(decode(name.substr(0, next.size)), out);
-    else
-      out += name.front();
-    name.remove_prefix(next.size);
-  }
-  return out;
+bool same_folded(std::string_view name, std::string_view plain) {
+  if (detail::equal_ignoring_ascii_case(name, plain)) return true;
+  if (is_usual(name)) return false;
+  return matches(seen_of(name), plain, then::cut) || is_short_name(name, plain);
+}
+
+bool begins_folded(std::string_view name, std::string_view plain) {
+  if (detail::equal_ignoring_ascii_case(name.substr(0, plain.size()), plain)) return true;
+  return !is_usual(name) && matches(seen_of(name), plain, then::anything);
 }
 
 } // namespace paddock

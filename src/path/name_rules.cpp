@@ -2,56 +2,20 @@
 #include "path/name_rules.hpp"
 
 #include "path/git_names.hpp"
+#include "path/name_folding.hpp"
 
 #include <paddock/base/detail/ascii.hpp>
-#include <paddock/base/detail/utf8.hpp>
 #include <paddock/base/limits.hpp>
 #include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 #include <set>
 
 namespace paddock {
 namespace {
 
 constexpr std::string_view repository = git_directory;
-
-/// What a file system that folds case makes of a character that is not ASCII, where that is ASCII
-/// or nothing. Sequences of UTF-8.
-struct folded_sequence {
-  std::string_view sequence;
-  std::string_view becomes;
-};
-constexpr folded_sequence folded_sequences[] = {
-    {"\u017f", "s"},   {"\u212a", "k"},   {"\ufb00", "ff"}, {"\ufb01", "fi"}, {"\ufb02", "fl"},
-    {"\ufb03", "ffi"}, {"\ufb04", "ffl"}, {"\ufb05", "st"}, {"\ufb06", "st"}, {"\u00ad", ""},
-    {"\u034f", ""},    {"\u061c", ""},    {"\u115f", ""},   {"\u1160", ""},   {"\u17b4", ""},
-    {"\u17b5", ""},    {"\u3164", ""},    {"\ufeff", ""},   {"\uffa0", ""},
-};
-struct ignored_range {
-  std::string_view first;
-  std::string_view last;
-};
-constexpr ignored_range ignored_ranges[] = {
-    {"\u180b", "\u180f"},         {"\u200b", "\u200f"},         {"\u202a", "\u202e"},
-    {"\u2060", "\u206f"},         {"\ufe00", "\ufe0f"},         {"\ufff0", "\ufff8"},
-    {"\U0001bca0", "\U0001bca3"}, {"\U0001d173", "\U0001d17a"}, {"\U000e0000", "\U000e0fff"},
-};
-
-/// False when the sequence stays something else than ASCII.
-bool append_folded(std::string& out, std::string_view sequence) {
-  for (const auto& each : folded_sequences)
-    if (each.sequence == sequence) {
-      out += each.becomes;
-      return true;
-    }
-  return std::ranges::any_of(ignored_ranges, [&](const ignored_range& range) {
-    return sequence.size() == range.first.size() && sequence >= range.first &&
-           sequence <= range.last;
-  });
-}
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -128,42 +92,6 @@ bool is_valid(const protected_name& name) noexcept {
   return count == 1 || name.mode == protection::read_only;
 }
 
-namespace {
-
-/// Null: it stays something else than ASCII.
-std::optional<std::string> fold(std::string_view name) {
-  std::string folded;
-  for (std::string_view rest = name; !rest.empty();) {
-    const auto next = detail::first_sequence(rest);
-    if (next.state != detail::utf8_state::complete) return std::nullopt;
-    const auto sequence = rest.substr(0, next.size);
-    if (next.size == 1)
-      folded += sequence;
-    else if (!append_folded(folded, sequence))
-      return std::nullopt;
-    rest.remove_prefix(next.size);
-  }
-  while (folded.ends_with('.') || folded.ends_with(' '))
-    folded.pop_back();
-  return folded;
-}
-
-/// Also what was moved aside from there.
-bool is_or_was(std::string_view name, std::string_view hidden) {
-  const auto rest = name.size() > hidden.size() ? name.substr(hidden.size()) : std::string_view();
-  const bool was =
-      detail::equal_ignoring_ascii_case(rest.substr(0, moved_aside_mark.size()), moved_aside_mark);
-  return detail::equal_ignoring_ascii_case(name.substr(0, was ? hidden.size() : name.npos), hidden);
-}
-
-} // namespace
-
-bool same_folded(std::string_view name, std::string_view plain) {
-  if (detail::equal_ignoring_ascii_case(name, plain)) return true;
-  const auto folded = fold(name);
-  return folded && detail::equal_ignoring_ascii_case(*folded, plain);
-}
-
 result<name_rules> name_rules::make(std::span<const protected_name> names) {
   name_rules made;
   for (unsigned c = 0; c < made.table_.size(); ++c)
@@ -197,9 +125,9 @@ void name_rules::note_in_git(std::string_view part) {
 
 bool name_rules::is_hidden(std::string_view component) const {
   if (hidden_.empty() || !could_concern(component)) return false;
-  const auto folded = fold(component);
-  return std::ranges::any_of(hidden_, [&](const char* name) {
-    return is_or_was(component, name) || (folded && is_or_was(*folded, name));
+  return std::ranges::any_of(hidden_, [&](std::string_view name) {
+    return same_folded(component, name) ||
+           begins_folded(component, std::string(name).append(moved_aside_mark));
   });
 }
 

@@ -17,10 +17,6 @@
 
 namespace paddock {
 
-/// Whether two names are one for a file system that folds case, ignores what cannot be seen, and
-/// drops dots and blanks at the end. `plain` is ASCII.
-[[nodiscard]] bool same_folded(std::string_view name, std::string_view plain);
-
 /// Stands in the name of what a command made under a protected name, and what was moved aside from
 /// there.
 inline constexpr std::string_view moved_aside_mark = ".made-by-command-";

@@ -2,9 +2,9 @@
 #include "skill/import_policy.hpp"
 
 #include "path/git_names.hpp"
-#include "path/name_folding.hpp"
 #include "path/name_rules.hpp"
 #include "skill/index.hpp"
+#include "skill/name_collision.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
 

@@ -66,7 +66,7 @@ CONSTANTS_ONLY = {"<dirent.h>", "<fcntl.h>", "<linux/audit.h>", "<linux/filter.h
                   "<linux/openat2.h>", "<linux/seccomp.h>", "<poll.h>", "<signal.h>", "<sys/socket.h>", "<sys/stat.h>",
                   "<sys/syscall.h>", "<sys/uio.h>", "<sys/wait.h>"}
 # Libraries that look like the C library's headers and make no system calls of their own.
-LIBRARIES = {"<emmintrin.h>", "<yaml.h>", "<zip.h>"}
+LIBRARIES = {"<emmintrin.h>", "<utf8proc.h>", "<yaml.h>", "<zip.h>"}
 FORBIDDEN_IN_PUBLIC = re.compile(r"<(?:filesystem|iostream|regex|simdjson.*|gsl/(?!assert>).*|.*\.h)>")
 # A call through the global namespace: how system calls are written.
 GLOBAL_CALL = re.compile(r"(?<![\w>:])::(?!new\b|operator\b)([a-z_]\w*)\s*\(")

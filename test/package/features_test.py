@@ -15,6 +15,7 @@ OPTIONS = ["--buildtype=plain", "-Dtests=disabled", "-Dbench=disabled", "-Ddocs=
 FEATURES = {
     "yaml": ("full YAML", "libyaml"),
     "zip": ("zip import", "libzip"),
+    "unicode": ("collisions of names", "utf8proc"),
     "http": ("HTTP client", "libcurl"),
     "page": ("page for skills", "cpp-httplib and OpenSSL"),
     "toml": ("TOML configuration", "toml++"),
@@ -80,7 +81,7 @@ class Features(unittest.TestCase):
         self.assertEqual(set(self.summary(**without("cpp-httplib", path))), {"page for skills"})
 
     def test_all_are_missing(self):
-        optional = ("yaml", "zip", "http", "page", "toml")
+        optional = ("yaml", "zip", "unicode", "http", "page", "toml")
         missing = self.summary(*(f"-D{option}=disabled" for option in optional))
         self.assertEqual(set(missing), {FEATURES[option][0] for option in optional})
         self.try_it()

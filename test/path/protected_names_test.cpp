@@ -71,6 +71,20 @@ void expect_of_changes(const root& r, const std::string& path, error_code want) 
   EXPECT_THAT(remove_directory(r, path, {.recursive = recursion::yes}), IsError(want));
 }
 
+TEST_P(protected_names_test, other_spellings_that_a_file_system_takes_for_them) {
+  const root r = open();
+  const std::string before = test::describe_tree(canary.ws());
+  for (const char* path :
+       {"ENVRC~1", "sub/ENVRC~2", ".envrc:x", ".envrc\\x", ".envrc. ", "\uff0eenvrc",
+        ".en\u200dvrc", "GIT~1/config", ".\uff47it/hooks/new", ".git /config", "GITMOD~1"})
+    expect_of_changes(r, path, write_protected);
+  for (const char* path : {"PERSTA~1", ".perstack ", ".PER\u017ftack.made-by-command-1"})
+    EXPECT_THAT(read_file(r, path), IsError(protected_entry)) << path;
+  EXPECT_EQ(test::describe_tree(canary.ws()), before);
+  for (const char* path : {"ENVRC~", "a~1", "\u2460", "\uff21\uff22"})
+    EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
+}
+
 TEST_P(protected_names_test, what_programs_outside_obey_cannot_be_changed) {
   const root r = open();
   const std::string before = test::describe_tree(canary.ws());

@@ -12,9 +12,11 @@
 ///   worktrees below `.git/modules` and `.git/worktrees`;
 /// - any other read-only one at the top of the workspace and beside every `.git`.
 ///
-/// Names are compared without ASCII case and as file systems do that fold case. A read-only name
-/// that does not exist yet cannot be made either. A directory that holds a protected name at the
-/// top can be neither moved nor deleted; a repository further down as a whole can.
+/// Names are compared as file systems do that fold case or normalise, ignore characters that cannot
+/// be seen, or know names by short ones (`GIT~1`): whatever leads to ASCII. Beyond ASCII a name of
+/// the list counts as it is written. A read-only name that does not exist yet cannot be made
+/// either. A directory that holds a protected name at the top can be neither moved nor deleted; a
+/// repository further down as a whole can.
 ///
 /// Thread-safety: plain values.
 

@@ -6,8 +6,8 @@
 
 TABLE has a line per archive: file name, wire name of the refusal or "ok", for accepted ones the id. Beside an
 accepted archive stands NAME.tree: what Python's zipfile reads from it, one "mode size crc path" per file, as it has
-to arrive on disk. `unzip -t` has to accept it as well, where it is installed. Also makes folding.tsv: for letters
-of some alphabets, the code point and what Unicode folds it to.
+to arrive on disk. `unzip -t` has to accept it as well, where it is installed. Also makes folding.tsv: each code
+point and, in hexadecimal digits, the UTF-8 that Unicode folds it to.
 """
 import io
 import os
@@ -28,6 +28,17 @@ SKILL = b"---\nname: demo\ndescription: A skill for tests.\n---\n\nBody.\n"
 STORED, DEFLATED = 0, 8
 UTF8_NAME = 0x800
 IGNORED = ("__MACOSX", ".DS_Store", ".git")
+
+
+# One name for a file system that folds case or normalises, two for others.
+COLLISIONS = (
+    ("sharp-s", "straße", "STRASSE"), ("capital-sharp-s", "ẞ", "ß"), ("ligature", "ﬁle", "FILE"), ("long-s", "ſ", "S"),
+    ("kelvin", "\u212a", "k"), ("angstrom", "\u212b", "å"), ("ohm", "\u2126", "ω"), ("final-sigma", "ς", "Σ"), ("beta", "ϐ", "Β"),
+    ("armenian", "Ա", "ա"), ("armenian-ligature", "և", "ԵՒ"), ("georgian", "Ა", "ა"), ("cherokee", "Ꭰ", "ꭰ"), ("deseret", "𐐀", "𐐨"),
+    ("hangul", "가", "\u1100\u1161"), ("devanagari", "\u0958", "\u0915\u093c"), ("kana", "が", "か\u3099"), ("cjk", "\uf900", "豈"),
+    ("order-of-marks", "a\u0323\u0307", "a\u0307\u0323"), ("iota-below", "ᾳ\u0301", "α\u0301\u0345"), ("dotted-i", "İ", "i\u0307"),
+    ("full-width", "Ａ", "ａ"), ("circled", "Ⓐ", "ⓐ"), ("joiner", "a\u200db", "ab"), ("byte-order-mark", "\ufeffa", "a"),
+)
 
 
 class Entry:
@@ -220,7 +231,7 @@ def accepted():
     yield "depth-16.zip", "depth-16", skill("/".join("d" * 15) + "/f")
     yield "name-255.zip", "name-255", skill("n" * 255)
     yield "entries-2000.zip", "entries-2000", skill(*(f"d/{i}" for i in range(1999)))
-    yield "near-names.zip", "near-names", skill("e", "é", "a.txt", "a-txt", "ss", "ß")
+    yield "near-names.zip", "near-names", skill("e", "é", "a.txt", "a-txt", "2", "²", "fi", "ｆｉ")
     yield "My skill (1).zip", "My skill (1)", skill()
     yield "..hidden..zip", "hidden", skill()
     main_file, other = Entry("SKILL.md", SKILL), Entry("x", b"x" * 50)
@@ -332,6 +343,8 @@ def refused_names():
     yield "case-of-folder.zip", "duplicate", skill("Docs/a", "docs/b")
     yield "case-cyrillic.zip", "duplicate", skill("Мой", "мой")
     yield "composed.zip", "duplicate", skill("é", "e\u0301")
+    for name, one, other in COLLISIONS:
+        yield f"unicode-{name}.zip", "duplicate", skill(one, other)
     yield "composed-and-case.zip", "duplicate", skill("É/x", "e\u0301/y")
     yield "file-and-folder.zip", "file-and-directory", skill("a", "a/b")
     yield "folder-and-file.zip", "file-and-directory", skill("a/b", "a")
@@ -461,15 +474,22 @@ def check_readings(directory, names):
     (directory / "readings.txt").write_text("".join(f"{name}\n" for name in apart))
 
 
+def is_ignorable(point):
+    """Default_Ignorable_Code_Point, for the characters that Python's tables have."""
+    letter = chr(point)
+    drawn = range(0x600, 0x606), range(0x890, 0x892), range(0xFFF9, 0xFFFC), range(0x13430, 0x13456), (0x6DD, 0x70F, 0x8E2, 0x110BD, 0x110CD)
+    others = range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0)
+    return unicodedata.category(letter) == "Cf" and not any(point in each for each in drawn) or any(point in each for each in others)
+
+
 def folding():
-    for point in (*range(0x41, 0x5B), *range(0xC0, 0x180), *range(0x386, 0x3CF), *range(0x400, 0x482),
-                  *range(0x48A, 0x530), *range(0x1E00, 0x1E96), *range(0x1EA0, 0x1F00)):
+    """Of each character that Unicode has: what it folds to, for a canonical caseless match (definition D145)."""
+    for point in range(0x110000):
         letter = chr(point)
+        if unicodedata.category(letter) in ("Cn", "Cs", "Co"):
+            continue
         folded = unicodedata.normalize("NFD", unicodedata.normalize("NFD", letter).casefold())
-        # Foldings into several letters (sharp s) and of compatibility letters are not attempted.
-        if unicodedata.category(letter)[0] == "L" and len(unicodedata.normalize("NFC", folded)) == 1 \
-                and not unicodedata.decomposition(letter).startswith("<") and point not in (0x17F, 0x3D0, 0x4C0, 0x4CF):
-            yield f"{point:x}\t{unicodedata.normalize('NFC', folded)}\n"
+        yield f"{point:x}\t{'' if is_ignorable(point) else folded.encode().hex()}\n"
 
 
 def main(directory, table):

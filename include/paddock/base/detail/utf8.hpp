@@ -50,6 +50,18 @@ struct utf8_sequence {
   return {utf8_state::complete, 4};
 }
 
+/// The code point of a complete sequence.
+[[nodiscard]] constexpr char32_t code_point(std::string_view sequence) noexcept {
+  const auto byte = [sequence](std::size_t i) {
+    return static_cast<char32_t>(static_cast<unsigned char>(sequence[i]));
+  };
+  if (sequence.size() == 1) return byte(0);
+  char32_t code = byte(0) & (0x7FU >> sequence.size());
+  for (std::size_t i = 1; i < sequence.size(); ++i)
+    code = code << 6U | (byte(i) & 0x3FU);
+  return code;
+}
+
 /// Offset of the first byte that is not part of a complete, valid code point; size() when there is
 /// none.
 [[nodiscard]] inline std::size_t first_invalid_utf8(std::string_view text) noexcept {

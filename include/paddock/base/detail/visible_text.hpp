@@ -226,17 +226,7 @@ private:
     const utf8_sequence found = first_sequence(text);
     const std::string_view bytes = text.substr(0, found.size);
     if (found.state != utf8_state::complete) return {.bytes = bytes};
-    const auto byte = [bytes](std::size_t i) {
-      return static_cast<char32_t>(static_cast<unsigned char>(bytes[i]));
-    };
-    char32_t code = byte(0);
-    if (bytes.size() == 2) code = (code & 0x1FU) << 6U | (byte(1) & 0x3FU);
-    if (bytes.size() == 3)
-      code = (code & 0x0FU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
-    if (bytes.size() == 4)
-      code = (code & 0x07U) << 18U | (byte(1) & 0x3FU) << 12U | (byte(2) & 0x3FU) << 6U |
-             (byte(3) & 0x3FU);
-    return {.bytes = bytes, .code = code, .is_valid = true};
+    return {.bytes = bytes, .code = code_point(bytes), .is_valid = true};
   }
 
   std::string_view rest_;
