@@ -2,6 +2,7 @@
 #include "mcp/client/http/transfer/http_loop.hpp"
 
 #include "base/start_thread.hpp"
+#include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>
@@ -21,13 +22,15 @@ bool is_curl_ready() {
 
 } // namespace
 
-http_loop::http_loop(http_origin server, multi_handle multi)
-    : multi_(std::move(multi)), server_(std::move(server)) {}
+http_loop::http_loop(http_origin server, multi_handle multi, file_descriptor wake)
+    : wake_(std::move(wake)), multi_(std::move(multi)), server_(std::move(server)) {}
 
 result<std::unique_ptr<http_loop>> http_loop::start(http_origin server) {
   multi_handle multi(is_curl_ready() ? curl_multi_init() : nullptr);
   if (!multi) return error{error_code::io, 0, "curl"};
-  std::unique_ptr<http_loop> loop(new http_loop(std::move(server), std::move(multi)));
+  PADDOCK_TRY(auto wake, sys::eventfd());
+  std::unique_ptr<http_loop> loop(
+      new http_loop(std::move(server), std::move(multi), std::move(wake)));
   if (!start_thread(loop->thread_, [l = loop.get()] { l->run(); }))
     return error{error_code::too_many, 0, "thread"};
   return loop;
@@ -41,14 +44,14 @@ void http_loop::post(task t) {
   const std::lock_guard lock(guard_);
   if (stopping_) return;
   inbox_.push_back(std::move(t));
-  curl_multi_wakeup(multi_.get());
+  if (inbox_.size() == 1) sys::raise_event(wake_.get()); // who posted the others has done so
 }
 
 void http_loop::stop() noexcept {
   {
     const std::lock_guard lock(guard_);
     stopping_ = true;
-    curl_multi_wakeup(multi_.get());
+    sys::raise_event(wake_.get());
   }
   if (thread_.joinable()) thread_.join();
 }
@@ -172,10 +175,16 @@ void http_loop::hang_up(std::int64_t now_ms) {
   idle_since_ms_ = -1;
   multi_handle fresh(curl_multi_init());
   if (!fresh) return;
-  const std::lock_guard lock(guard_);
-  if (!inbox_.empty() || stopping_) return; // the old one knows that it has been woken
   is_used_ = false;
   multi_.swap(fresh);
+}
+
+/// An event of our own costs fewer system calls than curl_multi_wakeup.
+void http_loop::wait(std::int64_t at_most_ms) {
+  curl_waitfd woken{.fd = wake_.get(), .events = CURL_WAIT_POLLIN, .revents = 0};
+  // Fails only without memory; the next round tries again.
+  (void)curl_multi_poll(multi_.get(), &woken, 1, static_cast<int>(at_most_ms), nullptr);
+  if (woken.revents != 0) sys::clear_event(wake_.get());
 }
 
 void http_loop::run() {
@@ -191,8 +200,7 @@ void http_loop::run() {
     const std::int64_t now_ms = sys::monotonic_ms();
     end_transfers(now_ms);
     hang_up(now_ms);
-    // Fails only without memory; the next round tries again.
-    (void)curl_multi_poll(multi_.get(), nullptr, 0, static_cast<int>(wait_ms(now_ms)), nullptr);
+    wait(wait_ms(now_ms));
   }
   for (std::size_t i = 0; i < begun_; ++i)
     curl_multi_remove_handle(multi_.get(), transfers_[i]->handle());

@@ -6,6 +6,8 @@
 
 #include "mcp/client/http/transfer/http_transfer.hpp"
 
+#include <paddock/base/file_descriptor.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,7 +49,7 @@ private:
   };
   using multi_handle = std::unique_ptr<CURLM, freed>;
 
-  http_loop(http_origin server, multi_handle multi);
+  http_loop(http_origin server, multi_handle multi, file_descriptor wake);
   void run();
   void run_tasks();
   void run_timers(std::int64_t now_ms);
@@ -55,6 +57,7 @@ private:
   void transfer();
   void end_transfers(std::int64_t now_ms);
   void hang_up(std::int64_t now_ms);
+  void wait(std::int64_t at_most_ms);
   [[nodiscard]] std::int64_t wait_ms(std::int64_t now_ms) const;
   [[nodiscard]] http_transfer* find(std::uint64_t number) const;
 
@@ -68,9 +71,10 @@ private:
   std::mutex guard_;
   std::vector<task> inbox_; // under guard_
   bool stopping_ = false;   // under guard_
-  multi_handle multi_;      // replaced under guard_
+  const file_descriptor wake_;
 
   // Of the loop's thread.
+  multi_handle multi_;
   http_origin server_;
   std::vector<std::unique_ptr<http_transfer>> transfers_;
   std::size_t begun_ = 0; ///< so many of them, from the front, are libcurl's

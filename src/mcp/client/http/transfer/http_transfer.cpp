@@ -37,8 +37,8 @@ constexpr meaning meanings[] = {
      false},
     {CURLE_PROXY, error_code::io, "the proxy does not lead to the server: ", true},
     {CURLE_GOT_NOTHING, error_code::io, "the connection ended without an answer", false},
-    // What may have been received once is not sent again.
-    {CURLE_SEND_FAIL_REWIND, error_code::io, "the connection ended without an answer", false},
+    // What may have been received once is not sent again (`is_sent_again`).
+    {CURLE_ABORTED_BY_CALLBACK, error_code::io, "the connection ended without an answer", false},
     {CURLE_PARTIAL_FILE, error_code::io, "the connection ended in the middle of the answer", false},
     {CURLE_UNSUPPORTED_PROTOCOL, error_code::io, "the answer is not HTTP", false},
     // A line of the head that goes on and on, to libcurl before 8.6 and after.
@@ -109,8 +109,9 @@ bool http_transfer::set_up_request() {
   bool good = curl_easy_setopt(h, CURLOPT_URL, address.c_str()) == CURLE_OK &&
               curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK &&
               curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get()) == CURLE_OK;
-  if (method == "POST")
+  if (method == "POST") // a body that is given at once travels with the head, in one packet
     good = good && curl_easy_setopt(h, CURLOPT_POST, 1L) == CURLE_OK &&
+           curl_easy_setopt(h, CURLOPT_POSTFIELDS, request_.body.c_str()) == CURLE_OK &&
            curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE,
                             static_cast<curl_off_t>(request_.body.size())) == CURLE_OK;
   else
@@ -163,14 +164,11 @@ bool http_transfer::set_up_connection() {
 bool http_transfer::set_up_callbacks() {
   CURL* const h = handle_.get();
   for (const CURLoption option :
-       {CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
-        CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA, CURLOPT_PRIVATE})
+       {CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA})
     if (curl_easy_setopt(h, option, this) != CURLE_OK) return false;
   return curl_easy_setopt(h, CURLOPT_ERRORBUFFER, problem_) == CURLE_OK &&
          curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &on_header) == CURLE_OK &&
          curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &on_body) == CURLE_OK &&
-         curl_easy_setopt(h, CURLOPT_READFUNCTION, &give_body) == CURLE_OK &&
-         curl_easy_setopt(h, CURLOPT_SEEKFUNCTION, &go_back) == CURLE_OK &&
          curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, &open_socket) == CURLE_OK &&
          curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &on_connected) == CURLE_OK;
 }
@@ -201,19 +199,6 @@ std::size_t http_transfer::on_body(char* bytes, std::size_t, std::size_t n, void
   return CURL_WRITEFUNC_ERROR;
 }
 
-std::size_t http_transfer::give_body(char* to, std::size_t size, std::size_t n, void* self) {
-  auto& t = *static_cast<http_transfer*>(self);
-  const std::size_t given = t.request_.body.copy(to, size * n, t.body_sent_);
-  t.body_sent_ += given;
-  return given;
-}
-
-/// To send a body once more, on another connection, when one that was used before ends without an
-/// answer. The server may have done what it was asked.
-int http_transfer::go_back(void*, curl_off_t, int) {
-  return CURL_SEEKFUNC_FAIL;
-}
-
 curl_socket_t http_transfer::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
   auto& t = *static_cast<http_transfer*>(self);
   if (const std::size_t bytes = sys::unmap(address->addr); bytes != 0) {
@@ -236,11 +221,19 @@ curl_socket_t http_transfer::open_socket(void* self, curlsocktype, curl_sockaddr
 
 int http_transfer::on_connected(void* self, char* address, char*, int, int) {
   auto& t = *static_cast<http_transfer*>(self);
-  if (t.is_over_) return CURL_PREREQFUNC_ABORT;
+  if (t.is_over_ || t.is_sent_again()) return CURL_PREREQFUNC_ABORT;
   t.is_connected_ = true;
   t.prefer(address);
   t.exchange_->on_connected();
   return CURL_PREREQFUNC_OK;
+}
+
+/// Whether libcurl is about to send once more, on another connection, what was sent on one that had
+/// been used before and ended without an answer. The server may have done what it was asked.
+bool http_transfer::is_sent_again() const {
+  long sent_bytes = 0;
+  (void)curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
+  return sent_bytes != 0 && request_.method == "POST";
 }
 
 /// The address that answered is the first one to try from here on.

@@ -104,13 +104,12 @@ private:
   [[nodiscard]] bool set_up_connection();
   [[nodiscard]] bool set_up_callbacks();
   [[nodiscard]] http_failure failure_of(CURLcode code) const;
+  [[nodiscard]] bool is_sent_again() const;
   void prefer(std::string_view address);
 
   // --- called by libcurl
   static std::size_t on_header(char* bytes, std::size_t size, std::size_t n, void* self);
   static std::size_t on_body(char* bytes, std::size_t size, std::size_t n, void* self);
-  static std::size_t give_body(char* to, std::size_t size, std::size_t n, void* self);
-  static int go_back(void* self, curl_off_t offset, int origin);
   static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
   static int on_connected(void* self, char* address, char* own_address, int port, int own_port);
 
@@ -118,7 +117,6 @@ private:
   const std::uint64_t number_;
   const http_request request_;
   const std::unique_ptr<http_exchange> exchange_;
-  std::size_t body_sent_ = 0;
   http_head_reader reader_;
   std::string denied_; ///< why an address was not connected to
   bool is_connected_ = false;
