@@ -12,6 +12,7 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t spares_max = 4;
 constexpr error timed_out{error_code::timed_out, 0, "http"};
 
 /// libcurl wants this once, before anything else. Nothing undoes it: others may use it, too.
@@ -60,8 +61,15 @@ void http_loop::stop() noexcept {
 std::uint64_t http_loop::exchange(http_request request, std::unique_ptr<http_exchange> receiver) {
   const std::uint64_t number = ++last_number_;
   const std::int64_t timeout_ms = request.timeout_ms;
-  const auto& made = transfers_.emplace_back(
-      std::make_unique<http_transfer>(server_, number, std::move(request), std::move(receiver)));
+  curl_handle handle;
+  if (spare_.empty()) {
+    handle.reset(curl_easy_init());
+  } else {
+    handle = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  const auto& made = transfers_.emplace_back(std::make_unique<http_transfer>(
+      server_, number, std::move(request), std::move(receiver), std::move(handle)));
   if (timeout_ms != 0) made->deadline_ms = sys::monotonic_ms() + timeout_ms;
   return number;
 }
@@ -155,7 +163,9 @@ void http_loop::end_transfers(std::int64_t now_ms) {
     auto& t = transfers_[i];
     if (t->is_over()) {
       if (i < begun_) curl_multi_remove_handle(multi_.get(), t->handle());
+      curl_handle handle = t->take_handle();
       t.reset();
+      if (handle && spare_.size() < spares_max) spare_.push_back(std::move(handle));
     } else if (i < begun_) {
       ++kept;
     }
@@ -177,6 +187,7 @@ void http_loop::hang_up(std::int64_t now_ms) {
   if (!fresh) return;
   is_used_ = false;
   multi_.swap(fresh);
+  spare_.clear();
 }
 
 /// An event of our own costs fewer system calls than curl_multi_wakeup.

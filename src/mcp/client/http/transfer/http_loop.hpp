@@ -78,6 +78,7 @@ private:
   http_origin server_;
   std::vector<std::unique_ptr<http_transfer>> transfers_;
   std::size_t begun_ = 0; ///< so many of them, from the front, are libcurl's
+  std::vector<curl_handle> spare_;
   std::vector<timer> timers_;
   std::uint64_t last_number_ = 0;
   bool is_used_ = false;            ///< there may be connections

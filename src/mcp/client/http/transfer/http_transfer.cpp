@@ -83,10 +83,15 @@ std::string resolved(const http_origin& origin) {
 } // namespace
 
 http_transfer::http_transfer(http_origin& origin, std::uint64_t number, http_request request,
-                             std::unique_ptr<http_exchange> exchange)
+                             std::unique_ptr<http_exchange> exchange, curl_handle handle)
     : deadline_ms(std::numeric_limits<std::int64_t>::max()), origin_(origin), number_(number),
       request_(std::move(request)), exchange_(std::move(exchange)),
-      reader_(origin.to.scheme == url_scheme::https), handle_(curl_easy_init()) {}
+      reader_(origin.to.scheme == url_scheme::https), handle_(std::move(handle)) {}
+
+curl_handle http_transfer::take_handle() noexcept {
+  if (handle_) curl_easy_reset(handle_.get());
+  return std::move(handle_);
+}
 
 bool http_transfer::set_up() {
   return handle_ && set_up_request() && set_up_connection() && set_up_callbacks();

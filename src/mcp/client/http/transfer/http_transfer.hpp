@@ -70,17 +70,26 @@ struct http_origin {
   std::string authorities_directory;
 };
 
+struct curl_freed {
+  void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
+  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+/// What libcurl keeps of one request. It is large, and can be used for another one.
+using curl_handle = std::unique_ptr<CURL, curl_freed>;
+
 class http_transfer {
 public:
-  /// `origin` must outlive it.
+  /// `origin` must outlive it. `handle` has no options set.
   http_transfer(http_origin& origin, std::uint64_t number, http_request request,
-                std::unique_ptr<http_exchange> exchange);
+                std::unique_ptr<http_exchange> exchange, curl_handle handle);
   http_transfer(const http_transfer&) = delete;
   http_transfer& operator=(const http_transfer&) = delete;
 
   /// Has to be called before libcurl gets the handle; false without memory.
   [[nodiscard]] bool set_up();
   [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
+  /// The transfer is over for libcurl, too; only the destructor may follow.
+  [[nodiscard]] curl_handle take_handle() noexcept;
   /// 0 once nobody wants the answer any more.
   [[nodiscard]] std::uint64_t number() const noexcept { return is_over_ ? 0 : number_; }
   /// Nothing is called any more. The exchange lives on: one of its members may be running.
@@ -94,11 +103,7 @@ public:
   std::int64_t deadline_ms; ///< of the loop
 
 private:
-  struct freed {
-    void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
-    void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
-  };
-  using text_list = std::unique_ptr<curl_slist, freed>;
+  using text_list = std::unique_ptr<curl_slist, curl_freed>;
 
   [[nodiscard]] bool set_up_request();
   [[nodiscard]] bool set_up_connection();
@@ -125,7 +130,7 @@ private:
 
   text_list headers_;
   text_list addresses_;
-  std::unique_ptr<CURL, freed> handle_; // last: it uses all of the above
+  curl_handle handle_; // last: it uses all of the above
 };
 
 } // namespace paddock::mcp
