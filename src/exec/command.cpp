@@ -234,7 +234,7 @@ void command_run::note_confinement(const sys::exec_confined& told) {
   }
   if (row.applied && row.missing.empty() && told.unheld != 0)
     row.missing = "more repositories than this process may have files open (ulimit -n): what "
-                  "appears in one of the others is not found where the command has moved it";
+                  "appears in one of the others is not found once the command has moved that one";
 }
 
 void command_run::apply(const sys::exec_appeared& told) {

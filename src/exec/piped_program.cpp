@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/piped_program.hpp"
 
+#include "base/later.hpp"
 #include "exec/search_path.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
@@ -224,7 +225,7 @@ void piped_program::terminate() {
 }
 
 std::int64_t piped_program::terminate_ms_max() const noexcept {
-  return supervised_ ? grace_ms_ + sys::tree_end_ms_max + supervisor_late_ms_max : grace_ms_;
+  return supervised_ ? later(sys::tree_end_ms_max + supervisor_late_ms_max, grace_ms_) : grace_ms_;
 }
 
 void piped_program::kill() noexcept {

@@ -150,6 +150,8 @@ result<void> take_away(int user, const component& id, durability wanted) {
     PADDOCK_TRY(const auto lock, change_lock::acquire(user));
     PADDOCK_TRY(old, sys::openat(user, id.c_str(), O_PATH | O_NOFOLLOW));
     PADDOCK_TRY(const auto now, sys::status_at(old.get(), ""));
+    if (now.kind != entry_kind::directory && now.kind != entry_kind::symlink)
+      return error{error_code::not_a_directory, ENOTDIR, "skill"}; // somebody's file, and no skill
     PADDOCK_TRY(auto parent, sys::openat(user, ".", O_PATH | O_DIRECTORY));
     PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = now}));
     const auto moved = sys::renameat2(user, id.c_str(), user, hidden.c_str(), 0);

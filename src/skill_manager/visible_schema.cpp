@@ -111,7 +111,7 @@ readable_schema visible_schema(std::string_view json) {
     return {.json = std::string(json), .refused = {}};
   mcp::json_document document;
   const auto root = document.parse(json);
-  if (!root) return {.json = {}, .refused = "what is no JSON"};
+  if (!root) return {.json = {}, .refused = "the text, which cannot be read as JSON,"};
   reader made;
   made.append(*root, part::schema);
   return made.take();

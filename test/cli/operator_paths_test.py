@@ -152,6 +152,17 @@ class PathOptions(Operator):
             self.assertNotIn("error", server.exec(f"echo x > {extra}/file"))
         self.assertEqual((self.outside / "secret").stat().st_mode & 0o777, 0o644)
 
+    def test_of_two_protections_the_stricter_one_holds(self):
+        self.needs_confinement()
+        for name in ["key", ".perstack"]:
+            (self.workspace / name).write_text("SECRET")
+        read = lambda name, *options: run(PADDOCK, "exec", "-w", str(self.workspace), *options, "--", "cat", name).stdout
+        both = ["--protect", "key", "--protect", "key=hidden"]
+        self.assertEqual(read("key", *both), "")
+        self.assertEqual(read("key", *both[2:], *both[:2]), "")
+        self.assertEqual(read(".perstack", "--protect", ".perstack"), "") # hidden without any option
+        self.assertEqual(read("key", "--protect", "key"), "SECRET") # the control
+
     def test_the_check_tries_the_real_options(self):
         self.needs_confinement()
         done = run(SERVER, "--check", "-w", str(self.workspace), "--exec-read", str(self.outside))

@@ -215,6 +215,19 @@ TEST_F(tools_exec, attributes_that_cannot_be_changed_are_explained) {
     EXPECT_EQ("", hint_for(tree, said, "mount namespace, Landlock"));
   }
   EXPECT_EQ("", hint_for(tree, "no such option", landlock));
+  // A program that was not started at all, as `paddock exec` asks about it.
+  const auto root = root::open(tree.path());
+  ASSERT_TRUE(root.has_value());
+  for (const auto& [mechanism, option] :
+       {std::pair(landlock, "--host"), std::pair("mount namespace", "")}) {
+    command_outcome o{.exit_code = 126};
+    auto& layer = o.confinement.of(confinement_layer::file_system);
+    layer.applied = true;
+    layer.mechanism = mechanism;
+    const auto hint = mcp::command_hint(*root, {.argv = {"./made"}}, o, mcp::hint_reader::person);
+    EXPECT_THAT(hint, HasSubstr(option));
+    EXPECT_EQ(hint.empty(), *option == '\0');
+  }
 }
 
 TEST_F(tools_exec, a_workspace_of_somebody_else_is_named) {

@@ -514,6 +514,7 @@ TEST_F(skill_store_test, removes_user_skills_whole_and_system_skills_never) {
   t.link("ws/.agents/skills/s/a/out", canary.out());
   t.link("ws/.agents/skills/link", canary.out());
   t.directory("ws/.agents/skills/not-loaded");
+  t.file("ws/.agents/skills/file", "somebody's");
   put_system("sys");
   put_system("both");
   put_user("both");
@@ -524,6 +525,8 @@ TEST_F(skill_store_test, removes_user_skills_whole_and_system_skills_never) {
   EXPECT_THAT(store.remove("s"), IsError(not_found));
   EXPECT_THAT(store.remove("link"), IsOk());
   EXPECT_THAT(store.remove("not-loaded"), IsOk());
+  EXPECT_THAT(store.remove("file"), IsError(not_a_directory));
+  EXPECT_EQ(t.content("ws/.agents/skills/file"), "somebody's");
   EXPECT_THAT(store.remove("sys"), IsError(read_only));
   EXPECT_THAT(store.remove("both"), IsOk()) << "the user's, which is not loaded";
   EXPECT_THAT(store.remove("both"), IsError(read_only));

@@ -158,6 +158,8 @@ TEST(visible_schema, refuses_what_a_server_compares) {
       {"required with another", R"({"dependentRequired":{"a":["b#"]}})", "the value b\\u{200B}"},
       {"type", R"({"type":"string#"})", "the value string\\u{200B}"},
   };
+  EXPECT_EQ(skill_manager::visible_schema(R"({"a":"\x)").refused,
+            "the text, which cannot be read as JSON,"); // has, in what the warning says
   for (const auto& c : cases) {
     for (const std::string_view hidden : {"\u200B", "\\u200b"})
       EXPECT_EQ(skill_manager::visible_schema(with(c.given, hidden)).refused, c.refused) << c.name;

@@ -78,6 +78,16 @@ std::string why_not_started(const error& e, const command& run, const confinemen
   return message + "; --best-effort runs it as confined as can be, --host without confinement";
 }
 
+/// What a shell would have told by its exit code: the file may have lost its mode to a command that
+/// could not set it.
+std::string why_not_executable(const error& e, const root& workspace, const command& run,
+                               const confinement_report& report) {
+  if (e.code != error_code::permission_denied || std::string_view(e.operation) != "execve")
+    return {};
+  const command_outcome by_shell{.exit_code = exit_not_executable, .confinement = report};
+  return mcp::command_hint(workspace, run, by_shell, mcp::hint_reader::person);
+}
+
 void write_paths(mcp::json_writer& out, const char* key, const std::vector<std::string>& paths) {
   out.key(key).begin_array();
   for (const std::string& path : paths)
@@ -137,7 +147,8 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   confinement_report report;
   auto outcome = paddock::run(run, nullptr, &report);
   if (!outcome) {
-    complain(program, why_not_started(outcome.error(), run, report));
+    complain(program, why_not_started(outcome.error(), run, report) +
+                          why_not_executable(outcome.error(), *workspace, run, report));
     code = exit_code_of(outcome.error());
     return std::nullopt;
   }

@@ -4,6 +4,7 @@
 #include <paddock/base/detail/ascii.hpp>
 #include <paddock/base/detail/nearest_name.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -70,8 +71,14 @@ std::vector<protected_name> protection_cli::names() const {
   auto names = usual_protected_names();
   for (const std::string& name : unprotect)
     (void)paddock::unprotect(names, name);
-  for (const std::string& text : protect)
-    if (auto parsed = parse_name(text)) paddock::protect(names, *std::move(parsed));
+  for (const std::string& text : protect) {
+    auto parsed = parse_name(text);
+    if (!parsed) continue;
+    // Of two modes the stricter one holds, in whatever order they are given.
+    const auto there = std::ranges::find(names, parsed->name, &protected_name::name);
+    if (there == names.end() || there->mode != protection::hidden)
+      paddock::protect(names, *std::move(parsed));
+  }
   return names;
 }
 

@@ -285,7 +285,7 @@ bool parse(int argc, char** argv, options& given) {
            .directory = static_cast<int>(numbers[4]),
            .workspace = static_cast<int>(numbers[5]),
            .policy = static_cast<int>(numbers[6]),
-           .grace_ms = numbers[7],
+           .grace_ms = numbers[7] < sys::grace_ms_max ? numbers[7] : sys::grace_ms_max,
            .argv = argv + descriptors + 2};
   return true;
 }

@@ -118,6 +118,8 @@ inline constexpr unsigned long verify_modulus = 1'000'000'000'000'000'000;
 
 inline constexpr char terminate_request = 't';
 
+/// A longer grace is as long as this: some days, which can be added to the time and waited for.
+inline constexpr std::int64_t grace_ms_max = 1'000'000'000;
 /// How long the helper tries to end the tree before it reports `unknown`.
 inline constexpr std::int64_t tree_end_ms_max = 10'000;
 

@@ -74,6 +74,11 @@ int run_delete(const fields_given& options) {
   const auto store = open_store(options);
   if (!store) return usage;
   const auto done = store->remove(options.id);
+  if (!done && done.error().code == error_code::not_a_directory) {
+    complain(skills_program, fit(options.id, options.id.size()) +
+                                 " is a file among the skills and no skill; nothing was deleted");
+    return failed;
+  }
   if (!done) return fail_skill(options.id, done.error());
   if (options.form == output::json) {
     mcp::json_writer out;
