@@ -39,10 +39,6 @@ constexpr std::int64_t drain_ms_max = 300;
 constexpr std::int64_t helper_late_ms_max = 2'000;
 constexpr std::int64_t tick_ms = 200;
 
-bool has_nul(const std::string& text) {
-  return text.find('\0') != std::string::npos;
-}
-
 result<void> check_directory(int fd, const char* operation) {
   if (fd < 0) return error{error_code::invalid_argument, 0, operation};
   const auto status = sys::status_at(fd, "");
@@ -58,7 +54,7 @@ result<void> check_directory(int fd, const char* operation) {
   return {};
 }
 
-result<void> check(const command& asked) {
+result<void> check_command(const command& asked) {
   if (asked.argv.empty() || asked.argv[0].empty() || std::ranges::any_of(asked.argv, has_nul))
     return error{error_code::invalid_argument, 0, "argv"};
   for (const std::string& variable : asked.environment) {
@@ -378,7 +374,7 @@ result<command_outcome> run(const command& command, const cancellation* cancel,
                             confinement_report* report) {
   const std::int64_t began = sys::monotonic_ms();
   if (report != nullptr) *report = confine::describe_unknown(command.confinement, "not started");
-  PADDOCK_CHECK(check(command));
+  PADDOCK_CHECK(check_command(command));
   int cancel_fd = -1;
   if (cancel != nullptr) {
     if (cancel->requested()) return error{error_code::cancelled, 0, "cancellation"};

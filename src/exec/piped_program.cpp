@@ -29,11 +29,7 @@ error explain(std::string* why, error reason, std::string text) {
   return reason;
 }
 
-bool has_nul(const std::string& text) {
-  return text.find('\0') != std::string::npos;
-}
-
-result<void> check(const piped_start& asked, std::string* why) {
+result<void> check_start(const piped_start& asked, std::string* why) {
   const auto refuse = [&](const char* operation, const char* text) {
     return explain(why, {error_code::invalid_argument, 0, operation}, text);
   };
@@ -94,7 +90,7 @@ std::optional<std::string> helper_for(const piped_start& asked) {
 } // namespace
 
 result<piped_program> piped_program::start(const piped_start& asked, std::string* why) {
-  PADDOCK_CHECK(check(asked, why));
+  PADDOCK_CHECK(check_start(asked, why));
   PADDOCK_TRY(auto in, sys::socketpair(SOCK_STREAM));
   PADDOCK_TRY(auto out, sys::pipe2(0));
   PADDOCK_TRY(auto err, sys::pipe2(0));

@@ -36,6 +36,10 @@ std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
   return result;
 }
 
+bool has_nul(const std::string& text) {
+  return text.find('\0') != std::string::npos;
+}
+
 result<std::string> find_command_helper() {
   std::vector<std::string> places;
   if (const auto program = sys::executable_path()) {

@@ -61,5 +61,7 @@ private:
 
 /// Pointers to the strings and a null pointer, as execve wants them.
 [[nodiscard]] std::vector<char*> pointers_to(const std::vector<std::string>& strings);
+/// Whether execve would see less of the text than there is.
+[[nodiscard]] bool has_nul(const std::string& text);
 
 } // namespace paddock

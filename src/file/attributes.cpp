@@ -27,7 +27,7 @@ bool says_none(const error& e) {
 }
 
 /// The system says "invalid argument" of a list with users that it does not know here.
-error refuse(const error& why) {
+error list_refusal(const error& why) {
   const bool unknown = why.code == error_code::invalid_argument;
   return {unknown ? error_code::permission_denied : why.code, why.os_errno, "access control list"};
 }
@@ -64,17 +64,17 @@ result<void> take_over_list(int fd, const place& where, bool listed, bool group_
                             unsigned& mode) {
   if (listed) {
     auto list = sys::attribute_at(where.parent.get(), where.name.c_str(), access_list);
-    if (!list && !says_none(list.error())) return refuse(list.error());
+    if (!list && !says_none(list.error())) return list_refusal(list.error());
     if (list) {
       if (!group_kept) shrink_group(*list, mode);
       auto set = sys::set_attribute(fd, access_list, *list);
-      return set ? set : refuse(set.error());
+      return set ? set : list_refusal(set.error());
     }
   }
   const auto inherited = sys::attribute_size(fd, access_list);
   if (!inherited || *inherited == 0) return {};
   auto gone = sys::remove_attribute(fd, access_list);
-  return gone ? gone : refuse(gone.error());
+  return gone ? gone : list_refusal(gone.error());
 }
 
 /// What cannot be read or may not be set stays behind.
@@ -102,7 +102,7 @@ result<void> take_over_attributes(int fd, const place& where) {
   const file_status& old = *where.existing;
   const auto names = sys::attribute_names_at(where.parent.get(), where.name.c_str());
   if (!names && !says_none(names.error()) && names.error().code != error_code::not_found)
-    return refuse(names.error());
+    return list_refusal(names.error());
   if (names) PADDOCK_CHECK(take_over_notes(fd, where, *names));
   PADDOCK_TRY(const bool group_kept, take_over_owner(fd, old));
   const bool listed = names && names_list(*names);

@@ -26,9 +26,9 @@ namespace {
 
 constexpr unsigned edit_attempts_max = 8;
 /// Read between two looks at the bounds.
-constexpr std::size_t look_bytes = std::size_t{1024} * 1024;
+constexpr std::size_t read_step_bytes = std::size_t{1024} * 1024;
 
-error refuse(error_code code, const char* operation) {
+error file_refusal(error_code code, const char* operation) {
   return {code, 0, operation};
 }
 
@@ -45,7 +45,7 @@ using raw_bytes = std::vector<char, uncleared<char>>;
 template <class Bytes>
 result<Bytes> read_to_end(int fd, std::uint64_t size_hint, std::uint64_t bytes_max,
                           const work_bounds& bounds, memory_share& memory) {
-  if (size_hint > bytes_max) return refuse(error_code::too_large, "read");
+  if (size_hint > bytes_max) return file_refusal(error_code::too_large, "read");
   PADDOCK_CHECK(memory.grow(size_hint, bounds));
   constexpr std::size_t step = 64 * 1024;
   Bytes bytes;
@@ -57,12 +57,12 @@ result<Bytes> read_to_end(int fd, std::uint64_t size_hint, std::uint64_t bytes_m
       PADDOCK_CHECK(memory.grow(more, bounds));
       bytes.resize(used + more);
     }
-    const std::size_t room = std::min(bytes.size() - used, look_bytes);
+    const std::size_t room = std::min(bytes.size() - used, read_step_bytes);
     PADDOCK_TRY(const auto n, sys::read(fd, std::span(bytes).subspan(used, room)));
     if (n == 0) break;
     used += n;
-    if (used > bytes_max) return refuse(error_code::too_large, "read");
-    if (used >= look_bytes) PADDOCK_CHECK(bounds.check());
+    if (used > bytes_max) return file_refusal(error_code::too_large, "read");
+    if (used >= read_step_bytes) PADDOCK_CHECK(bounds.check());
   }
   bytes.resize(used);
   return bytes;
@@ -75,7 +75,7 @@ result<opened> open_entry(const place& where, int flags) {
   PADDOCK_TRY(found.fd, sys::openat(where.parent.get(), where.name.c_str(),
                                     flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   PADDOCK_TRY(found.status, sys::status_at(found.fd.get(), ""));
-  if (found.status.kind != entry_kind::file) return refuse(error_code::conflict, "open");
+  if (found.status.kind != entry_kind::file) return file_refusal(error_code::conflict, "open");
   return found;
 }
 
@@ -83,12 +83,12 @@ result<opened> open_entry(const place& where, int flags) {
 /// yet.
 result<void> check_target(const place& where) {
   if (where.existing && where.existing->kind == entry_kind::directory)
-    return refuse(error_code::is_a_directory, "write");
+    return file_refusal(error_code::is_a_directory, "write");
   if (where.directory)
-    return refuse(where.existing ? error_code::not_a_directory : error_code::is_a_directory,
-                  "write");
+    return file_refusal(where.existing ? error_code::not_a_directory : error_code::is_a_directory,
+                        "write");
   if (where.existing && where.existing->kind != entry_kind::file)
-    return refuse(error_code::not_regular, "write");
+    return file_refusal(error_code::not_regular, "write");
   return check_writable(where);
 }
 
@@ -104,7 +104,7 @@ result<void> write_without_set_id_bits(const opened& file, std::string_view byte
   if (sys::fchmod(fd, file.status.mode & ~set_id_bits)) return write_all(fd, bytes, bounds);
   PADDOCK_CHECK(write_all(fd, bytes, bounds));
   PADDOCK_TRY(const auto now, sys::fstat(fd));
-  if ((now.mode & set_id_bits) != 0) return refuse(error_code::permission_denied, "fchmod");
+  if ((now.mode & set_id_bits) != 0) return file_refusal(error_code::permission_denied, "fchmod");
   return {};
 }
 
@@ -166,7 +166,7 @@ result<std::string> append_file(const root& root, std::string_view path, std::st
     PADDOCK_CHECK(sync_directory(directory));
     return std::move(file.path);
   }
-  return refuse(error_code::conflict, "append");
+  return file_refusal(error_code::conflict, "append");
 }
 
 result<edit_outcome> edit_file(const root& root, std::string_view path, const text_edit& edit,
@@ -198,7 +198,7 @@ result<edit_outcome> edit_file(const root& root, std::string_view path, const te
     if (!replaced) return replaced.error();
     return edit_outcome{std::move(where.path), plan->occurrences, plan->line};
   }
-  return refuse(error_code::conflict, "edit");
+  return file_refusal(error_code::conflict, "edit");
 }
 
 namespace {
@@ -220,12 +220,12 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   PADDOCK_TRY(place from, root.locate(source, final_link::keep));
   if (!from.existing) return error{error_code::not_found, ENOENT, "move"};
   const bool directory = from.existing->kind == entry_kind::directory;
-  if (from.directory && !directory) return refuse(error_code::not_a_directory, "move");
+  if (from.directory && !directory) return file_refusal(error_code::not_a_directory, "move");
   PADDOCK_CHECK(check_writable(from));
   PADDOCK_TRY(place to, root.locate(destination, final_link::keep, parents::create));
   made_parents fresh(root, to);
   if (to.existing) return error{error_code::already_exists, EEXIST, "move"};
-  if (to.directory && !directory) return refuse(error_code::not_a_directory, "move");
+  if (to.directory && !directory) return file_refusal(error_code::not_a_directory, "move");
   PADDOCK_CHECK(root.check_movable(from.path, to.path, from.existing->kind));
 
   // What is moved must not be found in a directory that is not there.
@@ -237,9 +237,9 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   PADDOCK_TRY(const auto lock, lock_content(root, from.path, options.bounds));
   std::unique_lock alone(directory_moves(), std::defer_lock);
   if (directory && !alone.try_lock_for(std::chrono::milliseconds(directory_move_wait_ms)))
-    return refuse(error_code::timed_out, "move");
+    return file_refusal(error_code::timed_out, "move");
   if (directory && kept_directories::contain(root.status(), from.path))
-    return refuse(error_code::conflict, "move");
+    return file_refusal(error_code::conflict, "move");
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
   if (!done && done.error().os_errno == EINVAL) {
@@ -259,8 +259,8 @@ result<std::string> remove_file(const root& root, std::string_view path,
   PADDOCK_TRY(place where, root.locate(path, final_link::keep));
   if (!where.existing) return error{error_code::not_found, ENOENT, "remove"};
   if (where.existing->kind == entry_kind::directory)
-    return refuse(error_code::is_a_directory, "remove");
-  if (where.directory) return refuse(error_code::not_a_directory, "remove");
+    return file_refusal(error_code::is_a_directory, "remove");
+  if (where.directory) return file_refusal(error_code::not_a_directory, "remove");
   PADDOCK_CHECK(check_writable(where));
   PADDOCK_TRY(const auto lock, lock_content(root, where.path, bounds));
   PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), 0));

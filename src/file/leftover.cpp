@@ -16,7 +16,7 @@ namespace paddock {
 namespace {
 
 constexpr std::size_t random_bytes = 16;
-constexpr std::size_t remembered_max = 32; // each holds a descriptor
+constexpr std::size_t leftovers_remembered_max = 32; // each holds a descriptor
 
 struct names {
   std::mutex mutex;
@@ -93,7 +93,7 @@ void remember(int directory, own_entry entry) {
   if (!home) return;
   auto& all = memory_of_process();
   const std::lock_guard lock(all.mutex);
-  if (all.records.size() == remembered_max) all.records.erase(all.records.begin());
+  if (all.records.size() == leftovers_remembered_max) all.records.erase(all.records.begin());
   all.records.push_back({.directory = *home, .entry = std::move(entry)});
 }
 

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t first_chunk_bytes = 16 * 1024;
 constexpr std::size_t chunk_bytes = 128 * 1024;
 /// Between two looks at the bounds.
-constexpr std::uint64_t look_bytes = 1024 * 1024;
+constexpr std::uint64_t scan_step_bytes = 1024 * 1024;
 /// From here on it is faster to count the breaks of a chunk than to go from one to the next.
 constexpr std::int64_t lines_worth_counting = 512;
 constexpr std::int64_t no_line = std::numeric_limits<std::int64_t>::max();
@@ -65,7 +65,7 @@ public:
       }
       if (offset_ >= next_look_) {
         PADDOCK_CHECK(bounds_.check());
-        next_look_ = offset_ + look_bytes;
+        next_look_ = offset_ + scan_step_bytes;
       }
       PADDOCK_TRY(const auto n, sys::pread(fd_, {buffer_.get(), buffer_size_}, offset_));
       offset_ += n;
@@ -113,7 +113,7 @@ private:
   int fd_;
   std::uint64_t size_;
   work_bounds bounds_;
-  std::uint64_t next_look_ = look_bytes;
+  std::uint64_t next_look_ = scan_step_bytes;
   bool no_holes_ = false;
   bool at_end_ = false;
   std::unique_ptr<char[]> buffer_; // NOLINT: a vector would clear it

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t open_directories_max = 16;
 constexpr unsigned rescans_max = 64;
 /// Of the directories in one directory, so that a large one takes no more memory than others.
-constexpr std::size_t remembered_max = 4096;
+constexpr std::size_t directories_remembered_max = 4096;
 
 std::int64_t half_way_to(std::int64_t deadline_ms) {
   if (deadline_ms == work_bounds::no_deadline) return deadline_ms;
@@ -26,7 +26,7 @@ std::int64_t half_way_to(std::int64_t deadline_ms) {
   return now_ms + (deadline_ms - now_ms) / 2;
 }
 
-error refuse(error_code code, int os_errno = 0) {
+error removal_refusal(error_code code, int os_errno = 0) {
   return {code, os_errno, "remove directory"};
 }
 
@@ -110,7 +110,7 @@ private:
     if (!keeping_->is_hidden_name(name) && (in_place_ || !keeping_->is_protected(path_of(name))))
       return {};
     if (options_.kept != nullptr) *options_.kept = path_of(name);
-    return refuse(error_code::protected_entry);
+    return removal_refusal(error_code::protected_entry);
   }
 
   result<void> enter(int parent, const component& name) {
@@ -118,7 +118,7 @@ private:
     PADDOCK_TRY(auto fd, sys::openat(parent, name.c_str(), flags));
     PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
     if (status.mount != outside_.mount || status.device != outside_.device)
-      return refuse(error_code::crosses_mount, EXDEV);
+      return removal_refusal(error_code::crosses_mount, EXDEV);
     levels_.push_back({.name = name, .fd = std::move(fd), .status = status, .directories = {}});
     if (levels_.size() > open_directories_max)
       levels_[levels_.size() - 1 - open_directories_max].fd.reset();
@@ -139,7 +139,7 @@ private:
         [&](std::string_view name, unsigned char type) {
           if (failed = check_removable(name); !failed) return false;
           if (type == DT_DIR || type == DT_UNKNOWN) now.directories.emplace_back(name);
-          now.partly = now.directories.size() == remembered_max;
+          now.partly = now.directories.size() == directories_remembered_max;
           return !now.partly;
         },
         &now.looked_to));
@@ -148,7 +148,7 @@ private:
 
   /// Unlinks everything that is not a directory and remembers what is.
   result<void> scan(level& now) {
-    if (now.scans == rescans_max) return refuse(error_code::not_empty, ENOTEMPTY);
+    if (now.scans == rescans_max) return removal_refusal(error_code::not_empty, ENOTEMPTY);
     if (std::exchange(now.read, true)) {
       PADDOCK_TRY(now.fd, sys::openat(now.fd.get(), ".", O_RDONLY | O_DIRECTORY));
     }
@@ -159,7 +159,7 @@ private:
       if (failed = check_removable(name); !failed) return false;
       if (type == DT_DIR) {
         now.directories.emplace_back(name);
-        now.partly = now.directories.size() == remembered_max;
+        now.partly = now.directories.size() == directories_remembered_max;
         return !now.partly;
       }
       const auto gone = sys::unlinkat(now.fd.get(), name.data(), 0);
@@ -210,12 +210,12 @@ private:
     constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
     PADDOCK_TRY(auto fd, sys::openat(levels_.back().fd.get(), "..", flags));
     PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
-    if (!status.same_object(parent.status)) return refuse(error_code::conflict);
+    if (!status.same_object(parent.status)) return removal_refusal(error_code::conflict);
     // An inode number can be used again; a directory with the same number in the same place cannot
     // be forged as easily, so the grandparent has to fit too.
     PADDOCK_TRY(const auto above, sys::status_at(fd.get(), ".."));
     if (levels_.size() > 2 && !above.same_object(levels_[levels_.size() - 3].status))
-      return refuse(error_code::conflict);
+      return removal_refusal(error_code::conflict);
     parent.fd = std::move(fd);
     return {};
   }
@@ -245,9 +245,9 @@ result<removed> remove_directory(const root& root, std::string_view path, remove
   const bool whole = options.recursive == recursion::yes;
   PADDOCK_TRY(place where, root.locate(path, final_link::keep, parents::require,
                                        whole ? purpose::remove_tree : purpose::change));
-  if (!where.existing) return refuse(error_code::not_found, ENOENT);
+  if (!where.existing) return removal_refusal(error_code::not_found, ENOENT);
   if (where.existing->kind != entry_kind::directory)
-    return refuse(error_code::not_a_directory, ENOTDIR);
+    return removal_refusal(error_code::not_a_directory, ENOTDIR);
   PADDOCK_CHECK(check_writable(where));
   if (!whole) {
     PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), AT_REMOVEDIR));

@@ -24,16 +24,16 @@ namespace paddock {
 namespace {
 
 /// A few of these are written between two looks at the bounds.
-constexpr std::size_t look_bytes = std::size_t{512} * 1024;
+constexpr std::size_t written_piece_bytes = std::size_t{512} * 1024;
 
-/// The parts in pieces of at most look_bytes.
+/// The parts in pieces of at most written_piece_bytes.
 std::vector<iovec> pieces_of(std::span<const std::string_view> parts) {
   std::vector<iovec> pieces;
   for (const auto part : parts)
-    for (std::size_t at = 0; at < part.size(); at += look_bytes)
+    for (std::size_t at = 0; at < part.size(); at += written_piece_bytes)
       // writev does not write to the parts; iovec has no const.
       pieces.push_back({const_cast<char*>(part.data() + at), // NOLINT
-                        std::min(look_bytes, part.size() - at)});
+                        std::min(written_piece_bytes, part.size() - at)});
   return pieces;
 }
 

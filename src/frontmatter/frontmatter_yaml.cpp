@@ -3,12 +3,11 @@
 
 #if PADDOCK_HAVE_LIBYAML
 
-#include <gsl/util>
-
 #include <yaml.h>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -55,7 +54,7 @@ public:
 
   /// The column of a mark in bytes, 1-based.
   std::uint32_t column(const yaml_mark_t& mark) {
-    return gsl::narrow_cast<std::uint32_t>(offset(mark) - line_begin_ + 1);
+    return static_cast<std::uint32_t>(offset(mark) - line_begin_ + 1);
   }
 
 private:
@@ -77,6 +76,10 @@ private:
   std::size_t line_begin_ = 0;
   std::size_t column_ = 0; ///< of `at_`, in characters
   std::size_t at_ = 0;
+};
+
+struct delete_event {
+  void operator()(yaml_event_t* event) const noexcept { yaml_event_delete(event); }
 };
 
 /// Reads the events of one block.
@@ -105,7 +108,7 @@ public:
         parser_error();
         break;
       }
-      const auto clean_up = gsl::finally([&event] { yaml_event_delete(&event); });
+      const std::unique_ptr<yaml_event_t, delete_event> parsed(&event);
       if (events == events_max) {
         problem(diagnostic_code::too_complex, event.start_mark);
         break;
@@ -126,7 +129,7 @@ private:
   void problem(diagnostic_code code, const yaml_mark_t& mark) {
     if (out_.problems.size() == problems_max) return;
     out_.problems.push_back(
-        {code, gsl::narrow_cast<std::uint32_t>(mark.line) + first_line_, lines_.column(mark)});
+        {code, static_cast<std::uint32_t>(mark.line) + first_line_, lines_.column(mark)});
   }
 
   void stop(diagnostic_code code, const yaml_mark_t& mark) {
@@ -218,7 +221,7 @@ private:
       const std::size_t begin = lines_.offset(event.start_mark);
       out_.entries.push_back(
           {.key = std::string(text),
-           .line = gsl::narrow_cast<std::uint32_t>(event.start_mark.line) + first_line_,
+           .line = static_cast<std::uint32_t>(event.start_mark.line) + first_line_,
            .column = lines_.column(event.start_mark),
            .begin = begin});
     } else {

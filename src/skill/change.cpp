@@ -24,7 +24,7 @@ namespace {
 /// What an edit reads as a whole.
 constexpr std::uint64_t edited_bytes_max = import_limits{}.file_bytes_max;
 
-error refuse(const char* what) {
+error invalid(const char* what) {
   return {error_code::invalid_argument, 0, what};
 }
 
@@ -41,12 +41,12 @@ std::string without_breaks(std::string_view text) {
 }
 
 result<void> check_name(std::string_view name) {
-  return is_blank(name) || !is_plain_line(name) ? result<void>(refuse("name")) : result<void>();
+  return is_blank(name) || !is_plain_line(name) ? result<void>(invalid("name")) : result<void>();
 }
 
 result<void> check_description(std::string_view description) {
   if (is_blank(description) || !is_plain_line(without_breaks(description)))
-    return refuse("description");
+    return invalid("description");
   return {};
 }
 
@@ -74,10 +74,10 @@ bool keeps_validity(std::string_view old, std::string_view text) {
 result<void> check_written(std::string_view text, std::string_view name,
                            std::string_view description) {
   const auto wanted = read_back(frontmatter::write(name, description), frontmatter::policy::strict);
-  if (!wanted.loaded()) return refuse("description");
+  if (!wanted.loaded()) return invalid("description");
   const auto got = read_back(text, frontmatter::policy::lenient);
   if (!got.loaded() || got.name != wanted.name || got.description != wanted.description)
-    return refuse("frontmatter");
+    return invalid("frontmatter");
   return {};
 }
 
@@ -139,7 +139,7 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   const std::string text =
       frontmatter::replace_fields(old.bytes, name, description, frontmatter::libyaml());
   PADDOCK_CHECK(check_written(text, name, description));
-  if (!keeps_validity(old.bytes, text)) return refuse("frontmatter");
+  if (!keeps_validity(old.bytes, text)) return invalid("frontmatter");
 
   PADDOCK_TRY(auto where, base.locate(old.path, final_link::keep));
   where.existing = old.status;

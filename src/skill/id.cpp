@@ -13,20 +13,20 @@ namespace {
 
 /// Control characters, line and paragraph separators, and what nobody sees, marks of direction
 /// among it: what can make a line of text look like something else.
-bool is_plain(const detail::visible_text::character& c) {
+bool is_plain_character(const detail::visible_text::character& c) {
   return c.is_valid && !c.is_hidden && c.code >= 0x20 && (c.code < 0x7F || c.code >= 0xA0) &&
          c.code != 0x2028 && c.code != 0x2029;
 }
 
 bool fits_in_id(const detail::visible_text::character& c) {
-  return is_plain(c) && c.code != '/' && c.code != '\\' && c.code != ':';
+  return is_plain_character(c) && c.code != '/' && c.code != '\\' && c.code != ':';
 }
 
 } // namespace
 
 bool is_plain_line(std::string_view text) {
   for (detail::visible_text walk(text); !walk.at_end();)
-    if (!is_plain(walk.next())) return false;
+    if (!is_plain_character(walk.next())) return false;
   return true;
 }
 

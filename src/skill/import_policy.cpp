@@ -95,7 +95,7 @@ private:
   std::map<std::string, name, std::less<>> names_;
 };
 
-std::string_view first_component(std::string_view path) {
+std::string_view top_of(std::string_view path) {
   return path.substr(0, path.find('/'));
 }
 
@@ -108,7 +108,7 @@ result<std::string> find_top(const std::vector<source_entry>& entries, const imp
     if (entry.kind == entry_kind::directory) continue;
     const std::string_view path = entry.path;
     if (path == skill_file_name) return std::string();
-    const auto top = first_component(path);
+    const auto top = top_of(path);
     tops.emplace(top);
     const auto inside = path.substr(std::min(top.size() + 1, path.size()));
     if (inside == skill_file_name) skills.emplace(top);
@@ -186,7 +186,7 @@ result<import_plan> plan_import(std::vector<source_entry> entries, const import_
   for (auto& entry : entries) {
     if (!plan.top.empty()) {
       // Empty folders beside the skill are of no interest.
-      if (first_component(entry.path) != plan.top || entry.path == plan.top) continue;
+      if (top_of(entry.path) != plan.top || entry.path == plan.top) continue;
       entry.path.erase(0, plan.top.size() + 1);
     }
     const auto parent_end = entry.path.rfind('/');

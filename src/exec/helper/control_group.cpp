@@ -25,7 +25,7 @@ int open_file(const char* group, const char* name, int flags) {
 }
 
 /// 0 or an errno.
-int write_file(const char* group, const char* name, const char* text) {
+int write_group_file(const char* group, const char* name, const char* text) {
   const int fd = open_file(group, name, O_WRONLY);
   if (fd < 0) return errno;
   const int failed = ::write(fd, text, std::strlen(text)) > 0 ? 0 : errno;
@@ -55,7 +55,7 @@ int make_group(const char* path) {
   const int kill = open_file(path, "cgroup.kill", O_WRONLY);
   if (kill < 0) return errno == ENOENT ? EOPNOTSUPP : errno;
   ::close(kill);
-  return write_file(path, "cgroup.procs", "0");
+  return write_group_file(path, "cgroup.procs", "0");
 }
 
 enum class groups { none, removed, one_left };
@@ -135,7 +135,7 @@ bool group_has_other_than(const char* path, pid_t first, pid_t second) {
 }
 
 bool kill_group(const char* path) {
-  return write_file(path, "cgroup.kill", "1") == 0;
+  return write_group_file(path, "cgroup.kill", "1") == 0;
 }
 
 void remove_group(const char* path) {

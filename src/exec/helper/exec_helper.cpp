@@ -269,7 +269,7 @@ bool parse_number(const char* text, long lowest, long& number) {
   return number >= lowest;
 }
 
-bool parse(int argc, char** argv, options& given) {
+bool parse_arguments(int argc, char** argv, options& given) {
   constexpr int descriptors = 7;
   if (argc < descriptors + 3) return false;
   long numbers[descriptors + 1];
@@ -322,7 +322,7 @@ int run_helper(int argc, char** argv) {
   if (argc == 2 + verify_arguments && std::strcmp(argv[1], verify_option) == 0)
     return verify(const_cast<const char**>(argv + 2));
   options given;
-  if (!parse(argc, argv, given)) {
+  if (!parse_arguments(argc, argv, given)) {
     constexpr char told[] = "paddock-exec-helper is started by the paddock library, not by hand\n";
     (void)!::write(STDERR_FILENO, told, sizeof told - 1);
     return 2;

@@ -18,7 +18,7 @@
 namespace paddock::exec {
 namespace {
 
-int write_file(const char* path, const char* text) {
+int write_proc_file(const char* path, const char* text) {
   const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return errno;
   const auto size = std::strlen(text);
@@ -32,10 +32,10 @@ int map_user(unsigned user, unsigned group) {
   ::prctl(PR_SET_DUMPABLE, 1); // the files below belong to the user only while this is so
   char line[64];
   text_writer(line).add(user).add(" ").add(user).add(" 1");
-  int failed = write_file("/proc/self/uid_map", line);
-  if (failed == 0) failed = write_file("/proc/self/setgroups", "deny");
+  int failed = write_proc_file("/proc/self/uid_map", line);
+  if (failed == 0) failed = write_proc_file("/proc/self/setgroups", "deny");
   text_writer(line).add(group).add(" ").add(group).add(" 1");
-  if (failed == 0) failed = write_file("/proc/self/gid_map", line);
+  if (failed == 0) failed = write_proc_file("/proc/self/gid_map", line);
   ::prctl(PR_SET_DUMPABLE, 0);
   return failed;
 }

@@ -19,7 +19,7 @@ namespace {
 /// Runs the program; returns only when it cannot be run, with errno. A program file that another
 /// thread of the library's process has just written stays open for writing in a process that is
 /// being started, for an instant.
-void execute(const char* program, char** argv) {
+void replace_process(const char* program, char** argv) {
   long pause_ns = 1'000'000;
   for (int attempt = 0; attempt < 6; ++attempt) {
     ::execve(program, argv, environ);
@@ -50,7 +50,7 @@ exec_stage stage_of(int os_errno, const char* program) {
       std::memcpy(program, entry, size);
       program[size] = '/';
       std::memcpy(program + size + 1, argv[0], name_size + 1);
-      execute(program, argv);
+      replace_process(program, argv);
       const int error = errno;
       const exec_stage stage = stage_of(error, program);
       if (error == EACCES) {
@@ -70,7 +70,7 @@ exec_stage stage_of(int os_errno, const char* program) {
 
 void run_program(int channel, char** argv) {
   if (std::strchr(argv[0], '/') == nullptr) search_and_execute(channel, argv);
-  execute(argv[0], argv);
+  replace_process(argv[0], argv);
   const int error = errno;
   fail(channel, stage_of(error, argv[0]), error);
 }

@@ -75,7 +75,7 @@ std::uint64_t parse_options(const char* text) {
 }
 
 /// "ID PARENT DEVICE ROOT PATH OPTIONS …"
-bool parse(char* line, table_entry& entry) {
+bool parse_line(char* line, table_entry& entry) {
   for (int skipped = 0; skipped < 4; ++skipped)
     if (next_field(line) == nullptr) return false;
   entry.path = next_field(line);
@@ -114,7 +114,7 @@ template <class Action> int for_each_mount(Action act) {
     if (end == nullptr) return EINVAL;
     *end = '\0';
     table_entry entry{};
-    failed = parse(text, entry) ? act(entry) : EINVAL;
+    failed = parse_line(text, entry) ? act(entry) : EINVAL;
     text = end + 1;
   }
   return failed;

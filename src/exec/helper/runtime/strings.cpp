@@ -87,6 +87,10 @@ PADDOCK_AS_WRITTEN int memcmp(const void* a, const void* b, std::size_t size) no
     if (left[i] != right[i]) return left[i] - right[i];
   return 0;
 }
+/// What clang makes of a memcmp that only tells equal from different.
+PADDOCK_AS_WRITTEN int bcmp(const void* a, const void* b, std::size_t size) noexcept {
+  return std::memcmp(a, b, size);
+}
 PADDOCK_AS_WRITTEN std::size_t strlen(const char* text) noexcept {
   std::size_t size = 0;
   while (text[size] != '\0')
