@@ -117,7 +117,8 @@ std::string as_markup(std::string_view text) {
 
 /// `text` cut to `bytes_max` with an ellipsis: never inside of a code point, nor, in markup, of a
 /// reference.
-std::string shortened(std::string_view text, std::size_t bytes_max, prompt_format format) {
+std::string shortened_description(std::string_view text, std::size_t bytes_max,
+                                  prompt_format format) {
   if (text.size() <= bytes_max) return std::string(text);
   std::size_t cut = bytes_max > ellipsis.size() ? bytes_max - ellipsis.size() : 0;
   while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U)
@@ -276,7 +277,7 @@ skill_prompt make_skill_prompt(std::span<const skill> skills, const prompt_optio
   const std::span<const item> kept(items.data(), count);
   const std::size_t bound = description_bound(kept, room);
   for (const item& i : kept) {
-    const std::string description = shortened(i.description, bound, options.format);
+    const std::string description = shortened_description(i.description, bound, options.format);
     if (!i.whole || description.size() < i.description.size()) ++made.shortened;
     made.text.append(i.before).append(description).append(i.after);
   }

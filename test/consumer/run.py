@@ -14,10 +14,11 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-PARTS = ("meson.build", "meson_options.txt", "include", "src", "tools", "subprojects", "LICENSE") # without git
+PARTS = ("meson.build", "meson_options.txt", "amalgamation", "include", "src", "tools", "subprojects", "LICENSE") # without git
 QUICK = ["--buildtype=plain"] # neither optimised nor with debug information
 OPTIONS = [*QUICK, "-Dtests=disabled", "-Dbench=disabled", "-Dcli=disabled"]
 CONSUMERS = ("agent", "server", "frontmatter")
@@ -45,7 +46,17 @@ def make_tarball(work):
     run("meson", "setup", tree / "build", tree, *OPTIONS)
     run("meson", "dist", "-C", tree / "build", "--no-tests", "--formats=gztar")
     [tarball] = (tree / "build/meson-dist").glob("*.tar.gz")
+    expect_two_files(tarball, tree / "build")
     return shutil.move(tarball, work)
+
+
+def expect_two_files(tarball, build):
+    """The library in two files is in the tarball, as a build makes it of the same sources."""
+    run("ninja", "-C", build, "amalgamation/paddock.cpp")
+    with tarfile.open(tarball) as packed:
+        for name in ("paddock.hpp", "paddock.cpp", "paddock_exec_helper.cpp"):
+            [member] = [entry for entry in packed.getmembers() if entry.name.endswith("/amalgamation/" + name)]
+            expect(packed.extractfile(member).read() == (build / "amalgamation" / name).read_bytes(), f"another {name} in the tarball")
 
 
 def unpack(tarball, target):
