@@ -78,17 +78,17 @@ bool mcp_skill::shared::reconnect(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   old.reset();
   failure reason;
-  auto opened = connection::open(options, hooks, stop, &reason);
+  auto made = session::open(options, hooks, stop, &reason);
   lock.lock();
   busy = false;
   changed.notify_all();
-  if (opened) {
+  if (made) {
     current = state::ready;
-    link = *std::move(opened);
+    link = *std::move(made);
     connected_at_ms = sys::monotonic_ms();
     if (!link->connected() && !closing) begin_reconnecting();
-  } else if (is_for_good(opened.error())) {
-    (void)remember(opened.error(), std::move(reason), nullptr);
+  } else if (is_for_good(made.error())) {
+    (void)remember(made.error(), std::move(reason), nullptr);
   } else {
     current = state::reconnecting;
     lost_because = std::move(reason.message);

@@ -26,9 +26,9 @@ bool offers(const std::vector<tool_definition>& all, std::string_view tool) {
 
 } // namespace
 
-/// The connection, started where it is not there yet or was lost. One thread starts it, the others
+/// The session, started where it is not there yet or was lost. One thread starts it, the others
 /// wait.
-result<std::shared_ptr<mcp_skill::connection>> mcp_skill::shared::use(failure* why) {
+result<std::shared_ptr<mcp_skill::session>> mcp_skill::shared::use(failure* why) {
   std::unique_lock lock(guard);
   changed.wait(lock, [&] { return !busy; });
   if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
@@ -47,7 +47,7 @@ result<std::shared_ptr<mcp_skill::connection>> mcp_skill::shared::use(failure* w
               "the server was lost (" + lost_because + "); " + when_again());
 }
 
-result<std::shared_ptr<mcp_skill::connection>>
+result<std::shared_ptr<mcp_skill::session>>
 mcp_skill::shared::replace_lost(std::unique_lock<std::mutex>& lock, failure* why) {
   if (restarts < restarts_max) {
     ++restarts;
@@ -65,9 +65,9 @@ mcp_skill::shared::replace_lost(std::unique_lock<std::mutex>& lock, failure* why
 
 /// Of a program that left a call unanswered. While it does not say that it lives, nobody else is
 /// sent to it.
-result<std::shared_ptr<mcp_skill::connection>>
+result<std::shared_ptr<mcp_skill::session>>
 mcp_skill::shared::check(std::unique_lock<std::mutex>& lock, failure* why) {
-  const std::shared_ptr<connection> suspect = link;
+  const std::shared_ptr<session> suspect = link;
   busy = true;
   lock.unlock();
   const bool alive = suspect->answers_ping(stop);
@@ -81,25 +81,25 @@ mcp_skill::shared::check(std::unique_lock<std::mutex>& lock, failure* why) {
   return replace_lost(lock, why);
 }
 
-result<std::shared_ptr<mcp_skill::connection>>
+result<std::shared_ptr<mcp_skill::session>>
 mcp_skill::shared::start(std::unique_lock<std::mutex>& lock, failure* why) {
   current = skill_manager::state::starting;
   busy = true;
-  std::shared_ptr<connection> old = std::exchange(link, nullptr);
+  std::shared_ptr<session> old = std::exchange(link, nullptr);
   lock.unlock();
   old.reset(); // what is left of the lost one
   failure reason;
-  auto opened = connection::open(options, hooks, stop, &reason);
+  auto made = session::open(options, hooks, stop, &reason);
   lock.lock();
   busy = false;
   changed.notify_all();
-  if (!opened) return remember(opened.error(), std::move(reason), why);
+  if (!made) return remember(made.error(), std::move(reason), why);
   current = skill_manager::state::ready;
-  link = *opened; // close, which waits for this, ends it
+  link = *made; // close, which waits for this, ends it
   connected_at_ms = sys::monotonic_ms();
   if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
   if (is_remote() && !link->connected()) begin_reconnecting(); // nobody was there to hear of it
-  return *std::move(opened);
+  return *std::move(made);
 }
 
 error mcp_skill::shared::remember(error e, failure reason, failure* why) {
@@ -134,7 +134,7 @@ bool mcp_skill::shared::may_offer(std::string_view tool) const {
   return choice.pick.empty() || std::ranges::find(choice.pick, tool) != choice.pick.end();
 }
 
-void mcp_skill::shared::explain_loss(const connection& lost, std::string_view text, failure* why) {
+void mcp_skill::shared::explain_loss(const session& lost, std::string_view text, failure* why) {
   std::string message(text);
   if (message.empty()) message = lost.why_lost();
   const std::lock_guard lock(guard);
@@ -146,7 +146,7 @@ void mcp_skill::shared::explain_loss(const connection& lost, std::string_view te
   (void)fail(why, options.name, error_code::io, std::move(message));
 }
 
-void mcp_skill::shared::explain_timeout(connection& late, std::string text, failure* why) {
+void mcp_skill::shared::explain_timeout(session& late, std::string text, failure* why) {
   if (!is_remote()) {
     late.left_unanswered = true;
     text += "; before the next call the server is asked whether it still answers";
@@ -223,7 +223,7 @@ result<std::vector<tool_definition>> mcp_skill::tool_definitions(failure* why) {
   if (is_inside_observer()) return shared_->known_tools(why);
   const auto link = shared_->use(why);
   if (!link) {
-    // An agent's tools do not come and go with a connection that will be there again.
+    // An agent's tools do not come and go with a session that will be there again.
     const std::lock_guard lock(shared_->guard);
     const bool comes_back = shared_->current == skill_manager::state::reconnecting;
     if (comes_back && shared_->offered) return *shared_->offered;

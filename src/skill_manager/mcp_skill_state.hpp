@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What an MCP skill knows, and how it gets from one connection to the next. A remote server that
+// What an MCP skill knows, and how it gets from one session to the next. A remote server that
 // was lost is tried again on a thread of the skill (mcp_reconnect.cpp), a program by its next use
 // (mcp_skill.cpp).
 
 #include "skill_manager/calls.hpp"
-#include "skill_manager/mcp_connection.hpp"
+#include "skill_manager/mcp_session.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -26,13 +26,13 @@ struct mcp_skill::shared {
   explicit shared(mcp_options o)
       : options(std::move(o)), hooks{[this] { on_lost(); }, [this](std::string t) { warn(t); }} {}
 
-  [[nodiscard]] result<std::shared_ptr<connection>> use(failure* why);
-  [[nodiscard]] result<std::shared_ptr<connection>> start(std::unique_lock<std::mutex>& lock,
-                                                          failure* why);
-  [[nodiscard]] result<std::shared_ptr<connection>> check(std::unique_lock<std::mutex>& lock,
-                                                          failure* why);
-  [[nodiscard]] result<std::shared_ptr<connection>> replace_lost(std::unique_lock<std::mutex>& lock,
-                                                                 failure* why);
+  [[nodiscard]] result<std::shared_ptr<session>> use(failure* why);
+  [[nodiscard]] result<std::shared_ptr<session>> start(std::unique_lock<std::mutex>& lock,
+                                                       failure* why);
+  [[nodiscard]] result<std::shared_ptr<session>> check(std::unique_lock<std::mutex>& lock,
+                                                       failure* why);
+  [[nodiscard]] result<std::shared_ptr<session>> replace_lost(std::unique_lock<std::mutex>& lock,
+                                                              failure* why);
   [[nodiscard]] skill_manager::state visible_state() const;
   [[nodiscard]] result<std::vector<tool_definition>> known_tools(failure* why) const;
   [[nodiscard]] bool may_offer(std::string_view tool) const;
@@ -40,8 +40,8 @@ struct mcp_skill::shared {
     return std::holds_alternative<mcp::http_endpoint>(options.endpoint);
   }
   [[nodiscard]] error remember(error e, failure reason, failure* why);
-  void explain_loss(const connection& lost, std::string_view text, failure* why);
-  void explain_timeout(connection& late, std::string text, failure* why);
+  void explain_loss(const session& lost, std::string_view text, failure* why);
+  void explain_timeout(session& late, std::string text, failure* why);
 
   // --- connecting again
   void on_lost();
@@ -57,7 +57,7 @@ struct mcp_skill::shared {
   static constexpr std::size_t warned_max = 1'000; ///< a server may make up ever new reasons
 
   const mcp_options options;
-  const connection::hooks hooks;
+  const session::hooks hooks;
   const cancellation stop;
 
   mutable std::mutex guard;
@@ -67,8 +67,8 @@ struct mcp_skill::shared {
   bool initialised = false;
   bool closing = false;
   unsigned restarts = 0;
-  std::shared_ptr<connection> link; // while ready
-  error failed_with{};              // while failed
+  std::shared_ptr<session> link; // while ready
+  error failed_with{};           // while failed
   failure failed_because;
   std::set<std::string> warned;
   definition_list offered; // as last asked for; null before that

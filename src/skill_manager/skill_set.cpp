@@ -62,10 +62,10 @@ struct skill_set::shared {
   [[nodiscard]] result<void> check_names(failure* why) const;
   [[nodiscard]] result<void> init_all(failure* why);
   void init_one(manager& m, failure_slot& failed);
-  enum class reach : std::uint8_t { started, every };
+  enum class scope : std::uint8_t { started, every };
   /// The tools of all skills that are started, or of every one, which starts lazy ones. From inside
   /// an observer none is started: what starts may have an event to tell it.
-  [[nodiscard]] result<listing> list(reach r, failure* why) const;
+  [[nodiscard]] result<listing> list(scope of, failure* why) const;
   void close_all() noexcept;
   [[nodiscard]] manager* find(std::string_view tool) const;
   void remember(index by_name);
@@ -112,13 +112,13 @@ result<void> skill_set::shared::init_all(failure* why) {
     begin = end;
   }
   if (is_closing()) return fail(why, {}, error_code::cancelled, "the skills were closed");
-  PADDOCK_TRY(auto listed, list(reach::started, why));
+  PADDOCK_TRY(auto listed, list(scope::started, why));
   remember(std::move(listed.by_name));
   return {};
 }
 
 /// Skills that failed are left out: that was told when it happened.
-result<skill_set::shared::listing> skill_set::shared::list(reach r, failure* why) const {
+result<skill_set::shared::listing> skill_set::shared::list(scope of, failure* why) const {
   std::vector<std::vector<tool_definition>> of_each(managers.size());
   failure_slot failed;
   const auto ask = [&](std::size_t i) {
@@ -137,7 +137,7 @@ result<skill_set::shared::listing> skill_set::shared::list(reach r, failure* why
       lazy.push_back(i);
     else
       ask(i);
-  if (r == reach::every && !is_inside_observer())
+  if (of == scope::every && !is_inside_observer())
     for_all_at_once(lazy.size(), [&](std::size_t i) { ask(lazy[i]); });
   if (const auto first = failed.get()) return report(*first, why);
   listing made;
@@ -214,7 +214,7 @@ void skill_set::close() noexcept {
 }
 
 result<std::vector<tool_definition>> skill_set::tool_definitions(failure* why) {
-  PADDOCK_TRY(auto listed, shared_->list(shared::reach::every, why));
+  PADDOCK_TRY(auto listed, shared_->list(shared::scope::every, why));
   shared_->remember(std::move(listed.by_name));
   return std::move(listed.all);
 }
@@ -223,7 +223,7 @@ result<call_outcome> skill_set::call_tool(std::string_view tool, std::string_vie
                                           const mcp::call_options& options, failure* why) {
   manager* having = shared_->find(tool);
   if (having == nullptr) {
-    PADDOCK_TRY(auto listed, shared_->list(shared::reach::every, why));
+    PADDOCK_TRY(auto listed, shared_->list(shared::scope::every, why));
     shared_->remember(std::move(listed.by_name));
     having = shared_->find(tool);
   }

@@ -85,7 +85,7 @@ public:
                                                failure* why = nullptr) override;
 
 private:
-  struct connection;
+  struct session;
   struct shared;
   const std::unique_ptr<shared> shared_;
 };

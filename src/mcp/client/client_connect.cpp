@@ -171,11 +171,11 @@ result<void> client_core::open_transport(attempt& a, http_kind kind) {
   drop_transport();
   stopwatch watch;
   a.kind = kind;
-  auto opened = is_http() ? open_http(std::get<http_endpoint>(to_), kind, options, *this, a.why)
-                          : start_stdio(std::get<stdio_endpoint>(to_), options, *this, a.why);
-  if (!opened) return opened.error();
+  auto transport = is_http() ? open_http(std::get<http_endpoint>(to_), kind, options, *this, a.why)
+                             : start_stdio(std::get<stdio_endpoint>(to_), options, *this, a.why);
+  if (!transport) return transport.error();
   times.spawn_us = watch.lap_us();
-  owned_transport_ = *std::move(opened);
+  owned_transport_ = *std::move(transport);
   transport_.store(owned_transport_.get());
   return {};
 }
@@ -231,11 +231,11 @@ answer client_core::ask_discover(const attempt& a, std::int64_t timeout_ms) {
   const std::int64_t id = next_id_.fetch_add(1);
   json_writer out = begin_request(id, "server/discover");
   write_meta(out, id, o, {});
-  return exchange({.id = id,
-                   .json = out.str(),
-                   .method = "server/discover",
-                   .answer_ms = is_http() ? timeout_ms : 0},
-                  o);
+  return round_trip({.id = id,
+                     .json = out.str(),
+                     .method = "server/discover",
+                     .answer_ms = is_http() ? timeout_ms : 0},
+                    o);
 }
 
 client_core::verdict client_core::discover(attempt& a, std::int64_t timeout_ms) {
@@ -297,7 +297,7 @@ client_core::verdict client_core::initialize(attempt& a) {
   json_writer out = begin_request(id, "initialize");
   out.member("protocolVersion", name_of(newest_legacy)).key("capabilities").raw("{}");
   out.key("clientInfo").raw(client_info_).end_object().end_object();
-  a.last = exchange({.id = id, .json = out.str(), .method = "initialize"}, a.within_all());
+  a.last = round_trip({.id = id, .json = out.str(), .method = "initialize"}, a.within_all());
   if (a.last.what == answer::outcome::rpc_error) {
     a.last.reason.code = error_code::unsupported;
     return verdict::refused;
@@ -385,8 +385,8 @@ result<void> client_core::fetch_tools(const call_options& o, std::string* why) {
     write_meta(out, id, {}, {});
     const std::int64_t left_ms = std::max<std::int64_t>(0, deadline_ms - sys::monotonic_ms());
     const answer a =
-        exchange({.id = id, .json = out.str(), .method = "tools/list"},
-                 {.timeout_ms = left_ms, .timeout_ms_max = left_ms, .cancel = o.cancel});
+        round_trip({.id = id, .json = out.str(), .method = "tools/list"},
+                   {.timeout_ms = left_ms, .timeout_ms_max = left_ms, .cancel = o.cancel});
     const bool has_none = a.what == answer::outcome::rpc_error && page == 0 &&
                           a.code == static_cast<int>(rpc_error::method_not_found);
     if (has_none) break;

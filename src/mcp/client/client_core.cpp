@@ -270,7 +270,7 @@ result<void> client_core::send(const message_text& text, std::string* why) {
                          why);
 }
 
-answer client_core::exchange(const message_text& text, const call_options& o) {
+answer client_core::round_trip(const message_text& text, const call_options& o) {
   open_request r(text, o, sys::monotonic_ms());
   if (auto refused = open(r)) return *std::move(refused);
   std::string why;
@@ -373,7 +373,7 @@ result<answer> client_core::try_tool(std::string_view name, std::string_view arg
   if (!given.responses.empty()) out.key("inputResponses").raw(given.responses);
   if (!given.state.empty()) out.key("requestState").raw(given.state);
   write_meta(out, id, o, {});
-  return exchange(
+  return round_trip(
       {.id = id, .json = out.str(), .method = "tools/call", .name = name, .parameters = headers},
       o);
 }
@@ -413,7 +413,7 @@ result<std::string> client_core::request(std::string_view method, std::string_vi
   });
   write_meta(out, id, o, (*parsed)["_meta"]);
   const json_view name = (*parsed)["name"].exists() ? (*parsed)["name"] : (*parsed)["uri"];
-  answer a = exchange(
+  answer a = round_trip(
       {.id = id, .json = out.str(), .method = method, .name = name.string().value_or("")}, o);
   if (a.what != answer::outcome::result) return explain(why, a.reason, a.text);
   if (a.wants_input)

@@ -101,7 +101,7 @@ private:
   [[nodiscard]] std::optional<input> ask_for_input(std::string_view wanted) const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>>
   headers_of_call(std::string_view name, json_view arguments) const;
-  [[nodiscard]] answer exchange(const message_text& text, const call_options& options);
+  [[nodiscard]] answer round_trip(const message_text& text, const call_options& options);
   [[nodiscard]] std::optional<answer> open(open_request& r);
   void forget(open_request& r);
   void abandon(const message_text& text, std::string_view reason);

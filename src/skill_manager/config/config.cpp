@@ -203,10 +203,10 @@ result<config> parse_config(std::string_view text, config_format format, std::st
     return unusable;
   }
   config made = reader(file, found).read(*root);
-  const auto place = [](const config_problem& p) { return std::tie(p.line, p.key); };
-  std::ranges::sort(made.warnings, {}, place);
+  const auto position = [](const config_problem& p) { return std::tie(p.line, p.key); };
+  std::ranges::sort(made.warnings, {}, position);
   if (found.empty()) return made;
-  std::ranges::sort(found, {}, place);
+  std::ranges::sort(found, {}, position);
   return unusable;
 }
 

@@ -36,7 +36,7 @@ struct heard {
   error_code code{};
 };
 
-class listener final : public http_exchange {
+class listener final : public response_handler {
 public:
   struct report {
     heard what;
@@ -97,7 +97,7 @@ protected:
                            .headers = {},
                            .body = body,
                            .timeout_ms = timeout_ms};
-      loop_->exchange(std::move(request), std::make_unique<listener>(report));
+      loop_->send(std::move(request), std::make_unique<listener>(report));
     });
     EXPECT_TRUE(report->done.wait());
     return report->what;

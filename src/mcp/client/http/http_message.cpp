@@ -42,7 +42,7 @@ std::string problem_of(const std::string& name, const std::string& value) {
 }
 
 /// What is connected to is the proxy then.
-result<void> reach_by_proxy(const http_endpoint& to, http_origin& server, std::string* why) {
+result<void> use_proxy(const http_endpoint& to, http_origin& server, std::string* why) {
   if (const auto good = check_proxy(to.proxy); !good) {
     if (why != nullptr) *why = std::string("the proxy can't be used: ") + good.error().operation;
     return good.error();
@@ -78,8 +78,8 @@ std::optional<in_flight> in_flight::begin(std::atomic<std::size_t>& count) {
   return in_flight(std::move(held));
 }
 
-result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
-                          const host_resolver& resolve, std::string* why) {
+result<http_origin> origin_of(const http_endpoint& to, std::int64_t timeout_ms,
+                              const host_resolver& resolve, std::string* why) {
   const auto say = [&](std::string text) {
     if (why != nullptr) *why = std::move(text);
   };
@@ -99,7 +99,7 @@ result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
     PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve, why));
     server.allowed = to.addresses;
   } else {
-    PADDOCK_CHECK(reach_by_proxy(to, server, why));
+    PADDOCK_CHECK(use_proxy(to, server, why));
   }
   server.client_certificate = to.client_certificate;
   server.client_key = to.client_key;

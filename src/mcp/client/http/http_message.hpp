@@ -44,8 +44,8 @@ private:
 };
 
 /// Where `to` is, judged and ready to connect to. Errors: as open_http.
-[[nodiscard]] result<http_origin> reach(const http_endpoint& to, std::int64_t timeout_ms,
-                                        const host_resolver& resolve, std::string* why);
+[[nodiscard]] result<http_origin> origin_of(const http_endpoint& to, std::int64_t timeout_ms,
+                                            const host_resolver& resolve, std::string* why);
 
 /// Whether a server may have made this up as the name of a session.
 [[nodiscard]] bool is_session_id(std::string_view text);

@@ -21,7 +21,7 @@ http_headers with(http_headers headers, std::string_view name, std::string_view 
 } // namespace
 
 /// The GET whose answer goes on until the connection is closed.
-class http_with_sse::stream final : public http_exchange {
+class http_with_sse::stream final : public response_handler {
 public:
   stream(http_with_sse& owner, int redirects)
       : owner_(owner), redirects_(redirects), events_(owner.message_bytes_max_) {}
@@ -86,7 +86,7 @@ private:
 };
 
 /// A POST; what it brings is on the stream, so only a refusal is of interest.
-class http_with_sse::post final : public http_exchange {
+class http_with_sse::post final : public response_handler {
 public:
   post(http_with_sse& owner, http_message m, in_flight counted)
       : owner_(owner), message_(std::move(m)), counted_(std::move(counted)) {}
@@ -136,12 +136,12 @@ result<void> http_with_sse::start(http_origin server, std::int64_t timeout_ms, s
   loop_->post([this] { open_stream(loop_->server().target, 0); });
   std::unique_lock lock(guard_);
   if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                         [this] { return opened_.has_value(); })) {
+                         [this] { return start_result_.has_value(); })) {
     if (why != nullptr) *why = "the server did not say in time where messages go";
     return error{error_code::timed_out, 0, "sse"};
   }
-  if (why != nullptr && !*opened_) *why = why_;
-  return *opened_;
+  if (why != nullptr && !*start_result_) *why = why_;
+  return *start_result_;
 }
 
 url http_with_sse::stream_url() const {
@@ -157,13 +157,13 @@ void http_with_sse::open_stream(const std::string& target, int redirects) {
       .target = target,
       .headers = with(with(headers_, "Accept", "text/event-stream"), "Accept-Encoding", "identity"),
       .body = {}};
-  loop_->exchange(std::move(request), std::make_unique<stream>(*this, redirects));
+  loop_->send(std::move(request), std::make_unique<stream>(*this, redirects));
 }
 
 void http_with_sse::settle(result<void> how, std::string why) {
   const std::lock_guard lock(guard_);
-  if (opened_) return;
-  opened_ = how;
+  if (start_result_) return;
+  start_result_ = how;
   why_ = std::move(why);
   changed_.notify_all();
 }
@@ -183,9 +183,9 @@ void http_with_sse::on_stream_gone(const error& reason, std::string why) {
   {
     const std::lock_guard lock(guard_);
     if (std::exchange(gone_, true)) return;
-    if (!opened_ || !*opened_) {
-      if (!opened_) {
-        opened_ = reason;
+    if (!start_result_ || !*start_result_) {
+      if (!start_result_) {
+        start_result_ = reason;
         why_ = std::move(why);
         changed_.notify_all();
       }
@@ -222,7 +222,7 @@ void http_with_sse::submit(const http_message& m, const in_flight& counted) {
                                        "Accept-Encoding", "identity"),
                        .body = m.json,
                        .timeout_ms = post_ms};
-  loop_->exchange(std::move(request), std::make_unique<post>(*this, m, counted));
+  loop_->send(std::move(request), std::make_unique<post>(*this, m, counted));
 }
 
 std::optional<std::int64_t> http_with_sse::retry_ms() const noexcept {

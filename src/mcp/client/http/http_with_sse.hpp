@@ -54,10 +54,10 @@ private:
 
   std::mutex guard_;
   std::condition_variable changed_;
-  std::optional<result<void>> opened_; // under guard_
-  std::string why_;                    // under guard_
-  bool closed_ = false;                // under guard_
-  bool gone_ = false;                  // under guard_
+  std::optional<result<void>> start_result_; // under guard_
+  std::string why_;                          // under guard_
+  bool closed_ = false;                      // under guard_
+  bool gone_ = false;                        // under guard_
 
   std::unique_ptr<http_loop> loop_; // last: its thread uses all of the above
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/client/http/streamable_http.hpp"
 
-#include "mcp/client/http/streamable_http_exchange.hpp"
+#include "mcp/client/http/streamable_http_response.hpp"
 #include "mcp/protocol/header_value.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void streamable_http::drop(const request_id& id) {
   std::erase_if(held_, [&](const auto& j) { return j->message.id == id; });
   const auto found = waiting_.find(id.json());
   if (found == waiting_.end()) return;
-  loop_->abandon(found->second.exchange);
+  loop_->abandon(found->second.transfer);
   waiting_.erase(found);
 }
 
@@ -132,9 +132,9 @@ void streamable_http::submit(std::shared_ptr<job> j) {
                        .headers = headers_for("application/json, text/event-stream", &m),
                        .body = m.json,
                        .timeout_ms = m.id ? 0 : notification_ms};
-  const std::uint64_t number = loop_->exchange(
-      std::move(request), std::make_unique<exchange>(*this, exchange::role::message, j));
-  if (m.id) waiting_[m.id->json()].exchange = number;
+  const std::uint64_t number = loop_->send(
+      std::move(request), std::make_unique<response>(*this, response::role::message, j));
+  if (m.id) waiting_[m.id->json()].transfer = number;
 }
 
 void streamable_http::release_held() {
@@ -152,21 +152,21 @@ void streamable_http::resume(std::shared_ptr<job> j, const stream_position& from
   if (++found->second.resumptions > failures_max)
     return refuse(*j, 0, {}, {error_code::io, 0, "http"},
                   "the stream of the answer breaks off again and again");
-  found->second.exchange = 0;
+  found->second.transfer = 0;
   loop_->after(from.retry_ms, [this, j = std::move(j), from] {
     const auto still = waiting_.find(j->message.id->json());
     if (still == waiting_.end() || closing_) return;
-    still->second.exchange =
-        loop_->exchange(get_request(j->target, from.last_event_id),
-                        std::make_unique<exchange>(*this, exchange::role::resumption, j, from));
+    still->second.transfer =
+        loop_->send(get_request(j->target, from.last_event_id),
+                    std::make_unique<response>(*this, response::role::resumption, j, from));
   });
 }
 
 /// The stream that the server speaks on by itself; it may have none.
 void streamable_http::listen(const stream_position& from) {
-  listening_exchange_ =
-      loop_->exchange(get_request(target_, from.last_event_id),
-                      std::make_unique<exchange>(*this, exchange::role::listening, nullptr, from));
+  listening_transfer_ =
+      loop_->send(get_request(target_, from.last_event_id),
+                  std::make_unique<response>(*this, response::role::listening, nullptr, from));
 }
 
 void streamable_http::listen_again(const stream_position& from, bool heard_something) {
@@ -195,8 +195,8 @@ void streamable_http::end_session() {
                        .headers = headers_for("application/json", nullptr),
                        .body = {},
                        .timeout_ms = close_ms_};
-  loop_->exchange(std::move(request),
-                  std::make_unique<exchange>(*this, exchange::role::session_end, nullptr));
+  loop_->send(std::move(request),
+              std::make_unique<response>(*this, response::role::session_end, nullptr));
 }
 
 void streamable_http::deliver(std::string_view json) {

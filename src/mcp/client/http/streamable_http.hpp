@@ -38,7 +38,7 @@ public:
   void close() noexcept override;
 
 private:
-  class exchange;
+  class response;
   class session_check;
   class session_renewal;
   struct job {
@@ -58,7 +58,7 @@ private:
   };
   /// A request that somebody waits for.
   struct waiting {
-    std::uint64_t exchange = 0; ///< 0 while its stream waits to be taken up again
+    std::uint64_t transfer = 0; ///< 0 while its stream waits to be taken up again
     int resumptions = 0;        ///< since the last event
   };
   /// Where a stream can be taken up.
@@ -120,7 +120,7 @@ private:
   std::deque<std::shared_ptr<job>> held_; ///< until the server knows that it is initialised
   bool holding_ = false;
   bool listening_ = false;
-  std::uint64_t listening_exchange_ = 0;
+  std::uint64_t listening_transfer_ = 0;
   unsigned listening_in_ = 0; ///< counts sessions, so that what belonged to another is known
   int listen_failures_ = 0;
   bool closing_ = false;

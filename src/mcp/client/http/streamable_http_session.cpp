@@ -7,7 +7,7 @@
 // It is begun where the old one was. A redirect may have led there, to a node that is no more: then
 // it is begun at the URL of the configuration, which leads to one that is.
 
-#include "mcp/client/http/streamable_http_exchange.hpp"
+#include "mcp/client/http/streamable_http_response.hpp"
 #include "mcp/client/refusal_text.hpp"
 
 #include <paddock/mcp/json.hpp>
@@ -36,7 +36,7 @@ http_message handshake_message(std::string json, std::string_view method,
 } // namespace
 
 /// Asks whether the server still knows the session in which it refused a request.
-class streamable_http::session_check final : public http_exchange {
+class streamable_http::session_check final : public response_handler {
 public:
   session_check(streamable_http& owner, std::shared_ptr<job> j, refusal r)
       : owner_(owner), job_(std::move(j)), refusal_(std::move(r)) {}
@@ -60,7 +60,7 @@ private:
 };
 
 /// The same `initialize` as before, whose answer nobody else waits for.
-class streamable_http::session_renewal final : public http_exchange {
+class streamable_http::session_renewal final : public response_handler {
 public:
   session_renewal(streamable_http& owner, session_begin from)
       : owner_(owner), from_(std::move(from)), events_(owner.message_bytes_max_) {}
@@ -152,7 +152,7 @@ void streamable_http::on_refusal(const std::shared_ptr<job>& j, refusal r) {
                        .headers = std::move(headers),
                        .body = std::string(ping),
                        .timeout_ms = handshake_ms};
-  loop_->exchange(std::move(request), std::make_unique<session_check>(*this, j, std::move(r)));
+  loop_->send(std::move(request), std::make_unique<session_check>(*this, j, std::move(r)));
 }
 
 /// Once, in another session than before.
@@ -172,7 +172,7 @@ void streamable_http::renew_session(std::shared_ptr<job> j) {
   session_is_lost_ = true;
   session_.clear();
   ++listening_in_;
-  loop_->abandon(std::exchange(listening_exchange_, 0));
+  loop_->abandon(std::exchange(listening_transfer_, 0));
   listening_ = false;
   listen_failures_ = 0;
   begin_session({.target = target_, .is_from_url = target_ == loop_->server().target});
@@ -185,7 +185,7 @@ void streamable_http::begin_session(session_begin from) {
                        .headers = headers_for("application/json, text/event-stream", &message),
                        .body = message.json,
                        .timeout_ms = handshake_ms};
-  loop_->exchange(std::move(request), std::make_unique<session_renewal>(*this, std::move(from)));
+  loop_->send(std::move(request), std::make_unique<session_renewal>(*this, std::move(from)));
 }
 
 void streamable_http::on_session_renewed(std::string_view session, const std::string& target) {

@@ -58,7 +58,7 @@ void http_loop::stop() noexcept {
 }
 
 /// libcurl gets it later: this may be called from within one of its callbacks.
-std::uint64_t http_loop::exchange(http_request request, std::unique_ptr<http_exchange> receiver) {
+std::uint64_t http_loop::send(http_request request, std::unique_ptr<response_handler> handler) {
   const std::uint64_t number = ++last_number_;
   const std::int64_t timeout_ms = request.timeout_ms;
   curl_handle handle;
@@ -69,7 +69,7 @@ std::uint64_t http_loop::exchange(http_request request, std::unique_ptr<http_exc
     spare_.pop_back();
   }
   const auto& made = transfers_.emplace_back(std::make_unique<http_transfer>(
-      server_, number, std::move(request), std::move(receiver), std::move(handle)));
+      server_, number, std::move(request), std::move(handler), std::move(handle)));
   if (timeout_ms != 0) made->deadline_ms = sys::monotonic_ms() + timeout_ms;
   return number;
 }

@@ -33,12 +33,12 @@ public:
   void stop() noexcept;
 
   // --- on the loop's thread only
-  /// The exchange's number, for `abandon`.
-  std::uint64_t exchange(http_request request, std::unique_ptr<http_exchange> receiver);
+  /// The transfer's number, for `abandon`.
+  std::uint64_t send(http_request request, std::unique_ptr<response_handler> handler);
   /// Nothing more is called for it. Unknown numbers are ignored.
   void abandon(std::uint64_t number);
   void abandon_all();
-  /// The exchange may take that much longer; afterwards it fails with `timed_out`.
+  /// The transfer may take that much longer; afterwards it fails with `timed_out`.
   void limit(std::uint64_t number, std::int64_t delay_ms);
   void after(std::int64_t delay_ms, task t);
   [[nodiscard]] const url& server() const noexcept { return server_.to; }

@@ -83,9 +83,9 @@ std::string resolved(const http_origin& origin) {
 } // namespace
 
 http_transfer::http_transfer(http_origin& origin, std::uint64_t number, http_request request,
-                             std::unique_ptr<http_exchange> exchange, curl_handle handle)
+                             std::unique_ptr<response_handler> handler, curl_handle handle)
     : deadline_ms(std::numeric_limits<std::int64_t>::max()), origin_(origin), number_(number),
-      request_(std::move(request)), exchange_(std::move(exchange)),
+      request_(std::move(request)), handler_(std::move(handler)),
       reader_(origin.to.scheme == url_scheme::https), handle_(std::move(handle)) {}
 
 curl_handle http_transfer::take_handle() noexcept {
@@ -187,7 +187,7 @@ std::size_t http_transfer::on_header(char* bytes, std::size_t, std::size_t n, vo
   case http_head_reader::step::more:
     return n;
   case http_head_reader::step::head:
-    if (t.exchange_->on_head(t.reader_.head())) return n;
+    if (t.handler_->on_head(t.reader_.head())) return n;
     t.abandon();
     return CURL_WRITEFUNC_ERROR;
   case http_head_reader::step::bad:
@@ -199,7 +199,7 @@ std::size_t http_transfer::on_header(char* bytes, std::size_t, std::size_t n, vo
 std::size_t http_transfer::on_body(char* bytes, std::size_t, std::size_t n, void* self) {
   auto& t = *static_cast<http_transfer*>(self);
   if (t.is_over_) return CURL_WRITEFUNC_ERROR;
-  if (n == 0 || t.exchange_->on_body({bytes, n})) return n;
+  if (n == 0 || t.handler_->on_body({bytes, n})) return n;
   t.abandon();
   return CURL_WRITEFUNC_ERROR;
 }
@@ -229,7 +229,7 @@ int http_transfer::on_connected(void* self, char* address, char*, int, int) {
   if (t.is_over_ || t.is_sent_again()) return CURL_PREREQFUNC_ABORT;
   t.is_connected_ = true;
   t.prefer(address);
-  t.exchange_->on_connected();
+  t.handler_->on_connected();
   return CURL_PREREQFUNC_OK;
 }
 
@@ -261,13 +261,13 @@ void http_transfer::finish(CURLcode code) {
   if (code == CURLE_OK && !reader_.is_complete()) code = CURLE_PARTIAL_FILE;
   if (code != CURLE_OK) return fail(failure_of(code));
   is_over_ = true;
-  exchange_->on_end(nullptr);
+  handler_->on_end(nullptr);
 }
 
 void http_transfer::fail(const http_failure& failure) {
   if (is_over_) return;
   is_over_ = true;
-  exchange_->on_end(&failure);
+  handler_->on_end(&failure);
 }
 
 http_failure http_transfer::failure_of(CURLcode code) const {

@@ -30,9 +30,9 @@ struct http_failure {
 };
 
 /// Receives the answer to one request.
-class http_exchange {
+class response_handler {
 public:
-  virtual ~http_exchange() = default;
+  virtual ~response_handler() = default;
   /// There is a connection, and the request goes out. May be called again: an answer that says "not
   /// yet" to a connection that was used before costs another one.
   virtual void on_connected() {}
@@ -51,7 +51,7 @@ struct http_request {
   std::string target;
   http_headers headers;
   std::string body;
-  std::int64_t timeout_ms = 0; ///< for the whole exchange; 0 for none
+  std::int64_t timeout_ms = 0; ///< for the whole transfer; 0 for none
 };
 
 /// Where to connect to, the same for all requests of a client.
@@ -81,7 +81,7 @@ class http_transfer {
 public:
   /// `origin` must outlive it. `handle` has no options set.
   http_transfer(http_origin& origin, std::uint64_t number, http_request request,
-                std::unique_ptr<http_exchange> exchange, curl_handle handle);
+                std::unique_ptr<response_handler> handler, curl_handle handle);
   http_transfer(const http_transfer&) = delete;
   http_transfer& operator=(const http_transfer&) = delete;
 
@@ -92,7 +92,7 @@ public:
   [[nodiscard]] curl_handle take_handle() noexcept;
   /// 0 once nobody wants the answer any more.
   [[nodiscard]] std::uint64_t number() const noexcept { return is_over_ ? 0 : number_; }
-  /// Nothing is called any more. The exchange lives on: one of its members may be running.
+  /// Nothing is called any more. The handler lives on: one of its members may be running.
   void abandon() noexcept { is_over_ = true; }
   [[nodiscard]] bool is_over() const noexcept { return is_over_; }
   /// Calls on_end: libcurl is done with it.
@@ -121,7 +121,7 @@ private:
   http_origin& origin_;
   const std::uint64_t number_;
   const http_request request_;
-  const std::unique_ptr<http_exchange> exchange_;
+  const std::unique_ptr<response_handler> handler_;
   http_head_reader reader_;
   std::string denied_; ///< why an address was not connected to
   bool is_connected_ = false;

@@ -12,7 +12,7 @@
 
 namespace paddock::mcp {
 
-class streamable_http::exchange final : public http_exchange {
+class streamable_http::response final : public response_handler {
 public:
   enum class role : std::uint8_t {
     message,     ///< a POST
@@ -22,8 +22,8 @@ public:
   };
 
   /// `j` is null for listening and session_end.
-  exchange(streamable_http& owner, role r, std::shared_ptr<job> j, stream_position from = {});
-  ~exchange() override;
+  response(streamable_http& owner, role r, std::shared_ptr<job> j, stream_position from = {});
+  ~response() override;
 
   void on_connected() override;
   [[nodiscard]] bool on_head(const http_head& head) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/client/http/streamable_http_exchange.hpp"
+#include "mcp/client/http/streamable_http_response.hpp"
 
 #include "mcp/client/refusal_text.hpp"
 
@@ -25,28 +25,28 @@ bool is_encoded(const http_head& head) {
 
 } // namespace
 
-streamable_http::exchange::exchange(streamable_http& owner, role r, std::shared_ptr<job> j,
+streamable_http::response::response(streamable_http& owner, role r, std::shared_ptr<job> j,
                                     stream_position from)
     : owner_(owner), role_(r), job_(std::move(j)), from_(std::move(from)),
       events_(owner.message_bytes_max_) {}
 
-streamable_http::exchange::~exchange() {
+streamable_http::response::~response() {
   if (role_ != role::session_end) return;
   const std::lock_guard lock(owner_.guard_);
   owner_.session_ended_ = true;
   owner_.changed_.notify_all();
 }
 
-bool streamable_http::exchange::refuse(const error& reason, std::string_view why) {
+bool streamable_http::response::refuse(const error& reason, std::string_view why) {
   if (job_) owner_.refuse(*job_, status_, body_, reason, why);
   return false;
 }
 
-void streamable_http::exchange::on_connected() {
+void streamable_http::response::on_connected() {
   if (expects_answer() && !owner_.closing_) owner_.sink_.on_connected(*job_->message.id);
 }
 
-bool streamable_http::exchange::on_head(const http_head& head) {
+bool streamable_http::response::on_head(const http_head& head) {
   status_ = head.status;
   if (role_ == role::session_end) return true;
   if (status_ >= 200 && status_ < 300) return on_success(head);
@@ -58,7 +58,7 @@ bool streamable_http::exchange::on_head(const http_head& head) {
   return true;
 }
 
-bool streamable_http::exchange::on_redirect(std::string target) {
+bool streamable_http::response::on_redirect(std::string target) {
   ++job_->redirects;
   job_->target = std::move(target);
   if (owner_.holding_ && !job_->message.id) owner_.holding_ = false;
@@ -66,7 +66,7 @@ bool streamable_http::exchange::on_redirect(std::string target) {
   return false;
 }
 
-bool streamable_http::exchange::on_success(const http_head& head) {
+bool streamable_http::response::on_success(const http_head& head) {
   if (role_ == role::message) {
     const std::string_view session = head.header("mcp-session-id");
     if (job_->message.method == "initialize") {
@@ -91,12 +91,12 @@ bool streamable_http::exchange::on_success(const http_head& head) {
 }
 
 /// A notification arrived; whatever the server has to say about it is of no interest.
-bool streamable_http::exchange::on_accepted(const http_head& head) {
+bool streamable_http::response::on_accepted(const http_head& head) {
   release_held();
   return media_type_of(head) != "text/event-stream";
 }
 
-bool streamable_http::exchange::on_body(std::string_view piece) {
+bool streamable_http::response::on_body(std::string_view piece) {
   switch (content_) {
   case content::ignored:
     ignored_bytes_ += piece.size();
@@ -118,20 +118,20 @@ bool streamable_http::exchange::on_body(std::string_view piece) {
   return refuse(too_large, "an event of the answer is larger than a message may be");
 }
 
-void streamable_http::exchange::on_event(const sse_event& event) {
+void streamable_http::response::on_event(const sse_event& event) {
   heard_something_ = true;
   if (event.data.empty() || event.name != "message") return;
   if (expects_answer() && !answered_ && answers(event.data, *job_->message.id)) {
     answered_ = true;
     const auto found = owner_.waiting_.find(job_->message.id->json());
     if (found == owner_.waiting_.end()) return; // nobody waits any more
-    owner_.loop_->limit(found->second.exchange, after_answer_ms);
+    owner_.loop_->limit(found->second.transfer, after_answer_ms);
     owner_.waiting_.erase(found);
   }
   owner_.deliver(event.data);
 }
 
-streamable_http::stream_position streamable_http::exchange::position() const {
+streamable_http::stream_position streamable_http::response::position() const {
   const std::int64_t retry_ms = events_.retry_ms().value_or(from_.retry_ms);
   return {.last_event_id =
               events_.last_event_id().empty() ? from_.last_event_id : events_.last_event_id(),
@@ -139,7 +139,7 @@ streamable_http::stream_position streamable_http::exchange::position() const {
           .session = from_.session};
 }
 
-void streamable_http::exchange::on_end(const http_failure* failed) {
+void streamable_http::response::on_end(const http_failure* failed) {
   if (role_ == role::session_end) return;
   if (content_ == content::events) return on_stream_end(failed);
   if (failed != nullptr) return on_failure(*failed);
@@ -148,14 +148,14 @@ void streamable_http::exchange::on_end(const http_failure* failed) {
   release_held();
 }
 
-void streamable_http::exchange::on_failure(const http_failure& failed) {
+void streamable_http::response::on_failure(const http_failure& failed) {
   if (role_ == role::listening) return owner_.listen_again(position(), false);
   if (role_ == role::resumption && status_ == 0) return owner_.resume(job_, position());
   if (expects_answer() || status_ == 0) (void)refuse(failed.reason, failed.why);
   release_held();
 }
 
-void streamable_http::exchange::on_refusal() {
+void streamable_http::response::on_refusal() {
   if (role_ == role::message)
     owner_.on_refusal(job_, {.status = status_,
                              .body = std::move(body_),
@@ -166,7 +166,7 @@ void streamable_http::exchange::on_refusal() {
   release_held();
 }
 
-void streamable_http::exchange::on_json() {
+void streamable_http::response::on_json() {
   body_.reserve(body_.size() + json_padding);
   const bool is_answer = answers(body_, *job_->message.id);
   if (is_answer) owner_.waiting_.erase(job_->message.id->json());
@@ -175,11 +175,11 @@ void streamable_http::exchange::on_json() {
 }
 
 /// The handshake is over, whatever became of the last message of it.
-void streamable_http::exchange::release_held() {
+void streamable_http::response::release_held() {
   if (job_ && job_->message.method == "notifications/initialized") owner_.release_held();
 }
 
-void streamable_http::exchange::on_stream_end(const http_failure* failed) {
+void streamable_http::response::on_stream_end(const http_failure* failed) {
   if (role_ == role::listening) return owner_.listen_again(position(), heard_something_);
   if (answered_) return;
   if (!position().last_event_id.empty() && !job_->message.modern) {

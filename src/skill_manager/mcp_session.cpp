@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "skill_manager/mcp_connection.hpp"
+#include "skill_manager/mcp_session.hpp"
 
 #include "skill_manager/calls.hpp"
 #include "skill_manager/visible_schema.hpp"
@@ -68,10 +68,11 @@ private:
 
 } // namespace
 
-result<std::shared_ptr<mcp_skill::connection>>
-mcp_skill::connection::open(const mcp_options& options, const hooks& on, const cancellation& stop,
-                            failure* why) {
-  const auto made = std::make_shared<connection>(options, on);
+result<std::shared_ptr<mcp_skill::session>> mcp_skill::session::open(const mcp_options& options,
+                                                                     const hooks& on,
+                                                                     const cancellation& stop,
+                                                                     failure* why) {
+  const auto made = std::make_shared<session>(options, on);
   const std::string target = target_of(options.endpoint);
   made->tell(event::starting{options.name, target});
   mcp::client_options with = options.client;
@@ -93,7 +94,7 @@ mcp_skill::connection::open(const mcp_options& options, const hooks& on, const c
   return made;
 }
 
-void mcp_skill::connection::select() {
+void mcp_skill::session::select() {
   const auto tools = client_->tools();
   const tool_choice& choice = options_.tools;
   std::vector<std::string_view> known;
@@ -127,7 +128,7 @@ void mcp_skill::connection::select() {
   definitions_ = std::move(chosen);
 }
 
-result<definition_list> mcp_skill::connection::definitions(failure* why) {
+result<definition_list> mcp_skill::session::definitions(failure* why) {
   if (stale_.exchange(false)) {
     std::string text;
     if (const auto fetched = client_->refresh_tools(&text); !fetched) {
@@ -141,16 +142,16 @@ result<definition_list> mcp_skill::connection::definitions(failure* why) {
   return known();
 }
 
-definition_list mcp_skill::connection::known() const {
+definition_list mcp_skill::session::known() const {
   const std::lock_guard lock(guard_);
   return definitions_;
 }
 
-bool mcp_skill::connection::connected() const {
+bool mcp_skill::session::connected() const {
   return client_->connected();
 }
 
-bool mcp_skill::connection::answers_ping(const cancellation& stop) {
+bool mcp_skill::session::answers_ping(const cancellation& stop) {
   // The current revision has no ping; asking what the server is costs as little.
   const bool modern = client_->server().revision == "2026-07-28";
   const mcp::call_options within{.timeout_ms = options_.ping_timeout_ms,
@@ -161,32 +162,32 @@ bool mcp_skill::connection::answers_ping(const cancellation& stop) {
   return !left_unanswered && client_->connected();
 }
 
-std::string mcp_skill::connection::why_lost() const {
+std::string mcp_skill::session::why_lost() const {
   const std::lock_guard lock(events_guard_);
   return lost_.value_or("");
 }
 
-void mcp_skill::connection::announce() {
+void mcp_skill::session::announce() {
   tell(event::connected{options_.name, client_->server(), client_->times(), known()->size()});
   std::unique_lock lock(events_guard_);
   announced_ = true;
   if (lost_) tell_end(lock, *lost_);
 }
 
-void mcp_skill::connection::on_lost(std::string_view why) {
+void mcp_skill::session::on_lost(std::string_view why) {
   std::unique_lock lock(events_guard_);
   lost_ = why.empty() ? "the connection was lost" : std::string(why);
   if (tell_end(lock, *lost_)) hooks_.lost();
 }
 
-void mcp_skill::connection::close() noexcept {
+void mcp_skill::session::close() noexcept {
   if (client_) client_->close();
   std::unique_lock lock(events_guard_);
   tell_end(lock, {});
 }
 
 /// Once, and after "connected". False when it is not up to the caller. Unlocks.
-bool mcp_skill::connection::tell_end(std::unique_lock<std::mutex>& lock, std::string why) {
+bool mcp_skill::session::tell_end(std::unique_lock<std::mutex>& lock, std::string why) {
   const bool is_mine = announced_ && !std::exchange(ended_, true);
   lock.unlock();
   if (is_mine) tell(event::disconnected{options_.name, why});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One connection of an MCP skill to its server, from its start to its loss. A skill that is started
+// One session of an MCP skill with its server, from its start to its loss. A skill that is started
 // again has another one.
 
 #include "skill_manager/calls.hpp"
@@ -20,7 +20,7 @@ namespace paddock::skill_manager {
 
 using definition_list = std::shared_ptr<const std::vector<tool_definition>>;
 
-struct mcp_skill::connection {
+struct mcp_skill::session {
 public:
   /// What the skill does about what happens here.
   struct hooks {
@@ -28,13 +28,13 @@ public:
     std::function<void(std::string text)> warn;
   };
   /// Connects and selects the tools. Errors: those of client::connect.
-  [[nodiscard]] static result<std::shared_ptr<connection>>
+  [[nodiscard]] static result<std::shared_ptr<session>>
   open(const mcp_options& options, const hooks& on, const cancellation& stop, failure* why);
 
-  connection(const mcp_options& o, const hooks& on) : options_(o), hooks_(on) {}
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
-  ~connection() { close(); }
+  session(const mcp_options& o, const hooks& on) : options_(o), hooks_(on) {}
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  ~session() { close(); }
 
   [[nodiscard]] mcp::client& client() { return *client_; }
   /// The tools that are offered, fetched again when the server said that they changed.
