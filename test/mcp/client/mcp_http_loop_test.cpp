@@ -306,6 +306,20 @@ TEST_F(http_addresses, one_that_answers_nothing_holds_up_nobody) {
   EXPECT_THAT(got.problem, HasSubstr("could not be reached in time"));
 }
 
+/// How a network looks whose route for IPv6 leads nowhere.
+TEST_F(http_addresses, of_ipv6_that_answer_nothing_hold_up_nobody) {
+  const test::full_listener silent("::1", server_->port());
+  if (!silent.is_full()) GTEST_SKIP() << "this system has no ::1, or lets in more than it says";
+  start(origin_at({"::1", "127.0.0.1"}));
+  EXPECT_THAT(ask("{}", "POST", 4'000).problem, IsEmpty());
+
+  // The control: nobody else is there.
+  http_origin alone = origin_at({"::1"});
+  alone.connect_timeout_ms = 300;
+  start(std::move(alone));
+  EXPECT_EQ(ask().code, error_code::timed_out);
+}
+
 TEST_F(http_addresses, one_that_answered_is_the_first_from_then_on) {
   start(origin_at({"127.0.0.2", "127.0.0.3", "127.0.0.1"})); // nobody is at the first two yet
   EXPECT_THAT(ask().problem, IsEmpty());
