@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT
 
 // A tool call through the client to the adapter, beside a bare round trip of the same bytes through
-// `cat`. Real time, because half of the work is done in the other process.
+// `cat`; and one over HTTP, to a server of this process. Real time, because half of the work is
+// done by others.
 
 #include "line_process.hpp"
 #include "scratch.hpp"
 
 #include <paddock/mcp/client.hpp>
+#include <paddock/mcp/http_server.hpp>
+#include <paddock/mcp/server.hpp>
+#include <paddock/mcp/workspace_tools.hpp>
 
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace paddock::bench {
@@ -67,6 +73,24 @@ void bare_round_trip(benchmark::State& state, const tool_call& c) {
     cat.round_trip(line);
 }
 
+void http_call(benchmark::State& state, const tool_call& c) {
+  const scratch s;
+  const mcp::server server(
+      {}, *mcp::workspace_tools(std::make_shared<const root>(*root::open(s.path())), {}));
+  auto http = mcp::http_server::make(server);
+  if (!http) std::abort();
+  std::thread serving([&] { (void)http->run().has_value(); });
+  {
+    auto client = mcp::client::connect(
+        mcp::http_endpoint{.url = http->address(), .addresses = mcp::address_policy::any});
+    if (!client) state.SkipWithError(client.error().operation);
+    for (auto _ : state)
+      if (!client->call_tool(c.tool, c.arguments)) std::abort();
+  }
+  http->stop();
+  serving.join();
+}
+
 void connect_and_close(benchmark::State& state) {
   const scratch s;
   for (auto _ : state)
@@ -81,6 +105,7 @@ BENCHMARK_CAPTURE(client_call, read, read_file)->Name("client/readTextFile_4KiB"
 BENCHMARK_CAPTURE(bare_round_trip, read, read_file)
     ->Name("floor/cat_of_readTextFile_4KiB")
     ->UseRealTime();
+BENCHMARK_CAPTURE(http_call, todo, todo)->Name("client/http_todo")->UseRealTime();
 BENCHMARK(connect_and_close)
     ->Name("client/connect_and_close")
     ->UseRealTime()
