@@ -21,8 +21,8 @@ namespace {
 std::string result_of(const mcp::tool_result& r, std::string_view content) {
   mcp::json_writer out;
   out.begin_object().key("content").raw(content);
-  if (!r.failed && !r.json.empty()) out.key("structuredContent").raw(r.json);
-  out.key("isError").boolean(r.failed).end_object();
+  if (!r.failed() && !r.json.empty()) out.key("structuredContent").raw(r.json);
+  out.key("isError").boolean(r.failed()).end_object();
   return out.take();
 }
 
@@ -179,14 +179,14 @@ result<call_outcome> base_skill::call_tool(std::string_view tool, std::string_vi
                 "the tool " + found->name + " did not finish: " + thrown);
   const mcp::tool_result r = *std::move(done);
   // A tool that succeeded all the same has done its work.
-  if (r.failed && call.timed_out())
+  if (r.failed() && call.timed_out())
     return fail(why, name(), error_code::timed_out, "the call took longer than it may");
-  if (r.failed && call.cancelled())
+  if (r.failed() && call.cancelled())
     return fail(why, name(), error_code::cancelled, "the call was cancelled");
   std::string content = r.content.empty() ? text_content(r.json) : r.content;
   std::string whole = result_of(r, content);
   return call_outcome(
-      tool_reply{.content = std::move(content), .result = std::move(whole), .failed = r.failed});
+      tool_reply{.content = std::move(content), .result = std::move(whole), .failed = r.failed()});
 }
 
 } // namespace paddock::skill_manager

@@ -89,7 +89,7 @@ std::vector<tool> fixture_tools() {
                           .text_resource("test://mixed-content-resource", "application/json",
                                          R"({"test":"data","value":123})"))),
       constant("test_error_handling", "Fails.",
-               {.failed = true,
+               {.error = "other",
                 .content = content_blocks()
                                .text("This tool intentionally returns an error for testing")
                                .take()}),

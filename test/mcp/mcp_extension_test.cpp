@@ -271,7 +271,8 @@ TEST_F(McpExtension, ResultsThatAreNoJsonStayHere) {
 
 TEST_F(McpExtension, ContentAloneIsAResult) {
   for (const bool failed : {false, true}) {
-    server s = with(options_, [&] { return tool_result{.failed = failed, .content = "[]"}; });
+    server s = with(options_,
+                    [&] { return tool_result{.error = failed ? "other" : "", .content = "[]"}; });
     EXPECT_THAT(s.handle_line(legacy_run),
                 ElementsAre(result(R"({"content":[],"isError":)" +
                                    std::string(failed ? "true" : "false") + "}")));

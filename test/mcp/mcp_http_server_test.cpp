@@ -209,6 +209,21 @@ TEST(HttpServer, AnswersBatchesOfTheirRevision) {
   EXPECT_EQ(202, none.status);
 }
 
+/// Batches are of a time that knew no subscriptions. One in a batch would outlive its request, and
+/// the end of the session would write to it.
+TEST(HttpServer, ABatchOpensNoSubscription) {
+  const served s;
+  std::string body = test::initialize_body;
+  body.replace(body.find("2025-11-25"), 10, "2025-03-26");
+  const std::string own = session_header(s.ask(post({}, body)).header("mcp-session-id"));
+  const http_reply refused =
+      s.ask(post(own, "[" + modern("subscriptions/listen", R"("notifications":{})") + "]"));
+  EXPECT_EQ(200, refused.status);
+  EXPECT_THAT(refused.body, AllOf(HasSubstr("-32600"), HasSubstr("must not be part of a batch")));
+  EXPECT_EQ(204, s.ask(request("DELETE", own, "")).status);
+  EXPECT_EQ(200, s.ask(post({}, test::initialize_body)).status) << "the server lives on";
+}
+
 TEST(HttpServer, EndsSessionsOnDelete) {
   const served s;
   const std::string id = new_session(s);

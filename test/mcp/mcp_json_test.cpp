@@ -127,6 +127,28 @@ TEST(JsonWriter, PlacesCommas) {
   EXPECT_EQ("3", out.str());
 }
 
+TEST(JsonWriter, GoesOnWithTheMembersOfAnObject) {
+  struct {
+    const char* object;
+    const char* written;
+  } const cases[] = {
+      {"{}", R"([1,{"z":2},3])"},
+      {" { \t} ", R"([1, { 	"z":2},3])"},
+      {R"({"a":1})", R"([1,{"a":1,"z":2},3])"},
+      {"{\"a\":{}} \r", R"([1,{"a":{},"z":2},3])"},
+      {R"({"a":"}{"})", R"([1,{"a":"}{","z":2},3])"},
+  };
+  for (const auto& c : cases) {
+    json_writer out;
+    out.begin_array().integer(1).begin_object_with(c.object).key("z").integer(2).end_object();
+    out.integer(3).end_array();
+    EXPECT_EQ(c.written, out.str()) << c.object;
+    json_document document;
+    EXPECT_TRUE(document.parse(out.str())) << c.object;
+  }
+  EXPECT_DEATH(json_writer().begin_object_with(""), "");
+}
+
 TEST(JsonWriter, Numbers) {
   json_writer out;
   out.begin_array();

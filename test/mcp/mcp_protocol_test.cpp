@@ -421,6 +421,14 @@ TEST_F(McpProtocol, BatchesExistInOneRevisionOnly) {
   EXPECT_EQ(-32600, error_of(many + "]"));
 }
 
+TEST_F(McpProtocol, ABatchOpensNoSubscription) {
+  (void)lines(initialize("2025-03-26"));
+  const std::string listen = modern("subscriptions/listen", R"(,"notifications":{})");
+  const auto sent = lines("[" + listen + "]");
+  EXPECT_THAT(sent, ElementsAre(HasSubstr("must not be part of a batch")));
+  EXPECT_THAT(lines(listen), ElementsAre(HasSubstr("acknowledged"))) << "the id is free";
+}
+
 TEST_F(McpProtocol, ABatchStaysWithinTheLimitOfALine) {
   auto options = fixture_options();
   options.limits.message_out_bytes_max = 3000;

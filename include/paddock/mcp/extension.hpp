@@ -27,16 +27,19 @@ namespace paddock::mcp {
 /// What a method answers: a result, or an error of JSON-RPC.
 struct method_result {
   std::string json{}; ///< one JSON object: the result without "resultType", "_meta" and cache hints
-  std::optional<rpc_error> error{};
-  std::string message{}; ///< of the error
-  std::string data{};    ///< of the error, as JSON; may be empty
-  /// Instead of everything else; for prompts/get and resources/read only.
+  std::optional<rpc_failure> error{}; ///< instead of everything else
+  /// Instead of `json`; for prompts/get and resources/read only.
   std::optional<input_needed> needed{};
 
-  /// A JSON-RPC error with that code; `message` is for the people behind the client.
+  /// A JSON-RPC error with that code; `message` is for the people behind the client. `data` is JSON
+  /// text or empty.
   static method_result failure(rpc_error code, std::string_view message,
                                std::string_view data = {}) {
-    return {.json = {}, .error = code, .message = std::string(message), .data = std::string(data)};
+    return {
+        .json = {},
+        .error =
+            rpc_failure{.code = code, .message = std::string(message), .data = std::string(data)},
+        .needed = {}};
   }
 };
 

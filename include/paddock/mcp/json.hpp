@@ -126,6 +126,9 @@ class json_writer {
 public:
   /// Begins an object: next comes a key, or its end.
   json_writer& begin_object() { return open('{'); }
+  /// Begins an object with the members of another one, given as JSON text; more may follow.
+  /// Precondition: `object` is the JSON text of an object.
+  json_writer& begin_object_with(std::string_view object);
   /// Ends the object begun last.
   json_writer& end_object() { return close('}'); }
   /// Begins an array.

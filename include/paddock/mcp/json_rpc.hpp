@@ -66,8 +66,17 @@ struct message {
 /// Tells what `value` is. A response (result or error without a method) is not looked at further.
 [[nodiscard]] message classify(json_view value);
 
-/// A response that reports an error; without `id` when it is not known. `data` is JSON text or
-/// empty.
+/// What a request gets in place of a result.
+struct rpc_failure {
+  rpc_error code = rpc_error::internal_error;
+  std::string message{}; ///< for the people behind the client
+  std::string data{};    ///< JSON text on one line; may be empty
+};
+
+/// Writes a response that reports an error; without `id` when it is not known.
+void write_error_response(json_writer& out, const std::optional<request_id>& id,
+                          const rpc_failure& failure);
+/// The same as text.
 [[nodiscard]] std::string error_response(const std::optional<request_id>& id, rpc_error code,
                                          std::string_view text, std::string_view data = {});
 

@@ -76,12 +76,14 @@ struct input_needed {
 /// error.
 struct tool_result {
   std::string json{};
-  bool failed = false;
+  std::string error{};   ///< the kind of a failure, which `json` has as "error"; empty: none
   std::string content{}; ///< a JSON array of MCP content blocks to send instead of the text block
                          ///< (content.hpp); usually empty
   std::optional<input_needed> needed{}; ///< instead of everything else
 
-  /// {"error": wire name, "message": message}, marked as failed.
+  /// Whether it is marked as a tool error.
+  [[nodiscard]] bool failed() const noexcept { return !error.empty(); }
+  /// {"error": wire name, "message": message}.
   static tool_result failure(error_code code, std::string_view message);
 };
 
@@ -146,7 +148,7 @@ using handler = std::function<tool_result(call&)>;
 /// Who made the JSON of results.
 enum class json_origin : std::uint8_t {
   unknown, ///< whoever wrote the handler, in any way: it is checked before it is sent
-  writer,  ///< `json_writer` and what it was right to hand to `raw`: it is sent unseen
+  writer,  ///< `json_writer` and what it was right to hand to `raw`, on one line: it is sent unseen
 };
 
 struct tool;

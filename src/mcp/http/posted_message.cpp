@@ -11,24 +11,22 @@ constexpr std::size_t events_bytes_max = std::size_t{64} * 1024;
 
 class posted_message::calls final : public http::worker_pool::job {
 public:
-  calls(std::shared_ptr<posted_message> from, std::unique_ptr<work> what)
+  calls(std::shared_ptr<posted_message> from, std::unique_ptr<transaction> what)
       : from_(std::move(from)), what_(std::move(what)) {}
-  void run() override { from_->talk->run(std::move(what_), 0); }
+  void run() override {
+    from_->talk->run(*what_, 0);
+    from_->answer(std::move(what_));
+  }
   void done() override { from_->post(reply_part::kind::done, {}); }
 
 private:
   const std::shared_ptr<posted_message> from_;
-  std::unique_ptr<work> what_;
+  std::unique_ptr<transaction> what_;
 };
 
 void posted_message::post(reply_part::kind what, std::string_view line, rpc_error code) {
   if (line.ends_with('\n')) line.remove_suffix(1);
   out_->post({shared_from_this(), what, code, std::string(line)});
-}
-
-void posted_message::send(std::string_view line) {
-  replied = true;
-  post(reply_part::kind::answer, line);
 }
 
 void posted_message::offer(std::string_view line) {
@@ -38,9 +36,13 @@ void posted_message::offer(std::string_view line) {
   post(reply_part::kind::event, line);
 }
 
-void posted_message::refuse(std::string_view line, rpc_error code) {
-  replied = true;
-  post(reply_part::kind::refusal, line, code);
+void posted_message::answer(std::unique_ptr<transaction> t) {
+  if (const std::string_view line = t->answer.end(); !line.empty()) {
+    const auto refused = t->answer.refused();
+    post(refused ? reply_part::kind::refusal : reply_part::kind::answer, line,
+         refused.value_or(rpc_error()));
+  }
+  talk->finish(std::move(t));
 }
 
 http::pending_answer::client_loss posted_message::when_client_leaves() const noexcept {
@@ -48,22 +50,28 @@ http::pending_answer::client_loss posted_message::when_client_leaves() const noe
   return listening ? client_loss::ends_it_now : client_loss::gives_up;
 }
 
+/// Cancels the calls of its session, and posts what ends its subscription.
+void posted_message::end() {
+  for (const std::string& line : talk->end())
+    post(reply_part::kind::answer, line);
+}
+
 void posted_message::finish() {
   if (!listening) return;
   listening = false;
-  talk->end();
+  end();
 }
 
 void posted_message::cancel() {
-  if (speaks == era::modern) talk->end();
+  if (speaks == era::modern) end();
 }
 
 void posted_message::abandon() {
   if (speaks == era::modern) talk->abandon();
 }
 
-std::unique_ptr<http::worker_pool::job> posted_message::job_of(std::unique_ptr<work> w) {
-  return std::make_unique<calls>(shared_from_this(), std::move(w));
+std::unique_ptr<http::worker_pool::job> posted_message::job_of(std::unique_ptr<transaction> t) {
+  return std::make_unique<calls>(shared_from_this(), std::move(t));
 }
 
 } // namespace paddock::mcp

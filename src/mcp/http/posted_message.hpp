@@ -38,17 +38,17 @@ using mailbox = http::mailbox<reply_part>;
 
 enum class era : std::uint8_t { legacy, modern };
 
-class posted_message final : public channel,
+class posted_message final : public call_events,
                              public http::pending_answer,
                              public std::enable_shared_from_this<posted_message> {
 public:
   posted_message(std::shared_ptr<mailbox> out, std::uint64_t connection_number)
       : connection(connection_number), out_(std::move(out)) {}
 
-  void send(std::string_view line) override;
   void offer(std::string_view line) override;
-  void refuse(std::string_view line, rpc_error code) override;
   void may_block(std::uint64_t) override {} // calls never run on the thread that reads
+  /// Posts what answers the message, if anything does.
+  void answer(std::unique_ptr<transaction> t);
   /// An event of that many bytes was taken out of the mailbox.
   void event_taken(std::size_t bytes) noexcept { events_waiting_.fetch_sub(bytes); }
 
@@ -57,8 +57,8 @@ public:
   void finish() override;
   void cancel() override;
   void abandon() override;
-  /// Runs the calls of `w` on the thread of a pool.
-  [[nodiscard]] std::unique_ptr<http::worker_pool::job> job_of(std::unique_ptr<work> w);
+  /// Runs the calls of `t` on the thread of a pool.
+  [[nodiscard]] std::unique_ptr<http::worker_pool::job> job_of(std::unique_ptr<transaction> t);
 
   const std::uint64_t connection;
 
@@ -70,10 +70,10 @@ public:
   bool accepts_json = true;
   bool accepts_events = true;
   bool listening = false; ///< an open subscription: messages are events until the end
-  bool replied = false;   ///< a response was posted during `session::accept`
 
 private:
   class calls;
+  void end();
   void post(reply_part::kind what, std::string_view line, rpc_error code = {});
 
   const std::shared_ptr<mailbox> out_;

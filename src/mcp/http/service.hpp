@@ -48,11 +48,11 @@ private:
 
   // --- a request
   void on_message(conn& c);
-  void on_modern(conn& c, const post& p, std::unique_ptr<work> w, const message& m);
-  void on_legacy(conn& c, const post& p, std::unique_ptr<work> w, const message& m);
-  void begin_session(conn& c, const post& p, std::unique_ptr<work> w, const message& m);
+  void on_modern(conn& c, const post& p, std::unique_ptr<transaction> t, const message& m);
+  void on_legacy(conn& c, const post& p, std::unique_ptr<transaction> t, const message& m);
+  void begin_session(conn& c, const post& p, std::unique_ptr<transaction> t, const message& m);
   void end_session(conn& c);
-  void pass_on(conn& c, const post& p, std::unique_ptr<work> w, const message& m);
+  void pass_on(conn& c, const post& p, std::unique_ptr<transaction> t, const message& m);
 
   // --- an answer
   void deliver(const reply_part& part);

@@ -60,10 +60,10 @@ void http_server::service::end_session(conn& c) {
 }
 
 void http_server::service::on_message(conn& c) {
-  auto w = std::make_unique<work>();
-  w->bytes = c.body.size();
+  auto t = std::make_unique<transaction>();
+  t->bytes = c.body.size();
   c.body.append(json_padding, '\0');
-  const auto parsed = w->document.parse_padded({c.body.data(), w->bytes});
+  const auto parsed = t->document.parse_padded({c.body.data(), t->bytes});
   c.body = {};
   if (!parsed) {
     const std::string text = std::string("Parse error: ") + parsed.error().operation;
@@ -74,14 +74,14 @@ void http_server::service::on_message(conn& c) {
   p->accepts_events = (c.tag & events_accepted) != 0;
   const message m = classify(*parsed);
   p->speaks = era_of(m, c.reader.head());
-  w->out = p.get();
+  t->events = p.get();
   if (p->speaks == era::modern)
-    on_modern(c, p, std::move(w), m);
+    on_modern(c, p, std::move(t), m);
   else
-    on_legacy(c, p, std::move(w), m);
+    on_legacy(c, p, std::move(t), m);
 }
 
-void http_server::service::on_modern(conn& c, const post& p, std::unique_ptr<work> w,
+void http_server::service::on_modern(conn& c, const post& p, std::unique_ptr<transaction> t,
                                      const message& m) {
   if (m.kind == message_kind::response) return refuse(c, 400, m, "nobody waits for a response");
   if (const auto mismatch = header_mismatch(m, c.reader.head()))
@@ -93,20 +93,20 @@ void http_server::service::on_modern(conn& c, const post& p, std::unique_ptr<wor
       return refuse(c, 400, m, *mismatch, rpc_error::header_mismatch);
   if (m.method == "subscriptions/listen" && !p->accepts_events)
     return refuse(c, 406, m, "a subscription needs Accept: text/event-stream");
-  w->modern = true;
+  t->modern = true;
   p->talk = std::make_shared<session>(core_);
-  pass_on(c, p, std::move(w), m);
+  pass_on(c, p, std::move(t), m);
 }
 
-void http_server::service::on_legacy(conn& c, const post& p, std::unique_ptr<work> w,
+void http_server::service::on_legacy(conn& c, const post& p, std::unique_ptr<transaction> t,
                                      const message& m) {
   const http::fields& headers = c.reader.head();
-  const bool batch = w->document.root().is(json_kind::array);
+  const bool batch = t->document.root().is(json_kind::array);
   if (m.kind == message_kind::request && m.method == "initialize")
-    return begin_session(c, p, std::move(w), m);
+    return begin_session(c, p, std::move(t), m);
   if (m.kind == message_kind::invalid && !batch) {
     p->talk = std::make_shared<session>(core_);
-    return pass_on(c, p, std::move(w), m);
+    return pass_on(c, p, std::move(t), m);
   }
   const std::string_view version = headers.header("mcp-protocol-version");
   if (!version.empty() && !is_legacy_revision(version))
@@ -117,23 +117,23 @@ void http_server::service::on_legacy(conn& c, const post& p, std::unique_ptr<wor
   p->owner = sessions_.find(id, http_->now_ms());
   if (!p->owner) return refuse(c, 404, m, "there is no such session; send initialize");
   p->talk = p->owner->talk;
-  pass_on(c, p, std::move(w), m);
+  pass_on(c, p, std::move(t), m);
 }
 
-void http_server::service::begin_session(conn& c, const post& p, std::unique_ptr<work> w,
+void http_server::service::begin_session(conn& c, const post& p, std::unique_ptr<transaction> t,
                                          const message& m) {
   p->talk = std::make_shared<session>(core_);
   const auto added = sessions_.add(p->talk, http_->now_ms());
   if (!added) return refuse(c, 503, m, "too many sessions; end one with DELETE");
   p->new_session = (*added)->id;
-  pass_on(c, p, std::move(w), m);
+  pass_on(c, p, std::move(t), m);
   if (p->talk->is_initialized()) return;
   (void)sessions_.end(p->new_session);
   p->new_session.clear();
 }
 
 /// The message is one that its session is to judge.
-void http_server::service::pass_on(conn& c, const post& p, std::unique_ptr<work> w,
+void http_server::service::pass_on(conn& c, const post& p, std::unique_ptr<transaction> t,
                                    const message& m) {
   if (m.kind != message_kind::notification &&
       calls_open_ >= std::size_t{options_.calls_running_max} + options_.calls_waiting_max)
@@ -141,14 +141,16 @@ void http_server::service::pass_on(conn& c, const post& p, std::unique_ptr<work>
   const bool wants_events =
       p->accepts_events && request_id::from(m.params["_meta"]["progressToken"]).has_value();
   c.pending = p;
-  auto calls = p->talk->accept(std::move(w));
+  t = p->talk->accept(std::move(t));
   p->listening = p->talk->is_listening();
-  if (calls) {
+  if (t && !t->calls.empty()) {
     ++calls_open_;
     if (p->owner) ++p->owner->calls_open;
     if (wants_events) begin_events(c, *p);
-    pool_->submit(p->job_of(std::move(calls)));
-  } else if (!p->replied) {
+    pool_->submit(p->job_of(std::move(t)));
+  } else if (t) {
+    p->answer(std::move(t));
+  } else {
     respond(c, 202, {});
   }
 }

@@ -54,14 +54,14 @@ std::shared_ptr<legacy_session> session_table::find(std::string_view id, std::in
 bool session_table::end(std::string_view id) {
   const auto found = by_id_.find(std::string(id));
   if (found == by_id_.end()) return false;
-  found->second->talk->end();
+  (void)found->second->talk->end(); // it has no subscription
   by_id_.erase(found);
   return true;
 }
 
 void session_table::end_all() {
   for (const auto& [id, each] : by_id_)
-    each->talk->end();
+    (void)each->talk->end();
 }
 
 std::int64_t session_table::expire(std::int64_t now_ms, std::int64_t never) {

@@ -3,6 +3,8 @@
 
 #include <paddock/mcp/json.hpp>
 
+#include <gsl/assert>
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -18,6 +20,16 @@ json_writer& json_writer::open(char bracket) {
   separate();
   out_ += bracket;
   comma_ = false;
+  return *this;
+}
+
+json_writer& json_writer::begin_object_with(std::string_view object) {
+  constexpr std::string_view blanks = " \t\r\n";
+  object = object.substr(0, object.find_last_not_of(blanks)); // without its end
+  Expects(!object.empty());
+  separate();
+  out_ += object;
+  comma_ = object[object.find_last_not_of(blanks)] != '{';
   return *this;
 }
 

@@ -17,13 +17,10 @@ std::string problem_of_json(std::string_view json, json_kind kind) {
   return parsed ? std::string() : std::string("is ") + parsed.error().operation;
 }
 
-std::string_view one_line(std::string_view json, std::string& copy) {
+void put_on_one_line(std::string& json) {
   // Two searches, because find_first_of looks at every byte by itself.
-  if (json.find('\n') == std::string_view::npos && json.find('\r') == std::string_view::npos)
-    return json;
-  copy = json;
-  std::ranges::replace_if(copy, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return copy;
+  if (json.find('\n') == std::string::npos && json.find('\r') == std::string::npos) return;
+  std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
 }
 
 } // namespace paddock::mcp

@@ -15,7 +15,7 @@ namespace paddock::mcp {
 [[nodiscard]] std::string problem_of_json(std::string_view json, json_kind kind);
 
 /// Whitespace between tokens may contain line breaks, which would tear a line apart; inside strings
-/// JSON has none. `json` itself, or `copy` without them.
-[[nodiscard]] std::string_view one_line(std::string_view json, std::string& copy);
+/// JSON has none. Puts blanks in their place.
+void put_on_one_line(std::string& json);
 
 } // namespace paddock::mcp

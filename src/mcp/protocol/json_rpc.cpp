@@ -45,15 +45,21 @@ message classify(json_view value) {
   return m;
 }
 
+void write_error_response(json_writer& out, const std::optional<request_id>& id,
+                          const rpc_failure& failure) {
+  out.begin_object().member("jsonrpc", "2.0");
+  if (id) out.key("id").raw(id->json());
+  out.key("error").begin_object().key("code").integer(static_cast<int>(failure.code));
+  out.member("message", failure.message);
+  if (!failure.data.empty()) out.key("data").raw(failure.data);
+  out.end_object().end_object();
+}
+
 std::string error_response(const std::optional<request_id>& id, rpc_error code,
                            std::string_view text, std::string_view data) {
   json_writer out;
-  out.begin_object().member("jsonrpc", "2.0");
-  if (id) out.key("id").raw(id->json());
-  out.key("error").begin_object().key("code").integer(static_cast<int>(code));
-  out.member("message", text);
-  if (!data.empty()) out.key("data").raw(data);
-  out.end_object().end_object();
+  write_error_response(out, id,
+                       {.code = code, .message = std::string(text), .data = std::string(data)});
   return out.take();
 }
 

@@ -9,7 +9,7 @@ namespace paddock::mcp {
 tool_result tool_result::failure(error_code code, std::string_view message) {
   json_writer out;
   out.begin_object().member("error", wire_name(code)).member("message", message).end_object();
-  return {.json = out.take(), .failed = true, .content = {}};
+  return {.json = out.take(), .error = std::string(wire_name(code))};
 }
 
 namespace {

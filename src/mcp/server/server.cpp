@@ -10,11 +10,11 @@
 namespace paddock::mcp {
 
 /// A connection that keeps its lines.
-struct server::in_process final : channel {
+struct server::in_process final : call_events {
   explicit in_process(std::shared_ptr<const server::core> core) : talk(std::move(core)) {}
 
-  void send(std::string_view line) override { lines.emplace_back(line.substr(0, line.size() - 1)); }
-  void offer(std::string_view line) override { send(line); }
+  void keep(std::string_view line) { lines.emplace_back(line.substr(0, line.size() - 1)); }
+  void offer(std::string_view line) override { keep(line); }
   void may_block(std::uint64_t) override {}
 
   std::vector<std::string> lines;
@@ -59,13 +59,16 @@ std::string_view server::tools_json() const noexcept {
 
 std::vector<std::string> server::handle_line(std::string_view line) {
   if (line.size() > core_->options.limits.message_in_bytes_max) {
-    in_process_->talk.refuse_long_line(*in_process_);
+    in_process_->keep(in_process_->talk.refusal_of_long_line());
   } else {
     std::string padded;
     padded.reserve(line.size() + json_padding);
     padded.append(line).append(json_padding, '\0');
-    if (auto w = in_process_->talk.accept({padded.data(), line.size()}, *in_process_))
-      in_process_->talk.run(std::move(w), 0);
+    if (auto t = in_process_->talk.accept({padded.data(), line.size()}, *in_process_)) {
+      in_process_->talk.run(*t, 0);
+      if (const auto answer = t->answer.end(); !answer.empty()) in_process_->keep(answer);
+      in_process_->talk.finish(std::move(t));
+    }
   }
   return std::exchange(in_process_->lines, {});
 }

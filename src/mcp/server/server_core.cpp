@@ -42,16 +42,20 @@ void write_annotations(json_writer& out, const annotations& a) {
   out.end_object();
 }
 
+void write_schema(json_writer& out, std::string schema) {
+  put_on_one_line(schema);
+  out.raw(schema);
+}
+
 /// A tool as clients of revision `r` know it: annotations came in 2025-03-26, titles and output
 /// schemas in 2025-06-18.
 void write_tool(json_writer& out, const tool& t, revision r) {
   out.begin_object().member("name", t.name);
   if (r >= revision::r2025_06_18 && !t.title.empty()) out.member("title", t.title);
   out.member("description", t.description);
-  std::string copy;
-  out.key("inputSchema").raw(one_line(input_schema_of(t), copy));
+  write_schema(out.key("inputSchema"), input_schema_of(t));
   if (r >= revision::r2025_06_18 && !t.output_schema.empty())
-    out.key("outputSchema").raw(one_line(t.output_schema, copy));
+    write_schema(out.key("outputSchema"), t.output_schema);
   if (r >= revision::r2025_03_26) write_annotations(out.key("annotations"), t.annotations);
   out.end_object();
 }

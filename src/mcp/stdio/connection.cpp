@@ -45,15 +45,19 @@ bool connection::lead() {
     const auto item = next_line();
     if (!item) return true;
     if (item->too_long) {
-      session_.refuse_long_line(*this);
+      out_.send(session_.refusal_of_long_line());
       continue;
     }
-    std::unique_ptr<work> w = session_.accept(item->line, *this);
-    if (!w) continue;
-    open_bytes_.fetch_add(w->bytes, std::memory_order_relaxed);
+    std::unique_ptr<transaction> t = session_.accept(item->line, *this);
+    if (!t) continue;
+    if (t->calls.empty()) {
+      answer(std::move(t));
+      continue;
+    }
+    open_bytes_.fetch_add(t->bytes, std::memory_order_relaxed);
     if (must_queue())
-      queue(std::move(w));
-    else if (!run_inline(std::move(w)))
+      queue(std::move(t));
+    else if (!run_inline(std::move(t)))
       return false;
   }
 }
@@ -132,15 +136,15 @@ bool connection::must_queue() const {
           queued_.load(std::memory_order_relaxed) > 0);
 }
 
-void connection::queue(std::unique_ptr<work> w) {
+void connection::queue(std::unique_ptr<transaction> t) {
   const lock l(guard_);
-  queue_.push_back(std::move(w));
+  queue_.push_back(std::move(t));
   queued_.store(queue_.size(), std::memory_order_relaxed);
   wake_one();
 }
 
 /// False when the leadership was taken away meanwhile.
-bool connection::run_inline(std::unique_ptr<work> w) {
+bool connection::run_inline(std::unique_ptr<transaction> t) {
   const std::uint64_t token = calls_started_.load(std::memory_order_relaxed) + 1;
   calls_started_.store(token, std::memory_order_relaxed);
   // Either the supervisor sees the call before it goes to sleep, or this thread sees that it
@@ -151,16 +155,22 @@ bool connection::run_inline(std::unique_ptr<work> w) {
     watching_.store(true);
     supervisor_wake_.notify_one();
   }
-  run(std::move(w), token);
+  run(std::move(t), token);
   std::uint64_t expected = token;
   return inline_call_.compare_exchange_strong(expected, 0);
 }
 
 /// A parsed line takes many times its length for as long as its calls run.
-void connection::run(std::unique_ptr<work> w, std::uint64_t token) {
-  const std::size_t bytes = w->bytes;
-  session_.run(std::move(w), token);
+void connection::run(std::unique_ptr<transaction> t, std::uint64_t token) {
+  const std::size_t bytes = t->bytes;
+  session_.run(*t, token);
+  answer(std::move(t));
   open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void connection::answer(std::unique_ptr<transaction> t) {
+  if (const std::string_view line = t->answer.end(); !line.empty()) out_.send(line);
+  session_.finish(std::move(t));
 }
 
 // --- the pool ----------------------------------------------------------------------------------
@@ -211,14 +221,14 @@ void connection::work_until_finished() {
         followers_busy_.fetch_sub(1, std::memory_order_relaxed);
       if (input_done_) supervisor_wake_.notify_one();
     } else if (!queue_.empty()) {
-      std::unique_ptr<work> w = std::move(queue_.front());
+      std::unique_ptr<transaction> t = std::move(queue_.front());
       queue_.pop_front();
       queued_.store(queue_.size(), std::memory_order_relaxed);
       followers_busy_.fetch_add(1, std::memory_order_relaxed);
       l.unlock();
       while (out_.congested() && !ending_.load())
         out_.wait_for_room(stall_look);
-      run(std::move(w), 0);
+      run(std::move(t), 0);
       l.lock();
       followers_busy_.fetch_sub(1, std::memory_order_relaxed);
       if (input_done_) supervisor_wake_.notify_one();
@@ -272,7 +282,8 @@ void connection::end_calls(lock& l) {
     supervisor_wake_.wait_until(l, begin + grace, [&] { return idle(); });
   l.unlock();
   ending_.store(true);
-  session_.end();
+  for (const std::string& line : session_.end())
+    out_.send(line);
   l.lock();
   supervisor_wake_.wait_until(l, begin + patience, [&] { return idle(); });
   l.unlock();

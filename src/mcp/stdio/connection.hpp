@@ -36,7 +36,7 @@
 
 namespace paddock::mcp {
 
-class connection final : public channel, public std::enable_shared_from_this<connection> {
+class connection final : public call_events, public std::enable_shared_from_this<connection> {
 public:
   /// `wake` is an event of the connection's own.
   connection(std::shared_ptr<const server::core> core, int in, int out, file_descriptor wake,
@@ -45,7 +45,6 @@ public:
   /// Serves until the end. Precondition: owned by a shared_ptr; called once.
   [[nodiscard]] result<serve_outcome> supervise();
 
-  void send(std::string_view line) override { out_.send(line); }
   void offer(std::string_view line) override { out_.offer(line); }
   void may_block(std::uint64_t token) override;
 
@@ -59,9 +58,10 @@ private:
   [[nodiscard]] input wait_for_input();
   [[nodiscard]] bool wait_for_capacity();
   [[nodiscard]] bool must_queue() const;
-  void queue(std::unique_ptr<work> w);
-  [[nodiscard]] bool run_inline(std::unique_ptr<work> w);
-  void run(std::unique_ptr<work> w, std::uint64_t token);
+  void queue(std::unique_ptr<transaction> t);
+  [[nodiscard]] bool run_inline(std::unique_ptr<transaction> t);
+  void run(std::unique_ptr<transaction> t, std::uint64_t token);
+  void answer(std::unique_ptr<transaction> t);
 
   // --- the pool; the caller holds `guard_`
   void work_until_finished();
@@ -101,7 +101,7 @@ private:
   std::vector<std::thread> threads_;
   unsigned idle_threads_ = 0; ///< waiting, and not yet called
   unsigned wake_calls_ = 0;   ///< threads called that have not got up yet
-  std::deque<std::unique_ptr<work>> queue_;
+  std::deque<std::unique_ptr<transaction>> queue_;
   bool leader_wanted_ = false;
   bool input_done_ = false;
   bool finished_ = false;

@@ -156,7 +156,7 @@ tool_result command_result(const root& root, const command& run, const command_o
     out.key("signal").integer(*o.signal);
   write_streams(out, run, o, bytes_max);
   tool_result done = result.take();
-  done.failed = true;
+  done.error = wire_name(code_of(o));
   return done;
 }
 

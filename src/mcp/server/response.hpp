@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a call comes to, and the response that says so. Pure.
+
+#include "mcp/server/call_request.hpp"
+
+#include <paddock/mcp/server.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace paddock::mcp {
+
+/// The result of an extension's method.
+struct method_output {
+  std::string json;                            ///< an object, on one line
+  std::optional<std::int64_t> time_to_live_ms; ///< nothing: the result does not say
+};
+
+/// What the client is to find out before it calls again.
+struct input_request {
+  std::string requests; ///< an object, on one line; or empty
+  std::string state;    ///< sealed; or empty
+};
+
+/// One of these is a call's response. What handlers have written in them is on one line.
+using call_answer = std::variant<tool_result, method_output, input_request, rpc_failure>;
+
+/// Makes `out` the response to `q`, or a failure when that would exceed `room` bytes. Says which.
+call_outcome write_response(json_writer& out, const call_request& q, const call_answer& answer,
+                            std::string_view modern_meta, std::size_t room);
+
+/// The error that transports say in a way of their own too: the client cannot do what it takes.
+[[nodiscard]] std::optional<rpc_error> refusal_in(const call_answer& answer) noexcept;
+/// How an audit calls the failure of a tool; empty for other answers.
+[[nodiscard]] std::string_view kind_of_failure(const call_answer& answer, call_outcome outcome);
+
+} // namespace paddock::mcp
