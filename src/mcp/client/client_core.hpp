@@ -74,7 +74,7 @@ private:
   struct attempt;
   enum class verdict : std::uint8_t { agreed, refused, gone, failed };
 
-  // --- incoming
+  // --- incoming (client_incoming.cpp)
   void on_message(std::string_view json) override;
   void on_refused(const request_id& id, int status, std::string_view body, paddock::error reason,
                   std::string_view why) override;

@@ -21,6 +21,10 @@ inline constexpr std::size_t text_bytes_max = 1024;
 
 inline constexpr std::size_t usual_request_bytes = 512;
 
+[[nodiscard]] inline answer no_answer(error_code code, std::string_view text) {
+  return {.reason = {code, 0, "server"}, .text = std::string(text)};
+}
+
 struct client_core::message_text {
   std::int64_t id = 0; ///< 0: a notification
   std::string_view json;
