@@ -16,6 +16,7 @@
 
 namespace {
 
+namespace http = paddock::http;
 using namespace paddock::mcp;
 using step = http::request_reader::step;
 
