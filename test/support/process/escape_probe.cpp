@@ -248,7 +248,7 @@ const attempt attempts[] = {
     {"E19-cmdline", [] { return reads(of_parent("cmdline")); }},
     {"E20-affinity", [] { cpu_set_t all; std::memset(&all, 0xff, sizeof all); return ::sched_setaffinity(parent, sizeof all, &all) == 0; }},
     {"E20-prlimit", [] { rlimit r{}; return ::prlimit(parent, RLIMIT_CORE, nullptr, &r) == 0; }},
-    {"E20-priority", [] { return ::setpriority(PRIO_PROCESS, static_cast<id_t>(parent), 5) == 0; }},
+    {"E20-priority", [] { return ::setpriority(PRIO_PROCESS, static_cast<id_t>(parent), 19) == 0; }},
     {"E21-read", [] { return reads(".perstack/secret"); }},
     {"E21-write", [] { return opens(".perstack/new", O_WRONLY | O_CREAT); }},
     {"E21-rename", [] { return ::rename(".perstack", "taken") == 0; }},
