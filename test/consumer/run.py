@@ -21,7 +21,9 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PARTS = ("meson.build", "meson_options.txt", "amalgamation", "include", "src", "tools", "subprojects", "LICENSE") # without git
 QUICK = ["--buildtype=plain"] # neither optimised nor with debug information
 OPTIONS = [*QUICK, "-Dtests=disabled", "-Dbench=disabled", "-Dcli=disabled"]
-CONSUMERS = ("agent", "server", "frontmatter")
+CONSUMERS = ("agent", "server", "frontmatter", "skills")
+# What other link units need than that for files and commands.
+OTHERS = ("libzip", "yaml-0.1", "libutf8proc")
 
 
 def run(*command, **options):
@@ -72,7 +74,7 @@ def unpack(tarball, target):
             shutil.copy2(TOP / part, target / part)
 
 
-# ---- the three programs ---------------------------------------------------------------------------
+# ---- the programs -------------------------------------------------------------------------------
 
 def with_compiler(compiler):
     """The environment in which Meson uses that compiler; named so, it does not look for ccache itself."""
@@ -121,6 +123,11 @@ def try_frontmatter(program, _workspace, **environment):
     expect(out.endswith(" ---\nname: pdf\ndescription: \"Reads PDF files.\"\n---\n\n"), out)
 
 
+def try_skills(program, workspace, **environment):
+    out = printed(program, workspace, **environment)
+    expect("notes" in out and "Keeps notes for people." in out and (workspace / ".agents/skills/notes/SKILL.md").exists(), out)
+
+
 def try_program(name, folder, **environment):
     with tempfile.TemporaryDirectory() as workspace:
         globals()["try_" + name](folder / name, pathlib.Path(workspace), **environment)
@@ -158,11 +165,33 @@ def only_static(prefix):
             hidden.rename(name)
 
 
+def system_path():
+    done = subprocess.run(["pkg-config", "--variable=pc_path", "pkg-config"], check=True, capture_output=True, text=True)
+    return [pathlib.Path(folder) for folder in done.stdout.strip().split(":")]
+
+
+def without_others(work):
+    """A folder with all that pkg-config knows of this system but the libraries that files and commands do not need."""
+    few = work / "few-packages"
+    few.mkdir(exist_ok=True)
+    for file in (file for folder in reversed(system_path()) for file in folder.glob("*.pc")):
+        link = few / file.name
+        link.unlink(missing_ok=True)
+        if file.stem not in OTHERS:
+            link.symlink_to(file)
+    return few
+
+
 def by_pkg_config(name, work, _tarball, compiler, kind, prefix):
     project = project_in(work, name)
     environment = os.environ | {"CXX": compiler,
                                 "PKG_CONFIG_PATH": ":".join(str(folder) for folder in prefix.rglob("pkgconfig"))}
     if kind == "static":
+        if name == "agent":
+            environment["PKG_CONFIG_LIBDIR"] = str(without_others(work))
+            known = {unit: not subprocess.run(["pkg-config", "--static", "--libs", unit], env=environment, check=False,
+                                              capture_output=True).returncode for unit in ("paddock", "paddock-skill")}
+            expect(known == {"paddock": True, "paddock-skill": False}, known)
         with only_static(prefix):
             run("make", "-C", project, env=environment | {"PKG_CONFIG_FLAGS": "--static"})
             try_program(name, project)
@@ -174,8 +203,15 @@ def by_pkg_config(name, work, _tarball, compiler, kind, prefix):
 
 def by_cmake(name, work, _tarball, compiler, kind, prefix):
     project = project_in(work, name)
-    run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={compiler}",
-        f"-Dpaddock_USE_STATIC_LIBS={'ON' if kind == 'static' else 'OFF'}")
+    options = [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={compiler}",
+               f"-Dpaddock_USE_STATIC_LIBS={'ON' if kind == 'static' else 'OFF'}"]
+    if (name, kind) == ("agent", "static"):
+        folders = [str(folder.parent) for folder in system_path()]
+        options.append("-DCMAKE_IGNORE_PATH=" + ";".join(folders + [folder.removeprefix("/usr") for folder in folders]))
+        other = subprocess.run(["cmake", "-S", project_in(work, "skills"), "-B", work / "skills/build", *options], check=False,
+                               capture_output=True, text=True)
+        expect(other.returncode != 0 and "component skill: its static library needs lib" in other.stderr, other)
+    run("cmake", "-S", project, "-B", project / "build", *options)
     run("cmake", "--build", project / "build")
     try_program(name, project / "build")
 
@@ -183,14 +219,24 @@ def by_cmake(name, work, _tarball, compiler, kind, prefix):
 ROUTES = {"Meson subproject": ("meson", as_subproject), "pkg-config": ("make", by_pkg_config), "CMake package": ("cmake", by_cmake)}
 
 
+def has_lto(compiler, kind):
+    """Whether the installation is one of gcc's whose archives another compiler is to link, too."""
+    return compiler == "g++" and kind != "shared"
+
+
 def install(work, tarball, compiler, kind, prefix):
     source = work / f"source-{compiler}"
     if not source.exists():
         unpack(tarball, source)
     build = work / f"build-{compiler}-{kind}"
-    run("meson", "setup", build, source, f"--prefix={prefix}", f"-Ddefault_library={kind}", *OPTIONS,
+    lto = ["-Db_lto=true"] if has_lto(compiler, kind) else []
+    run("meson", "setup", build, source, f"--prefix={prefix}", f"-Ddefault_library={kind}", *OPTIONS, *lto,
         env=with_compiler(compiler))
     run("meson", "install", "-C", build)
+    if lto:
+        [archive] = prefix.rglob("libpaddock.a")
+        sections = subprocess.run(["readelf", "--wide", "--sections", archive], check=True, capture_output=True, text=True).stdout
+        expect(".gnu.lto_" in sections, "the archive has nothing for link time optimisation: what follows would show nothing")
 
 
 def steps(work, everything):
@@ -213,6 +259,10 @@ def steps(work, everything):
                     for consumer in CONSUMERS:
                         yield (f"{compiler}, {kind}: {consumer} by {route}", [compiler, tool],
                                lambda n=consumer, c=compiler, k=kind, p=prefix, f=function: f(n, work, made["tarball"], c, k, p))
+            if has_lto(compiler, installed):
+                for consumer in ("agent", "server", "skills"):
+                    yield (f"{compiler} with link time optimisation, static: {consumer} by clang++-19", ["clang++-19", "make"],
+                           lambda n=consumer, p=prefix: by_pkg_config(n, work, None, "clang++-19", "static", p))
 
 
 def main(work, everything):

@@ -200,7 +200,7 @@ class Debian(unittest.TestCase):
         self.assertFalse([path for path in development if path.startswith(("/usr/bin", "/usr/libexec"))])
         self.assertIn("/usr/include/paddock/mcp/server.hpp", development)
         self.assertIn("/usr/share/man/man3/paddock.3.gz", development)
-        for ending in ("/libpaddock.a", "/libpaddock-mcp.a", "/pkgconfig/paddock.pc", "/cmake/paddock/paddockConfig.cmake"):
+        for ending in ("/libpaddock.a", "/libpaddock-skill.a", "/libpaddock-mcp.a", "/pkgconfig/paddock.pc", "/cmake/paddock/paddockConfig.cmake"):
             self.assertEqual(sum(path.endswith(ending) for path in development), 1, ending)
         everything = run("dpkg-deb", "--fsys-tarfile", self.program, text=False, errors=None).stdout
         self.assertFalse(str(TOP).encode() in everything, "the path of the build is in the package")
