@@ -118,7 +118,7 @@ private:
     if (end.entries > in.limits().entries_max) return in.refuse(import_refusal::too_many_entries);
     auto raw = zip::read_entries(bytes_, end);
     if (!raw) return in.refuse(import_refusal::inconsistent);
-    // libzip refuses most of these as well, but not by their names.
+    // libzip refuses most of these as well, but the archive as a whole and not by their names.
     std::set<std::string_view> names;
     for (const auto& entry : *raw) {
       auto path = entry.name;
@@ -126,7 +126,6 @@ private:
       PADDOCK_CHECK(check_entry_name(path, in));
       if (!names.insert(entry.name).second) return in.refuse(import_refusal::duplicate, path);
       if (entry.contradicted) return in.refuse(import_refusal::name_mismatch, path);
-      if (entry.is_encrypted()) return in.refuse(import_refusal::encrypted, path);
       if (entry.method != ZIP_CM_STORE && entry.method != ZIP_CM_DEFLATE)
         return in.refuse(import_refusal::compression_method, path);
     }
@@ -160,7 +159,6 @@ private:
         ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     if (zip_stat_index(archive_.get(), at, 0, &status) != 0 || (status.valid & needed) != needed)
       return in.refuse(inconsistent, name);
-    // Once more as libzip sees them, which is what it will act on.
     if (status.encryption_method != ZIP_EM_NONE) return in.refuse(encrypted, name);
     if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
       return in.refuse(compression_method, name);

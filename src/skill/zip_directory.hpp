@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The central directory of a zip archive as its bytes spell it. Used beside libzip, never instead
-// of it: to bound the number of entries before libzip makes an object of each, and to see names
-// before libzip translates them and to say more precisely what is wrong with an entry.
+// The central directory of a zip archive as its bytes spell it. Used beside libzip, for what it does
+// not tell: the number of entries before it makes an object of each, where their local headers are,
+// their flags, and the Unicode path fields, which it takes for the name or drops in silence while
+// readers of a stream believe the local ones. What it does tell, it is asked for.
 
 #include <paddock/base/result.hpp>
 
@@ -44,7 +45,6 @@ struct raw_entry {
   std::uint64_t size = 0;
   std::uint64_t offset = 0; ///< of the local header
 
-  [[nodiscard]] bool is_encrypted() const noexcept { return (flags & 1U) != 0; }
   /// Checksum and sizes follow the data, and the local header may not know them.
   [[nodiscard]] bool has_descriptor() const noexcept { return (flags & 8U) != 0; }
 };
