@@ -29,15 +29,16 @@ ROOMS = {
     "exec/helper": ["exec/protocol", "exec/helper/policy", "exec/helper/runtime", "exec/helper/root"],
     "exec": ["base", "sys", "path", "file", "exec/protocol"],
     "skill": ["base", "sys", "path", "file", "frontmatter"],
+    "crypto": ["base"],
     "http": ["base"],
-    "http/server": ["base", "sys", "http"],
+    "http/server": ["base", "crypto", "sys", "http"],
     "mcp/json": ["base"],
-    "mcp/protocol": ["base", "sys", "text", "http", "mcp/json"],
+    "mcp/protocol": ["base", "crypto", "sys", "text", "http", "mcp/json"],
     "mcp/server": ["base", "sys", "text", "mcp/json", "mcp/protocol"],
     "mcp/stdio": ["base", "sys", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/http": ["base", "sys", "text", "http", "http/server", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/tools": ["base", "sys", "path", "file", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
-    "mcp/skills": ["base", "path", "file", "text", "mime", "frontmatter", "skill", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools"],
+    "mcp/skills": ["base", "crypto", "path", "file", "text", "mime", "frontmatter", "skill", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools"],
     "mcp/client": ["base", "sys", "exec", "mcp/json", "mcp/protocol", "mcp/stdio"],
     "mcp/client/http/transfer": ["base", "sys", "http", "mcp/protocol", "mcp/client"],
     "mcp/client/http": ["base", "sys", "http", "mcp/json", "mcp/protocol", "mcp/client", "mcp/client/http/transfer"],
@@ -66,7 +67,7 @@ CONSTANTS_ONLY = {"<dirent.h>", "<fcntl.h>", "<linux/audit.h>", "<linux/filter.h
                   "<linux/openat2.h>", "<linux/seccomp.h>", "<poll.h>", "<signal.h>", "<sys/socket.h>", "<sys/stat.h>",
                   "<sys/syscall.h>", "<sys/uio.h>", "<sys/wait.h>"}
 # Libraries that look like the C library's headers and make no system calls of their own.
-LIBRARIES = {"<emmintrin.h>", "<utf8proc.h>", "<yaml.h>", "<zip.h>"}
+LIBRARIES = {"<emmintrin.h>", "<sodium.h>", "<utf8proc.h>", "<yaml.h>", "<zip.h>"}
 FORBIDDEN_IN_PUBLIC = re.compile(r"<(?:filesystem|iostream|regex|simdjson.*|gsl/(?!assert>).*|.*\.h)>")
 # A call through the global namespace: how system calls are written.
 GLOBAL_CALL = re.compile(r"(?<![\w>:])::(?!new\b|operator\b)([a-z_]\w*)\s*\(")

@@ -23,26 +23,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// RFC 4231, cases 1, 2, 3 and 6.
-TEST(McpInputRound, HmacOfTheStandardsExamples) {
-  const struct {
-    std::string key;
-    std::string message;
-    const char* digest;
-  } cases[] = {
-      {std::string(20, '\x0b'), "Hi There",
-       "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"},
-      {"Jefe", "what do ya want for nothing?",
-       "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"},
-      {std::string(20, '\xaa'), std::string(50, '\xdd'),
-       "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"},
-      {std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First",
-       "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"},
-  };
-  for (const auto& c : cases)
-    EXPECT_EQ(c.digest, hmac_sha256_hex(c.key, c.message)) << c.message;
-}
-
 TEST(McpInputRound, StatesOpenOnlyAsTheyWereSealed) {
   constexpr std::int64_t now = 1'800'000'000;
   const std::string sealed = seal_state("key", "purpose", "state", now);

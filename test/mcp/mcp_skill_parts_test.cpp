@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// What the skills extension is made of: frontmatter as JSON, URIs, base64.
+// What the skills extension is made of: frontmatter as JSON, URIs.
 
-#include "mcp/json/base64.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_uri.hpp"
 
@@ -182,14 +181,6 @@ TEST(SkillUri, OtherUrisAreRefused) {
   EXPECT_EQ(path_in_skill(named("a", "b"), {"a", "SKILL.md"}), std::nullopt);
   EXPECT_EQ(path_in_skill(named("a", "b"), {"a"}), std::nullopt);
   EXPECT_EQ(path_in_skill(named("a", "a"), {"b", "SKILL.md"}), std::nullopt);
-}
-
-TEST(Base64, PublishedVectors) {
-  for (const auto& [bytes, text] :
-       {std::pair("", ""), std::pair("f", "Zg=="), std::pair("fo", "Zm8="),
-        std::pair("foo", "Zm9v"), std::pair("foob", "Zm9vYg=="), std::pair("fooba", "Zm9vYmE="),
-        std::pair("foobar", "Zm9vYmFy"), std::pair("\xFF\xFE\xFD", "//79")})
-    EXPECT_EQ(base64(bytes), text);
 }
 
 } // namespace

@@ -20,7 +20,7 @@ FEATURES = {
     "page": ("page for skills", "cpp-httplib and OpenSSL"),
     "toml": ("TOML configuration", "toml++"),
     "cli": ("programs", "CLI11"),
-    "mcp": ("MCP adapter", "simdjson"),
+    "mcp": ("MCP adapter", "simdjson and libsodium"),
 }
 
 

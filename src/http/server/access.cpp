@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "http/server/access.hpp"
 
-#include "base/same_secret.hpp"
+#include "crypto/crypto.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/json/base64.hpp"
+#include "crypto/crypto.hpp"
 
 #include <paddock/mcp/content.hpp>
 

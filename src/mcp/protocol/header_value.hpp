@@ -3,7 +3,7 @@
 
 // Any text as a header's value, and back: MCP 2026-07-28 wraps in Base64 what a header can't carry.
 
-#include "mcp/json/base64.hpp"
+#include "crypto/crypto.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/protocol/input_round.hpp"
 
-#include "base/same_secret.hpp"
-#include "base/sha256.hpp"
+#include "crypto/crypto.hpp"
 #include "mcp/protocol/handler_json.hpp"
 
 #include <paddock/mcp/json_rpc.hpp>
@@ -17,19 +16,8 @@
 namespace paddock::mcp {
 namespace {
 
-constexpr std::size_t block_bytes = 64; ///< of SHA-256
 constexpr std::size_t digest_digits = 64;
 constexpr std::size_t date_digits = 16;
-
-std::string bytes_of_hex(std::string_view digits) {
-  std::string bytes;
-  for (; digits.size() >= 2; digits.remove_prefix(2)) {
-    unsigned value = 0;
-    std::from_chars(digits.data(), digits.data() + 2, value, 16);
-    bytes += static_cast<char>(value);
-  }
-  return bytes;
-}
 
 std::string date_of(std::int64_t seconds) {
   std::array<char, date_digits> digits{};
@@ -150,18 +138,6 @@ std::optional<std::string> open_state(std::string_view key, std::string_view pur
   if (!same_secret(given, signature(key, date, purpose, state))) return std::nullopt;
   if (date < date_of(now_s)) return std::nullopt;
   return std::string(state);
-}
-
-std::string hmac_sha256_hex(std::string_view key, std::string_view message) {
-  std::string block(key.size() > block_bytes ? bytes_of_hex(sha256_hex(key)) : key);
-  block.resize(block_bytes, '\0');
-  std::string inner = block;
-  std::string outer = std::move(block);
-  for (std::size_t i = 0; i < block_bytes; ++i) {
-    inner[i] = static_cast<char>(inner[i] ^ 0x36);
-    outer[i] = static_cast<char>(outer[i] ^ 0x5c);
-  }
-  return sha256_hex(outer.append(bytes_of_hex(sha256_hex(inner.append(message)))));
 }
 
 } // namespace paddock::mcp

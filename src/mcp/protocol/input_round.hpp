@@ -36,7 +36,4 @@ inline constexpr std::int64_t state_lifetime_s = 3600;
 [[nodiscard]] std::optional<std::string> open_state(std::string_view key, std::string_view purpose,
                                                     std::string_view sealed, std::int64_t now_s);
 
-/// RFC 2104 with SHA-256, in hexadecimal digits.
-[[nodiscard]] std::string hmac_sha256_hex(std::string_view key, std::string_view message);
-
 } // namespace paddock::mcp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/skills/skill_files.hpp"
 
-#include "base/sha256.hpp"
+#include "crypto/crypto.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_uri.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/json/base64.hpp"
+#include "crypto/crypto.hpp"
 #include "mcp/json/json_members.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_files.hpp"

@@ -4,8 +4,8 @@
 // them, too. Standard input: streams, each behind its length as four bytes, least significant
 // first. Standard output: a line of JSON for each.
 
+#include "crypto/crypto.hpp"
 #include "http/server/request_reader.hpp"
-#include "mcp/json/base64.hpp"
 
 #include <paddock/mcp/json.hpp>
 

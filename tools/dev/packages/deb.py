@@ -25,7 +25,7 @@ DESCRIPTIONS = {
         Most headers are usable alone and link nothing."""),
 }
 # What the static libraries of libpaddock-dev are linked with by those who use them, by the feature that needs it.
-NEEDED = {"libmsgsl-dev": r"", "libsimdjson-dev": r"simdjson", "libyaml-dev": r"yaml", "libzip-dev": r"zip", "libutf8proc-dev": r"utf8proc", "libcurl4-openssl-dev": r"curl"}
+NEEDED = {"libmsgsl-dev": r"", "libsimdjson-dev": r"simdjson", "libsodium-dev": r"sodium", "libyaml-dev": r"yaml", "libzip-dev": r"zip", "libutf8proc-dev": r"utf8proc", "libcurl4-openssl-dev": r"curl"}
 OVERRIDES = """\
 # It has a runtime of its own and starts before there is a file system to load libraries from.
 paddock: statically-linked-binary [usr/libexec/paddock/paddock-exec-helper]

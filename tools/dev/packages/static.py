@@ -20,6 +20,7 @@ CONTAINED = """\
 paddock-mcp contains, in machine code, parts of these works. Their licences ask for this notice.
 
 simdjson (Apache License 2.0, https://simdjson.org)
+libsodium (ISC licence, https://libsodium.org), copyright (c) 2013-2019 Frank Denis
 libyaml (MIT licence, https://pyyaml.org/wiki/LibYAML), copyright (c) 2017-2020 Ingy dot Net, (c) 2006-2016 Kirill Simonov
 CLI11 (BSD 3-clause licence, https://github.com/CLIUtils/CLI11), copyright (c) 2017-2024 University of Cincinnati,
   developed by Henry Schreiner under NSF AWARD 1414736
