@@ -4,14 +4,17 @@
 #include <paddock/base/detail/ascii.hpp>
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/base/detail/visible_text.hpp>
+#include <paddock/base/limits.hpp>
+
+#include <gsl/assert>
 
 #include <algorithm>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace paddock {
 namespace {
@@ -87,32 +90,28 @@ struct seen {
   becomes what = becomes::letters;
 };
 
-void add(std::vector<seen>& to, std::string_view sequence) {
-  const char32_t c = detail::code_point(sequence);
-  if (c < 0x80) return to.push_back({detail::ascii_lower(sequence.front())});
-  if (detail::is_hidden(c)) return;
+/// Nothing for what stays as it is.
+std::optional<seen> folded(char32_t c) {
   if (c >= full_width_first && c <= full_width_last)
-    return to.push_back({detail::ascii_lower(static_cast<char>(c - full_width_first + '!'))});
+    return seen{detail::ascii_lower(static_cast<char>(c - full_width_first + '!'))};
   if (const auto* a = detail::find_range(alphabets, c); a != nullptr)
-    return to.push_back({a->letters[(c - a->first) % a->letters.size()]});
-  if (const auto* b = detail::find_range(blocks, c); b != nullptr)
-    return to.push_back({0, b->what});
-  for (const char byte : sequence)
-    to.push_back({byte});
+    return seen{a->letters[(c - a->first) % a->letters.size()]};
+  if (const auto* b = detail::find_range(blocks, c); b != nullptr) return seen{0, b->what};
+  return std::nullopt;
 }
 
-std::vector<seen> seen_of(std::string_view name) {
-  std::vector<seen> parts;
-  parts.reserve(name.size());
+/// Takes what comes next off a name: a character that is folded, or a byte. Nothing at its end.
+std::optional<seen> next(std::string_view& name) {
   while (!name.empty()) {
-    const auto next = detail::first_sequence(name);
-    if (next.state == detail::utf8_state::complete)
-      add(parts, name.substr(0, next.size));
-    else
-      parts.push_back({name.front()});
-    name.remove_prefix(next.size);
+    const auto size = detail::first_sequence(name).size;
+    const char32_t c = detail::code_point(name.substr(0, size));
+    const bool is_ignored = size > 1 && detail::is_hidden(c);
+    const auto turned = size > 1 ? folded(c) : std::nullopt;
+    const char byte = name.front();
+    name.remove_prefix(is_ignored || turned ? size : 1);
+    if (!is_ignored) return turned ? turned : seen{detail::ascii_lower(byte)};
   }
-  return parts;
+  return std::nullopt;
 }
 
 constexpr bool is_letter(char lower) {
@@ -136,36 +135,39 @@ std::size_t most(becomes what, std::string_view plain) {
 
 /// Whether Windows cuts a name here: all to the end are dots and blanks, or a stream or, behind a
 /// backslash, another component follows them.
-bool is_cut(std::span<const seen> rest) {
-  const auto end = std::ranges::find_if_not(rest, [](const seen& each) {
-    return each.byte == 0 ? each.what == becomes::blanks : each.byte == '.' || each.byte == ' ';
-  });
-  return end == rest.end() || end->byte == ':' || end->byte == '\\';
+bool is_cut(std::string_view rest) {
+  while (const auto each = next(rest)) {
+    if (each->byte == ':' || each->byte == '\\') return true;
+    if (each->byte == 0 ? each->what != becomes::blanks : each->byte != '.' && each->byte != ' ')
+      return false;
+  }
+  return true;
 }
 
 enum class then : bool { cut, anything };
 
 /// All ways to read the name at once: `reached[n]` says that what was read so far may be the first
 /// n bytes of `plain`.
-bool matches(std::span<const seen> name, std::string_view plain, then rest) {
-  std::vector<bool> reached(plain.size() + 1);
-  reached[0] = true;
-  for (std::size_t at = 0;; ++at) {
-    if (reached[plain.size()] && (rest == then::anything || is_cut(name.subspan(at)))) return true;
-    if (at == name.size()) return false;
-    std::vector<bool> next(plain.size() + 1);
+bool matches(std::string_view name, std::string_view plain, then rest) {
+  std::bitset<2 * name_bytes_max> reached;
+  Expects(plain.size() < reached.size());
+  reached.set(0);
+  while (reached.any()) {
+    if (reached[plain.size()] && (rest == then::anything || is_cut(name))) return true;
+    const auto part = next(name);
+    if (!part) return false;
+    const auto before = std::exchange(reached, {});
     for (std::size_t n = 0; n < plain.size(); ++n) {
-      if (!reached[n]) continue;
-      if (name[at].byte != 0) {
-        if (detail::ascii_lower(plain[n]) == name[at].byte) next[n + 1] = true;
+      if (!before[n]) continue;
+      if (part->byte != 0) {
+        reached[n + 1] = reached[n + 1] || detail::ascii_lower(plain[n]) == part->byte;
         continue;
       }
-      for (std::size_t size = most(name[at].what, plain.substr(n)); size > 0; --size)
-        next[n + size] = true;
+      for (std::size_t size = most(part->what, plain.substr(n)); size > 0; --size)
+        reached.set(n + size);
     }
-    if (std::ranges::find(next, true) == next.end()) return false;
-    reached = std::move(next);
   }
+  return false;
 }
 
 /// What of a name's part goes into a short one.
@@ -211,7 +213,7 @@ bool is_short_name(std::string_view name, std::string_view plain) {
   if (!extension.empty()) extension.insert(0, 1, '.');
   const auto rest = name.substr(end);
   return detail::equal_ignoring_ascii_case(rest.substr(0, extension.size()), extension) &&
-         is_cut(seen_of(rest.substr(std::min(extension.size(), rest.size()))));
+         is_cut(rest.substr(std::min(extension.size(), rest.size())));
 }
 
 /// Names that no file system takes for others, but for the case of their letters.
@@ -227,12 +229,12 @@ bool is_usual(std::string_view name) {
 bool same_folded(std::string_view name, std::string_view plain) {
   if (detail::equal_ignoring_ascii_case(name, plain)) return true;
   if (is_usual(name)) return false;
-  return matches(seen_of(name), plain, then::cut) || is_short_name(name, plain);
+  return matches(name, plain, then::cut) || is_short_name(name, plain);
 }
 
 bool begins_folded(std::string_view name, std::string_view plain) {
   if (detail::equal_ignoring_ascii_case(name.substr(0, plain.size()), plain)) return true;
-  return !is_usual(name) && matches(seen_of(name), plain, then::anything);
+  return !is_usual(name) && matches(name, plain, then::anything);
 }
 
 } // namespace paddock
