@@ -6,6 +6,7 @@
 
 #include <paddock/base/cancellation.hpp>
 #include <paddock/base/config.hpp>
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/base/error.hpp>
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/file_status.hpp>

@@ -87,16 +87,18 @@ result<probe_site> make_site(const confinement_policy& policy, int workspace) {
     for (const std::string& path : *paths)
       taken.push_back(sys::canonical_name(path));
   std::erase(taken, std::string());
-  result<probe_site> made = error{error_code::unsupported, 0, "probe"};
+  error reason{error_code::unsupported, 0, "probe"};
   for (const char* parent : {"/tmp", "/var/tmp", "/dev/shm"}) {
     const std::string real = sys::canonical_name(parent);
     const bool is_free = !real.empty() && std::ranges::none_of(taken, [&](const auto& path) {
       return is_within(real, path);
     });
-    if (is_free) made = probe_site::make(real);
-    if (made) break;
+    if (!is_free) continue;
+    auto made = probe_site::make(real);
+    if (made) return made;
+    reason = made.error();
   }
-  return made;
+  return reason;
 }
 
 /// The first hidden entry that is there, and what it is outside of the confinement.

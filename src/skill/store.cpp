@@ -6,6 +6,8 @@
 
 #include <paddock/file/directory.hpp>
 
+#include <gsl/assert>
+
 #include <fcntl.h>
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include <paddock/skill_manager/base_skill.hpp>
 #include <paddock/version.hpp>
 
+#include <gsl/assert>
 #include <gsl/util>
 
 #include <algorithm>

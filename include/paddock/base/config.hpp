@@ -19,11 +19,11 @@
 
 #define PADDOCK_TRY_(temporary, declaration, ...)                                                  \
   auto temporary = (__VA_ARGS__);                                                                  \
-  if (!temporary) return temporary.error();                                                        \
+  if (!temporary) return std::move(temporary).error();                                             \
   declaration = *std::move(temporary)
 #define PADDOCK_TRY(declaration, ...)                                                              \
   PADDOCK_TRY_(PADDOCK_CONCAT(paddock_try_, __LINE__), declaration, __VA_ARGS__)
 
 #define PADDOCK_CHECK_(temporary, ...)                                                             \
-  if (auto temporary = (__VA_ARGS__); !temporary) return temporary.error()
+  if (auto temporary = (__VA_ARGS__); !temporary) return std::move(temporary).error()
 #define PADDOCK_CHECK(...) PADDOCK_CHECK_(PADDOCK_CONCAT(paddock_check_, __LINE__), __VA_ARGS__)

@@ -1,152 +1,236 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// A value or a `paddock::error`. Member names follow std::expected, so that a later major version
-/// can become an alias of it. Unlike std::expected the class is `[[nodiscard]]`: a result that is
-/// not looked at is a compiler warning.
+/// A value, or the error that says why there is none. Names and meaning are those of std::expected,
+/// so that a later major version can become an alias of it. Two things are stricter: a result that
+/// nobody looks at is a compiler warning, and misuse is never undefined behaviour. Reading the
+/// value of a failed result, or the error of a good one, is a bug: one line on stderr says what was
+/// read and which error there was, and the program ends through std::terminate.
 ///
-/// Reading the value of a failed result (or the error of a good one) is a bug and ends the program
-/// through `Expects`. Thread-safety: as for any value, distinct objects are independent.
+/// Most operations fail with `paddock::error`, which is 16 bytes and is copied freely. Where one
+/// case has more to say than its code, the error type is another one that derives from `error`:
+/// `result<T, detailed_error>`. Such a result is made from a plain error too, but not the other way
+/// about: a detail is never lost without a cast that says so.
+///
+/// A result is never empty: an assignment whose copy throws leaves it as it was, or, where the
+/// value's own assignment threw, with what that left. Copies of a type that is not trivial are not
+/// constexpr: std::construct_at is in a header (memory) that would cost every user twice as many
+/// lines.
+///
+/// Thread-safety: as for any value, distinct objects are independent.
 
+#include <paddock/base/detail/result_storage.hpp>
 #include <paddock/base/error.hpp>
 
-#include <gsl/assert>
-
-#include <new>
+#include <concepts>
 #include <type_traits>
 #include <utility>
 
 namespace paddock {
 
-/// A value of type T, or why there is none.
-template <class T> class [[nodiscard]] result {
-  static_assert(!std::is_reference_v<T> && !std::is_same_v<std::remove_cv_t<T>, paddock::error>);
+template <class T, class E = error> class result;
+
+namespace detail {
+
+template <class> inline constexpr bool is_result_v = false;
+template <class T, class E> inline constexpr bool is_result_v<result<T, E>> = true;
+
+/// Whether an error of type From may become one of type To: not if a detail would be lost.
+template <class From, class To>
+concept keeps_detail = std::derived_from<From, error> && std::convertible_to<From, To> &&
+                       (std::same_as<From, To> || !std::derived_from<From, To>);
+
+/// What `f(value)` returns, or `f()` for a result<void>.
+template <class F, class Value> constexpr decltype(auto) call(F&& f, Value&& value) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<Value>, nothing>)
+    return std::forward<F>(f)();
+  else if constexpr (std::is_member_function_pointer_v<std::remove_cvref_t<F>>)
+    return (std::forward<Value>(value).*f)();
+  else if constexpr (std::is_member_object_pointer_v<std::remove_cvref_t<F>>)
+    return (std::forward<Value>(value).*f);
+  else
+    return std::forward<F>(f)(std::forward<Value>(value));
+}
+
+} // namespace detail
+
+/// A value of type T (void: nothing but success), or an error of type E.
+template <class T, class E>
+class [[nodiscard]] result
+    : private detail::result_storage<std::conditional_t<std::is_void_v<T>, detail::nothing, T>, E> {
+  static_assert(!std::is_reference_v<T> && !detail::is_result_v<std::remove_cv_t<T>> &&
+                !std::derived_from<std::remove_cv_t<T>, paddock::error>);
+  static_assert(std::derived_from<E, paddock::error>);
+  using held = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
+  using storage = detail::result_storage<held, E>;
+  template <class, class> friend class result;
 
 public:
   using value_type = T;
-  using error_type = paddock::error;
+  using error_type = E;
 
-  result(T value) noexcept(std::is_nothrow_move_constructible_v<T>)
-      : value_(std::move(value)), good_(true) {}
-  result(paddock::error failure) noexcept : error_(failure), good_(false) {}
-
-  result(const result& other)
-    requires std::is_copy_constructible_v<T>
-      : good_(other.good_) {
-    construct(other);
-  }
-  result(result&& other) noexcept(std::is_nothrow_move_constructible_v<T>) : good_(other.good_) {
-    construct(std::move(other));
-  }
-  result& operator=(const result& other)
-    requires std::is_copy_constructible_v<T>
-  {
-    if (this != &other) {
-      destroy();
-      good_ = other.good_;
-      construct(other);
-    }
-    return *this;
-  }
-  result& operator=(result&& other) noexcept(std::is_nothrow_move_constructible_v<T>) {
-    if (this != &other) {
-      destroy();
-      good_ = other.good_;
-      construct(std::move(other));
-    }
-    return *this;
-  }
-  ~result() { destroy(); }
+  constexpr result()
+    requires std::is_void_v<T>
+      : storage(detail::as_value{}) {}
+  constexpr result(held value) noexcept(std::is_nothrow_move_constructible_v<held>)
+    requires(!std::is_void_v<T>)
+      : storage(detail::as_value{}, std::move(value)) {}
+  constexpr result(E failure) noexcept : storage(detail::as_error{}, std::move(failure)) {}
+  /// From another kind of error, which E is made from.
+  template <class G>
+    requires(!std::same_as<std::remove_cvref_t<G>, E> &&
+             detail::keeps_detail<std::remove_cvref_t<G>, E>)
+  constexpr result(G&& failure) : storage(detail::as_error{}, std::forward<G>(failure)) {}
+  /// An E has a place for less than G says: cast to the E that is left, where that is meant.
+  template <class G>
+    requires(!std::same_as<std::remove_cvref_t<G>, E> &&
+             std::derived_from<std::remove_cvref_t<G>, E>)
+  result(G&& failure) = delete;
+  /// From a result of another type, where value and error become ours by themselves.
+  template <class U, class G>
+    requires(std::is_convertible_v<U, T> && detail::keeps_detail<G, E> &&
+             !std::same_as<result<U, G>, result>)
+  constexpr result(result<U, G> other)
+      : storage(other.good_ ? storage(detail::as_value{}, std::move(other).value_)
+                            : storage(detail::as_error{}, std::move(other).error_)) {}
 
   /// Whether there is a value; so says `bool` too.
-  [[nodiscard]] bool has_value() const noexcept { return good_; }
-  [[nodiscard]] explicit operator bool() const noexcept { return good_; }
+  [[nodiscard]] constexpr bool has_value() const noexcept { return this->good_; }
+  [[nodiscard]] constexpr explicit operator bool() const noexcept { return this->good_; }
 
-  /// Precondition: has_value().
-  [[nodiscard]] T& operator*() & { return checked(); }
-  [[nodiscard]] const T& operator*() const& {
-    Expects(good_);
-    return value_;
+  /// The value. Precondition: has_value(); so it is of `*` and `->`.
+  constexpr std::add_lvalue_reference_t<T> value() & { return get(*this); }
+  /// @overload
+  constexpr std::add_lvalue_reference_t<const T> value() const& { return get(*this); }
+  /// @overload
+  constexpr std::add_rvalue_reference_t<T> value() && { return get(std::move(*this)); }
+  constexpr std::add_lvalue_reference_t<T> operator*() & { return get(*this); }
+  constexpr std::add_lvalue_reference_t<const T> operator*() const& { return get(*this); }
+  constexpr std::add_rvalue_reference_t<T> operator*() && { return get(std::move(*this)); }
+  [[nodiscard]] constexpr std::add_pointer_t<T> operator->()
+    requires(!std::is_void_v<T>)
+  {
+    return &get(*this);
   }
-  [[nodiscard]] T&& operator*() && { return std::move(checked()); }
-  [[nodiscard]] T* operator->() { return &checked(); }
-  [[nodiscard]] const T* operator->() const {
-    Expects(good_);
-    return &value_;
+  [[nodiscard]] constexpr std::add_pointer_t<const T> operator->() const
+    requires(!std::is_void_v<T>)
+  {
+    return &get(*this);
   }
 
-  /// Precondition: !has_value().
-  [[nodiscard]] const paddock::error& error() const {
-    Expects(!good_);
-    return error_;
-  }
+  /// The error. Precondition: !has_value().
+  [[nodiscard]] constexpr E& error() & { return get_error(*this); }
+  /// @overload
+  [[nodiscard]] constexpr const E& error() const& { return get_error(*this); }
+  /// @overload
+  [[nodiscard]] constexpr E&& error() && { return get_error(std::move(*this)); }
 
   /// The value, or `fallback` made into one.
-  template <class U> [[nodiscard]] T value_or(U&& fallback) && {
-    return good_ ? std::move(value_) : static_cast<T>(std::forward<U>(fallback));
+  template <class U>
+    requires(!std::is_void_v<T>)
+  [[nodiscard]] constexpr T value_or(U&& fallback) const& {
+    return this->good_ ? this->value_ : static_cast<T>(std::forward<U>(fallback));
   }
-  /// The value, or `fallback` made into one.
-  template <class U> [[nodiscard]] T value_or(U&& fallback) const& {
-    return good_ ? value_ : static_cast<T>(std::forward<U>(fallback));
+  /// @overload
+  template <class U>
+    requires(!std::is_void_v<T>)
+  [[nodiscard]] constexpr T value_or(U&& fallback) && {
+    return this->good_ ? std::move(this->value_) : static_cast<T>(std::forward<U>(fallback));
   }
 
-  /// Calls `f(value)`, which returns a result, or passes the error on.
-  template <class F> [[nodiscard]] auto and_then(F&& f) && -> std::invoke_result_t<F, T> {
-    if (good_) return std::forward<F>(f)(std::move(value_));
-    return error_;
+  /// What `f(value)` returns, which is a result; or the error.
+  template <class F> constexpr auto and_then(F&& f) & { return chain(*this, std::forward<F>(f)); }
+  /// @overload
+  template <class F> constexpr auto and_then(F&& f) const& {
+    return chain(*this, std::forward<F>(f));
   }
-  /// Calls `f(value)` and wraps what it returns, or passes the error on.
-  template <class F>
-  [[nodiscard]] auto
-  transform(F&& f) && -> result<std::remove_cvref_t<std::invoke_result_t<F, T>>> {
-    if (good_) return std::forward<F>(f)(std::move(value_));
-    return error_;
+  /// @overload
+  template <class F> constexpr auto and_then(F&& f) && {
+    return chain(std::move(*this), std::forward<F>(f));
+  }
+  /// A result of what `f(value)` returns, which is a value or nothing; or the error.
+  template <class F> constexpr auto transform(F&& f) & { return map(*this, std::forward<F>(f)); }
+  /// @overload
+  template <class F> constexpr auto transform(F&& f) const& {
+    return map(*this, std::forward<F>(f));
+  }
+  /// @overload
+  template <class F> constexpr auto transform(F&& f) && {
+    return map(std::move(*this), std::forward<F>(f));
+  }
+  /// The value; or what `f(error)` returns, which is a result with a value of the same type.
+  template <class F> constexpr auto or_else(F&& f) & { return recover(*this, std::forward<F>(f)); }
+  /// @overload
+  template <class F> constexpr auto or_else(F&& f) const& {
+    return recover(*this, std::forward<F>(f));
+  }
+  /// @overload
+  template <class F> constexpr auto or_else(F&& f) && {
+    return recover(std::move(*this), std::forward<F>(f));
+  }
+  /// The value; or the error that `f(error)` returns, which may say more or less.
+  template <class F> constexpr auto transform_error(F&& f) & {
+    return map_error(*this, std::forward<F>(f));
+  }
+  /// @overload
+  template <class F> constexpr auto transform_error(F&& f) const& {
+    return map_error(*this, std::forward<F>(f));
+  }
+  /// @overload
+  template <class F> constexpr auto transform_error(F&& f) && {
+    return map_error(std::move(*this), std::forward<F>(f));
   }
 
 private:
-  T& checked() {
-    Expects(good_);
-    return value_;
+  template <class Self> static constexpr decltype(auto) get(Self&& self) {
+    if (!self.good_) detail::no_value(self.error_);
+    if constexpr (!std::is_void_v<T>) return (std::forward<Self>(self).value_);
   }
-  template <class Other> void construct(Other&& other) {
-    if (good_)
-      ::new (static_cast<void*>(&value_)) T(std::forward<Other>(other).value_);
+  template <class Self> static constexpr decltype(auto) get_error(Self&& self) {
+    if (self.good_) detail::no_error();
+    return (std::forward<Self>(self).error_);
+  }
+
+  template <class Self, class F>
+  using answer_t =
+      std::remove_cvref_t<decltype(detail::call(std::declval<F>(), std::declval<Self>().value_))>;
+
+  template <class Self, class F> static constexpr auto chain(Self&& self, F&& f) {
+    using next = answer_t<Self, F>;
+    static_assert(detail::is_result_v<next>);
+    if (self.good_) return detail::call(std::forward<F>(f), std::forward<Self>(self).value_);
+    return next(std::forward<Self>(self).error_);
+  }
+  template <class Self, class F> static constexpr auto map(Self&& self, F&& f) {
+    using next = result<answer_t<Self, F>, E>;
+    if (!self.good_) return next(std::forward<Self>(self).error_);
+    if constexpr (std::is_void_v<typename next::value_type>) {
+      detail::call(std::forward<F>(f), std::forward<Self>(self).value_);
+      return next();
+    } else {
+      return next(detail::call(std::forward<F>(f), std::forward<Self>(self).value_));
+    }
+  }
+  template <class Self, class F> static constexpr auto recover(Self&& self, F&& f) {
+    using next = std::remove_cvref_t<decltype(detail::call(std::forward<F>(f),
+                                                           std::forward<Self>(self).error_))>;
+    static_assert(detail::is_result_v<next> && std::is_same_v<typename next::value_type, T>);
+    if (!self.good_) return next(detail::call(std::forward<F>(f), std::forward<Self>(self).error_));
+    return next::of(std::forward<Self>(self));
+  }
+  template <class Self, class F> static constexpr auto map_error(Self&& self, F&& f) {
+    using next = result<T, std::remove_cvref_t<decltype(detail::call(
+                               std::forward<F>(f), std::forward<Self>(self).error_))>>;
+    if (!self.good_) return next(detail::call(std::forward<F>(f), std::forward<Self>(self).error_));
+    return next::of(std::forward<Self>(self));
+  }
+  /// A good result with the value of another one.
+  template <class Other> static constexpr result of(Other&& other) {
+    if constexpr (std::is_void_v<T>)
+      return result();
     else
-      ::new (static_cast<void*>(&error_)) paddock::error(other.error_);
+      return result(std::forward<Other>(other).value_);
   }
-  void destroy() noexcept {
-    if constexpr (!std::is_trivially_destructible_v<T>)
-      if (good_) value_.~T();
-  }
-
-  union {
-    T value_;
-    paddock::error error_;
-  };
-  bool good_;
-};
-
-/// Success, or why there is none.
-template <> class [[nodiscard]] result<void> {
-public:
-  using value_type = void;
-  using error_type = paddock::error;
-
-  constexpr result() noexcept = default;
-  constexpr result(paddock::error failure) noexcept : error_(failure), good_(false) {}
-
-  /// Whether it succeeded; so says `bool` too.
-  [[nodiscard]] constexpr bool has_value() const noexcept { return good_; }
-  [[nodiscard]] constexpr explicit operator bool() const noexcept { return good_; }
-  /// Precondition: !has_value().
-  [[nodiscard]] const paddock::error& error() const {
-    Expects(!good_);
-    return error_;
-  }
-
-private:
-  paddock::error error_{};
-  bool good_ = true;
 };
 
 } // namespace paddock

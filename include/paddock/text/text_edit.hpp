@@ -20,6 +20,8 @@
 #include <paddock/text/detail/line_breaks.hpp>
 #include <paddock/text/detail/text_search.hpp>
 
+#include <gsl/assert>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
