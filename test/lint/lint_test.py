@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import api_docs
+import definitions
 import docs_tables
 import guarantees
 import include_graph
@@ -55,6 +56,33 @@ class ApiDocs(unittest.TestCase):
     def test_too_little_is_a_fault(self):
         fine = self.HEADER.format("/// For x.", "/// Adds. No error.\nint f(int);")
         self.assertRegex(findings(api_docs.main, {"include/paddock/a.hpp": fine}), r"\ADoxygen saw 1 public functions only\n\Z")
+
+
+class Definitions(unittest.TestCase):
+    TABLE = "#define PADDOCK_ENTRY(a) a,\nenum class e { PADDOCK_LIST(PADDOCK_ENTRY) };\n"
+    FINE = {
+        "include/paddock/a.hpp": "#define PADDOCK_LIST(X) X(a)\n" + TABLE + "#undef PADDOCK_ENTRY\n",
+        "src/a.hpp": "namespace paddock::a {\nstruct kept;\nstruct row { int limit = 1; };\ninline constexpr int limit = 1;\n}\n",
+        "src/b.hpp": "namespace paddock::b {\nenum class row { x };\nconstexpr int f() { constexpr int limit = 2; return limit; }\n}\n",
+        "src/c.cpp": "namespace paddock::a {\nnamespace {\nstruct row {};\nconstexpr int limit = 3;\n}\nstruct kept { int x; };\n}\n",
+    }
+    CASES = {
+        "a macro of a user's": ("include/paddock/b.hpp", "#define X(a) a,\n#undef X\n", "the macro X does not begin"),
+        "an entry that stays": ("include/paddock/b.hpp", TABLE, "is not undefined after its table"),
+        "an entry defined twice": ("include/paddock/b.hpp", TABLE + TABLE + "#undef PADDOCK_ENTRY\n", "b.hpp:1: PADDOCK_ENTRY is not"),
+        "a constant with two values": ("src/d.hpp", "namespace paddock::a {\ninline constexpr int limit = 2;\n}\n", "a::limit is defined"),
+        "an array with two values": ("tools/d.hpp", "namespace paddock {\nnamespace a {\nconstexpr int limit[] = {2};\n}\n}\n",
+                                     "a::limit is defined"),
+        "two types of one name": ("src/d.cpp", "namespace paddock::a {\nclass row final : base {\n};\n}\n", "a::row is defined here and at src/d.cpp:2"),
+    }
+
+    def test_what_is_fine(self):
+        self.assertEqual(findings(definitions.main, self.FINE), "")
+
+    def test_faults(self):
+        for name, (path, text, expected) in self.CASES.items():
+            with self.subTest(name):
+                self.assertIn(expected, findings(definitions.main, self.FINE | {path: text}))
 
 
 class Wraps(unittest.TestCase):

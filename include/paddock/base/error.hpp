@@ -61,19 +61,19 @@ namespace paddock {
 // clang-format on
 
 enum class error_code : std::uint8_t {
-#define X(name, wire, text, advice) name,
-  PADDOCK_ERROR_CODES(X)
-#undef X
+#define PADDOCK_ENTRY(name, wire, text, advice) name,
+  PADDOCK_ERROR_CODES(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 };
 
 /// The stable name of a code, as it appears in JSON.
 [[nodiscard]] constexpr std::string_view wire_name(error_code code) noexcept {
   switch (code) {
-#define X(name, wire, text, advice)                                                                \
+#define PADDOCK_ENTRY(name, wire, text, advice)                                                    \
   case error_code::name:                                                                           \
     return wire;
-    PADDOCK_ERROR_CODES(X)
-#undef X
+    PADDOCK_ERROR_CODES(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
   }
   return "unknown";
 }
@@ -81,11 +81,11 @@ enum class error_code : std::uint8_t {
 /// What happened, as the middle of a sentence: no capital, no full stop.
 [[nodiscard]] constexpr std::string_view text(error_code code) noexcept {
   switch (code) {
-#define X(name, wire, text, advice)                                                                \
+#define PADDOCK_ENTRY(name, wire, text, advice)                                                    \
   case error_code::name:                                                                           \
     return text;
-    PADDOCK_ERROR_CODES(X)
-#undef X
+    PADDOCK_ERROR_CODES(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
   }
   return "unknown error";
 }
@@ -93,11 +93,11 @@ enum class error_code : std::uint8_t {
 /// What a person or a model can do next, in the imperative: no capital, no full stop.
 [[nodiscard]] constexpr std::string_view advice(error_code code) noexcept {
   switch (code) {
-#define X(name, wire, text, advice)                                                                \
+#define PADDOCK_ENTRY(name, wire, text, advice)                                                    \
   case error_code::name:                                                                           \
     return advice;
-    PADDOCK_ERROR_CODES(X)
-#undef X
+    PADDOCK_ERROR_CODES(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
   }
   return "";
 }

@@ -46,9 +46,9 @@ namespace paddock {
 // clang-format on
 
 struct limits {
-#define X(field, value, least, option, text) std::uint64_t field = value;
-  PADDOCK_LIMITS(X)
-#undef X
+#define PADDOCK_ENTRY(field, value, least, option, text) std::uint64_t field = value;
+  PADDOCK_LIMITS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 };
 
 /// One row of the table, for option parsers and documentation.
@@ -61,9 +61,10 @@ struct limit_description {
 };
 
 inline constexpr limit_description limit_table[] = {
-#define X(field, value, least, option, text) {#field, option, text, &limits::field, least},
-    PADDOCK_LIMITS(X)
-#undef X
+#define PADDOCK_ENTRY(field, value, least, option, text)                                           \
+  {#field, option, text, &limits::field, least},
+    PADDOCK_LIMITS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 };
 
 // --- fixed bounds, mostly of the kernel interface ------------------------------------------------

@@ -51,15 +51,15 @@ enum class demand : std::uint8_t {
 // clang-format on
 
 enum class confinement_layer : std::uint8_t {
-#define X(name, wire, usual, text, advice) name,
-  PADDOCK_CONFINEMENT_LAYERS(X)
-#undef X
+#define PADDOCK_ENTRY(name, wire, usual, text, advice) name,
+  PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 };
 
 inline constexpr confinement_layer confinement_layers[] = {
-#define X(name, wire, usual, text, advice) confinement_layer::name,
-    PADDOCK_CONFINEMENT_LAYERS(X)
-#undef X
+#define PADDOCK_ENTRY(name, wire, usual, text, advice) confinement_layer::name,
+    PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 };
 
 /// The stable name of a layer, as it appears in JSON.
@@ -82,9 +82,9 @@ struct resource_limits {
 [[nodiscard]] std::string process_variable(const char* name);
 
 struct confinement_policy {
-#define X(name, wire, usual, text, advice) demand name = demand::usual;
-  PADDOCK_CONFINEMENT_LAYERS(X)
-#undef X
+#define PADDOCK_ENTRY(name, wire, usual, text, advice) demand name = demand::usual;
+  PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 
   /// Absolute paths of files and directories that may be read and run, beside the installed
   /// programs (see search_path). Without one of them, or of the next, the layer file_system is

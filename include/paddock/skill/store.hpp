@@ -48,9 +48,9 @@ namespace paddock {
 /// Why a directory is not a skill. The diagnostics say where the frontmatter is not valid, `reason`
 /// why a file cannot be read: a FIFO, a link that leaves the root, no permission.
 enum class not_a_skill : std::uint8_t {
-#define X(name, wire, text) name,
-  PADDOCK_NOT_A_SKILL(X)
-#undef X
+#define PADDOCK_ENTRY(name, wire, text) name,
+  PADDOCK_NOT_A_SKILL(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 };
 
 /// The stable name for programs, lower case with underscores.
@@ -176,9 +176,9 @@ struct import_options {
 
 /// Why a source was refused. Nothing was changed.
 enum class import_refusal : std::uint8_t {
-#define X(name, wire, code, text) name,
-  PADDOCK_IMPORT_REFUSALS(X)
-#undef X
+#define PADDOCK_ENTRY(name, wire, code, text) name,
+  PADDOCK_IMPORT_REFUSALS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 };
 
 /// The stable name for programs, lower case with underscores.

@@ -79,9 +79,9 @@ enum class severity : std::uint8_t {
 };
 
 enum class diagnostic_code : std::uint8_t {
-#define X(name, wire, level, text) name,
-  PADDOCK_FRONTMATTER_DIAGNOSTICS(X)
-#undef X
+#define PADDOCK_ENTRY(name, wire, level, text) name,
+  PADDOCK_FRONTMATTER_DIAGNOSTICS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
 };
 
 struct diagnostic {
@@ -96,11 +96,11 @@ struct diagnostic {
 /// The stable name of a code, as it appears in JSON.
 [[nodiscard]] constexpr std::string_view wire_name(diagnostic_code code) noexcept {
   switch (code) {
-#define X(name, wire, level, text)                                                                 \
+#define PADDOCK_ENTRY(name, wire, level, text)                                                     \
   case diagnostic_code::name:                                                                      \
     return wire;
-    PADDOCK_FRONTMATTER_DIAGNOSTICS(X)
-#undef X
+    PADDOCK_FRONTMATTER_DIAGNOSTICS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
   }
   return "unknown";
 }
@@ -108,22 +108,22 @@ struct diagnostic {
 /// What is wrong and what to do, as the middle of a sentence: no capital, no full stop.
 [[nodiscard]] constexpr std::string_view text(diagnostic_code code) noexcept {
   switch (code) {
-#define X(name, wire, level, text)                                                                 \
+#define PADDOCK_ENTRY(name, wire, level, text)                                                     \
   case diagnostic_code::name:                                                                      \
     return text;
-    PADDOCK_FRONTMATTER_DIAGNOSTICS(X)
-#undef X
+    PADDOCK_FRONTMATTER_DIAGNOSTICS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
   }
   return "unknown diagnostic";
 }
 
 [[nodiscard]] constexpr severity level(diagnostic_code code) noexcept {
   switch (code) {
-#define X(name, wire, level, text)                                                                 \
+#define PADDOCK_ENTRY(name, wire, level, text)                                                     \
   case diagnostic_code::name:                                                                      \
     return severity::level;
-    PADDOCK_FRONTMATTER_DIAGNOSTICS(X)
-#undef X
+    PADDOCK_FRONTMATTER_DIAGNOSTICS(PADDOCK_ENTRY)
+#undef PADDOCK_ENTRY
   }
   return severity::error;
 }
