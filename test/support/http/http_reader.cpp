@@ -33,10 +33,10 @@ void write_requests(json_writer& out, std::string_view bytes) {
     if (s == step::body) body += reader.body();
     if (s != step::end) continue;
     out.begin_object().member("method", reader.head().method);
-    out.member("target", base64(reader.head().target)).key("headers").begin_array();
+    out.member("target", paddock::base64(reader.head().target)).key("headers").begin_array();
     for (const auto& [name, value] : reader.head().headers)
-      out.begin_array().string(name).string(base64(value)).end_array();
-    out.end_array().member("body", base64(body));
+      out.begin_array().string(name).string(paddock::base64(value)).end_array();
+    out.end_array().member("body", paddock::base64(body));
     out.key("keepsAlive").boolean(reader.keeps_alive()).end_object();
     body.clear();
     if (!reader.keeps_alive()) break;
