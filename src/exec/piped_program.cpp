@@ -71,6 +71,12 @@ std::string start_text(const std::string& program, error reason) {
   return text;
 }
 
+/// Of `helper`, which is empty where it is looked for.
+std::string helper_text(const std::string& helper, error reason) {
+  std::string missing = helper.empty() ? missing_helper_text() : std::string();
+  return missing.empty() ? start_text("paddock-exec-helper", reason) : missing;
+}
+
 result<std::string> find_or_explain(const piped_start& asked, std::string* why) {
   auto path = find_program(asked.argv.front(), variable(asked.environment, "PATH"));
   if (!path)
@@ -167,8 +173,7 @@ result<void> piped_program::start_supervised(const piped_start& asked,
                                             .entries = watch_->entries(),
                                             .kill_grace_ms = asked.kill_grace_ms,
                                             .helper = helper});
-  if (!started)
-    return explain(why, started.error(), start_text("paddock-exec-helper", started.error()));
+  if (!started) return explain(why, started.error(), helper_text(asked.helper, started.error()));
   supervised_.emplace(*std::move(started));
   return {};
 }

@@ -25,6 +25,18 @@ namespace {
 
 constexpr const char* helper_name = "paddock-exec-helper";
 
+/// Where it is looked for, in order.
+std::vector<std::string> helper_directories() {
+  std::vector<std::string> directories;
+  if (const auto program = sys::executable_path()) {
+    const std::string own = program->substr(0, program->rfind('/'));
+    directories.push_back(own.empty() ? "/" : own);
+    directories.push_back(own.substr(0, own.rfind('/') + 1) + "libexec/paddock");
+  }
+  directories.emplace_back(PADDOCK_HELPER_DIRECTORY);
+  return directories;
+}
+
 } // namespace
 
 std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
@@ -41,16 +53,21 @@ bool has_nul(const std::string& text) {
 }
 
 result<std::string> find_command_helper() {
-  std::vector<std::string> places;
-  if (const auto program = sys::executable_path()) {
-    const std::string directory = program->substr(0, program->rfind('/') + 1);
-    places.push_back(directory + helper_name);
-    places.push_back(directory + "../libexec/paddock/" + helper_name);
+  for (const std::string& directory : helper_directories()) {
+    std::string place = directory + '/' + helper_name;
+    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return place;
   }
-  places.push_back(std::string(PADDOCK_HELPER_DIRECTORY "/") + helper_name);
-  for (std::string& place : places)
-    if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return std::move(place);
   return error{error_code::unsupported, ENOENT, "helper"};
+}
+
+std::string missing_helper_text() {
+  if (find_command_helper()) return {};
+  std::string places;
+  for (const std::string& directory : helper_directories())
+    places += (places.empty() ? "" : ", ") + ("not in " + directory);
+  return std::string(helper_name) + " is missing: it is " + places +
+         "; copy it to one of them from the build (tools/) or the package that this program came "
+         "from, or compile it there from paddock_exec_helper.cpp";
 }
 
 error supervised_program::start_error(const sys::exec_message& failed) {

@@ -187,6 +187,39 @@ class Demo(Cli):
             self.assertEqual(self.path(name).read_bytes(), content)
         self.assertFalse(self.path("images").exists())
 
+    ATTACKS = ["read ../../etc/passwd", "read through a link to /etc", "write .git/hooks/pre-commit", "read .perstack/token",
+               "call a port of this machine", "leave a daemon behind", "plant .git/hooks/pre-commit", "print .perstack/token",
+               "open what confines it for writing"]
+
+    def attacks(self, program):
+        done = run(program, "demo")
+        lines = re.findall(r"(?m)^(held|skipped|FAILED) +(.{34}) ", done.stdout)
+        return done, {attack.strip(): verdict for verdict, attack in lines}
+
+    def test_attacks_its_own_fence(self):
+        if run(PADDOCK, "exec", "-w", self.workspace, "--", "true").returncode == 125:
+            self.skipTest("this system cannot confine commands")
+        done, met = self.attacks(PADDOCK)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        self.assertEqual(met, {name: "held" for name in self.ATTACKS}, done.stdout)
+        for text in ["the path leaves the workspace", "may be read but not changed", "is reserved"]:
+            self.assertIn(text, done.stdout)
+
+    def test_says_where_the_fence_does_not_hold(self):
+        """The control: the same attacks on a server that protects nothing of what commands and tools would change."""
+        folder = self.path("open")
+        folder.mkdir()
+        shutil.copy(PADDOCK, folder)
+        server = folder / "paddock-mcp"
+        server.write_text(f"#!/bin/sh\nexec {SERVER} --exec host --unprotect .git/hooks --unprotect .perstack \"$@\"\n")
+        server.chmod(0o755)
+        done, met = self.attacks(folder / "paddock")
+        self.assertEqual(done.returncode, 1, done)
+        for name in ["call a port of this machine", "write .git/hooks/pre-commit", "plant .git/hooks/pre-commit", "read .perstack/token",
+                     "print .perstack/token"]:
+            self.assertEqual(met[name], "FAILED", done.stdout)
+        self.assertEqual(met["read ../../etc/passwd"], "held")
+
     def test_leaves_nothing_behind(self):
         temporary = self.path("tmp")
         temporary.mkdir()
@@ -332,10 +365,10 @@ class Doctor(Cli):
         for done in [run(paddock, "exec", "--", "true"), run(paddock, "doctor"), run(server, "--check"),
                      run(paddock, "call", "exec", arguments)]:
             self.assertNotEqual(done.returncode, 0, done)
-            self.assertRegex(done.stdout + done.stderr, f"paddock-exec-helper is (missing: it is )?not in {alone}, not in libexec/paddock")
+            self.assertRegex(done.stdout + done.stderr, f"paddock-exec-helper is missing: it is not in {alone}, not in {alone.parent}/libexec/paddock, not in /.*; copy it")
         health = json.loads(run(paddock, "call", "healthCheck").stdout)
         self.assertEqual(health["status"], "degraded")
-        self.assertIn(f"paddock-exec-helper is not in {alone}, not in libexec/paddock", health["warning"])
+        self.assertIn(f"paddock-exec-helper is missing: it is not in {alone}, not in {alone.parent}/libexec/paddock, ", health["warning"])
 
     def test_finds_the_helper_and_runs_it(self):
         done = run(PADDOCK, "doctor", "--json")

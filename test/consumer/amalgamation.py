@@ -168,6 +168,10 @@ class Compiled:
             lonely = shutil.copy(self.folder / "command", elsewhere)
             done = subprocess.run([lonely], cwd=elsewhere, capture_output=True, text=True, timeout=60, check=False)
             expect((done.returncode, (pathlib.Path(elsewhere) / "result").exists()), (CANNOT_CONFINE, False))
+            places = [elsewhere, os.path.dirname(elsewhere) + "/libexec/paddock", "/usr/local/libexec/paddock"]
+            said = "paddock-exec-helper is missing: it is " + ", ".join(f"not in {os.path.realpath(place)}" for place in places)
+            if said not in done.stderr or "compile it there from paddock_exec_helper.cpp" not in done.stderr:
+                raise RuntimeError(done.stderr)
 
     def agent(self):
         self.program("agent", for_two_files((TOP / "test/consumer/agent/agent.cpp").read_text()))

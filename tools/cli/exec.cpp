@@ -70,7 +70,7 @@ std::string why_not_started(const error& e, const command& run, const confinemen
       program_name.find('/') == std::string::npos)
     return "there is no program " + program_name + " in PATH" + words_instead(program_name);
   if (std::string_view(e.operation) == "helper" && !find_command_helper())
-    return mcp::helper_is_missing();
+    return missing_helper_text();
   if (e.code != error_code::confinement_unavailable)
     return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
   std::string message = "this system cannot confine the command:";

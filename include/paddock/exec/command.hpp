@@ -181,6 +181,10 @@ struct command_outcome {
 /// the operation "helper".
 [[nodiscard]] result<std::string> find_command_helper();
 
+/// What a person should read when find_command_helper fails: where it looked, and how to place the
+/// helper. Empty when it is found.
+[[nodiscard]] std::string missing_helper_text();
+
 /// How a process holds a helper program that it has loaded.
 enum class helper_form : std::uint8_t {
   sealed, ///< a copy in memory, which nobody can change

@@ -81,8 +81,6 @@ struct command_trouble {
                                          const result<confinement_report>& tried);
 /// What a person can do about required layers that are missing, in the imperative.
 [[nodiscard]] std::string remedy_of(const confinement_report& report);
-/// Where the helper program was looked for in vain, and what to do.
-[[nodiscard]] std::string helper_is_missing();
 
 /// The names of all seventeen, in order.
 [[nodiscard]] std::vector<std::string_view> workspace_tool_names();

@@ -39,17 +39,6 @@ std::optional<std::uint32_t> owner_in_the_way(const root& root, const confinemen
 
 } // namespace
 
-std::string helper_sought_in_vain() {
-  const auto self = sys::executable_path();
-  return "not in " + (self ? self->substr(0, self->rfind('/')) : "this program's directory") +
-         ", not in libexec/paddock beside that, and not where Paddock was installed";
-}
-
-std::string helper_is_missing() {
-  return "paddock-exec-helper is " + helper_sought_in_vain() +
-         "; copy it there from the build (tools/) or the package that this program came from";
-}
-
 std::string remedy_of(const confinement_report& report) {
   if (is_required_by_option_alone(report))
     return "start the server without --require-confinement (these layers are then told as missing)";
@@ -60,7 +49,7 @@ std::string remedy_of(const confinement_report& report) {
 command_trouble trouble_of(const root& root, const std::string& helper,
                            const result<confinement_report>& tried) {
   if (!tried && helper.empty() && !find_command_helper())
-    return {.text = helper_is_missing(), .refused = true};
+    return {.text = missing_helper_text(), .refused = true};
   if (!tried) {
     std::string why = "the trial failed: " + std::string(text(tried.error().code));
     if (tried.error().os_errno != 0)

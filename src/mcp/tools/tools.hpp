@@ -141,9 +141,6 @@ private:
 [[nodiscard]] tool_result failure(const error& e, std::string_view subject,
                                   std::string_view hint = {});
 
-/// Where the helper program is not: the rest of a sentence.
-[[nodiscard]] std::string helper_sought_in_vain();
-
 /// Whether the budget for memory refused.
 [[nodiscard]] bool is_out_of_memory(const error& e);
 /// `in_time` for work that took too long; otherwise nothing, which stands for the code's advice.

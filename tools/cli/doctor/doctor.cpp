@@ -108,7 +108,7 @@ void print_text(const std::vector<finding>& findings, const result<confinement_r
     print_layers(*confined);
   else if (const auto helper = find_command_helper(); !helper)
     std::printf("\nThe confinement of commands could not be tried: %s\n",
-                mcp::helper_is_missing().c_str());
+                missing_helper_text().c_str());
   else
     std::printf("\nThe confinement of commands could not be tried: %s\n",
                 std::string(text(confined.error().code)).c_str());

@@ -134,7 +134,7 @@ finding look_symlinks(const std::string&) {
 
 finding look_helper(const std::string&) {
   const auto path = find_command_helper();
-  if (!path) return {.found = false, .detail = mcp::helper_is_missing()};
+  if (!path) return {.found = false, .detail = missing_helper_text()};
   const int directory = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   const auto close_directory = gsl::finally([&] { ::close(directory); });
   // Whether it runs at all: confined, it would protect every repository and hidden entry that is
