@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 // paddock demo: starts the real server as a client does and lets it put a copy of a directory in
-// order by type of file, then looks at the disk itself.
+// order by type of file, then looks at the disk itself; and lets it try to leave.
 
 #include "common/terminal.hpp"
 #include "demo_files.hpp"
+#include "fence_attacks.hpp"
 #include "organiser.hpp"
 #include "subcommands.hpp"
 
@@ -108,9 +109,10 @@ int run_demo(const std::string& directory) {
   if (!what) return usage;
   const auto before = files.scan();
   std::string why;
-  auto server =
-      mcp::client::connect(mcp::stdio_endpoint{.argv = {server_path, "--workspace", files.path()}},
-                           {.name = "paddock demo", .version = PADDOCK_VERSION}, &why);
+  auto server = mcp::client::connect(
+      mcp::stdio_endpoint{.argv = {server_path, "--workspace", files.path()},
+                          .environment = {"PATH=/usr/local/bin:/usr/bin:/bin"}},
+      {.name = "paddock demo", .version = PADDOCK_VERSION}, &why);
   if (!server) {
     complain(program, why);
     return failed;
@@ -125,15 +127,16 @@ int run_demo(const std::string& directory) {
     return failed;
   }
   print_moved(work.files());
-  return verify(files, before, work) ? success : failed;
+  const bool good = verify(files, before, work);
+  return attack_fence(*server, files.path()) && good ? success : failed;
 }
 
 } // namespace
 
 subcommand add_demo(CLI::App& app) {
   const auto directory = std::make_shared<std::string>();
-  CLI::App* parser = app.add_subcommand(
-      "demo", "Watch the server put a copy of a directory's files in order by type");
+  CLI::App* parser = app.add_subcommand("demo", "Watch the server put a copy of a directory's "
+                                                "files in order by type, and hold against attacks");
   parser->footer(exit_codes_help);
   parser
       ->add_option("directory", *directory,
