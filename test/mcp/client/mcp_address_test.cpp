@@ -172,7 +172,7 @@ TEST(address_policy, a_name_is_looked_up_once) {
     return std::vector{address(++asked == 1 ? "8.8.8.8" : "127.0.0.1")};
   };
   const http_endpoint to{.url = "https://rebind.example/mcp", .headers = {}};
-  const auto server = reach(to, 1'000, rebinding, nullptr);
+  const auto server = origin_of(to, 1'000, rebinding, nullptr);
   ASSERT_TRUE(server);
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(server->addresses, std::vector{address("8.8.8.8")});
@@ -410,13 +410,13 @@ TEST(address_policy, behind_a_proxy) {
   for (const auto& c : cases) {
     std::string why;
     const http_endpoint to{.url = c.url, .addresses = c.policy, .proxy = "http://10.0.0.1:3128"};
-    const auto got = reach(to, 1'000, none, &why);
+    const auto got = origin_of(to, 1'000, none, &why);
     EXPECT_EQ(got.has_value(), c.allowed) << c.url << ": " << why;
     if (got) continue;
     EXPECT_EQ(got.error().code, error_code::denied_by_policy) << c.url;
   }
   std::string why;
-  EXPECT_FALSE(reach({.url = "https://a.example", .proxy = "a:3128"}, 1'000, none, &why));
+  EXPECT_FALSE(origin_of({.url = "https://a.example", .proxy = "a:3128"}, 1'000, none, &why));
   EXPECT_THAT(why, HasSubstr("proxy"));
 }
 
@@ -466,7 +466,7 @@ TEST(http_headers, of_the_configuration) {
   for (const auto& c : cases) {
     std::string why;
     const http_endpoint to{.url = "https://a.example", .headers = {{c.name, c.value}}};
-    const auto got = reach(to, 1'000, always({"8.8.8.8"}), &why);
+    const auto got = origin_of(to, 1'000, always({"8.8.8.8"}), &why);
     EXPECT_EQ(got.has_value(), c.good) << c.name << ": " << c.value;
     if (!got) {
       EXPECT_EQ(got.error().code, error_code::invalid_argument);
