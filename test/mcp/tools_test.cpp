@@ -387,6 +387,21 @@ TEST_F(tools, there_are_seventeen) {
   EXPECT_EQ(17U, names_of(server()).size());
 }
 
+TEST_F(tools, a_larger_set_begins_with_the_smaller_one) {
+  const auto base = names_of(server());
+  EXPECT_EQ(base.size(), mcp::workspace_tool_names().size());
+  serve({.tools = mcp::toolset::coding});
+  const auto coding = names_of(server());
+  EXPECT_EQ(coding.size(), mcp::workspace_tool_names(mcp::toolset::coding).size());
+  ASSERT_GE(coding.size(), base.size());
+  EXPECT_EQ(base, std::vector(coding.begin(), coding.begin() + std::ssize(base)));
+  serve({.tools = mcp::toolset::coding,
+         .access = mcp::workspace_access::read_only,
+         .pick = {"todo", "exec"},
+         .omit = {"clearTodo"}});
+  EXPECT_THAT(names_of(server()), testing::ElementsAre("todo"));
+}
+
 TEST_F(tools, read_only_leaves_what_changes_nothing) {
   serve({.access = mcp::workspace_access::read_only});
   EXPECT_THAT(names_of(server()),

@@ -52,6 +52,13 @@ std::string no_such_tool(std::string_view name, const std::vector<std::string_vi
   return text;
 }
 
+std::string no_such_tool(std::string_view name, mcp::toolset of) {
+  const auto all = mcp::workspace_tool_names(mcp::toolset::coding);
+  if (std::ranges::find(all, name) != all.end())
+    return "the tool " + std::string(name) + " is one of --tools coding";
+  return no_such_tool(name, mcp::workspace_tool_names(of));
+}
+
 std::string default_text(const limit_description& limit) {
   return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) +
          ", at least " + std::to_string(limit.least) + ")";
@@ -278,6 +285,9 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   app.add_option("-w,--workspace", target.workspace,
                  "The directory that the tools work in (default: the current directory)")
       ->type_name("DIR");
+  add_choice(app, "--tools", target.tools.tools,
+             {{"base", mcp::toolset::base}, {"coding", mcp::toolset::coding}},
+             "base: the tools that every agent needs; coding: what work on code needs, too");
   app.add_flag_callback(
       "--read-only", [&] { target.tools.access = mcp::workspace_access::read_only; },
       "Only tools that change nothing; exec is left out too");
@@ -401,7 +411,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   auto tools = mcp::workspace_tools(workspace, std::move(chosen), &unknown);
   if (!tools) {
     complain(program, unknown.empty() ? "the options leave no tool"
-                                      : no_such_tool(unknown, mcp::workspace_tool_names()));
+                                      : no_such_tool(unknown, from.tools.tools));
     return std::nullopt;
   }
   options.name = "paddock";

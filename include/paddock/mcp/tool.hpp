@@ -4,9 +4,8 @@
 /// What a tool is: a name, texts for people and models, a table of parameters, hints, and a
 /// handler.
 ///
-/// The parameter table is the one source for the input schema that clients see, for the check of
-/// arguments before the handler runs, and for documentation. A handler therefore only sees
-/// arguments that fit the table: required ones exist, types and bounds hold, there are no others.
+/// A handler only sees arguments that fit the table of parameters (parameter.hpp): required ones
+/// exist, types and bounds hold, there are no others, and fallbacks stand for what was not given.
 /// Handlers should not throw: one that does fails its call with an internal error, as does one
 /// whose result is no JSON. What it threw is told to the server's observer, not to the client.
 ///
@@ -15,6 +14,7 @@
 
 #include <paddock/base/error.hpp>
 #include <paddock/mcp/json.hpp>
+#include <paddock/mcp/parameter.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -25,32 +25,6 @@
 #include <vector>
 
 namespace paddock::mcp {
-
-enum class parameter_type : std::uint8_t {
-  string,
-  integer,
-  boolean,
-  string_array,
-  integer_array,
-  string_map, ///< an object whose values are strings
-};
-
-enum class presence : std::uint8_t { required, optional };
-
-struct parameter {
-  std::string_view name{};
-  parameter_type type = parameter_type::string;
-  paddock::mcp::presence presence = paddock::mcp::presence::required;
-  std::string_view description{};        ///< for a model
-  std::uint64_t characters_min = 0;      ///< strings: code points
-  std::uint64_t characters_max = 0;      ///< strings: code points; 0 means no bound
-  std::optional<std::int64_t> minimum{}; ///< integers
-  std::optional<std::int64_t> maximum{}; ///< integers
-  /// Of strings, integers and booleans: clients of 2026-07-28 repeat the value in the HTTP header
-  /// Mcp-Param-… of this name, for programs on the way. Nothing secret; usually empty.
-  std::string_view header{};
-  std::string_view too_long_hint{}; ///< strings: what to do instead of more than characters_max
-};
 
 /// The four hints of MCP, always stated.
 struct annotations {

@@ -30,9 +30,15 @@ namespace paddock::mcp {
 
 enum class workspace_access : std::uint8_t { read_write, read_only };
 enum class exec_mode : std::uint8_t { on, off };
+/// Each has all of the one before it.
+enum class toolset : std::uint8_t {
+  base,   ///< the seventeen
+  coding, ///< and what an agent that works on code needs beyond them
+};
 
 struct workspace_options {
   paddock::limits limits{};
+  toolset tools = toolset::base;
   workspace_access access = workspace_access::read_write; ///< read_only also removes exec
   exec_mode exec = exec_mode::on;
   confinement_policy confinement{}; ///< of the commands that exec runs
@@ -44,8 +50,8 @@ struct workspace_options {
 };
 
 /// The tools that the options leave, in the order clients see them. The root lives as long as the
-/// tools do. Errors: invalid_argument when `pick` or `omit` names no tool (then `*unknown`, when
-/// given, is that name), or when no tool is left (`*unknown` is empty).
+/// tools do. Errors: invalid_argument when `pick` or `omit` names no tool of the set (then
+/// `*unknown`, when given, is that name), or when no tool is left (`*unknown` is empty).
 [[nodiscard]] result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
                                                         workspace_options options = {},
                                                         std::string* unknown = nullptr);
@@ -82,7 +88,7 @@ struct command_trouble {
 /// What a person can do about required layers that are missing, in the imperative.
 [[nodiscard]] std::string remedy_of(const confinement_report& report);
 
-/// The names of all seventeen, in order.
-[[nodiscard]] std::vector<std::string_view> workspace_tool_names();
+/// The names of all tools of a set, in order.
+[[nodiscard]] std::vector<std::string_view> workspace_tool_names(toolset of = toolset::base);
 
 } // namespace paddock::mcp

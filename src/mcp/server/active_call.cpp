@@ -5,6 +5,8 @@
 #include "mcp/protocol/handler_json.hpp"
 #include "mcp/protocol/input_round.hpp"
 
+#include <gsl/assert>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -123,6 +125,13 @@ rpc_failure active_call::broken(std::string_view what) const {
 call_answer active_call::run_handler() {
   if (const std::string problems = problems_of(*request_.tool, arguments_); !problems.empty())
     return tool_result::failure(error_code::invalid_argument, problems);
+  const tool& called = *request_.tool;
+  if (const auto all = called.input_schema.empty() ? with_fallbacks(called.parameters, arguments_)
+                                                   : std::nullopt) {
+    const auto parsed = filled_.parse(*all);
+    Expects(parsed.has_value());
+    arguments_ = *parsed;
+  }
   return checked(request_.tool->handler(*this));
 }
 

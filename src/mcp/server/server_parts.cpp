@@ -19,6 +19,8 @@ std::string problem_of(const tool& t) {
   if (t.name.empty()) return "a tool has no name";
   const std::string the_tool = "the tool " + t.name;
   if (t.handler == nullptr) return the_tool + " has no handler";
+  if (const std::string problem = problem_of_table(t.parameters); !problem.empty())
+    return the_tool + " has a table of parameters in which " + problem;
   for (const auto& [schema, what] : {std::pair(&t.input_schema, " has an input_schema that "),
                                      std::pair(&t.output_schema, " has an output_schema that ")})
     if (!schema->empty())

@@ -53,6 +53,12 @@ struct parameter_row {
   std::uint64_t limits::* characters_max = nullptr;
   std::optional<std::int64_t> minimum = {};
   std::string_view too_long_hint = {};
+  std::optional<std::int64_t> maximum = {};
+  std::span<const std::string_view> choices = {};
+  std::uint64_t elements_min = 0;
+  std::uint64_t elements_max = 0;
+  std::span<const parameter_row> members = {};
+  std::string_view fallback = {}; ///< JSON
 };
 
 using tool_function = tool_result (*)(workspace_state&, call&);
@@ -68,9 +74,12 @@ struct tool_row {
   tool_function function;
   std::string_view example; ///< arguments, as JSON
   std::string_view too_large_hint = "ask for less in one call";
+  toolset from = toolset::base; ///< the smallest set that has it
 };
 
 [[nodiscard]] std::span<const tool_row> tool_table();
+/// The tool that a row describes.
+[[nodiscard]] tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& state);
 
 // --- handlers, one file per family ---------------------------------------------------------------
 

@@ -27,28 +27,41 @@ bool names(const std::vector<std::string>& list, std::string_view name) {
 }
 
 bool is_wanted(const workspace_options& options, const tool_row& row) {
+  if (row.from > options.tools) return false;
   const bool reads_only = options.access == workspace_access::read_only;
   if (row.effect == effect::writes && reads_only) return false;
   if (row.effect == effect::runs && (reads_only || options.exec == exec_mode::off)) return false;
   return (options.pick.empty() || names(options.pick, row.name)) && !names(options.omit, row.name);
 }
 
+std::vector<parameter> parameters_of(std::span<const parameter_row> rows, const limits& limits) {
+  std::vector<parameter> made; // as deep as the table is nested
+  for (const parameter_row& p : rows)
+    made.push_back({.name = p.name,
+                    .type = p.type,
+                    .presence = p.presence,
+                    .description = p.description,
+                    .characters_min = p.characters_min,
+                    .characters_max = p.characters_max != nullptr ? limits.*p.characters_max : 0,
+                    .minimum = p.minimum,
+                    .maximum = p.maximum,
+                    .too_long_hint = p.too_long_hint,
+                    .choices = {p.choices.begin(), p.choices.end()},
+                    .elements_min = p.elements_min,
+                    .elements_max = p.elements_max,
+                    .members = parameters_of(p.members, limits),
+                    .fallback = p.fallback});
+  return made;
+}
+
+} // namespace
+
 tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& state) {
   tool made;
   made.name = row.name;
   made.title = row.title;
   made.description = row.description;
-  for (const auto& p : row.parameters) {
-    parameter given{.name = p.name,
-                    .type = p.type,
-                    .presence = p.presence,
-                    .description = p.description,
-                    .characters_min = p.characters_min,
-                    .minimum = p.minimum,
-                    .too_long_hint = p.too_long_hint};
-    if (p.characters_max != nullptr) given.characters_max = state->options.limits.*p.characters_max;
-    made.parameters.push_back(given);
-  }
+  made.parameters = parameters_of(row.parameters, state->options.limits);
   made.output_schema = row.output_schema;
   made.example = row.example;
   made.too_large_hint = row.too_large_hint;
@@ -58,18 +71,16 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
   return made;
 }
 
-} // namespace
-
-std::vector<std::string_view> workspace_tool_names() {
+std::vector<std::string_view> workspace_tool_names(toolset of) {
   std::vector<std::string_view> all;
   for (const auto& row : tool_table())
-    all.push_back(row.name);
+    if (row.from <= of) all.push_back(row.name);
   return all;
 }
 
 result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
                                           workspace_options options, std::string* unknown) {
-  const auto known = workspace_tool_names();
+  const auto known = workspace_tool_names(options.tools);
   for (const auto* list : {&options.pick, &options.omit})
     for (const auto& name : *list)
       if (std::find(known.begin(), known.end(), name) == known.end()) {
