@@ -21,7 +21,9 @@ struct match_case {
 };
 
 void PrintTo(const match_case& c, std::ostream* os) {
-  *os << c.glob << " on " << c.path;
+  // Reports are UTF-8, and a path any bytes.
+  *os << testing::PrintToString(std::string(c.glob)) << " on "
+      << testing::PrintToString(std::string(c.path));
 }
 
 class Glob : public testing::TestWithParam<match_case> {};
