@@ -41,15 +41,16 @@ function send(page, method, path, { body, headers = {}, without = [] } = {}) {
   });
 }
 
-/** Sends bytes as they are; gives what comes back until the server closes. */
-function sendRaw(page, bytes) {
+/** Sends bytes as they are, and says that no more will come, or waits; gives what comes back until the server closes. */
+function sendRaw(page, bytes, then = "end") {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(page.address).port), "127.0.0.1");
     const parts = [];
     socket.on("data", (part) => parts.push(part));
     socket.on("error", () => {});
     socket.on("close", () => resolve(Buffer.concat(parts).toString()));
-    socket.end(bytes);
+    if (then === "end") socket.end(bytes);
+    else socket.write(bytes);
   });
 }
 
@@ -161,10 +162,10 @@ test("bodies have a length and a bound", async (t) => {
     `X-Paddock-Token: ${pathname.slice(1, -1)}\r\n${line}\r\n`;
   assert.match(await sendRaw(page, head("Transfer-Encoding: chunked\r\n") + "1\r\na\r\n0\r\n\r\n"), /^HTTP\/1.1 411 /);
   assert.match(await sendRaw(page, head("Transfer-Encoding: chunked\r\nContent-Length: 6\r\n") + "1\r\na\r\n0\r\n\r\n"),
-    /^HTTP\/1.1 411 /);
+    /^HTTP\/1.1 400 /);
   assert.match(await sendRaw(page, head("")), /^HTTP\/1.1 411 /);
-  for (const length of ["-1", "1e3", "99999999999999999999", "67108865"])
-    assert.match(await sendRaw(page, head(`Content-Length: ${length}\r\n`)), /^HTTP\/1.1 41[13] /, length);
+  for (const [length, status] of [["-1", 400], ["1e3", 400], ["99999999999999999999", 413], ["67108865", 413]])
+    assert.match(await sendRaw(page, head(`Content-Length: ${length}\r\n`)), new RegExp(`^HTTP/1.1 ${status} `), length);
   await isAlive(page);
 });
 
@@ -265,6 +266,52 @@ test("many slow clients do not lock others out for long, and Ctrl-C ends it at o
   page.process.kill("SIGINT");
   const { code, signal } = await page.ended;
   assert.deepEqual([code, signal], [0, null]);
+});
+
+test("a method that means nothing there changes nothing, and HEAD has no body", async (t) => {
+  const page = await startPage(t, skills);
+  const { port, pathname } = new URL(page.address);
+  const cases = [
+    ["POST", pathname, 405, "GET, HEAD"],
+    ["PATCH", "/api/skills?id=mine", 405, "GET, HEAD, POST, PUT, DELETE"],
+    ["delete", "/api/skills?id=mine", 405, "GET, HEAD, POST, PUT, DELETE"],
+    ["GET", "/api/import", 405, "POST"],
+    ["TRACE", "/api/file", 405, "GET, HEAD"],
+    ["GET", `${pathname}page.html/`, 404],
+    ["GET", `${pathname}../api/skills`, 404],
+    ["DELETE", "/api", 404],
+  ];
+  const head = (method, path) => `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: http://127.0.0.1:${port}\r\n` +
+    `X-Paddock-Token: ${pathname.slice(1, -1)}\r\nConnection: close\r\n\r\n`;
+  for (const [method, path, status, allow] of cases) {
+    const answer = await sendRaw(page, head(method, path), "and wait");
+    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), `${method} ${path}`);
+    if (allow) assert.ok(answer.includes(`\r\nAllow: ${allow}\r\n`), answer);
+    assert.match(answer, /\r\nContent-Security-Policy: default-src 'none'/);
+  }
+  assert.ok(existsSync(join(page.root, ".agents/skills/mine/SKILL.md")));
+  for (const path of [pathname, "/api/skills"]) {
+    const [got, asked] = [await sendRaw(page, head("GET", path), "and wait"), await sendRaw(page, head("HEAD", path), "and wait")];
+    const lengthOf = (text) => /\r\nContent-Length: (\d+)\r\n/.exec(text)[1];
+    assert.ok(Number(lengthOf(got)) > 0);
+    assert.equal(lengthOf(asked), lengthOf(got));
+    assert.ok(asked.endsWith("\r\n\r\n"), "nothing follows the head");
+  }
+});
+
+test("a connection serves several requests, and none after one that is refused half read", async (t) => {
+  const page = await startPage(t, skills);
+  const { port, pathname } = new URL(page.address);
+  const head = (line, more = "") => `${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: http://127.0.0.1:${port}\r\n` +
+    `X-Paddock-Token: ${pathname.slice(1, -1)}\r\n${more}\r\n`;
+  const count = (text) => text.split("HTTP/1.1 200 ").length - 1;
+  const good = head("GET /api/skills");
+  assert.equal(count(await sendRaw(page, good + good + head("GET /api/skills", "Connection: close\r\n"), "and wait")), 3);
+  // What could be taken for a request is the body of one that was refused for its foreign origin.
+  const smuggled = head("POST /api/skills", "Content-Length: 1000\r\n").replace(`Origin: http://127`, "Origin: http://128") + good;
+  const answer = await sendRaw(page, smuggled);
+  assert.match(answer, /^HTTP\/1.1 403 /);
+  assert.equal(count(answer), 0);
 });
 
 test("what cannot be served is an error", async (t) => {

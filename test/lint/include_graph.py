@@ -46,7 +46,7 @@ ROOMS = {
     "skill_manager": ["base", "sys", "path", "text", "exec", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools", "mcp/client",
                       "skill_manager/config"],
     "tools/common": ["public"],
-    "tools/skills_page": ["public", "tools/common"],
+    "tools/skills_page": ["public", "crypto", "http", "http/server", "tools/common"],
     "tools/adapter": ["public", "tools/common"],
     "tools/cli/doctor": ["public", "tools/common"],
     "tools/cli/experts": ["public", "tools/common"],

@@ -17,23 +17,10 @@ FEATURES = {
     "zip": ("zip import", "libzip"),
     "unicode": ("collisions of names", "utf8proc"),
     "http": ("HTTP client", "libcurl"),
-    "page": ("page for skills", "cpp-httplib and OpenSSL"),
     "toml": ("TOML configuration", "toml++"),
     "cli": ("programs", "CLI11"),
     "mcp": ("MCP adapter", "simdjson and libsodium"),
 }
-
-
-def without(name, folder):
-    """A pkg-config path on which everything of this system is but one library."""
-    path = subprocess.run(["pkg-config", "--variable=pc_path", "pkg-config"], check=True, capture_output=True, text=True).stdout
-    for place in reversed(path.strip().split(":")):
-        for file in pathlib.Path(place).glob("*.pc"):
-            link = folder / file.name
-            link.unlink(missing_ok=True)
-            if file.stem != name:
-                link.symlink_to(file)
-    return {"PKG_CONFIG_LIBDIR": str(folder)}
 
 
 class Features(unittest.TestCase):
@@ -75,13 +62,8 @@ class Features(unittest.TestCase):
                 self.assertEqual(set(missing), {"programs"} if option == "mcp" else set())
                 self.try_it(option not in ("cli", "mcp"))
 
-    def test_half_of_the_page_is_missing(self):
-        path = self.folder / "pkg-config"
-        path.mkdir()
-        self.assertEqual(set(self.summary(**without("cpp-httplib", path))), {"page for skills"})
-
     def test_all_are_missing(self):
-        optional = ("yaml", "zip", "unicode", "http", "page", "toml")
+        optional = ("yaml", "zip", "unicode", "http", "toml")
         missing = self.summary(*(f"-D{option}=disabled" for option in optional))
         self.assertEqual(set(missing), {FEATURES[option][0] for option in optional})
         self.try_it()

@@ -2,6 +2,7 @@
 #include "api.hpp"
 
 #include "assets.hpp"
+#include "http/server/access.hpp"
 #include "json.hpp"
 #include "upload.hpp"
 
@@ -17,8 +18,7 @@
 namespace paddock::skills_page {
 namespace {
 
-using httplib::Request;
-using httplib::Response;
+using http::answer;
 
 constexpr const char* json_type = "application/json";
 constexpr std::size_t preview_bytes_max = std::size_t{1024} * 1024;
@@ -33,25 +33,31 @@ int status_of(error_code code) {
   return 422;
 }
 
-void answer(Response& response, std::string json, int status = 200) {
-  response.status = status;
-  response.set_content(std::move(json), json_type);
+answer say(std::string json, int status = 200) {
+  return {.status = status, .type = json_type, .body = std::move(json)};
 }
 
-void answer(Response& response, const error& failure) {
-  answer(response, to_json(failure), status_of(failure.code));
+answer say(const error& failure) {
+  return say(to_json(failure), status_of(failure.code));
 }
 
-std::string parameter(const Request& request, const char* name) {
-  return request.get_param_value(name);
-}
+/// One request, with its target taken apart.
+struct call {
+  const http::request& request;
+  std::string_view query;
+  const skill_store& store;
+
+  [[nodiscard]] std::string parameter(std::string_view name) const {
+    return http::query_parameter(query, name);
+  }
+};
 
 /// The two texts that a request to add or edit may have.
 struct given_fields {
   std::optional<std::string> id, name, description;
 };
 
-std::optional<given_fields> fields_of(const Request& request) {
+std::optional<given_fields> fields_of(const http::request& request) {
   mcp::json_document document;
   const auto body = document.parse(request.body);
   if (!body || !body->is(mcp::json_kind::object)) return std::nullopt;
@@ -99,78 +105,108 @@ result<file_content> preview(const skill_store& store, const std::string& id,
   return content;
 }
 
-void import_upload(const skill_store& store, const Request& request, Response& response,
-                   const std::atomic<bool>& cancelled) {
-  const auto files = read_upload(request.body);
-  if (!files) return answer(response, files.error());
-  const import_options options{
-      .id = parameter(request, "id"),
-      .overwrite = parameter(request, "overwrite") == "1" ? overwrite::replace : overwrite::refuse,
-      .on_progress = {},
-      .cancelled = &cancelled};
-  const std::string name = parameter(request, "name");
-  const bool archive = parameter(request, "kind") == "archive" && files->size() == 1;
-  import_report report;
-  const auto imported = archive ? store.import_archive(files->front().bytes, name, options, &report)
-                                : store.import_files(*files, name, options, &report);
-  if (imported) return answer(response, to_json(report), 201);
-  const error failure = imported.error();
-  answer(response, to_json(failure, report), status_of(failure.code));
+// --- what can be asked ---------------------------------------------------------------------------
+
+answer list_skills(const call& c) {
+  const auto list = c.store.list();
+  return list ? say(to_json(**list, c.store.root_shared()->path())) : say(list.error());
 }
 
-void add_changes(server& to, const std::shared_ptr<const skill_store>& store) {
-  to.Post("/api/skills", [store](const Request& request, Response& response) {
-    const auto given = fields_of(request);
-    if (!given) return answer(response, no_fields);
-    const auto made = store->add(given->id.value_or(""), given->name.value_or(""),
-                                 given->description.value_or(""));
-    made ? answer(response, to_json(*made), 201) : answer(response, made.error());
-  });
-  to.Put("/api/skills", [store](const Request& request, Response& response) {
-    const auto given = fields_of(request);
-    if (!given) return answer(response, no_fields);
-    const auto edited = store->edit(parameter(request, "id"),
-                                    {.name = given->name, .description = given->description});
-    edited ? answer(response, to_json(*edited)) : answer(response, edited.error());
-  });
-  to.Delete("/api/skills", [store](const Request& request, Response& response) {
-    const auto removed = store->remove(parameter(request, "id"));
-    removed ? answer(response, "{}") : answer(response, removed.error());
-  });
-  to.Post("/api/import", [store, &to](const Request& request, Response& response) {
-    import_upload(*store, request, response, to.ending());
-  });
+answer add_skill(const call& c) {
+  const auto given = fields_of(c.request);
+  if (!given) return say(no_fields);
+  const auto made = c.store.add(given->id.value_or(""), given->name.value_or(""),
+                                given->description.value_or(""));
+  return made ? say(to_json(*made), 201) : say(made.error());
+}
+
+answer edit_skill(const call& c) {
+  const auto given = fields_of(c.request);
+  if (!given) return say(no_fields);
+  const auto edited =
+      c.store.edit(c.parameter("id"), {.name = given->name, .description = given->description});
+  return edited ? say(to_json(*edited)) : say(edited.error());
+}
+
+answer remove_skill(const call& c) {
+  const auto removed = c.store.remove(c.parameter("id"));
+  return removed ? say("{}") : say(removed.error());
+}
+
+answer import_skill(const call& c) {
+  const auto files = read_upload(c.request.body);
+  if (!files) return say(files.error());
+  const import_options options{.id = c.parameter("id"),
+                               .overwrite = c.parameter("overwrite") == "1" ? overwrite::replace
+                                                                            : overwrite::refuse,
+                               .on_progress = {},
+                               .cancelled = &c.request.cancelled};
+  const std::string name = c.parameter("name");
+  const bool archive = c.parameter("kind") == "archive" && files->size() == 1;
+  import_report report;
+  const auto imported = archive
+                            ? c.store.import_archive(files->front().bytes, name, options, &report)
+                            : c.store.import_files(*files, name, options, &report);
+  if (imported) return say(to_json(report), 201);
+  const error failure = imported.error();
+  return say(to_json(failure, report), status_of(failure.code));
+}
+
+answer list_files(const call& c) {
+  const auto files = c.store.files(c.parameter("id"));
+  return files ? say(to_json(*files)) : say(files.error());
+}
+
+answer show_file(const call& c) {
+  const auto content = preview(c.store, c.parameter("id"), c.parameter("path"));
+  return content ? say(preview_json(content->bytes, content->status.size)) : say(content.error());
+}
+
+struct operation {
+  std::string_view path;
+  std::string_view method;
+  answer (*run)(const call&);
+};
+
+constexpr operation operations[] = {
+    {"/api/skills", "GET", list_skills},   {"/api/skills", "POST", add_skill},
+    {"/api/skills", "PUT", edit_skill},    {"/api/skills", "DELETE", remove_skill},
+    {"/api/import", "POST", import_skill}, {"/api/files", "GET", list_files},
+    {"/api/file", "GET", show_file},
+};
+
+const asset* asset_at(std::string_view path, std::string_view page_path) {
+  if (!path.starts_with(page_path)) return nullptr;
+  path.remove_prefix(page_path.size());
+  if (path.empty()) path = "page.html";
+  const auto found =
+      std::ranges::find_if(assets(), [&](const asset& each) { return each.name == path; });
+  return found == assets().end() ? nullptr : &*found;
 }
 
 } // namespace
 
-void add_page(server& to) {
-  for (const asset& each : assets()) {
-    const std::string name(each.name == "page.html" ? "" : each.name);
-    // Nothing in these paths means anything to a regular expression but the dot, which does no
-    // harm.
-    to.Get(to.page_path() + name, [&each](const Request&, Response& response) {
-      response.set_content(each.bytes.data(), each.bytes.size(), std::string(each.content_type));
-    });
-  }
+std::string methods_of(std::string_view path, std::string_view page_path) {
+  if (asset_at(path, page_path) != nullptr) return "GET, HEAD";
+  std::string out;
+  for (const operation& each : operations)
+    if (each.path == path) {
+      out.append(out.empty() ? "" : ", ").append(each.method);
+      if (each.method == "GET") out.append(", HEAD");
+    }
+  return out;
 }
 
-void add_api(server& to, std::shared_ptr<const skill_store> store) {
-  to.Get("/api/skills", [store](const Request&, Response& response) {
-    const auto list = store->list();
-    if (!list) return answer(response, list.error());
-    answer(response, to_json(**list, store->root_shared()->path()));
-  });
-  to.Get("/api/files", [store](const Request& request, Response& response) {
-    const auto files = store->files(parameter(request, "id"));
-    files ? answer(response, to_json(*files)) : answer(response, files.error());
-  });
-  to.Get("/api/file", [store](const Request& request, Response& response) {
-    const auto content = preview(*store, parameter(request, "id"), parameter(request, "path"));
-    content ? answer(response, preview_json(content->bytes, content->status.size))
-            : answer(response, content.error());
-  });
-  add_changes(to, store);
+answer answer_to(const http::request& r, std::string_view page_path, const skill_store& store) {
+  const http::target_parts target = http::split_target(r.head.target);
+  if (const asset* file = asset_at(target.path, page_path))
+    return {
+        .status = 200, .type = std::string(file->content_type), .body = std::string(file->bytes)};
+  const std::string_view method = r.head.method == "HEAD" ? "GET" : std::string_view(r.head.method);
+  for (const operation& each : operations)
+    if (each.path == target.path && each.method == method)
+      return each.run({.request = r, .query = target.query, .store = store});
+  return say(error{.code = error_code::not_found, .os_errno = 0, .operation = "page"});
 }
 
 } // namespace paddock::skills_page

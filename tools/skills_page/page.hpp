@@ -15,9 +15,8 @@ struct page_options {
   std::uint16_t port = 0; ///< 0: any that is free
 };
 
-/// Serves the page until SIGINT or SIGTERM. The address is the first and only line on standard
-/// output. Returns the exit code (workspace_cli.hpp). To be called on a program's first thread,
-/// before it has others: the two signals are blocked from here on.
+/// Serves the page until SIGINT, SIGTERM or SIGHUP. The address is the first and only line on
+/// standard output. Returns the exit code (workspace_cli.hpp).
 [[nodiscard]] int run_skills_page(const page_options& options);
 
 } // namespace paddock::skills_page

@@ -99,9 +99,8 @@ public:
   /// are ready go out, for about a second. SIGPIPE is ignored from then on in the whole process.
   /// Errors: io, too_many (the loop itself failed; troubles of one client never end it).
   [[nodiscard]] result<http_serve_outcome> run(int stop_fd = -1);
-  /// The same until SIGTERM or SIGINT arrives; once per process at a time. `ready` is called as
-  /// soon as these signals end the server properly.
-  /// Errors: those of `run`.
+  /// The same until SIGTERM, SIGINT or SIGHUP arrives; once per process at a time. `ready` is
+  /// called as soon as these signals end the server properly. Errors: those of `run`.
   [[nodiscard]] result<http_serve_outcome>
   run_until_terminated(const std::function<void()>& ready = {});
   /// Ends `run`, also one that comes later. May be called in a signal handler.

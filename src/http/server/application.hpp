@@ -19,7 +19,7 @@ class connection;
 struct judgement {
   int status = 0;          ///< of a refusal; 0: the request is read to its end
   std::string_view reason; ///< of a refusal: a sentence that says what to do
-  std::string_view lines;  ///< of a refusal: whole header lines to add
+  std::string lines;       ///< of a refusal: whole header lines to add
   bool takes_body = false;
   bool is_probe = false; ///< answered at once, also when all connections are taken
   std::uint32_t tag = 0; ///< the application's own, kept in the connection until the answer

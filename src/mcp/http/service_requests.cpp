@@ -30,7 +30,7 @@ http::judgement http_server::service::judge(const http::request_head& head) {
   const verdict v = mcp::judge(head, rules_);
   return {.status = v.status,
           .reason = v.reason,
-          .lines = v.header,
+          .lines = std::string(v.header),
           .takes_body = v.to == route::message,
           .is_probe = v.to == route::health,
           .tag = tag_of(v)};

@@ -1,34 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/http/sessions.hpp"
 
-#include "sys/syscall.hpp"
+#include "http/server/secret.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace paddock::mcp {
 namespace {
 
-/// 192 bits that nobody can guess, as visible ASCII.
-result<std::string> random_id() {
-  std::array<char, 24> bytes;
-  PADDOCK_CHECK(sys::getrandom(bytes));
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  out.reserve(2 * bytes.size());
-  for (const char c : bytes) {
-    out += digits[static_cast<unsigned char>(c) >> 4];
-    out += digits[static_cast<unsigned char>(c) & 15];
-  }
-  return out;
-}
+constexpr std::size_t id_bytes = 24;
 
 } // namespace
 
 result<std::shared_ptr<legacy_session>> session_table::add(std::shared_ptr<session> talk,
                                                            std::int64_t now_ms) {
-  PADDOCK_TRY(std::string id, random_id());
+  PADDOCK_TRY(std::string id, http::new_secret(id_bytes));
   if (by_id_.size() >= sessions_max_) {
     auto oldest = by_id_.end();
     for (auto each = by_id_.begin(); each != by_id_.end(); ++each)

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-// paddock skills ui: the page for people, where the program was built with an HTTP server.
+// paddock skills ui: the page for people.
 
 #include "cli/skills/skills_cli.hpp"
 #include "common/mistakes.hpp"
-
-#ifdef PADDOCK_HAVE_PAGE
 #include "skills_page/page.hpp"
-#endif
 
 #include <cstdint>
 
@@ -18,17 +15,6 @@ struct ui_options {
   std::string root = ".";
   std::uint16_t port = 0;
 };
-
-int run_ui(const ui_options& options) {
-#ifdef PADDOCK_HAVE_PAGE
-  return skills_page::run_skills_page({.root = options.root, .port = options.port});
-#else
-  static_cast<void>(options);
-  complain(skills_program, "this program was built without cpp-httplib and has no page; use the "
-                           "other subcommands, or build it with -Dpage=enabled");
-  return failed;
-#endif
-}
 
 } // namespace
 
@@ -44,7 +30,9 @@ subcommand add_skills_ui(CLI::App& skills) {
   parser->add_option("--port", options->port, "The port to listen on (default 0: any that is free)")
       ->type_name("N")
       ->check(whole_number(65'535));
-  return {parser, [options] { return run_ui(*options); }};
+  return {parser, [options] {
+            return skills_page::run_skills_page({.root = options->root, .port = options->port});
+          }};
 }
 
 } // namespace paddock::cli
