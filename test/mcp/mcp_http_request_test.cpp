@@ -81,7 +81,17 @@ const stream_case stream_cases[] = {
      post(chunked, "A\r\n0123456789\r\n0\r\n\r\n"),
      {"POST /|0123456789"}},
     {"chunk extension", post(chunked, "1;a=b\r\nx\r\n0\r\n\r\n"), {"POST /|x"}},
+    {"chunk extensions",
+     post(chunked, "1;a;b = \"c;\\\"d\";e=f\r\nx\r\n0;g\r\n\r\n"),
+     {"POST /|x"}},
+    {"chunk extension without a name", post(chunked, "1;=b\r\nx\r\n0\r\n\r\n"), {"400"}},
+    {"chunk extension without an end", post(chunked, "1;a=\"b\r\nx\r\n0\r\n\r\n"), {"400"}},
+    {"chunk extension with a blank behind", post(chunked, "1;a \r\nx\r\n0\r\n\r\n"), {"400"}},
     {"trailers", post(chunked, "0\r\nA: b\r\n\r\n"), {"POST /|"}},
+    {"trailer that is a length", post(chunked, "0\r\nContent-Length: 1\r\n\r\n"), {"400"}},
+    {"trailer that is an encoding", post(chunked, "0\r\n" + chunked + "\r\n"), {"400"}},
+    {"Connection with names", get("Connection: keep-alive, ,Upgrade\r\n"), {"GET /|"}},
+    {"Connection that is no list", get("Connection: close;x\r\n"), {"400"}},
     {"encoding in any case", post("transfer-ENCODING: Chunked\r\n", "0\r\n\r\n"), {"POST /|"}},
     {"HTTP/1.0", "GET / HTTP/1.0\r\n\r\n", {"GET /|"}},
     // Smuggling: two lengths, or none that all agree on.
@@ -344,6 +354,24 @@ TEST(HttpAccess, TakesAnyHostWhereStrangersAreKeptOutOtherwise) {
                                "Host: svc.cluster\r\nOrigin: http://evil.example\r\n" + json),
                        rules)
                      .status);
+}
+
+TEST(HttpRequest, LooksForCloseInEveryHeaderConnection) {
+  const std::pair<const char*, bool> cases[] = {
+      {"", true},
+      {"Connection: keep-alive\r\n", true},
+      {"Connection: closed\r\n", true},
+      {"Connection: Close\r\n", false},
+      {"Connection: Upgrade, close\r\n", false},
+      {"Connection: keep-alive\r\nConnection: close\r\n", false},
+  };
+  for (const auto& [headers, keeps_alive] : cases) {
+    http::request_reader reader(small);
+    const std::string stream = get(headers);
+    std::string_view bytes = stream;
+    EXPECT_EQ(http::request_reader::step::head, reader.next(bytes)) << headers;
+    EXPECT_EQ(keeps_alive, reader.keeps_alive()) << headers;
+  }
 }
 
 // --- encoded headers ----------------------------------------------------------------------------

@@ -2,6 +2,9 @@
 #include "http/server/request_reader.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace paddock::http {
 namespace {
@@ -21,6 +24,51 @@ bool has_form_of_target(std::string_view target) {
   return target.starts_with('/') || target == "*" ||
          ascii_lower(target.substr(0, 7)) == "http://" ||
          ascii_lower(target.substr(0, 8)) == "https://";
+}
+
+/// Takes a token or a quoted string from the front of `text`, and the blanks around it.
+bool take_word(std::string_view& text, bool may_be_quoted) {
+  text = trim_blanks(text);
+  std::size_t end = 0;
+  if (may_be_quoted && text.starts_with('"')) {
+    for (end = 1; end < text.size() && text[end] != '"'; ++end)
+      if (text[end] == '\\') ++end;
+    if (end++ >= text.size()) return false;
+  } else {
+    while (end < text.size() && is_token(text.substr(end, 1)))
+      ++end;
+    if (end == 0) return false;
+  }
+  text = trim_blanks(text.substr(end));
+  return true;
+}
+
+/// What may follow the size of a chunk (RFC 9112, section 7.1.1): *( ";" name [ "=" value ] ).
+bool is_chunk_extension(std::string_view text) {
+  if (text.ends_with(' ') || text.ends_with('\t')) return false;
+  while (text.starts_with(';')) {
+    text.remove_prefix(1);
+    if (!take_word(text, false)) return false;
+    if (!text.starts_with('=')) continue;
+    text.remove_prefix(1);
+    if (!take_word(text, true)) return false;
+  }
+  return text.empty();
+}
+
+/// Of all headers Connection; nothing when one of them is no list of tokens.
+std::optional<std::vector<std::string>> connection_options(const request_head& head) {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : head.headers) {
+    if (name != "connection") continue;
+    const bool bad = any_item(value, [&](std::string_view item) {
+      item = trim_blanks(item);
+      if (!item.empty()) out.push_back(ascii_lower(item));
+      return !item.empty() && !is_token(item);
+    });
+    if (bad) return std::nullopt;
+  }
+  return out;
 }
 
 } // namespace
@@ -148,7 +196,12 @@ request_reader::step request_reader::on_header(std::string_view line) {
     return fail(400, "a header's name is not one, or blanks follow it");
   const std::string_view value = trim_blanks(line.substr(colon + 1));
   if (has_control_characters(value)) return fail(400, "a header has control characters");
-  if (part_ == part::trailers) return step::more;
+  if (part_ == part::trailers) {
+    const std::string name = ascii_lower(line.substr(0, colon));
+    if (name == "content-length" || name == "transfer-encoding")
+      return fail(400, "a trailer says how long the body is");
+    return step::more;
+  }
   if (head_.headers.size() == headers_max) return fail(431, "the request has too many headers");
   head_.headers.emplace_back(ascii_lower(line.substr(0, colon)), value);
   return step::more;
@@ -156,9 +209,12 @@ request_reader::step request_reader::on_header(std::string_view line) {
 
 request_reader::step request_reader::on_head_end() {
   line_bytes_ = 0;
-  const std::string_view connection = head_.header("connection");
-  keeps_alive_ = head_.minor_version == 1 ? !list_contains(connection, "close")
-                                          : list_contains(connection, "keep-alive");
+  const auto options = connection_options(head_);
+  if (!options) return fail(400, "the header Connection is not a list of names");
+  const auto asks_for = [&](std::string_view what) {
+    return std::ranges::count(*options, what) > 0;
+  };
+  keeps_alive_ = head_.minor_version == 1 ? !asks_for("close") : asks_for("keep-alive");
   const std::size_t encodings = head_.count("transfer-encoding");
   const std::size_t lengths = head_.count("content-length");
   if (encodings > 0 && lengths > 0) return fail(400, "the body is both chunked and of a length");
@@ -194,6 +250,8 @@ request_reader::step request_reader::on_chunk_size() {
   const std::string_view line = line_;
   const std::string_view digits = line.substr(0, line.find(';'));
   const auto size = whole_number(digits, 16);
+  if (size && !is_chunk_extension(line.substr(digits.size())))
+    return fail(400, "what follows the size of a chunk is not an extension");
   if (!size || digits.size() > 16 || has_control_characters(line))
     return fail(400, "the size of a chunk is not a number");
   if (*size > limits_.body_bytes_max - taken_) return fail(413, "the body is too long");
