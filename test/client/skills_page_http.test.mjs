@@ -268,6 +268,16 @@ test("many slow clients do not lock others out for long, and Ctrl-C ends it at o
   assert.deepEqual([code, signal], [0, null]);
 });
 
+test("a closed terminal and a polite kill end it as Ctrl-C does", async (t) => {
+  for (const name of ["SIGHUP", "SIGTERM"]) {
+    const page = await startPage(t, skills);
+    await isAlive(page);
+    page.process.kill(name);
+    const { code, signal } = await page.ended;
+    assert.deepEqual([code, signal], [0, null], name);
+  }
+});
+
 test("a method that means nothing there changes nothing, and HEAD has no body", async (t) => {
   const page = await startPage(t, skills);
   const { port, pathname } = new URL(page.address);

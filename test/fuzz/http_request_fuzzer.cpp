@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Requests read the same whole, byte by byte, and cut where the input says; what is judged by its
 // head never crashes, and nobody gets in without the token.
-#include "http/server/request_reader.hpp"
+#include "http/request_reader.hpp"
 #include "mcp/http/access.hpp"
 #include "mcp/http/message_rules.hpp"
 #include "mcp/protocol/header_value.hpp"

@@ -4,7 +4,7 @@
 // One request as our reader and Boost.Beast read it, and where they may differ: we may refuse more,
 // for listed reasons; where both accept, they read the same.
 
-#include "http/server/request_reader.hpp"
+#include "http/request_reader.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Requests cut into pieces of every size: what two programs could read differently is refused. And
 // what a request's head decides alone: who may ask, and for what.
-#include "http/server/request_reader.hpp"
-#include "http/server/response.hpp"
+#include "http/request_reader.hpp"
+#include "http/response.hpp"
 #include "mcp/http/access.hpp"
 #include "mcp/http/message_rules.hpp"
 #include "mcp/protocol/header_value.hpp"

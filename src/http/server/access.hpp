@@ -4,7 +4,7 @@
 // Who asks: what the head of a request says of the name it came to and the page that sent it. So no
 // web page reaches a server of this machine by having its own name point here. Pure.
 
-#include "http/server/request_reader.hpp"
+#include "http/request_reader.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 // the server's one thread, and must not wait; what takes time runs elsewhere, and its answer is
 // handed over in `deliver`.
 
-#include "http/server/request_reader.hpp"
+#include "http/request_reader.hpp"
 
 #include <cstdint>
 #include <string>

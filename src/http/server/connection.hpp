@@ -4,9 +4,9 @@
 // One accepted connection: its socket, what was read and is not used yet, what is to be written. It
 // never waits. Belongs to one thread.
 
+#include "http/request_reader.hpp"
+#include "http/response.hpp"
 #include "http/server/application.hpp"
-#include "http/server/request_reader.hpp"
-#include "http/server/response.hpp"
 #include "sys/socket.hpp"
 
 #include <paddock/base/file_descriptor.hpp>

@@ -5,7 +5,7 @@
 // first. Standard output: a line of JSON for each.
 
 #include "crypto/crypto.hpp"
-#include "http/server/request_reader.hpp"
+#include "http/request_reader.hpp"
 
 #include <paddock/mcp/json.hpp>
 

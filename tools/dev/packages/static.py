@@ -8,7 +8,7 @@ from . import common
 
 # What the adapter does over standard input and output, and no more: what is left out here needs libraries that
 # distributions do not offer in static form (libzip), or would look up names at run time (HTTP).
-FEATURES = ["-Dmcp=enabled", "-Dcli=enabled", "-Dyaml=enabled", "-Dzip=disabled", "-Dunicode=disabled", "-Dhttp=disabled", "-Dpage=disabled",
+FEATURES = ["-Dmcp=enabled", "-Dcli=enabled", "-Dyaml=enabled", "-Dzip=disabled", "-Dunicode=disabled", "-Dhttp=disabled",
             "-Dtoml=disabled"]
 SMALL = ["--buildtype=release", "-Doptimization=s", "-Db_lto=true", "-Db_pie=true", "-Ddefault_library=static", "-Dprefer_static=true",
          "-Dcpp_args=-ffunction-sections -fdata-sections", "-Dcpp_link_args=-static-pie -Wl,--gc-sections"]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "http/server/response.hpp"
+#include "http/response.hpp"
 
 #include <charconv>
 #include <chrono>

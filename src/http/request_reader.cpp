@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "http/server/request_reader.hpp"
+#include "http/request_reader.hpp"
 
 #include <algorithm>
 #include <optional>
