@@ -107,7 +107,7 @@ public:
         out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
         err_(asked.err == capture::keep ? asked.output_bytes_max : 0) {}
 
-  result<command_outcome> finish(confinement_report* report) &&;
+  result<command_outcome, command_error> finish() &&;
 
 private:
   enum class phase : std::uint8_t { running, ending, draining };
@@ -355,12 +355,11 @@ void command_run::take_output(output_stream stream, file_descriptor& from, outpu
   into.append(bytes);
 }
 
-result<command_outcome> command_run::finish(confinement_report* report) && {
+result<command_outcome, command_error> command_run::finish() && {
   outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not tell");
   while (step()) {
   }
-  if (report != nullptr) *report = outcome_.confinement;
-  if (failed_) return *failed_;
+  if (failed_) return command_error(*failed_, std::move(outcome_.confinement));
   outcome_.ended = stopped_.value_or(outcome_.exit_code ? ending::exited : ending::signalled);
   outcome_.out = std::move(out_).finish();
   outcome_.err = std::move(err_).finish();
@@ -368,44 +367,54 @@ result<command_outcome> command_run::finish(confinement_report* report) && {
   return std::move(outcome_);
 }
 
+/// Readable when the call is cancelled; -1: nobody can.
+result<int> watched_for(const cancellation* cancel) {
+  if (cancel == nullptr) return -1;
+  if (cancel->requested()) return error{error_code::cancelled, 0, "cancellation"};
+  const auto watched = cancellation_watch::descriptor(*cancel);
+  if (!watched) return error{watched.error().code, watched.error().os_errno, "cancellation"};
+  return *watched;
+}
+
+command_error not_started(const command& asked, const error& reason) {
+  return {reason, confine::describe_unknown(asked.confinement, "not started")};
+}
+
+result<command_outcome, command_error> attempt_command(const command& asked, int cancel_fd,
+                                                       std::int64_t began, bool again) {
+  const int workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace;
+  std::shared_lock starting(directory_moves());
+  const auto watch = workspace_watch::begin(
+      workspace, asked.confinement,
+      {.whole = asked.confinement.protected_entries == demand::required, .again = again});
+  if (!watch) return not_started(asked, watch.error());
+  if (is_refused_for(watch->entries(), asked.confinement)) {
+    auto refusal = not_started(asked, {error_code::confinement_unavailable, 0, "confinement"});
+    refusal.confinement.of(confinement_layer::protected_entries).missing = watch->entries().unseen;
+    return refusal;
+  }
+  auto running = start(asked, watch->entries());
+  if (!running) return not_started(asked, running.error());
+  return command_run(asked, watch->entries(), *std::move(running), cancel_fd, began,
+                     std::move(starting))
+      .finish();
+}
+
 } // namespace
 
-result<command_outcome> run(const command& command, const cancellation* cancel,
-                            confinement_report* report) {
+result<command_outcome, command_error> run(const command& command, const cancellation* cancel) {
   const std::int64_t began = sys::monotonic_ms();
-  if (report != nullptr) *report = confine::describe_unknown(command.confinement, "not started");
-  PADDOCK_CHECK(check_command(command));
-  int cancel_fd = -1;
-  if (cancel != nullptr) {
-    if (cancel->requested()) return error{error_code::cancelled, 0, "cancellation"};
-    const auto watched = cancellation_watch::descriptor(*cancel);
-    if (!watched) return error{watched.error().code, watched.error().os_errno, "cancellation"};
-    cancel_fd = *watched;
-  }
+  const auto cancel_fd = check_command(command).and_then([&] { return watched_for(cancel); });
+  if (!cancel_fd) return not_started(command, cancel_fd.error());
   // What was to be protected may have been moved before it could be: then it is looked for again.
   constexpr unsigned attempts_max = 8;
-  const int workspace = command.workspace < 0 ? command.working_directory : command.workspace;
-  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
-    std::shared_lock starting(directory_moves());
-    PADDOCK_TRY(
-        const auto watch,
-        workspace_watch::begin(workspace, command.confinement,
-                               {.whole = command.confinement.protected_entries == demand::required,
-                                .again = attempt > 0}));
-    if (is_refused_for(watch.entries(), command.confinement)) {
-      if (report != nullptr)
-        report->of(confinement_layer::protected_entries).missing = watch.entries().unseen;
-      return error{error_code::confinement_unavailable, 0, "confinement"};
-    }
-    PADDOCK_TRY(auto running, start(command, watch.entries()));
-    auto outcome = command_run(command, watch.entries(), std::move(running), cancel_fd, began,
-                               std::move(starting))
-                       .finish(report);
+  for (unsigned count = 0; count < attempts_max; ++count) {
+    auto outcome = attempt_command(command, *cancel_fd, began, count > 0);
     if (outcome || outcome.error().code != error_code::confinement_unavailable ||
         outcome.error().os_errno != ESTALE)
       return outcome;
   }
-  return error{error_code::conflict, ESTALE, "workspace"};
+  return not_started(command, {error_code::conflict, ESTALE, "workspace"});
 }
 
 } // namespace paddock

@@ -152,8 +152,10 @@ result<confinement_report> probe_confinement(const confinement_policy& policy,
                       .working_directory = workspace,
                       .confinement = for_trial(policy, *held),
                       .helper = helper};
-  PADDOCK_TRY(command_outcome outcome, run(trial));
-  confinement_report report = std::move(outcome.confinement);
+  auto ran = run(trial);
+  if (!ran) return static_cast<const error&>(ran.error()); // what it reports is not the policy's
+  const command_outcome& outcome = *ran;
+  confinement_report report = std::move(ran->confinement);
   const bool changed = site.was_changed();
   for (layer_report& row : report.layers) {
     row.wanted = policy.wanted(row.layer);

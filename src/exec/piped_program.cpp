@@ -24,14 +24,9 @@ namespace {
 /// How much later than promised a supervisor may end before it counts as stuck.
 constexpr std::int64_t supervisor_late_ms_max = 2'000;
 
-error explain(std::string* why, error reason, std::string text) {
-  if (why != nullptr) *why = std::move(text);
-  return reason;
-}
-
-result<void> check_start(const piped_start& asked, std::string* why) {
+result<void, detailed_error> check_start(const piped_start& asked) {
   const auto refuse = [&](const char* operation, const char* text) {
-    return explain(why, {error_code::invalid_argument, 0, operation}, text);
+    return detailed_error({error_code::invalid_argument, 0, operation}, text);
   };
   if (asked.argv.empty() || asked.argv.front().empty())
     return refuse("argv", "no program is given");
@@ -77,12 +72,12 @@ std::string helper_text(const std::string& helper, error reason) {
   return missing.empty() ? start_text("paddock-exec-helper", reason) : missing;
 }
 
-result<std::string> find_or_explain(const piped_start& asked, std::string* why) {
-  auto path = find_program(asked.argv.front(), variable(asked.environment, "PATH"));
-  if (!path)
-    return explain(why, path.error(),
-                   "there is no program " + asked.argv.front() + " in the PATH it is given");
-  return path;
+result<std::string, detailed_error> find_or_explain(const piped_start& asked) {
+  return find_program(asked.argv.front(), variable(asked.environment, "PATH"))
+      .transform_error([&](const error& reason) {
+        return detailed_error(reason, "there is no program " + asked.argv.front() +
+                                          " in the PATH it is given");
+      });
 }
 
 /// The helper that can supervise a program which nobody asked to confine; nothing where there is
@@ -95,8 +90,8 @@ std::optional<std::string> helper_for(const piped_start& asked) {
 
 } // namespace
 
-result<piped_program> piped_program::start(const piped_start& asked, std::string* why) {
-  PADDOCK_CHECK(check_start(asked, why));
+result<piped_program, detailed_error> piped_program::start(const piped_start& asked) {
+  PADDOCK_CHECK(check_start(asked));
   PADDOCK_TRY(auto in, sys::socketpair(SOCK_STREAM));
   PADDOCK_TRY(auto out, sys::pipe2(0));
   PADDOCK_TRY(auto err, sys::pipe2(0));
@@ -106,16 +101,15 @@ result<piped_program> piped_program::start(const piped_start& asked, std::string
   program.grace_ms_ = asked.kill_grace_ms;
   const int streams[] = {in.second.get(), out.second.get(), err.second.get()};
   const auto supervise = [&](const confinement_policy& confinement, const std::string& helper) {
-    return program.start_supervised(asked, confinement, helper, streams[0], streams[1], streams[2],
-                                    why);
+    return program.start_supervised(asked, confinement, helper, streams[0], streams[1], streams[2]);
   };
   if (asked.confinement) {
     PADDOCK_CHECK(supervise(*asked.confinement, asked.helper));
   } else if (const auto helper = helper_for(asked)) {
-    PADDOCK_CHECK(find_or_explain(asked, why)); // what is plainly wrong is said at once
+    PADDOCK_CHECK(find_or_explain(asked)); // what is plainly wrong is said at once
     PADDOCK_CHECK(supervise(confinement_policy::host(), *helper));
   } else {
-    PADDOCK_CHECK(program.start_alone(asked, streams[0], streams[1], streams[2], why));
+    PADDOCK_CHECK(program.start_alone(asked, streams[0], streams[1], streams[2]));
   }
   program.input = std::move(in.first);
   program.output = std::move(out.first);
@@ -123,14 +117,14 @@ result<piped_program> piped_program::start(const piped_start& asked, std::string
   return program;
 }
 
-result<void> piped_program::start_alone(const piped_start& asked, int in, int out, int err,
-                                        std::string* why) {
-  PADDOCK_TRY(const std::string path, find_or_explain(asked, why));
+result<void, detailed_error> piped_program::start_alone(const piped_start& asked, int in, int out,
+                                                        int err) {
+  PADDOCK_TRY(const std::string path, find_or_explain(asked));
   file_descriptor directory;
   if (!asked.working_directory.empty()) {
     auto opened = sys::openat(AT_FDCWD, asked.working_directory.c_str(), O_PATH | O_DIRECTORY);
     if (!opened)
-      return explain(why, opened.error(), start_text("the working directory", opened.error()));
+      return detailed_error(opened.error(), start_text("the working directory", opened.error()));
     directory = *std::move(opened);
   }
   auto child = sys::spawn_standalone({.path = path.c_str(),
@@ -140,27 +134,28 @@ result<void> piped_program::start_alone(const piped_start& asked, int in, int ou
                                       .out = out,
                                       .err = err,
                                       .working_directory = directory.get()});
-  if (!child) return explain(why, child.error(), start_text(path, child.error()));
+  if (!child) return detailed_error(child.error(), start_text(path, child.error()));
   alone_ = *std::move(child);
   return {};
 }
 
-result<void> piped_program::start_supervised(const piped_start& asked,
-                                             const confinement_policy& confinement,
-                                             const std::string& helper, int in, int out, int err,
-                                             std::string* why) {
+result<void, detailed_error> piped_program::start_supervised(const piped_start& asked,
+                                                             const confinement_policy& confinement,
+                                                             const std::string& helper, int in,
+                                                             int out, int err) {
   const char* where = asked.working_directory.empty() ? "." : asked.working_directory.c_str();
   const auto directory = sys::openat(AT_FDCWD, where, O_PATH | O_DIRECTORY);
   if (!directory)
-    return explain(why, directory.error(), start_text("the working directory", directory.error()));
+    return detailed_error(directory.error(),
+                          start_text("the working directory", directory.error()));
   auto watch =
       workspace_watch::begin(directory->get(), confinement, {.whole = true, .makes_own = false});
   if (!watch)
-    return explain(why, watch.error(), start_text("the working directory", watch.error()));
+    return detailed_error(watch.error(), start_text("the working directory", watch.error()));
   if (is_refused_for(watch->entries(), confinement))
-    return explain(why, {error_code::confinement_unavailable, 0, "confinement"},
-                   start_text("its program", {error_code::confinement_unavailable}) + ": " +
-                       watch->entries().unseen);
+    return detailed_error({error_code::confinement_unavailable, 0, "confinement"},
+                          start_text("its program", {error_code::confinement_unavailable}) + ": " +
+                              watch->entries().unseen);
   watch_.emplace(*std::move(watch));
   auto started = supervised_program::start({.argv = asked.argv,
                                             .environment = asked.environment,
@@ -173,7 +168,7 @@ result<void> piped_program::start_supervised(const piped_start& asked,
                                             .entries = watch_->entries(),
                                             .kill_grace_ms = asked.kill_grace_ms,
                                             .helper = helper});
-  if (!started) return explain(why, started.error(), helper_text(asked.helper, started.error()));
+  if (!started) return detailed_error(started.error(), helper_text(asked.helper, started.error()));
   supervised_.emplace(*std::move(started));
   return {};
 }

@@ -9,6 +9,7 @@
 #include "exec/supervised_program.hpp"
 #include "sys/process.hpp"
 
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/exec/confinement.hpp>
@@ -32,9 +33,8 @@ struct piped_start {
 class piped_program {
 public:
   /// Errors: invalid_argument, those of finding and running the program, and of making pipes. Of a
-  /// confined program some are known only when it has ended: start_failure(). `why`, if given,
-  /// receives a sentence for people.
-  static result<piped_program> start(const piped_start& asked, std::string* why);
+  /// confined program some are known only when it has ended: start_failure().
+  static result<piped_program, detailed_error> start(const piped_start& asked);
   piped_program(piped_program&& other) noexcept = default;
   piped_program& operator=(piped_program&&) = delete;
   piped_program(const piped_program&) = delete;
@@ -64,12 +64,12 @@ private:
   [[nodiscard]] const sys::child_process& process() const noexcept {
     return supervised_ ? supervised_->helper : alone_;
   }
-  [[nodiscard]] result<void> start_alone(const piped_start& asked, int in, int out, int err,
-                                         std::string* why);
-  [[nodiscard]] result<void> start_supervised(const piped_start& asked,
-                                              const confinement_policy& confinement,
-                                              const std::string& helper, int in, int out, int err,
-                                              std::string* why);
+  [[nodiscard]] result<void, detailed_error> start_alone(const piped_start& asked, int in, int out,
+                                                         int err);
+  [[nodiscard]] result<void, detailed_error> start_supervised(const piped_start& asked,
+                                                              const confinement_policy& confinement,
+                                                              const std::string& helper, int in,
+                                                              int out, int err);
   void take_events();
   void signal_group(int number) const noexcept;
 

@@ -266,53 +266,63 @@ result<std::string> read_archive(int fd, std::uint64_t size, const import_contex
   return bytes;
 }
 
-} // namespace
+/// Runs `import` with a context whose report becomes a part of the answer, whichever it is.
+template <class Import>
+result<imported_skill, import_error> reported(const import_options& options, Import import) {
+  import_report report;
+  result<skill> made = import(import_context{options, report});
+  if (!made) return import_error(made.error(), std::move(report));
+  return imported_skill{*std::move(made), std::move(report)};
+}
 
-result<skill> skill_store::import(const std::string& source, const import_options& options,
-                                  import_report* report) const {
-  import_report unwanted;
-  const import_context in{options, report != nullptr ? *report : unwanted};
-  in.report = {};
+/// From a folder or an archive outside.
+result<skill> import_path(const std::string& source, const root& base,
+                          const skill_store_options& options, const import_context& in) {
   if (source.empty() || source.find('\0') != std::string::npos)
     return in.refuse(import_refusal::not_found);
   PADDOCK_TRY(const auto fd, open_source(source, in));
   PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
   if (status.kind == entry_kind::directory) {
     PADDOCK_TRY(const auto folder, root::open(source, {.protected_names = {}}));
-    PADDOCK_TRY(const bool around,
-                contains_destination(folder, *state_->base, state_->options.user_directory));
+    PADDOCK_TRY(const bool around, contains_destination(folder, base, options.user_directory));
     if (around) return in.refuse(import_refusal::contains_destination);
     const auto reader = folder_source(folder);
-    return importer(*state_->base, state_->options, *reader, in).run(last_component(folder.path()));
+    return importer(base, options, *reader, in).run(last_component(folder.path()));
   }
   if (status.kind != entry_kind::file) return in.refuse(import_refusal::special_source);
   PADDOCK_TRY(const auto bytes, read_archive(fd.get(), status.size, in));
   const auto reader = zip_source(bytes);
-  return importer(*state_->base, state_->options, *reader, in)
-      .run(without_extension(last_component(source)));
+  return importer(base, options, *reader, in).run(without_extension(last_component(source)));
 }
 
-result<skill> skill_store::import_archive(std::string_view bytes, std::string_view name,
-                                          const import_options& options,
-                                          import_report* report) const {
-  import_report unwanted;
-  const import_context in{options, report != nullptr ? *report : unwanted};
-  in.report = {};
-  if (bytes.size() > in.limits().archive_bytes_max)
-    return in.refuse(import_refusal::archive_too_large);
-  const auto reader = zip_source(bytes);
-  return importer(*state_->base, state_->options, *reader, in)
-      .run(without_extension(last_component(name)));
+} // namespace
+
+result<imported_skill, import_error> skill_store::import(const std::string& source,
+                                                         const import_options& options) const {
+  return reported(options, [&](const import_context& in) {
+    return import_path(source, *state_->base, state_->options, in);
+  });
 }
 
-result<skill> skill_store::import_files(std::span<const uploaded_file> files, std::string_view name,
-                                        const import_options& options,
-                                        import_report* report) const {
-  import_report unwanted;
-  const import_context in{options, report != nullptr ? *report : unwanted};
-  in.report = {};
-  const auto reader = memory_source(files);
-  return importer(*state_->base, state_->options, *reader, in).run(last_component(name));
+result<imported_skill, import_error>
+skill_store::import_archive(std::string_view bytes, std::string_view name,
+                            const import_options& options) const {
+  return reported(options, [&](const import_context& in) -> result<skill> {
+    if (bytes.size() > in.limits().archive_bytes_max)
+      return in.refuse(import_refusal::archive_too_large);
+    const auto reader = zip_source(bytes);
+    return importer(*state_->base, state_->options, *reader, in)
+        .run(without_extension(last_component(name)));
+  });
+}
+
+result<imported_skill, import_error>
+skill_store::import_files(std::span<const uploaded_file> files, std::string_view name,
+                          const import_options& options) const {
+  return reported(options, [&](const import_context& in) {
+    const auto reader = memory_source(files);
+    return importer(*state_->base, state_->options, *reader, in).run(last_component(name));
+  });
 }
 
 } // namespace paddock

@@ -63,10 +63,11 @@ base_skill::shared::chosen_tools(std::vector<std::string>& warnings) const {
   std::erase_if(with.pick, std::not_fn(is_known));
   std::erase_if(with.omit, std::not_fn(is_known));
   const bool picks_none = with.pick.empty() && !options.tools.pick.empty();
-  auto made = picks_none ? result<std::vector<mcp::tool>>(std::vector<mcp::tool>())
+  auto made = picks_none ? result<std::vector<mcp::tool>, detailed_error>(std::vector<mcp::tool>())
                          : mcp::workspace_tools(options.workspace, std::move(with));
   const bool leaves_none = !made && made.error().code == error_code::invalid_argument;
-  if (!leaves_none && !picks_none) return made;
+  if (!made && !leaves_none) return static_cast<const error&>(made.error());
+  if (!picks_none && !leaves_none) return *std::move(made);
   std::string names;
   for (const std::string_view name : known)
     names.append(names.empty() ? "" : ", ").append(name);

@@ -196,8 +196,7 @@ TEST_F(CommandHelper, ExplainsWhyAServerWasNotRun) {
                                          .environment = asked.environment,
                                          .working_directory = directory,
                                          .confinement = confinement,
-                                         .helper = asked.helper},
-                                        nullptr);
+                                         .helper = asked.helper});
     ASSERT_THAT(program, IsOk());
     pollfd over{program->end_event(), POLLIN, 0};
     ASSERT_EQ(1, ::poll(&over, 1, -1));

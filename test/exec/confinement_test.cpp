@@ -468,9 +468,8 @@ TEST_F(Confinement, RefusesWhenARequiredLayerIsMissing) {
       auto policy = confinement_policy::best_effort();
       policy.wanted(c.layer) = demand::required;
       auto asked = probe("X-workspace", 1, policy);
-      confinement_report report;
-      const auto r = run(asked, nullptr, &report);
-      const auto& row = report.of(c.layer);
+      const auto r = run(asked);
+      const auto& row = (r ? r->confinement : r.error().confinement).of(c.layer);
       std::string text = r ? "ran" : std::string(wire_name(r.error().code));
       text += row.applied ? " applied" : " missing";
       text += row.missing.empty() ? " silent" : " told";

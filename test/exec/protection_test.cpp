@@ -952,10 +952,10 @@ TEST_F(Protection, MoreHiddenEntriesThanCanBeCoveredAreSaid) {
     EXPECT_THAT(missing_of(), HasSubstr("hidden entries more than can be covered"));
     command asked = in_workspace("true");
     asked.confinement.protected_entries = demand::required;
-    confinement_report report;
-    const auto refused = run(asked, nullptr, &report);
-    EXPECT_THAT(refused, IsError(error_code::confinement_unavailable));
-    EXPECT_THAT(report.unmet(), HasSubstr("hidden entries more than can be covered"));
+    const auto refused = run(asked);
+    ASSERT_THAT(refused, IsError(error_code::confinement_unavailable));
+    EXPECT_THAT(refused.error().confinement.unmet(),
+                HasSubstr("hidden entries more than can be covered"));
     fs::remove_all(tree_ / "ws/many"); // the control
     EXPECT_EQ(missing_of(), "");
     EXPECT_EQ(outcome_of(asked).exit_code, 0);

@@ -273,9 +273,9 @@ protected:
     const pid_t host = ::fork();
     if (host == 0) {
       become(kind);
-      confinement_report report;
-      const auto r = run(asked, nullptr, &report);
-      const auto& layer = report.of(confinement_layer::file_system);
+      const auto r = run(asked);
+      const auto& layer =
+          (r ? r->confinement : r.error().confinement).of(confinement_layer::file_system);
       std::string text = r ? "ran: " + r->out.text() : std::string(wire_name(r.error().code));
       text += layer.applied ? " applied" : " missing: " + layer.missing;
       (void)!::write(written[1], text.data(), text.size());

@@ -85,7 +85,7 @@ bool has_children() {
 
 class command_fault_test : public test::command_fixture {
 protected:
-  answer say(const result<command_outcome>& done) {
+  answer say(const result<command_outcome, command_error>& done) {
     if (!done) return {done.error(), ""};
     std::string said = done->out.head + '|' + done->err.head + '|';
     said += done->exit_code ? std::to_string(*done->exit_code) : "-";
@@ -104,8 +104,7 @@ protected:
                                          .working_directory = directory,
                                          .confinement = confinement,
                                          .kill_grace_ms = 0,
-                                         .helper = helper},
-                                        nullptr);
+                                         .helper = helper});
     if (!program) return {program.error(), ""};
     // Injected faults meet these too.
     const auto patiently = [](auto call) {

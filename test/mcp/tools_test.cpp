@@ -426,17 +426,17 @@ TEST_F(tools, pick_omit_and_exec_choose) {
 }
 
 TEST_F(tools, unknown_and_empty_selections_are_errors) {
-  const auto select = [&](mcp::workspace_options options, std::string* unknown) {
+  const auto refusal = [&](mcp::workspace_options options) {
     auto opened = paddock::root::open(tree.path());
-    return mcp::workspace_tools(std::make_shared<const paddock::root>(*std::move(opened)),
-                                std::move(options), unknown)
-        .has_value();
+    const auto made = mcp::workspace_tools(
+        std::make_shared<const paddock::root>(*std::move(opened)), std::move(options));
+    return made ? "made" : made.error().detail;
   };
-  std::string unknown = "?";
-  EXPECT_FALSE(select({.omit = {"nope"}}, &unknown));
-  EXPECT_EQ("nope", unknown);
-  EXPECT_FALSE(select({.pick = {"exec"}, .omit = {"exec"}}, &unknown));
-  EXPECT_EQ("", unknown);
+  EXPECT_THAT(refusal({.omit = {"nope"}}),
+              testing::StartsWith("there is no tool nope; the tools are: "));
+  EXPECT_THAT(refusal({.pick = {"readFile"}}), HasSubstr("mean readTextFile"));
+  EXPECT_EQ(refusal({.pick = {"exec"}, .omit = {"exec"}}), "the options leave no tool");
+  EXPECT_EQ(refusal({.pick = {"exec"}}), "made"); // the control
 }
 
 } // namespace

@@ -47,7 +47,7 @@ struct durable_operation {
 outcome ended(const result<void>& r) {
   return r ? outcome{std::nullopt, "ok"} : outcome{r.error(), ""};
 }
-template <class T> outcome ended(const result<T>& r) {
+template <class T, class E> outcome ended(const result<T, E>& r) {
   return outcome_of(r, [](const auto&) { return "ok"; });
 }
 

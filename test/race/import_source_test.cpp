@@ -129,9 +129,8 @@ TEST_P(import_source_test, only_the_folder_arrives) {
     const attacker enemy(std::get<0>(GetParam()), t / by().a, t / by().b);
     enemy.wait_for_swaps(1);
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      import_report report;
-      const auto made = store.import(t / by().source,
-                                     {.id = "imported", .overwrite = overwrite::replace}, &report);
+      const auto made =
+          store.import(t / by().source, {.id = "imported", .overwrite = overwrite::replace});
       if (!made) {
         EXPECT_NE(made.error().code, error_code::io) << testing::PrintToString(made);
         continue;

@@ -50,8 +50,8 @@ struct operation {
 void expect_inside(std::string_view bytes);
 
 /// Whether it worked, without the value.
-template <class T> result<void> outcome_of(const result<T>& got) {
-  if (!got) return got.error();
+template <class T, class E> result<void> outcome_of(const result<T, E>& got) {
+  if (!got) return static_cast<const error&>(got.error());
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 const import_options as_imported{.id = "imported", .overwrite = overwrite::replace};
 
-result<void> judge(const victim& v, const result<skill>& made) {
+template <class T, class E> result<void> judge(const victim& v, const result<T, E>& made) {
   if (made) expect_inside(made->description);
   v.at.clear_tree("skills/imported");
   return outcome_of(made);

@@ -75,6 +75,10 @@ std::string tree_of(const std::string& directory) {
   return all;
 }
 
+const import_report& report_of(const result<imported_skill, import_error>& imported) {
+  return imported ? imported->report : imported.error().report;
+}
+
 class skill_import_test : public test::skill_fixture {
 protected:
   void SetUp() override { ::umask(022); }
@@ -137,8 +141,8 @@ TEST_P(archive_test, gets_its_one_answer) {
 #endif
   const auto store = open_store();
   const auto before = test::describe_tree(t.path());
-  import_report report;
-  const auto made = store.import(path, {}, &report);
+  const auto made = store.import(path, {});
+  const import_report& report = report_of(made);
   EXPECT_EQ(wire_name(report.refusal), c.expected == "ok" ? "none" : c.expected)
       << "at " << report.entry;
   if (report.refusal == import_refusal::no_zip_support) GTEST_SKIP() << "built without libzip";
@@ -160,9 +164,8 @@ TEST_P(archive_test, gets_its_one_answer) {
 
 TEST_F(skill_import_test, invalid_frontmatter_arrives_with_its_diagnostics) {
   const auto store = open_store();
-  import_report report;
-  const auto made =
-      store.import(PADDOCK_TEST_ARCHIVES "/no-frontmatter.zip", {.id = "odd"}, &report);
+  const auto made = store.import(PADDOCK_TEST_ARCHIVES "/no-frontmatter.zip", {.id = "odd"});
+  const import_report& report = report_of(made);
   if (report.refusal == import_refusal::no_zip_support) GTEST_SKIP() << "built without libzip";
   ASSERT_THAT(made, IsOk());
   EXPECT_EQ(made->name, "");
@@ -177,12 +180,9 @@ TEST_F(skill_import_test, limits_are_inclusive) {
   const auto store = open_store();
   int id = 0;
   const auto answer = [&](import_limits limits) {
-    import_report report;
-    (void)store
-        .import_archive(bytes, "x.zip", {.id = "x" + std::to_string(++id), .limits = limits},
-                        &report)
-        .has_value();
-    return report.refusal;
+    return report_of(store.import_archive(bytes, "x.zip",
+                                          {.id = "x" + std::to_string(++id), .limits = limits}))
+        .refusal;
   };
   if (answer({}) == import_refusal::no_zip_support) GTEST_SKIP() << "built without libzip";
   using enum import_refusal;
@@ -270,8 +270,8 @@ TEST_F(skill_import_test, a_folder_arrives_whole) {
   ASSERT_EQ(0, ::chmod((source + "/SKILL.md").c_str(), 0600));
   const auto outside = canary.describe_outside();
   const auto store = open_store();
-  import_report report;
-  const auto made = store.import(source + "/", {}, &report);
+  const auto made = store.import(source + "/", {});
+  const import_report& report = report_of(made);
   ASSERT_THAT(made, IsOk());
   EXPECT_EQ(made->id, "My skill");
   EXPECT_EQ(made->description, "From a folder.");
@@ -343,9 +343,10 @@ TEST_F(skill_import_test, a_folder_is_refused_for_what_is_in_it) {
     const auto source = folder();
     spoil(source);
     const auto before = test::describe_tree(t / "ws");
-    import_report report;
-    EXPECT_THAT(store.import(source, {}, &report), IsError(code_of(expected))) << what;
-    EXPECT_EQ(report.refusal, expected) << what << ": " << wire_name(report.refusal);
+    const auto made = store.import(source);
+    EXPECT_THAT(made, IsError(code_of(expected))) << what;
+    EXPECT_EQ(report_of(made).refusal, expected)
+        << what << ": " << wire_name(report_of(made).refusal);
     EXPECT_EQ(test::describe_tree(t / "ws"), before) << what;
     std::filesystem::remove_all(source);
   }
@@ -384,9 +385,10 @@ TEST_F(skill_import_test, sources_that_are_none) {
       {"/", contains_destination},
   };
   for (const auto& [source, expected] : rows) {
-    import_report report;
-    EXPECT_THAT(store.import(source, {}, &report), IsError(code_of(expected))) << source;
-    EXPECT_EQ(report.refusal, expected) << source << ": " << wire_name(report.refusal);
+    const auto made = store.import(source);
+    EXPECT_THAT(made, IsError(code_of(expected))) << source;
+    EXPECT_EQ(report_of(made).refusal, expected)
+        << source << ": " << wire_name(report_of(made).refusal);
   }
   EXPECT_EQ(test::describe_tree(t.path()), before);
   EXPECT_THAT(store.import(t / "ws/copy"), IsOk()) << "a folder of the workspace is a source";
@@ -405,12 +407,11 @@ TEST_F(skill_import_test, ids_that_are_taken_or_none) {
       {"a/b", bad_id},       {"a\nb", bad_id},     {"..", bad_id},
   };
   for (const auto& [id, expected] : rows) {
-    import_report report;
-    EXPECT_THAT(store.import(source, {.id = id}, &report), IsError(code_of(expected))) << id;
-    EXPECT_EQ(report.refusal, expected) << id;
+    const auto made = store.import(source, {.id = id});
+    EXPECT_THAT(made, IsError(code_of(expected))) << id;
+    EXPECT_EQ(report_of(made).refusal, expected) << id;
   }
-  import_report report;
-  EXPECT_THAT(store.import(source, {.id = "sys", .overwrite = overwrite::replace}, &report),
+  EXPECT_THAT(store.import(source, {.id = "sys", .overwrite = overwrite::replace}),
               IsError(read_only));
   EXPECT_EQ(test::describe_tree(t / "ws"), before);
 }
@@ -423,8 +424,8 @@ TEST_F(skill_import_test, overwriting_replaces_everything) {
   t.link("ws/.agents/skills/demo/out", canary.out());
   const auto store = open_store();
   const auto outside = canary.describe_outside();
-  import_report report;
-  const auto made = store.import(source, {.overwrite = overwrite::replace}, &report);
+  const auto made = store.import(source, {.overwrite = overwrite::replace});
+  const import_report& report = report_of(made);
   ASSERT_THAT(made, IsOk());
   EXPECT_TRUE(report.replaced);
   EXPECT_EQ(made->description, "From a folder.");
@@ -450,8 +451,8 @@ TEST_F(skill_import_test, files_in_memory) {
                                              "ELF",
                                              true},
                                             {"up/.DS_Store", "x"}};
-  import_report report;
-  const auto made = store.import_files(files, "whatever", {}, &report);
+  const auto made = store.import_files(files, "whatever", {});
+  const import_report& report = report_of(made);
   ASSERT_THAT(made, IsOk());
   EXPECT_EQ(made->id, "up");
   EXPECT_EQ(report.bytes, text.size() + 4);
@@ -459,10 +460,11 @@ TEST_F(skill_import_test, files_in_memory) {
   EXPECT_THAT(tree_of(skill_path("up")), testing::HasSubstr("755 4 "));
   const std::vector<uploaded_file> evil = {{"SKILL.md", text}, {"../evil", "x"}};
   const auto before = test::describe_tree(t.path());
-  EXPECT_THAT(store.import_files(evil, "x", {}, &report), IsError(escapes_root));
-  EXPECT_EQ(report.refusal, import_refusal::parent_component);
-  EXPECT_EQ(report.entry, "../evil");
-  EXPECT_THAT(store.import_files({}, "x", {}, &report), IsError(not_found));
+  const auto refused = store.import_files(evil, "x");
+  ASSERT_THAT(refused, IsError(escapes_root));
+  EXPECT_EQ(refused.error().report.refusal, import_refusal::parent_component);
+  EXPECT_EQ(refused.error().report.entry, "../evil");
+  EXPECT_THAT(store.import_files({}, "x"), IsError(not_found));
   EXPECT_EQ(test::describe_tree(t.path()), before);
 }
 
@@ -593,11 +595,10 @@ TEST_F(skill_import_test, of_many_imports_of_one_id_one_wins_whole) {
     std::vector<std::thread> threads;
     for (int n = 0; n < 4; ++n)
       threads.emplace_back([&, n] {
-        import_report report;
-        const auto made = store.import_files(n % 2 == 0 ? one.uploads() : two.uploads(), "v",
-                                             {.id = "v"}, &report);
+        const auto made =
+            store.import_files(n % 2 == 0 ? one.uploads() : two.uploads(), "v", {.id = "v"});
         won += made.has_value() ? 1 : 0;
-        EXPECT_EQ(report.refusal, made ? import_refusal::none : import_refusal::id_exists);
+        EXPECT_EQ(report_of(made).refusal, made ? import_refusal::none : import_refusal::id_exists);
       });
     for (auto& thread : threads)
       thread.join();

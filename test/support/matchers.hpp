@@ -17,7 +17,7 @@ inline void PrintTo(error_code code, std::ostream* out) {
 inline void PrintTo(const error& e, std::ostream* out) {
   *out << wire_name(e.code) << " (errno " << e.os_errno << ", " << e.operation << ")";
 }
-template <class T> void PrintTo(const result<T>& r, std::ostream* out) {
+template <class T, class E> void PrintTo(const result<T, E>& r, std::ostream* out) {
   if (!r)
     PrintTo(r.error(), out);
   else if constexpr (std::is_void_v<T>)

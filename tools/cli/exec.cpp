@@ -64,7 +64,7 @@ std::string words_instead(const std::string& line) {
          ", or let a shell read the line, -- sh -c " + shell_word(line);
 }
 
-std::string why_not_started(const error& e, const command& run, const confinement_report& report) {
+std::string why_not_started(const command_error& e, const command& run) {
   const std::string& program_name = run.argv.front();
   if (e.code == error_code::not_found && std::string_view(e.operation) == "execve" &&
       program_name.find('/') == std::string::npos)
@@ -74,17 +74,16 @@ std::string why_not_started(const error& e, const command& run, const confinemen
   if (e.code != error_code::confinement_unavailable)
     return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
   std::string message = "this system cannot confine the command:";
-  message += report.unmet();
+  message += e.confinement.unmet();
   return message + "; --best-effort runs it as confined as can be, --host without confinement";
 }
 
 /// What a shell would have told by its exit code: the file may have lost its mode to a command that
 /// could not set it.
-std::string why_not_executable(const error& e, const root& workspace, const command& run,
-                               const confinement_report& report) {
+std::string why_not_executable(const command_error& e, const root& workspace, const command& run) {
   if (e.code != error_code::permission_denied || std::string_view(e.operation) != "execve")
     return {};
-  const command_outcome by_shell{.exit_code = exit_not_executable, .confinement = report};
+  const command_outcome by_shell{.exit_code = exit_not_executable, .confinement = e.confinement};
   return mcp::command_hint(workspace, run, by_shell, mcp::hint_reader::person);
 }
 
@@ -144,11 +143,10 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   run.environment = *std::move(environment);
   run.working_directory = workspace->descriptor();
   run.workspace = workspace->descriptor();
-  confinement_report report;
-  auto outcome = paddock::run(run, nullptr, &report);
+  auto outcome = paddock::run(run);
   if (!outcome) {
-    complain(program, why_not_started(outcome.error(), run, report) +
-                          why_not_executable(outcome.error(), *workspace, run, report));
+    complain(program, why_not_started(outcome.error(), run) +
+                          why_not_executable(outcome.error(), *workspace, run));
     code = exit_code_of(outcome.error());
     return std::nullopt;
   }

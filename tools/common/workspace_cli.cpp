@@ -7,7 +7,6 @@
 #include "terminal.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
-#include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/exec/command.hpp>
 #include <paddock/exec/environment.hpp>
 #include <paddock/mcp/skills.hpp>
@@ -43,20 +42,17 @@ constexpr std::size_t shown_characters_max = 200;
 /// As much as any file or message can have.
 constexpr auto number_max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-std::string no_such_tool(std::string_view name, const std::vector<std::string_view>& known) {
-  std::string text = "there is no tool " + fit(name, shown_characters_max);
-  const std::string near = detail::did_you_mean(name, known);
-  text += near.empty() ? "; the tools are:" : near + " The tools are:";
-  for (const std::string_view each : known)
-    text.append(" ").append(each);
-  return text;
-}
-
-std::string no_such_tool(std::string_view name, mcp::toolset of) {
+/// A tool that another set has is a matter of the option; the rest the library says.
+std::string refused_selection(const mcp::workspace_options& asked, const detailed_error& refusal) {
   const auto all = mcp::workspace_tool_names(mcp::toolset::coding);
-  if (std::ranges::find(all, name) != all.end())
-    return "the tool " + std::string(name) + " is one of --tools coding";
-  return no_such_tool(name, mcp::workspace_tool_names(of));
+  const auto known = mcp::workspace_tool_names(asked.tools);
+  for (const auto* list : {&asked.pick, &asked.omit})
+    for (const std::string& name : *list) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      if (std::ranges::find(all, name) == all.end()) return explain(refusal);
+      return "the tool " + name + " is one of --tools coding";
+    }
+  return explain(refusal);
 }
 
 std::string default_text(const limit_description& limit) {
@@ -401,17 +397,15 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
     complain(program, unusable_workspace(from.workspace, opened.error().code));
     return std::nullopt;
   }
-  std::string unknown;
   mcp::workspace_options chosen = from.tools;
   if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
   auto policy = from.policy(program);
   if (!policy) return std::nullopt;
   chosen.confinement = *std::move(policy);
   const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));
-  auto tools = mcp::workspace_tools(workspace, std::move(chosen), &unknown);
+  auto tools = mcp::workspace_tools(workspace, std::move(chosen));
   if (!tools) {
-    complain(program, unknown.empty() ? "the options leave no tool"
-                                      : no_such_tool(unknown, from.tools.tools));
+    complain(program, refused_selection(from.tools, tools.error()));
     return std::nullopt;
   }
   options.name = "paddock";
@@ -434,7 +428,7 @@ const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
   std::vector<std::string_view> names;
   for (const auto& tool : server.tools())
     names.push_back(tool.name);
-  complain(program, no_such_tool(name, names));
+  complain(program, mcp::no_such_tool(name, names));
   return nullptr;
 }
 

@@ -143,13 +143,10 @@ answer import_skill(const call& c) {
                                .cancelled = &c.request.cancelled};
   const std::string name = c.parameter("name");
   const bool archive = c.parameter("kind") == "archive" && files->size() == 1;
-  import_report report;
-  const auto imported = archive
-                            ? c.store.import_archive(files->front().bytes, name, options, &report)
-                            : c.store.import_files(*files, name, options, &report);
-  if (imported) return say(to_json(report), 201);
-  const error failure = imported.error();
-  return say(to_json(failure, report), status_of(failure.code));
+  const auto imported = archive ? c.store.import_archive(files->front().bytes, name, options)
+                                : c.store.import_files(*files, name, options);
+  if (imported) return say(to_json(imported->report), 201);
+  return say(to_json(imported.error()), status_of(imported.error().code));
 }
 
 answer list_files(const call& c) {

@@ -78,8 +78,9 @@ std::string to_json(const error& failure) {
   return out.end_object().take();
 }
 
-std::string to_json(const error& failure, const import_report& report) {
-  if (report.refusal == import_refusal::none) return to_json(failure);
+std::string to_json(const import_error& failure) {
+  const import_report& report = failure.report;
+  if (report.refusal == import_refusal::none) return to_json(static_cast<const error&>(failure));
   json_writer out;
   out.begin_object().member("error", wire_name(failure.code));
   out.member("refusal", wire_name(report.refusal)).member("entry", report.entry);

@@ -24,6 +24,6 @@ namespace paddock::skills_page {
 /// {"error", "message", …}: a failure, as a sentence for people.
 [[nodiscard]] std::string to_json(const error& failure);
 /// The same, with what the import says about it.
-[[nodiscard]] std::string to_json(const error& failure, const import_report& report);
+[[nodiscard]] std::string to_json(const import_error& failure);
 
 } // namespace paddock::skills_page

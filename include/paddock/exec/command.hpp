@@ -31,6 +31,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock {
@@ -150,6 +151,15 @@ struct command_outcome {
 /// with names as encode_name writes them; nearly always none.
 [[nodiscard]] std::vector<std::string> notices_of(const command_outcome& outcome);
 
+/// Why a command was not started, and what became of each layer of its confinement until then.
+struct command_error : error {
+  confinement_report confinement;
+
+  command_error(const error& reason) noexcept : error(reason) {}
+  command_error(const error& reason, confinement_report met) noexcept
+      : error(reason), confinement(std::move(met)) {}
+};
+
 /// Runs a command and waits until it and everything it started is gone. A command that ran is an
 /// outcome, whatever it did; an error means that it was never started.
 ///
@@ -164,17 +174,14 @@ struct command_outcome {
 ///   no shell is asked), too_large (arguments and environment), conflict (open for writing)
 /// - "interpreter": not_found (what the script's "#!" line names, or the binary's loader)
 /// - "helper": unsupported (the helper program is missing or does not work), too_many
-/// - "confinement": confinement_unavailable (a required layer cannot be had); `report` says which
-/// and why
+/// - "confinement": confinement_unavailable (a required layer cannot be had); the error's
+///   `confinement` says which and why
 /// - "policy": invalid_argument (a path that is not absolute, a protected name that is none)
 /// - "workspace": conflict (protected entries kept changing their places)
 /// - "cancellation": cancelled (requested before the start), too_many
 /// - otherwise the system call that failed: too_many, io.
-/// `report`, if given, receives what became of each layer also when the call fails; when it
-/// succeeds it is the outcome's.
-[[nodiscard]] result<command_outcome> run(const command& command,
-                                          const cancellation* cancel = nullptr,
-                                          confinement_report* report = nullptr);
+[[nodiscard]] result<command_outcome, command_error> run(const command& command,
+                                                         const cancellation* cancel = nullptr);
 
 /// The helper program that commands use unless they name another: beside the running executable, in
 /// ../libexec/paddock next to its directory, or where it was installed. Errors: unsupported, with

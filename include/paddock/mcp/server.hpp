@@ -13,6 +13,7 @@
 /// Thread-safety: `handle_line` from one thread at a time; everything else is immutable. Any number
 /// of transports may serve one server at the same time; each connection has its own state.
 
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/mcp/extension.hpp>
@@ -82,11 +83,9 @@ class server {
 public:
   /// Errors: invalid_argument, when the parts do not fit together: a tool or a method without
   /// handler, two of one name, a method that is the server's own, a schema or settings that are no
-  /// JSON object, two extensions of one name that contradict each other. `why` gets a sentence for
-  /// people.
-  [[nodiscard]] static result<server> make(server_options options, std::vector<tool> tools,
-                                           std::vector<extension> extensions = {},
-                                           std::string* why = nullptr);
+  /// JSON object, two extensions of one name that contradict each other. The detail says which.
+  [[nodiscard]] static result<server, detailed_error>
+  make(server_options options, std::vector<tool> tools, std::vector<extension> extensions = {});
   /// The same for parts that are known to fit. Precondition: `make` has nothing against them.
   server(server_options options, std::vector<tool> tools, std::vector<extension> extensions = {});
   server(server&&) noexcept;

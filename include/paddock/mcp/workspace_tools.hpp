@@ -12,6 +12,7 @@
 /// The todo list belongs to the returned tools: all connections that are served by them share it.
 /// Thread-safety: the handlers may be called from any number of threads at once.
 
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/exec/command.hpp>
@@ -50,11 +51,14 @@ struct workspace_options {
 };
 
 /// The tools that the options leave, in the order clients see them. The root lives as long as the
-/// tools do. Errors: invalid_argument when `pick` or `omit` names no tool of the set (then
-/// `*unknown`, when given, is that name), or when no tool is left (`*unknown` is empty).
-[[nodiscard]] result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
-                                                        workspace_options options = {},
-                                                        std::string* unknown = nullptr);
+/// tools do. Errors: invalid_argument when `pick` or `omit` names no tool of the set, or when no
+/// tool is left; the detail says which, for a person.
+[[nodiscard]] result<std::vector<tool>, detailed_error>
+workspace_tools(std::shared_ptr<const root> root, workspace_options options = {});
+
+/// "there is no tool NAME", which of the known ones is meant perhaps, and which there are.
+[[nodiscard]] std::string no_such_tool(std::string_view name,
+                                       const std::vector<std::string_view>& known);
 
 /// What became of each layer of a command's confinement, as a JSON array of objects with "layer",
 /// "wanted", "applied", and where they say something "mechanism" and "missing".

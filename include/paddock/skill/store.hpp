@@ -31,6 +31,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock {
@@ -200,6 +201,21 @@ struct import_report {
                                                     ///< directory is there but not listed
 };
 
+/// A skill that was imported.
+struct imported_skill : skill {
+  import_report report;
+};
+
+/// Why a skill was not imported. Where the source is at fault, `report.refusal` says how, and
+/// `code` is code_of(report.refusal).
+struct import_error : error {
+  import_report report;
+
+  import_error(const error& reason) noexcept : error(reason) {}
+  import_error(const error& reason, import_report told) noexcept
+      : error(reason), report(std::move(told)) {}
+};
+
 /// One file of an upload.
 struct uploaded_file {
   std::string path; ///< relative, with '/'
@@ -238,19 +254,18 @@ public:
   [[nodiscard]] result<void> remove(std::string_view id) const;
 
   /// Copies a skill from a folder, a zip or a `.skill` archive anywhere on this machine (ambient
-  /// authority, like root::open). Errors: by what `report->refusal` says; already_exists,
+  /// authority, like root::open). Errors: by what `report.refusal` says; already_exists,
   /// unsupported (an archive, without libzip), those of reading the source and writing.
-  [[nodiscard]] result<skill> import(const std::string& source, const import_options& options = {},
-                                     import_report* report = nullptr) const;
+  [[nodiscard]] result<imported_skill, import_error>
+  import(const std::string& source, const import_options& options = {}) const;
   /// The same from an archive in memory; `name` is its file name. Errors: as import.
-  [[nodiscard]] result<skill> import_archive(std::string_view bytes, std::string_view name,
-                                             const import_options& options = {},
-                                             import_report* report = nullptr) const;
+  [[nodiscard]] result<imported_skill, import_error>
+  import_archive(std::string_view bytes, std::string_view name,
+                 const import_options& options = {}) const;
   /// The same from files in memory. Errors: as import.
-  [[nodiscard]] result<skill> import_files(std::span<const uploaded_file> files,
-                                           std::string_view name,
-                                           const import_options& options = {},
-                                           import_report* report = nullptr) const;
+  [[nodiscard]] result<imported_skill, import_error>
+  import_files(std::span<const uploaded_file> files, std::string_view name,
+               const import_options& options = {}) const;
 
   /// As given when the store was opened.
   [[nodiscard]] const skill_store_options& options() const noexcept;

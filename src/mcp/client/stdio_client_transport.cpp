@@ -299,15 +299,18 @@ result<std::unique_ptr<client_transport>> start_stdio(const stdio_endpoint& to,
                                                       std::string* why) {
   PADDOCK_TRY(auto stop, sys::eventfd());
   PADDOCK_TRY(auto input_closed, sys::eventfd());
-  PADDOCK_TRY(auto program, piped_program::start({.argv = to.argv,
-                                                  .environment = to.environment,
-                                                  .working_directory = to.working_directory,
-                                                  .confinement = to.confinement,
-                                                  .kill_grace_ms = options.close_grace_ms,
-                                                  .helper = to.helper},
-                                                 why));
+  auto program = piped_program::start({.argv = to.argv,
+                                       .environment = to.environment,
+                                       .working_directory = to.working_directory,
+                                       .confinement = to.confinement,
+                                       .kill_grace_ms = options.close_grace_ms,
+                                       .helper = to.helper});
+  if (!program) {
+    if (why != nullptr) *why = program.error().detail;
+    return static_cast<const error&>(program.error());
+  }
   auto transport = std::make_unique<stdio_client>(
-      std::move(program), stdio_client::events{std::move(stop), std::move(input_closed)}, options,
+      *std::move(program), stdio_client::events{std::move(stop), std::move(input_closed)}, options,
       sink);
   if (!transport->start_watching()) return error{error_code::too_many, EAGAIN, "thread"};
   return std::unique_ptr<client_transport>(std::move(transport));

@@ -32,12 +32,11 @@ std::shared_ptr<const server::core> core_of(server_options options, std::vector<
 
 } // namespace
 
-result<server> server::make(server_options options, std::vector<tool> tools,
-                            std::vector<extension> extensions, std::string* why) {
+result<server, detailed_error> server::make(server_options options, std::vector<tool> tools,
+                                            std::vector<extension> extensions) {
   std::string problem = problem_of_parts(tools, extensions);
   if (problem.empty()) return server(std::move(options), std::move(tools), std::move(extensions));
-  if (why != nullptr) *why = std::move(problem);
-  return error{error_code::invalid_argument, 0, "server"};
+  return detailed_error({error_code::invalid_argument, 0, "server"}, std::move(problem));
 }
 
 server::server(server_options options, std::vector<tool> tools, std::vector<extension> extensions)

@@ -195,13 +195,13 @@ tool_result exec(workspace_state& state, call& c) {
   const cancellation cancel;
   c.on_cancel([cancel] { cancel.request(); });
   const auto forget = gsl::finally([&] { c.on_cancel({}); });
-  confinement_report enforced;
-  const auto outcome = run(r.run, &cancel, &enforced);
-  if (outcome || outcome.error().code == error_code::confinement_unavailable)
-    note_confinement(state, enforced);
+  const auto outcome = run(r.run, &cancel);
+  if (outcome)
+    note_confinement(state, outcome->confinement);
+  else if (outcome.error().code == error_code::confinement_unavailable)
+    note_confinement(state, outcome.error().confinement);
   if (!outcome)
-    return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"),
-                               enforced);
+    return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"));
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {

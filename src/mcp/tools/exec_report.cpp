@@ -61,9 +61,9 @@ tool_result not_confined(const confinement_report& enforced) {
 
 } // namespace
 
-tool_result command_not_started(const root& root, const error& e, const command& run,
-                                std::string_view directory, const confinement_report& enforced) {
-  if (e.code == error_code::confinement_unavailable) return not_confined(enforced);
+tool_result command_not_started(const root& root, const command_error& e, const command& run,
+                                std::string_view directory) {
+  if (e.code == error_code::confinement_unavailable) return not_confined(e.confinement);
   const std::string& program = run.argv.front();
   const std::string_view hint = remedy(e);
   const std::string_view stage = e.operation;
@@ -81,7 +81,7 @@ tool_result command_not_started(const root& root, const error& e, const command&
   }
   if (stage == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
   if (stage == "execve" && e.code == error_code::permission_denied)
-    if (const auto why = attributes_hint(enforced, hint_reader::model); !why.empty())
+    if (const auto why = attributes_hint(e.confinement, hint_reader::model); !why.empty())
       return tool_result::failure(e.code, shown(program) + ": " + std::string(hint) + why);
   const bool says_all = stage == "execve" || stage == "interpreter";
   if (hint.empty() || !says_all) return failure(e, program, hint);

@@ -12,11 +12,9 @@
 
 namespace paddock::mcp {
 
-/// `directory` is where the command was to run, relative to the root; `enforced` is what run()
-/// reported beside the error.
-[[nodiscard]] tool_result command_not_started(const root& root, const error& e, const command& run,
-                                              std::string_view directory,
-                                              const confinement_report& enforced);
+/// `directory` is where the command was to run, relative to the root.
+[[nodiscard]] tool_result command_not_started(const root& root, const command_error& e,
+                                              const command& run, std::string_view directory);
 
 /// {"output"} of a command that ended with 0, and {"output", "exitCode"} of one that has answered
 /// "no" with 1 (exec_hints.hpp); otherwise a failure with its exit code or signal and

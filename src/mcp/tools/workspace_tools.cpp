@@ -2,6 +2,7 @@
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/exec/command.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
@@ -78,23 +79,28 @@ std::vector<std::string_view> workspace_tool_names(toolset of) {
   return all;
 }
 
-result<std::vector<tool>> workspace_tools(std::shared_ptr<const root> root,
-                                          workspace_options options, std::string* unknown) {
+std::string no_such_tool(std::string_view name, const std::vector<std::string_view>& known) {
+  std::string text = "there is no tool " + shown(name);
+  const std::string near = detail::did_you_mean(name, known);
+  text += near.empty() ? "; the tools are:" : near + " The tools are:";
+  for (const std::string_view each : known)
+    text.append(" ").append(each);
+  return text;
+}
+
+result<std::vector<tool>, detailed_error> workspace_tools(std::shared_ptr<const root> root,
+                                                          workspace_options options) {
+  constexpr error bad_selection{error_code::invalid_argument, 0, "tool selection"};
   const auto known = workspace_tool_names(options.tools);
   for (const auto* list : {&options.pick, &options.omit})
     for (const auto& name : *list)
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        if (unknown != nullptr) *unknown = name;
-        return error{error_code::invalid_argument, 0, "tool selection"};
-      }
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        return detailed_error(bad_selection, no_such_tool(name, known));
   const auto state = std::make_shared<workspace_state>(std::move(root), std::move(options));
   std::vector<tool> tools;
   for (const auto& row : tool_table())
     if (is_wanted(state->options, row)) tools.push_back(make_tool(row, state));
-  if (tools.empty()) {
-    if (unknown != nullptr) unknown->clear();
-    return error{error_code::invalid_argument, 0, "tool selection"};
-  }
+  if (tools.empty()) return detailed_error(bad_selection, "the options leave no tool");
   // Before anybody can write where it lies. Without one, each call of exec says so.
   state->runs_commands =
       std::ranges::any_of(tools, [](const tool& made) { return made.name == "exec"; });

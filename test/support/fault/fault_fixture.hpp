@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <concepts>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -181,14 +182,14 @@ struct operation {
   trait traits = trait::none;
 };
 
-template <class T, class Say> outcome outcome_of(const result<T>& r, Say say) {
+template <class T, class E, class Say> outcome outcome_of(const result<T, E>& r, Say say) {
   if (!r) return {r.error(), ""};
   return {std::nullopt, say(*r)};
 }
 inline outcome outcome_of(const result<std::string>& r) {
   return outcome_of(r, [](const std::string& path) { return path; });
 }
-inline outcome outcome_of(const result<skill>& r) {
+template <std::derived_from<skill> T, class E> outcome outcome_of(const result<T, E>& r) {
   return outcome_of(r, [](const skill& s) { return s.id + ": " + s.name + ", " + s.description; });
 }
 inline outcome outcome_of(const result<void>& r) {

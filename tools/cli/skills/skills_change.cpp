@@ -131,7 +131,8 @@ void write_report(mcp::json_writer& out, const import_report& report) {
   out.end_object();
 }
 
-int refused(const import_given& options, const import_report& report, const error& e) {
+int refused(const import_given& options, const import_error& e) {
+  const import_report& report = e.report;
   if (options.form == output::json) {
     mcp::json_writer out;
     write_report(out, report);
@@ -149,15 +150,15 @@ int run_import(const import_given& options) {
   const auto store = open_store(options);
   if (!store) return usage;
   import_options how = options.how;
-  import_report report;
   const auto imported = [&] {
     progress_line line;
     how.on_progress = [&](std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total) {
       line.show(files, bytes, files_total);
     };
-    return store->import(options.source, how, &report);
+    return store->import(options.source, how);
   }();
-  if (!imported) return refused(options, report, imported.error());
+  if (!imported) return refused(options, imported.error());
+  const import_report& report = imported->report;
   if (options.form == output::json) {
     mcp::json_writer out;
     write_report(out, report);
