@@ -89,6 +89,22 @@ void add_paths(entries_to_protect& found, int workspace, const confinement_polic
     found.list.push_back({kind::path, path});
 }
 
+/// Beneath what is covered nothing can be held, and nothing can appear: what is there is the
+/// workspace's own, and out of the command's sight.
+void leave_out_covered(entries_to_protect& found) {
+  std::set<std::string, std::less<>> covered;
+  for (const protected_entry& each : found.list)
+    if (each.how == kind::hidden_entry) covered.insert(each.path);
+  if (covered.empty()) return;
+  std::erase_if(found.list, [&](const protected_entry& each) {
+    bool is_beneath = false;
+    for_each_on_the_way(parent(each.path), [&](std::string_view directory) {
+      is_beneath = is_beneath || covered.contains(directory);
+    });
+    return is_beneath;
+  });
+}
+
 } // namespace
 
 /// What is known of one workspace under one list of names.
@@ -338,7 +354,8 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
       continue;
     }
     for (const std::string& name : in.names)
-      if (std::string entry = join(path, name); !hidden.empty() && hidden.contains(entry)) {
+      if (std::string entry = join(path, name);
+          !hidden.empty() && rules_.is_hidden(name) && hidden.contains(entry)) {
         keep_in_place(found, path, kept);
         found.list.push_back({kind::hidden_entry, std::move(entry)});
       }
@@ -372,6 +389,7 @@ workspace_watch::index::begin(int workspace, const watch_options& options, std::
   omissions without;
   add_top(found);
   add_all(found, workspace, without);
+  leave_out_covered(found);
   found.unseen = unseen(without);
   using enum repository_origins::look;
   origins_.looked(directories_.complete() ? complete : partial);

@@ -666,6 +666,56 @@ TEST_F(Protection, ALockedDirectoryHidesNothingForTheNextCommand) {
   EXPECT_EQ(unprotected(unlock).out.text(), "secret"); // the control
 }
 
+/// Locked by a command, it is somebody else's repository all the same: nothing of it is taken for
+/// what a command has made, and a command that runs meanwhile does not get to make it again.
+TEST_F(Protection, ALockedRepositoryLosesNothing) {
+  const auto body = [&] {
+    for (const std::string where : {"", "sub/"})
+      for (const std::string lock :
+           {"chmod 0 %.git", "chmod 300 %.git", "chmod 400 %.git", "chmod 0 %.agents",
+            "mkdir %.git/modules/n && chmod 0 %.git/modules"}) {
+        SCOPED_TRACE(where + lock);
+        on_host("rm -rf .git .agents sub; mkdir -p sub; cd ./" + where + " && " + git +
+                "init -q . && mkdir -p .git/hooks .git/modules .agents/sys.skills && "
+                "echo host >.git/hooks/pre-commit && echo host >.agents/sys.skills/s");
+        const auto before = snapshot(tree_ / "ws");
+        std::string locked = lock;
+        for (std::size_t at; (at = locked.find('%')) != std::string::npos;)
+          locked.replace(at, 1, where);
+        command first = in_workspace(locked +
+                                     "; echo ready; until test -e go; do :; done; rm go; "
+                                     "chmod 755 `find . -type d`; cd ./" +
+                                     where +
+                                     "; echo evil >.git/config; mkdir .git/hooks; "
+                                     "mkdir .agents/sys.skills; echo evil >.agents/sys.skills/s; "
+                                     "rmdir .git/modules/n");
+        first.on_output = [&, done = std::make_shared<bool>(false)](output_stream,
+                                                                    std::string_view) {
+          if (std::exchange(*done, true)) return;
+          const auto second = in_fence("true");
+          EXPECT_EQ(second.exit_code, 0);
+          EXPECT_TRUE(second.confinement.of(confinement_layer::protected_entries).applied);
+          EXPECT_TRUE(second.moved_aside.empty()) << describe(second.moved_aside.front());
+          EXPECT_EQ(second.uncovered, std::vector<std::string>{});
+          put("go");
+        };
+        const auto done = outcome_of(first);
+        EXPECT_TRUE(done.moved_aside.empty()) << describe(done.moved_aside.front());
+        on_host("chmod 755 `find . -type d`");
+        EXPECT_EQ(snapshot(tree_ / "ws"), before);
+      }
+  };
+  as_everybody(body);
+  give_to(::geteuid());
+  if (::geteuid() == 0) {
+    EXPECT_EQ(in_child(become_bound_by_modes, body), child_end::finished);
+  }
+  on_host("rm -rf .git .agents sub; " + std::string(git) + "init -q .");
+  const auto before = snapshot(tree_ / "ws");
+  (void)unprotected("chmod 0 .git; chmod 755 .git; echo evil >.git/config");
+  EXPECT_NE(snapshot(tree_ / "ws"), before); // the control
+}
+
 TEST_F(Protection, ARepositoryThatACommandMakesInANewWorkspaceIsItsOwn) {
   if (!can_mount()) GTEST_SKIP() << "no mount namespace";
   EXPECT_EQ(in_fence("git init -q r").exit_code, 0);

@@ -282,8 +282,6 @@ void run_parent(const command_setup& setup, const new_namespaces& made) {
   note_namespaces(setup, made);
   const bool own_mounts = (made.flags & CLONE_NEWNS) != 0;
   if (own_mounts) set_up_mounts(setup);
-  if (!own_mounts && setup.wanted.wants(confine::protected_entries))
-    setup.entries.look(given.workspace);
   make_scratch(setup);
   const bool in_pid_namespace = (made.flags & CLONE_NEWPID) != 0;
   if (!in_pid_namespace && setup.wanted.wants(confine::kill))

@@ -9,8 +9,11 @@
 #include <gtest/gtest.h>
 
 #include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +58,20 @@ inline bool become_nobody() {
   if (::geteuid() != 0) return false;
   return ::setgroups(0, nullptr) == 0 && ::setresgid(nobody, nobody, nobody) == 0 &&
          ::setresuid(nobody, nobody, nobody) == 0;
+}
+
+/// For good: this process and what it starts are held by the modes of files, root or not.
+inline bool become_bound_by_modes() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2]{};
+  if (::syscall(SYS_capget, &header, sets) != 0) return false;
+  for (const unsigned each : {unsigned{CAP_DAC_OVERRIDE}, unsigned{CAP_DAC_READ_SEARCH}}) {
+    if (::prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0) return false;
+    sets[0].effective &= ~(1U << each);
+    sets[0].permitted &= ~(1U << each);
+    sets[0].inheritable &= ~(1U << each);
+  }
+  return ::syscall(SYS_capset, &header, sets) == 0;
 }
 
 /// Mounts that only this process sees and that vanish with it.

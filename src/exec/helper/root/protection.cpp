@@ -63,6 +63,13 @@ private:
   bool changed_ = false;
 };
 
+/// Whether a path leads to nothing. What cannot be looked at does not.
+bool is_absent(int top, const char* path) {
+  const spot at(top, path);
+  if (at.found()) return !at.whole() && !at.is_link(); // a file where a directory would be
+  return at.os_errno() == ENOENT;
+}
+
 void append_digits(char*& to, std::uint32_t number) {
   for (int shift = 28; shift >= 0; shift -= 4)
     *to++ = "0123456789abcdef"[number >> static_cast<unsigned>(shift) & 15U];
@@ -109,11 +116,22 @@ int protection::share(int workspace) {
   open_files_at_first_ = open_files_.rlim_cur;
   return for_each([&](const char* entry, std::uint32_t i) {
     notes_[i].directory = -1;
-    if (is_watched(kind_of(entry))) hold_directory(workspace, path_of(entry), notes_[i]);
+    if (is_watched(kind_of(entry))) note_absence(workspace, entry, notes_[i]);
     if (kind_of(entry) == exec_entry::read_only_name)
       note_target(workspace, path_of(entry), notes_[i]);
     return 0;
   });
+}
+
+/// The one place that says of a name that it was not there, which is what the sweep goes by: it
+/// looks at the tree itself, before anything of it is covered.
+void protection::note_absence(int workspace, const char* entry, note& about) {
+  const char* path = path_of(entry);
+  hold_directory(workspace, path, about);
+  const bool held = about.directory >= 0;
+  if (kind_of(entry) == exec_entry::appeared || // it was not when a command began that still runs
+      is_absent(held ? about.directory : workspace, held ? path + about.skipped : path))
+    about.now = state::absent;
 }
 
 /// The nearest directory that is there. The names of one directory follow each other.
@@ -190,18 +208,14 @@ int protection::hold_one(const char* entry, note& about) {
   const exec_entry kind = kind_of(entry);
   const bool absolute = entry[1] == '/';
   if (absolute && !is_changeable(entry + 1)) return 0;
-  if (kind == exec_entry::appeared) {
-    about.now = state::absent;
-    return 0;
-  }
+  if (kind == exec_entry::appeared) return 0;
   const int top = absolute ? root_ : top_;
   const spot at(top, path_of(entry));
   const bool was_seen = kind == exec_entry::repository || kind == exec_entry::hidden_entry;
   if (was_seen && (!at.found() || !at.whole())) return ESTALE;
   if (!at.found()) {
-    if (at.os_errno() != ENOENT) return at.os_errno();
-    if (is_watched(kind)) about.now = state::absent;
-    return 0;
+    if (at.os_errno() == EACCES) return hide_around(at, top, path_of(entry));
+    return at.os_errno() == ENOENT ? 0 : at.os_errno();
   }
   if (is_hidden(kind) && at.whole()) {
     about.now = state::hidden;
@@ -209,10 +223,8 @@ int protection::hold_one(const char* entry, note& about) {
     about.inode = at.inode();
     return hide(at);
   }
-  if (!at.whole() && !at.is_link()) { // a file where a directory would be
-    if (is_watched(kind)) about.now = state::absent;
-    return 0;
-  }
+  if (!at.whole() && !at.is_link()) return 0; // a file where a directory would be
+  about.now = state::unknown;                 // whoever has made it meanwhile
   const bool in_place = kind == exec_entry::in_place || kind == exec_entry::repository;
   // Being mounted keeps a link as it is.
   const bool fixed_only = at.is_link() || (in_place && at.is_directory());
@@ -227,6 +239,17 @@ bool protection::is_changeable(const char* path) const {
   for (const visible_path& each : *visible_)
     if (each.as >= use::write && is_within(path, each.path)) return true;
   return is_within(path, workspace_);
+}
+
+/// What this process cannot look into is covered as a whole: the command may be able to unlock it.
+int protection::hide_around(const spot& in, int top, const char* path) {
+  const std::size_t size = in.bytes() - std::strlen(in.name());
+  char directory[PATH_MAX];
+  if (size < 2 || size > sizeof directory) return ESTALE;
+  std::memcpy(directory, path, size - 1);
+  directory[size - 1] = '\0';
+  const spot locked(top, directory);
+  return locked.found() && locked.whole() && locked.is_directory() ? hide(locked) : ESTALE;
 }
 
 int protection::hide(const spot& at) {
@@ -305,19 +328,6 @@ int protection::bind(int entry, std::uint64_t attributes) {
   if (failed == 0 && attach_mount_to(mount, entry) != 0) failed = errno;
   ::close(mount);
   return failed == 0 && one_by_one_ && attributes != 0 ? remount(path, attributes) : failed;
-}
-
-void protection::look(int workspace) {
-  (void)for_each([&](const char* entry, std::uint32_t i) {
-    if (is_watched(kind_of(entry))) look_one(workspace, entry, notes_[i]);
-    return 0;
-  });
-}
-
-void protection::look_one(int workspace, const char* entry, note& about) const {
-  const spot at(workspace, path_of(entry));
-  const bool is_new = kind_of(entry) == exec_entry::appeared;
-  if (is_new || (!at.found() && at.os_errno() == ENOENT)) about.now = state::absent;
 }
 
 // --- afterwards ---------------------------------------------------------------------------------

@@ -21,8 +21,9 @@ class protection {
 public:
   explicit protection(const policy& wanted) : wanted_(wanted) {}
 
-  /// Before any process is started: what they share about the entries, and the directories in which
-  /// something might appear, by whatever name they are found then. 0 or an errno.
+  /// Before any process is started and anything is covered: what they share about the entries,
+  /// which of them are not there, and the directories in which those might appear, by whatever name
+  /// they are found then. 0 or an errno.
   int share(int workspace);
   /// In a process that does not sweep: closes those directories again.
   void release() const;
@@ -33,8 +34,6 @@ public:
   /// empty directory, and closed, or -1. 0 or an errno; ESTALE: what was seen in the workspace is
   /// no longer in its place.
   int hold(const char* workspace, const visible_paths& visible, int cover);
-  /// Takes note of what there is, where nothing can be mounted.
-  void look(int workspace);
 
   /// When nothing of the command is left.
   void sweep(int workspace, int channel);
@@ -42,7 +41,7 @@ public:
 private:
   enum class state : std::uint32_t {
     unknown,
-    absent,
+    absent, ///< seen to be, in the tree itself: only this is ever moved aside
     hidden, ///< and covered
   };
   struct note {
@@ -60,10 +59,12 @@ private:
   /// What stands in front of the path.
   static sys::exec_entry kind_of(const char* entry) { return static_cast<sys::exec_entry>(*entry); }
   template <class Action> int for_each(Action act) const;
+  void note_absence(int workspace, const char* entry, note& about);
   void hold_directory(int workspace, const char* path, note& about);
   int keep_open(int directory);
   int hold_one(const char* entry, note& about);
   int hide(const spot& at);
+  int hide_around(const spot& in, int top, const char* path);
   int keep_target(const char* path);
   int keep_in_place(const char* path);
   void note_target(int workspace, const char* path, note& about) const;
@@ -81,7 +82,6 @@ private:
   void move_aside(const spot& at, const missing& entry, int workspace, int channel);
   void tell(const sys::exec_appeared& told, const spot& at, const missing& entry, int workspace,
             int channel);
-  void look_one(int workspace, const char* entry, note& about) const;
 
   const policy& wanted_;
   note* notes_ = nullptr;
