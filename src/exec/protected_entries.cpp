@@ -212,7 +212,7 @@ void workspace_watch::index::add_mark_of_top(entries_to_protect& found) const {
 
 void workspace_watch::index::add_git_directory(entries_to_protect& found,
                                                const std::string& path) const {
-  found.list.push_back({kind::repository, path});
+  if (!path.empty()) found.list.push_back({kind::repository, path}); // the top stays where it is
   for (std::size_t rule = 0; rule < names_.size(); ++rule)
     if (is_within_git(names_[rule]))
       found.list.push_back(

@@ -716,6 +716,25 @@ TEST_F(Protection, ALockedRepositoryLosesNothing) {
   EXPECT_NE(snapshot(tree_ / "ws"), before); // the control
 }
 
+TEST_F(Protection, WhereTheTopIsABareRepositoryCommandsRun) {
+  for (const char* made : {"git init -q --bare .", "echo x >HEAD; mkdir objects",
+                           "echo x >HEAD; ln -s . objects; mkdir .git"}) {
+    SCOPED_TRACE(made);
+    as_everybody([&] {
+      on_host(std::string("rm -rf -- * .git; ") + made + "; echo host >config; mkdir -p hooks");
+      const auto done = in_fence("echo evil >config; echo evil >hooks/x; echo fine >description");
+      EXPECT_TRUE(done.confinement.of(confinement_layer::protected_entries).applied);
+      EXPECT_EQ(tree_.content("ws/description"), "fine\n") << done.err.text();
+      EXPECT_EQ(tree_.content("ws/config"), "host\n");
+      EXPECT_FALSE(tree_.exists("ws/hooks/x"));
+      on_host("rm -rf config hooks");
+      EXPECT_EQ(in_fence("echo evil >config; mkdir hooks").moved_aside.size(), 2U);
+      EXPECT_FALSE(tree_.exists("ws/config"));
+      EXPECT_EQ(unprotected("echo fine >config").exit_code, 0); // the control
+    });
+  }
+}
+
 TEST_F(Protection, ARepositoryThatACommandMakesInANewWorkspaceIsItsOwn) {
   if (!can_mount()) GTEST_SKIP() << "no mount namespace";
   EXPECT_EQ(in_fence("git init -q r").exit_code, 0);
