@@ -182,12 +182,13 @@ TEST(Parameters, TablesThatContradictThemselvesAreRefused) {
   EXPECT_EQ("two are called a",
             problem_of_table(std::vector<parameter>{{.name = "a"}, {.name = "a"}}));
   EXPECT_EQ("", problem_of_table(nested()));
-  std::string why;
-  EXPECT_FALSE(server::make(
-      {},
-      {{.name = "t", .parameters = {cases[1].row}, .handler = [](call&) { return tool_result{}; }}},
-      {}, &why));
-  EXPECT_EQ("the tool t has a table of parameters in which a has choices, and is no string", why);
+  const auto made =
+      server::make({}, {{.name = "t", .parameters = {cases[1].row}, .handler = [](call&) {
+                           return tool_result{};
+                         }}});
+  ASSERT_FALSE(made);
+  EXPECT_EQ("the tool t has a table of parameters in which a has choices, and is no string",
+            made.error().detail);
 }
 
 // --- for the judge -----------------------------------------------------------------------------
