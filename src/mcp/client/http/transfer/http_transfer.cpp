@@ -227,6 +227,7 @@ curl_socket_t http_transfer::open_socket(void* self, curlsocktype, curl_sockaddr
 int http_transfer::on_connected(void* self, char* address, char*, int, int) {
   auto& t = *static_cast<http_transfer*>(self);
   if (t.is_over_ || t.is_sent_again()) return CURL_PREREQFUNC_ABORT;
+  if (!t.is_connected_) t.sent_before_ = t.sent_bytes(); // to a proxy, for a way through it
   t.is_connected_ = true;
   t.prefer(address);
   t.handler_->on_connected();
@@ -236,9 +237,13 @@ int http_transfer::on_connected(void* self, char* address, char*, int, int) {
 /// Whether libcurl is about to send once more, on another connection, what was sent on one that had
 /// been used before and ended without an answer. The server may have done what it was asked.
 bool http_transfer::is_sent_again() const {
-  long sent_bytes = 0;
-  (void)curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
-  return sent_bytes != 0 && request_.method == "POST";
+  return is_connected_ && sent_bytes() > sent_before_ && request_.method == "POST";
+}
+
+long http_transfer::sent_bytes() const {
+  long bytes = 0;
+  (void)curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &bytes);
+  return bytes;
 }
 
 /// The address that answered is the first one to try from here on.

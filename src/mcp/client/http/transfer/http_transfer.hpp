@@ -110,6 +110,7 @@ private:
   [[nodiscard]] bool set_up_callbacks();
   [[nodiscard]] http_failure failure_of(CURLcode code) const;
   [[nodiscard]] bool is_sent_again() const;
+  [[nodiscard]] long sent_bytes() const;
   void prefer(std::string_view address);
 
   // --- called by libcurl
@@ -125,6 +126,7 @@ private:
   http_head_reader reader_;
   std::string denied_; ///< why an address was not connected to
   bool is_connected_ = false;
+  long sent_before_ = 0; ///< bytes that were sent before the request
   bool is_over_ = false;
   char problem_[CURL_ERROR_SIZE] = {};
 
