@@ -7,6 +7,7 @@
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/command.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -27,17 +28,23 @@ constexpr const char* helper_name = "paddock-exec-helper";
 
 /// Where it is looked for, in order.
 std::vector<std::string> helper_directories() {
-  std::vector<std::string> directories;
-  if (const auto program = sys::executable_path()) {
-    const std::string own = program->substr(0, program->rfind('/'));
-    directories.push_back(own.empty() ? "/" : own);
-    directories.push_back(own.substr(0, own.rfind('/') + 1) + "libexec/paddock");
-  }
-  directories.emplace_back(PADDOCK_HELPER_DIRECTORY);
-  return directories;
+  const auto program = sys::executable_path();
+  return helper_directories_of(program ? *program : "");
 }
 
 } // namespace
+
+std::vector<std::string> helper_directories_of(std::string_view program) {
+  std::vector<std::string> directories;
+  // Nothing relative: the current directory must not decide what confines.
+  if (is_absolute(program)) {
+    const std::string_view own = parent(program);
+    directories.emplace_back(own);
+    directories.push_back(join(parent(own), "libexec/paddock"));
+  }
+  if (is_absolute(PADDOCK_HELPER_DIRECTORY)) directories.emplace_back(PADDOCK_HELPER_DIRECTORY);
+  return directories;
+}
 
 std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
   std::vector<char*> result;
@@ -54,7 +61,7 @@ bool has_nul(const std::string& text) {
 
 result<std::string> find_command_helper() {
   for (const std::string& directory : helper_directories()) {
-    std::string place = directory + '/' + helper_name;
+    std::string place = join(directory, helper_name);
     if (sys::faccessat(AT_FDCWD, place.c_str(), X_OK)) return place;
   }
   return error{error_code::unsupported, ENOENT, "helper"};

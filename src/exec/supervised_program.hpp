@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paddock {
@@ -58,6 +59,10 @@ public:
 private:
   supervised_program() = default;
 };
+
+/// Where the helper of a program at that absolute path is looked for, in order: absolute paths
+/// only.
+[[nodiscard]] std::vector<std::string> helper_directories_of(std::string_view program);
 
 /// Pointers to the strings and a null pointer, as execve wants them.
 [[nodiscard]] std::vector<char*> pointers_to(const std::vector<std::string>& strings);

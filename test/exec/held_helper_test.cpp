@@ -3,6 +3,7 @@
 // The helper program is what it was when it was loaded: nobody who may write where it lies can put
 // another one in its place.
 
+#include "exec/supervised_program.hpp"
 #include "support/process/command_fixture.hpp"
 #include "support/process/descriptors.hpp"
 #include "support/process/line_counts.hpp"
@@ -206,6 +207,28 @@ TEST_F(HeldHelper, MayBeOneThatCannotBeRead) {
   ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->form, helper_form::opened);
   EXPECT_EQ(said(path), "done\n");
+}
+
+// The current directory never decides which helper confines, wherever the program lies.
+TEST(HelperDirectories, AreAbsolute) {
+  const struct {
+    const char* program;
+    const char* beside;
+    const char* in_libexec;
+  } cases[] = {
+      {"/usr/bin/agent", "/usr/bin", "/usr/libexec/paddock"},
+      {"/bin/agent", "/bin", "/libexec/paddock"},
+      {"/agent", "/", "/libexec/paddock"},
+  };
+  for (const auto& each : cases) {
+    const auto directories = helper_directories_of(each.program);
+    ASSERT_GE(directories.size(), 2u) << each.program;
+    EXPECT_EQ(each.beside, directories[0]) << each.program;
+    EXPECT_EQ(each.in_libexec, directories[1]) << each.program;
+  }
+  for (const char* program : {"/agent", "/bin/agent", "agent", "bin/agent", ""})
+    for (const std::string& directory : helper_directories_of(program))
+      EXPECT_TRUE(directory.starts_with('/')) << program << ": " << directory;
 }
 
 } // namespace

@@ -115,6 +115,14 @@ struct refused_case {
   error_code code;
 };
 
+/// As many as a glob may have.
+std::string many_of(std::string_view part) {
+  std::string text;
+  while (text.size() + part.size() <= glob::bytes_max)
+    text += part;
+  return text;
+}
+
 TEST(GlobText, IsRefusedWithAReason) {
   std::string many;
   for (int i = 0; i < 20; ++i)
@@ -128,6 +136,10 @@ TEST(GlobText, IsRefusedWithAReason) {
       {"a million alternatives", many, error_code::too_many},
       {"too long", std::string(glob::bytes_max + 1, 'a'), error_code::too_large},
       {"many braces", std::string(glob::bytes_max, '{'), error_code::invalid_argument},
+      {"many brackets", many_of("["), error_code::invalid_argument},
+      {"many classes that never end", many_of("[:"), error_code::invalid_argument},
+      {"the same before one that does", many_of("[:").substr(4) + "a:]",
+       error_code::invalid_argument},
   };
   for (const refused_case& each : cases) {
     const auto compiled = glob::compile(each.glob);

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -91,7 +92,7 @@ struct ignore_decision {
   return {};
 }
 
-/// A whole tree's ignore files, for who has no walker.
+/// A whole tree's ignore files, for who has no walker. Moves only.
 class ignore_tree {
 public:
   /// Gives the file of this kind in `directory` (relative to the tree, "" its top) its content.
@@ -129,7 +130,7 @@ private:
     std::size_t begin = 0, end = frames_.size();
     while (begin < end) {
       const std::size_t middle = begin + (end - begin) / 2;
-      if (frames_[middle].directory < directory)
+      if (frames_[middle]->directory < directory)
         begin = middle + 1;
       else
         end = middle;
@@ -138,23 +139,31 @@ private:
   }
   ignore_frame& at(std::string_view directory) {
     const std::size_t place = place_of(directory);
-    if (place < frames_.size() && frames_[place].directory == directory) return frames_[place];
-    frames_.insert(frames_.begin() + static_cast<std::ptrdiff_t>(place),
-                   ignore_frame{.directory = std::string(directory)});
-    for (ignore_frame& frame : frames_) // all may have moved
-      frame.above = frame.directory.empty() ? nullptr : innermost(parent_of(frame.directory));
-    return frames_[place];
+    if (is_at(place, directory)) return *frames_[place];
+    auto fresh = std::make_unique<ignore_frame>();
+    fresh->directory = directory;
+    fresh->above = directory.empty() ? nullptr : innermost(parent_of(directory));
+    const auto where = frames_.begin() + static_cast<std::ptrdiff_t>(place);
+    ignore_frame& made = **frames_.insert(where, std::move(fresh));
+    // Those in it begin with its name, and so stand together.
+    for (std::size_t i = place + 1;
+         i < frames_.size() && frames_[i]->directory.starts_with(directory); ++i)
+      frames_[i]->above = innermost(parent_of(frames_[i]->directory));
+    return made;
+  }
+  [[nodiscard]] bool is_at(std::size_t place, std::string_view directory) const noexcept {
+    return place < frames_.size() && frames_[place]->directory == directory;
   }
   /// The frame of `directory` or of the nearest one above it.
   [[nodiscard]] const ignore_frame* innermost(std::string_view directory) const noexcept {
     for (;; directory = parent_of(directory)) {
       const std::size_t place = place_of(directory);
-      if (place < frames_.size() && frames_[place].directory == directory) return &frames_[place];
+      if (is_at(place, directory)) return frames_[place].get();
       if (directory.empty()) return nullptr;
     }
   }
 
-  std::vector<ignore_frame> frames_; ///< by directory
+  std::vector<std::unique_ptr<ignore_frame>> frames_; ///< by directory; they point to each other
 };
 
 } // namespace paddock
