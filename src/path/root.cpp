@@ -177,6 +177,17 @@ std::string root::absolute(std::string_view resolved) const {
   return out;
 }
 
+result<void> root::check_entered(int fd, const file_status& status) const {
+  const bool elsewhere = status.device != status_.device;
+  if (mounts_ == mounts::refuse && (elsewhere || status.mount != status_.mount))
+    return refuse(error_code::crosses_mount, EXDEV);
+  if (elsewhere && shows_the_system(fd)) return refuse(error_code::crosses_mount);
+  for (const auto& entry : reserved_)
+    if (entry.object && entry.object->same_object(status))
+      return refuse(error_code::protected_entry);
+  return {};
+}
+
 result<opened> root::open_strictly(const std::string& path, access intent) const {
   const auto in = scope_of(*this, mounts_, configured_);
   opened found;

@@ -5,6 +5,7 @@
 
 #include "cli/doctor/doctor.hpp"
 #include "cli/experts/experts.hpp"
+#include "cli/search/search_cli.hpp"
 #include "cli/skills/skills_cli.hpp"
 #include "common/subcommand.hpp"
 

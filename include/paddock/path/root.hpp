@@ -173,10 +173,17 @@ public:
   /// that begins with its name leads to it: what a scan of many paths asks once.
   [[nodiscard]] bool protected_in_place() const;
 
+  /// Of a directory or file that was opened by its name alone in a directory beneath the root.
+  /// Errors: crosses_mount where other mounts may not be entered, or it shows the system;
+  /// protected_entry for a hidden entry of the top, wherever it is now.
+  [[nodiscard]] result<void> check_entered(int fd, const file_status& status) const;
+
   /// Errors: root_gone when the directory was deleted.
   [[nodiscard]] result<void> check_alive() const;
   /// The resolver in use: openat2 or walker.
   [[nodiscard]] paddock::resolver resolver() const noexcept { return resolver_; }
+  /// Whether other file systems may be entered.
+  [[nodiscard]] paddock::mounts mounts() const noexcept { return mounts_; }
   /// Of the directory, when it was opened.
   [[nodiscard]] const file_status& status() const noexcept { return status_; }
   /// For use beside this library (fchdir, *at calls); stays owned by the root.

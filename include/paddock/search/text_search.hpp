@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Searches the text of the files beneath a root, line by line.
+///
+/// Which files are looked at, and what is told of those that are not, is as with find_files.hpp.
+/// Files with a NUL are binary and counted, unless a byte order mark says that they are UTF-16,
+/// which is searched as UTF-8. Links are not followed. Each file is opened by one name in a
+/// directory that is held open, without following links and without waiting for FIFOs. The outcome
+/// does not depend on the number of threads. It is not a snapshot.
+///
+/// Thread-safety: may be called from any thread; it uses threads of its own.
+
+#include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
+#include <paddock/path/root.hpp>
+#include <paddock/search/coverage.hpp>
+#include <paddock/search/find_files.hpp>
+#include <paddock/search/glob.hpp>
+#include <paddock/search/text_pattern.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+/// What is wanted of the matches.
+enum class search_output : std::uint8_t { lines, files, counts };
+
+struct search_options {
+  search_output output = search_output::lines;
+  std::span<const glob> include{}; ///< empty: all files
+  std::span<const glob> exclude{}; ///< files, and directories with all that is in them
+  std::uint64_t context = 0;       ///< lines shown before and after each match
+  std::uint64_t offset = 0;        ///< matching lines (or files) not returned
+  std::uint64_t limit = 200;       ///< matching lines (or files) returned
+  ignore_files ignored = ignore_files::respect;
+  std::uint64_t line_characters_max = 500;            ///< code points of a line that are returned
+  std::uint64_t file_bytes_max = 64ull * 1024 * 1024; ///< larger files are counted, not searched
+  std::uint64_t matches_max = 10'000'000;             ///< counting ends there
+  unsigned threads_max = 2;
+  std::uint64_t entries_max = 2'000'000;
+  work_bounds bounds{};
+};
+
+/// A line of a file.
+struct found_line {
+  std::uint64_t line = 0; ///< 1-based
+  std::string text;       ///< without its line break; bytes of the file, UTF-16 decoded
+  bool context = false;   ///< it is shown because it is near a match
+  bool cut = false;       ///< only a part of it, around the first match
+
+  friend bool operator==(const found_line&, const found_line&) = default;
+};
+
+struct file_matches {
+  std::string path;              ///< relative to the root
+  std::uint64_t count = 0;       ///< matching lines in the file, returned or not
+  std::vector<found_line> lines; ///< of search_output::lines
+
+  friend bool operator==(const file_matches&, const file_matches&) = default;
+};
+
+struct text_matches {
+  std::vector<file_matches> files; ///< bytewise by path
+  std::uint64_t total_matches = 0; ///< matching lines
+  std::uint64_t total_files = 0;   ///< files that have one
+  bool exact = true;               ///< false: a bound ended the count, and there may be more
+  std::uint64_t searched = 0;      ///< files looked through
+  std::uint64_t searched_bytes = 0;
+  std::uint64_t binary = 0;    ///< files not searched because they are no text
+  std::uint64_t too_large = 0; ///< files not searched because of file_bytes_max
+  search_coverage coverage;    ///< `unreadable` counts files, too
+};
+
+/// The matching lines in the file or beneath the directory `path`. When the deadline passes, what
+/// was found so far is returned, with `exact` false. Errors: those of root::open_beneath;
+/// cancelled.
+[[nodiscard]] result<text_matches> search_text(const root& root, std::string_view path,
+                                               const text_pattern& pattern,
+                                               const search_options& options = {});
+
+} // namespace paddock

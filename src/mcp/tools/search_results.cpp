@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include <paddock/mcp/search_results.hpp>
+#include <paddock/path/lexical_path.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace paddock::mcp {
+namespace {
+
+/// What comes after the matches is never longer, about.
+constexpr std::size_t ending_bytes = 8 * 1024;
+
+bool has_room(const json_writer& out, std::size_t next_bytes, std::size_t json_bytes_max) {
+  return out.str().size() + next_bytes + ending_bytes <= json_bytes_max;
+}
+
+void write_page(json_writer& out, std::uint64_t offset, std::uint64_t shown, std::uint64_t total) {
+  const bool more = offset + shown < total;
+  out.key("truncated").boolean(more);
+  if (more) out.key("nextOffset").unsigned_integer(offset + shown);
+}
+
+/// The rules that left something out, and what could not be read.
+void write_reasons(json_writer& out, const search_coverage& coverage) {
+  if (!coverage.ignored_by.empty()) {
+    out.key("ignoredBy").begin_array();
+    for (const ignoring_rule& each : coverage.ignored_by)
+      out.begin_object()
+          .member("rule", each.rule)
+          .member("file", encode_name(each.file))
+          .key("line")
+          .unsigned_integer(each.line)
+          .key("entries")
+          .unsigned_integer(each.entries)
+          .end_object();
+    out.end_array();
+  }
+  if (!coverage.unread.empty()) {
+    out.key("unreadable").begin_array();
+    for (const unread_entry& each : coverage.unread)
+      out.begin_object()
+          .member("path", encode_name(each.path))
+          .member("why", wire_name(each.why))
+          .end_object();
+    out.end_array();
+  }
+  if (coverage.ended_early) out.member("endedBy", wire_name(*coverage.ended_early));
+}
+
+void write_line(json_writer& out, const found_line& line) {
+  out.begin_object().key("line").unsigned_integer(line.line).member("text", line.text);
+  if (line.context) out.key("context").boolean(true);
+  if (line.cut) out.key("cut").boolean(true);
+  out.end_object();
+}
+
+/// Returns how many matching lines were written.
+std::uint64_t write_lines(json_writer& out, const text_matches& found, std::size_t json_bytes_max) {
+  std::uint64_t shown = 0;
+  bool full = false;
+  out.key("matches").begin_array();
+  for (const file_matches& file : found.files) {
+    if (full || (full = !has_room(out, 6 * (file.path.size() + file.lines.front().text.size()),
+                                  json_bytes_max)))
+      break;
+    out.begin_object().member("path", encode_name(file.path)).key("lines").begin_array();
+    for (const found_line& line : file.lines) {
+      if ((full = !has_room(out, 6 * line.text.size() + 64, json_bytes_max))) break;
+      write_line(out, line);
+      shown += line.context ? 0 : 1;
+    }
+    out.end_array().end_object();
+  }
+  out.end_array();
+  return shown;
+}
+
+/// Returns how many files were written.
+std::uint64_t write_files(json_writer& out, const text_matches& found, search_output output,
+                          std::size_t json_bytes_max) {
+  std::uint64_t shown = 0;
+  out.key(output == search_output::files ? "files" : "counts").begin_array();
+  for (const file_matches& file : found.files) {
+    if (!has_room(out, 6 * file.path.size() + 64, json_bytes_max)) break;
+    if (output == search_output::files)
+      out.string(encode_name(file.path));
+    else
+      out.begin_object()
+          .member("path", encode_name(file.path))
+          .key("lines")
+          .unsigned_integer(file.count)
+          .end_object();
+    ++shown;
+  }
+  out.end_array();
+  return shown;
+}
+
+} // namespace
+
+void write_matches(json_writer& out, const text_matches& found, const search_options& options,
+                   std::size_t json_bytes_max) {
+  const bool by_line = options.output == search_output::lines;
+  out.begin_object();
+  const std::uint64_t shown = by_line ? write_lines(out, found, json_bytes_max)
+                                      : write_files(out, found, options.output, json_bytes_max);
+  out.key("totalMatches").unsigned_integer(found.total_matches);
+  out.key("totalFiles").unsigned_integer(found.total_files);
+  out.key("exact").boolean(found.exact);
+  write_page(out, options.offset, shown, by_line ? found.total_matches : found.total_files);
+  out.key("searched").unsigned_integer(found.searched);
+  out.key("skipped").begin_object();
+  out.key("ignored").unsigned_integer(found.coverage.ignored);
+  out.key("binary").unsigned_integer(found.binary);
+  out.key("unreadable").unsigned_integer(found.coverage.unreadable);
+  out.key("tooLarge").unsigned_integer(found.too_large);
+  out.end_object();
+  write_reasons(out, found.coverage);
+  out.end_object();
+}
+
+void write_found(json_writer& out, const found_files& found, const find_options& options,
+                 std::size_t json_bytes_max) {
+  std::uint64_t shown = 0;
+  out.begin_object().key("paths").begin_array();
+  for (const std::string& path : found.paths) {
+    if (!has_room(out, 6 * path.size(), json_bytes_max)) break;
+    out.string(encode_name(path));
+    ++shown;
+  }
+  out.end_array();
+  out.key("total").unsigned_integer(found.total);
+  write_page(out, options.offset, shown, found.total);
+  out.key("skipped").begin_object();
+  out.key("ignored").unsigned_integer(found.coverage.ignored);
+  out.key("unreadable").unsigned_integer(found.coverage.unreadable);
+  out.end_object();
+  write_reasons(out, found.coverage);
+  out.end_object();
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "search/file_search.hpp"
+
+#include "sys/syscall.hpp"
+
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/text/detail/line_breaks.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+constexpr std::size_t npos = std::string_view::npos;
+/// Buffers that are larger are counted against the memory that all calls share.
+constexpr std::size_t bytes_worth_counting = 1024 * 1024;
+/// Of a line that is cut, what is shown before the match.
+constexpr std::size_t characters_before_match = 100;
+
+/// UTF-16 as UTF-8; a surrogate without its other half becomes U+FFFD.
+void decode_utf16(std::string_view bytes, bool big_endian, std::string& out) {
+  const auto unit = [&](std::size_t at) {
+    const auto a = static_cast<unsigned char>(bytes[at]),
+               b = static_cast<unsigned char>(bytes[at + 1]);
+    return static_cast<std::uint32_t>(big_endian ? a << 8 | b : b << 8 | a);
+  };
+  const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
+  out.clear();
+  for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
+    std::uint32_t c = unit(at);
+    if (c >= 0xD800 && c < 0xE000) {
+      const bool paired = c < 0xDC00 && at + 3 < bytes.size() && (unit(at + 2) & 0xFC00) == 0xDC00;
+      c = paired ? 0x10000 + ((c & 0x3FF) << 10) + (unit(at + 2) & 0x3FF) : 0xFFFD;
+      if (paired) at += 2;
+    }
+    if (c < 0x80) {
+      add(c);
+    } else {
+      if (c < 0x800) {
+        add(0xC0 | c >> 6);
+      } else {
+        if (c < 0x10000) {
+          add(0xE0 | c >> 12);
+        } else {
+          add(0xF0 | c >> 18);
+          add(0x80 | (c >> 12 & 0x3F));
+        }
+        add(0x80 | (c >> 6 & 0x3F));
+      }
+      add(0x80 | (c & 0x3F));
+    }
+  }
+}
+
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+/// So many characters further; bytes that are no UTF-8 count as they come.
+std::size_t forward(std::string_view line, std::size_t at, std::uint64_t characters) {
+  for (; at < line.size() && characters > 0; --characters) {
+    ++at;
+    while (at < line.size() && is_continuation(line[at]))
+      ++at;
+  }
+  return at;
+}
+
+found_line shown(std::string_view line, std::size_t match, std::uint64_t number, bool context,
+                 std::uint64_t characters_max) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  found_line made{.line = number, .text = {}, .context = context};
+  if (line.size() > characters_max) {
+    std::size_t begin = std::min(match, line.size());
+    for (std::size_t back = 0;
+         begin > 0 && (back < characters_before_match || is_continuation(line[begin]));) {
+      --begin;
+      if (!is_continuation(line[begin])) ++back;
+    }
+    std::size_t end = forward(line, begin, characters_max);
+    if (begin > 0 && end == line.size()) { // room is left: begin earlier
+      std::size_t all = 0;
+      for (begin = line.size(); begin > 0 && all < characters_max;)
+        if (!is_continuation(line[--begin])) ++all;
+    }
+    made.cut = begin > 0 || end < line.size();
+    line = line.substr(begin, end - begin);
+  }
+  made.text = line;
+  return made;
+}
+
+/// Where the line before the one that begins at `begin` begins. Precondition: there is one.
+std::size_t line_before(std::string_view text, std::size_t begin) {
+  const std::size_t newline = begin < 2 ? npos : text.rfind('\n', begin - 2);
+  return newline == npos ? 0 : newline + 1;
+}
+
+/// Makes the lines of a file that are returned: matches and what is around them, each once.
+class shown_lines {
+public:
+  shown_lines(std::string_view text, const search_options& options, std::vector<found_line>& lines)
+      : text_(text), options_(options), lines_(lines) {}
+
+  void add(const matched_line& match) {
+    add_after(match.begin);
+    std::vector<std::size_t> before;
+    for (std::size_t begin = match.begin; begin > next_ && before.size() < options_.context;) {
+      begin = line_before(text_, begin);
+      if (begin >= next_) before.push_back(begin);
+    }
+    for (std::size_t i = before.size(); i-- > 0;)
+      show(before[i], 0, true);
+    show(match.begin, match.match - match.begin, false);
+    after_ = options_.context;
+  }
+  /// Adds what comes after the last match, up to `end`.
+  void add_after(std::size_t end) {
+    for (; after_ > 0 && next_ < end && next_ < text_.size(); --after_)
+      show(next_, 0, true);
+  }
+
+private:
+  void show(std::size_t begin, std::size_t match, bool context) {
+    number_ += detail::count_breaks(text_.substr(counted_, begin - counted_)).all;
+    counted_ = begin;
+    const std::size_t newline = text_.find('\n', begin);
+    const std::size_t end = newline == npos ? text_.size() : newline;
+    lines_.push_back(shown(text_.substr(begin, end - begin), match, number_, context,
+                           options_.line_characters_max));
+    next_ = newline == npos ? text_.size() : newline + 1;
+  }
+
+  std::string_view text_;
+  const search_options& options_;
+  std::vector<found_line>& lines_;
+  std::size_t next_ = 0;     ///< behind the last line that was shown
+  std::size_t counted_ = 0;  ///< line breaks are counted up to here
+  std::uint64_t number_ = 1; ///< of the line there
+  std::uint64_t after_ = 0;  ///< lines of context that are still wanted
+};
+
+} // namespace
+
+result<std::string_view> file_search::read(int directory, const char* name) {
+  PADDOCK_TRY(const auto fd,
+              sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  PADDOCK_TRY(const auto status, root_.mounts() == mounts::refuse ? sys::status_at(fd.get(), "")
+                                                                  : sys::fstat(fd.get()));
+  if (status.kind != entry_kind::file) return error{error_code::not_regular, 0, "search"};
+  PADDOCK_CHECK(root_.check_entered(fd.get(), status));
+  const std::uint64_t bytes_max = options_.file_bytes_max;
+  if (status.size > bytes_max) return error{error_code::too_large, 0, "search"};
+  std::size_t size = 0;
+  // One byte more than there should be tells whether it has grown.
+  for (std::size_t wanted = static_cast<std::size_t>(status.size) + 1;;) {
+    if (wanted > buffer_.size()) {
+      const std::size_t larger = std::max(wanted, 2 * buffer_.size());
+      if (larger > bytes_worth_counting && larger > memory_.bytes())
+        PADDOCK_CHECK(memory_.grow(larger - memory_.bytes(), options_.bounds));
+      buffer_.resize(larger);
+    }
+    PADDOCK_TRY(const std::size_t n,
+                sys::read(fd.get(), std::span(buffer_).subspan(size, wanted - size)));
+    size += n;
+    if (n == 0 || (size == status.size && n < wanted)) break;
+    if (size > bytes_max) return error{error_code::too_large, 0, "search"};
+    if (size == wanted) wanted = std::min<std::size_t>(2 * wanted, bytes_max + 1);
+  }
+  return std::string_view(buffer_).substr(0, size);
+}
+
+result<void> file_search::match(std::string_view text, std::uint64_t lines_max,
+                                file_outcome& outcome) {
+  shown_lines lines(text, options_, outcome.lines);
+  std::size_t from = 0;
+  while (true) {
+    PADDOCK_TRY(const auto line, matcher_.next(text, from, options_.bounds));
+    if (!line) break;
+    if (outcome.count++ < lines_max) lines.add(*line);
+    from = line->end + 1;
+  }
+  lines.add_after(text.size());
+  return {};
+}
+
+result<file_outcome> file_search::search(int directory, const char* name, std::uint64_t lines_max) {
+  PADDOCK_CHECK(options_.bounds.check());
+  file_outcome outcome;
+  const auto content = read(directory, name);
+  if (!content) {
+    const error_code code = content.error().code;
+    if (code == error_code::timed_out || code == error_code::cancelled) return content.error();
+    outcome.why = code;
+    outcome.verdict =
+        code == error_code::too_large ? file_verdict::too_large : file_verdict::unreadable;
+    return outcome;
+  }
+  std::string_view text = *content;
+  outcome.bytes = text.size();
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    decode_utf16(text.substr(2), text.front() == '\xFE', decoded_);
+    text = decoded_;
+  } else if (text.starts_with("\xEF\xBB\xBF")) {
+    text.remove_prefix(3);
+  }
+  if (!text.empty() && std::memchr(text.data(), '\0', text.size()) != nullptr) {
+    outcome.verdict = file_verdict::binary;
+    outcome.bytes = 0;
+    return outcome;
+  }
+  PADDOCK_CHECK(match(text, lines_max, outcome));
+  return outcome;
+}
+
+void keep_matches(std::vector<found_line>& lines, std::uint64_t first, std::uint64_t end,
+                  std::uint64_t context) {
+  std::vector<std::uint64_t> kept; // line numbers
+  std::uint64_t index = 0;
+  for (found_line& line : lines) {
+    if (line.context) continue;
+    if (index >= first && index < end)
+      kept.push_back(line.line);
+    else
+      line.context = true;
+    ++index;
+  }
+  std::erase_if(lines, [&](const found_line& line) {
+    if (!line.context) return false;
+    const auto after = std::ranges::lower_bound(kept, line.line);
+    const bool before_match = after != kept.end() && *after - line.line <= context;
+    const bool behind_match = after != kept.begin() && line.line - *(after - 1) <= context;
+    return !before_match && !behind_match;
+  });
+}
+
+} // namespace paddock

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// One file of a text search: how it is read, what of it is text, and the lines that are returned.
+
+#include "search/line_matcher.hpp"
+
+#include <paddock/path/root.hpp>
+#include <paddock/search/text_search.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paddock {
+
+/// What became of a file.
+enum class file_verdict : std::uint8_t { searched, binary, too_large, unreadable };
+
+struct file_outcome {
+  file_verdict verdict = file_verdict::searched;
+  error_code why{};              ///< it is unreadable
+  std::uint64_t bytes = 0;       ///< searched
+  std::uint64_t count = 0;       ///< matching lines
+  std::vector<found_line> lines; ///< the first of them, with their context
+};
+
+/// Searches files one after the other; one for each thread.
+class file_search {
+public:
+  file_search(const root& root, const text_pattern& pattern, const search_options& options)
+      : root_(root), options_(options), matcher_(pattern.get()) {}
+
+  /// Searches the file `name` of an open directory. At most `lines_max` matching lines are kept.
+  /// Errors: those of the bounds; all others are in the outcome.
+  [[nodiscard]] result<file_outcome> search(int directory, const char* name,
+                                            std::uint64_t lines_max);
+
+  /// Lines that a slow pattern was not tried on.
+  [[nodiscard]] std::uint64_t lines_left_out() const noexcept { return matcher_.lines_left_out(); }
+
+private:
+  [[nodiscard]] result<std::string_view> read(int directory, const char* name);
+  [[nodiscard]] result<void> match(std::string_view text, std::uint64_t lines_max,
+                                   file_outcome& outcome);
+
+  const root& root_;
+  const search_options& options_;
+  line_matcher matcher_;
+  std::string buffer_;
+  std::string decoded_; ///< UTF-16 made UTF-8
+  memory_share memory_;
+};
+
+/// Keeps, of the lines of one file, the matching ones from `first` up to `end` (numbers among the
+/// matching ones) with their context.
+void keep_matches(std::vector<found_line>& lines, std::uint64_t first, std::uint64_t end,
+                  std::uint64_t context);
+
+} // namespace paddock

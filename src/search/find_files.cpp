@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "search/walk.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/search/find_files.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// A path that matched.
+struct match {
+  std::string path;
+  std::int64_t modified_ns = 0;
+};
+
+bool is_wanted(const root& root, const walked_directory& in, const walked_entry& entry,
+               wanted_kind kind) {
+  if (kind == wanted_kind::any) return true;
+  entry_kind is = entry.kind;
+  if (is == entry_kind::symlink) {
+    const auto target = root.open_beneath(in.path_of(entry), access::inspect);
+    is = target ? target->status.kind : entry_kind::file;
+  }
+  return is == (kind == wanted_kind::file ? entry_kind::file : entry_kind::directory);
+}
+
+/// When entries were changed, directory by directory.
+class modification_times {
+public:
+  explicit modification_times(const root& root) : root_(root) {}
+
+  std::int64_t of(const walked_directory& in, const walked_entry& entry) {
+    if (opened_ != &in) {
+      auto found = root_.open_beneath(in.path.empty() ? "." : in.path, access::directory);
+      fd_ = found ? std::move(found->fd) : file_descriptor();
+      opened_ = &in;
+    }
+    const auto status = sys::entry_status_at(fd_.get(), in.name(entry).data());
+    return status ? status->modified_ns : 0;
+  }
+
+private:
+  const root& root_;
+  const walked_directory* opened_ = nullptr;
+  file_descriptor fd_;
+};
+
+} // namespace
+
+result<found_files> find_files(const root& root, std::string_view path, const glob& wanted,
+                               const find_options& options) {
+  PADDOCK_TRY(walked_tree tree,
+              walk(root, path,
+                   {.ignored = options.ignored == ignore_files::respect ? ignored_entries::leave_out
+                                                                        : ignored_entries::include,
+                    .threads_max = options.threads_max,
+                    .entries_max = options.entries_max,
+                    .bounds = options.bounds}));
+  std::vector<match> matches;
+  modification_times times(root);
+  std::string relative; // to the directory where it began
+  const std::size_t skipped = tree.top->path.empty() ? 0 : tree.top->path.size() + 1;
+  for_each_walked(*tree.top, [&](const walked_directory& in, const walked_entry& entry) {
+    relative.assign(in.path, std::min(skipped, in.path.size()));
+    if (!relative.empty()) relative += '/';
+    relative += in.name(entry);
+    if (!wanted.matches(relative) || !is_wanted(root, in, entry, options.kind)) return true;
+    const bool dated = options.order == found_order::modified;
+    matches.push_back({in.path_of(entry), dated ? times.of(in, entry) : 0});
+    return true;
+  });
+  // Files alone are in order; a directory stands where what is in it stands.
+  std::ranges::sort(matches, [](const match& a, const match& b) {
+    return a.modified_ns != b.modified_ns ? a.modified_ns > b.modified_ns : a.path < b.path;
+  });
+  found_files found{.paths = {}, .total = matches.size(), .coverage = std::move(tree.coverage)};
+  const std::uint64_t begin = std::min<std::uint64_t>(options.offset, matches.size());
+  const std::uint64_t count = std::min<std::uint64_t>(options.limit, matches.size() - begin);
+  for (std::uint64_t i = begin; i < begin + count; ++i)
+    found.paths.push_back(std::move(matches[i].path));
+  return found;
+}
+
+} // namespace paddock

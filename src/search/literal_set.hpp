@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Finds the next of several short texts in a large one.
+//
+// Of each text the three bytes together that are rarest in source code are looked for, 32 places at
+// a time (the idea is Hyperscan's Teddy: shuffles look up, for each byte's halves, which texts it
+// could belong to); what is found is then compared. Where a processor has no such instructions the
+// same tables are looked up byte by byte.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+/// Whether letters count as written. Folded: ASCII letters match both cases.
+enum class letters : std::uint8_t { exact, folded };
+
+/// Which instructions are used; tests try each.
+enum class search_instructions : std::uint8_t { automatic, portable };
+
+class literal_set {
+public:
+  static constexpr std::size_t literals_max = 64;
+
+  /// Precondition: 1 to literals_max texts, none of them empty.
+  literal_set(std::vector<std::string> literals, letters case_of_letters,
+              search_instructions use = search_instructions::automatic);
+
+  /// Where one of the texts begins, at `from` or behind; npos: nowhere. Of all such places it is
+  /// one in the first line that has any.
+  [[nodiscard]] std::size_t find(std::string_view text, std::size_t from) const noexcept;
+
+private:
+  static constexpr std::size_t window = 3; // bytes looked for
+  struct literal {
+    std::string text;       ///< in lower case when folded
+    std::size_t offset = 0; ///< of the window
+  };
+  struct half_tables {
+    alignas(16) std::array<std::uint8_t, 16> low{}, high{};
+  };
+
+  void add(std::size_t bucket, const literal& each);
+  [[nodiscard]] std::size_t verify(std::string_view text, std::size_t from, std::size_t at,
+                                   unsigned buckets) const noexcept;
+  [[nodiscard]] std::size_t find_portably(std::string_view text, std::size_t from,
+                                          std::size_t at) const noexcept;
+#ifdef __x86_64__
+  [[nodiscard]] std::size_t find_by_avx2(std::string_view text, std::size_t from) const noexcept;
+#endif
+
+  std::vector<literal> literals_;
+  letters letters_;
+  bool wide_ = false;                                              ///< AVX2 is there
+  std::array<std::array<std::uint8_t, 256>, window> buckets_of_{}; ///< by place and byte
+  std::array<half_tables, window> halves_{};
+};
+
+} // namespace paddock

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "search/read_names.hpp"
+
+#include "file/directory_stream.hpp"
+#include "file/leftover.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <span>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// Between two looks at the bounds.
+constexpr std::uint64_t look_entries = 1024;
+/// An ignore file that is larger is not read.
+constexpr std::size_t ignore_file_bytes_max = 1024 * 1024;
+
+entry_kind kind_of(int directory, std::string_view name, unsigned char type) {
+  switch (type) {
+  case DT_REG:
+    return entry_kind::file;
+  case DT_DIR:
+    return entry_kind::directory;
+  case DT_LNK:
+    return entry_kind::symlink;
+  case DT_UNKNOWN:
+    if (const auto status = sys::entry_status_at(directory, name.data())) return status->kind;
+    break;
+  default:
+    break;
+  }
+  return entry_kind::other;
+}
+
+/// The rules in an open file, if it is one; the descriptor may be empty.
+ignore_rules rules_in(result<file_descriptor> fd) {
+  if (!fd) return {};
+  const auto status = sys::fstat(fd->get());
+  if (!status || status->kind != entry_kind::file || status->size > ignore_file_bytes_max)
+    return {};
+  std::string text(status->size, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const auto n = sys::read(fd->get(), std::span(text).subspan(size));
+    if (!n) return {};
+    if (*n == 0) break;
+    size += *n;
+  }
+  return ignore_rules(std::string_view(text).substr(0, size));
+}
+
+ignore_rules rules_in(int directory, const char* name) {
+  return rules_in(sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+}
+
+} // namespace
+
+result<names_found> read_names(const root& root, int fd, walked_directory& into,
+                               const std::function<result<void>(std::uint64_t)>& count) {
+  const bool at_root = into.path.empty();
+  names_found found;
+  std::uint64_t fresh = 0;
+  result<void> within;
+  const auto add = [&](std::string_view name, unsigned char type) {
+    if (name.front() == '.') {
+      if (name == ".git" || name == ".gitignore" || name == ".ignore") found.has_rules = true;
+      if (name == ".git" || name == ".hg" || name == ".svn") return true;
+    }
+    if (at_root ? root.is_protected(name) : root.is_hidden_name(name)) return true;
+    if (is_passing(fd, name)) return true;
+    into.entries.push_back({.name_offset = static_cast<std::uint32_t>(into.names.size()),
+                            .name_size = static_cast<std::uint16_t>(name.size()),
+                            .kind = kind_of(fd, name, type)});
+    into.names.append(name) += '\0';
+    if (++fresh == look_entries) within = count(std::exchange(fresh, 0));
+    return within.has_value();
+  };
+  PADDOCK_CHECK(for_each_entry(fd, add));
+  if (within) within = count(fresh);
+  if (!within) return error{within.error().code, 0, within.error().operation};
+  return found;
+}
+
+void add_rules(const root& root, int fd, walked_directory& to) {
+  auto frame = std::make_unique<ignore_frame>();
+  frame->directory = to.path;
+  frame->dot_ignore = rules_in(fd, ".ignore");
+  frame->gitignore = rules_in(fd, ".gitignore");
+  frame->repository = sys::entry_status_at(fd, ".git").has_value();
+  if (frame->repository) {
+    auto exclude = root.open_beneath(join(to.path, ".git/info/exclude"), access::read);
+    if (exclude) frame->info_exclude = rules_in(std::move(exclude->fd));
+  }
+  frame->above = to.rules;
+  to.own_rules = std::move(frame);
+  to.rules = to.own_rules.get();
+}
+
+} // namespace paddock

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "base/start_thread.hpp"
+#include "search/file_search.hpp"
+#include "search/walk.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+#include <paddock/search/text_search.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// Files that a thread takes at once, and how many such blocks may be finished before an earlier
+/// one is: what they found is held until then.
+constexpr std::size_t block_files = 32, blocks_ahead = 64;
+
+/// A file that is to be searched.
+struct candidate {
+  const walked_directory* in = nullptr;
+  const walked_entry* entry = nullptr;
+};
+
+/// The files of a tree that are wanted, by path.
+std::vector<candidate> candidates_of(const walked_directory& top, const search_options& options) {
+  std::vector<candidate> files;
+  const std::size_t skipped = top.path.empty() ? 0 : top.path.size() + 1;
+  const auto matches = [](std::span<const glob> globs, std::string_view path) {
+    return std::ranges::any_of(globs, [path](const glob& each) { return each.matches(path); });
+  };
+  const bool all = options.include.empty() && options.exclude.empty();
+  for_each_walked(top, [&](const walked_directory& in, const walked_entry& entry) {
+    const bool file = entry.kind == entry_kind::file;
+    if (!all && (file || entry.kind == entry_kind::directory)) {
+      const std::string path = in.path_of(entry).substr(skipped);
+      if (matches(options.exclude, path)) return false;
+      if (file && !options.include.empty() && !matches(options.include, path)) return true;
+    }
+    if (file) files.push_back({&in, &entry});
+    return true;
+  });
+  return files;
+}
+
+/// What was found in one block of files.
+struct block_outcome {
+  std::vector<file_matches> files;
+  std::vector<unread_entry> unread;
+  std::uint64_t matches = 0, searched = 0, bytes = 0, binary = 0, too_large = 0;
+  bool done = false;
+};
+
+/// Searches many files with several threads and puts what they find in order.
+class ordered_search {
+public:
+  ordered_search(const root& root, const text_pattern& pattern, const search_options& options,
+                 std::vector<candidate> files)
+      : root_(root), pattern_(pattern), options_(options), files_(std::move(files)),
+        blocks_((files_.size() + block_files - 1) / block_files) {}
+
+  result<void> run(text_matches& into) {
+    std::vector<std::thread> others;
+    while (others.size() + 1 < std::min<std::size_t>(options_.threads_max, blocks_.size())) {
+      std::thread other;
+      if (!start_thread(other, [this] { work(); })) break;
+      others.push_back(std::move(other));
+    }
+    work();
+    for (std::thread& other : others)
+      other.join();
+    if (ended_ && *ended_ == error_code::cancelled) return error{*ended_, 0, "search"};
+    if (ended_) into.coverage.ended_early = ended_;
+    into.exact = into.exact && !ended_ && lines_left_out_ == 0;
+    gather(into);
+    return {};
+  }
+
+private:
+  void work() {
+    file_search search(root_, pattern_, options_);
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return next_ < first_open_ + blocks_ahead || ended_; });
+      if (ended_ || next_ == blocks_.size()) break;
+      const std::size_t block = next_++;
+      const std::uint64_t before = found_before_;
+      lock.unlock();
+      block_outcome outcome;
+      const auto searched = search_block(search, block, before, outcome);
+      lock.lock();
+      outcome.done = true;
+      blocks_[block] = std::move(outcome);
+      if (!searched && !ended_) ended_ = searched.error().code;
+      for (; first_open_ < blocks_.size() && blocks_[first_open_].done; ++first_open_)
+        found_before_ += blocks_[first_open_].matches;
+      if (found_before_ > options_.matches_max && !ended_) ended_ = error_code::too_many;
+      changed_.notify_all();
+    }
+    lines_left_out_ += search.lines_left_out();
+  }
+
+  /// Errors: those of the bounds.
+  result<void> search_block(file_search& search, std::size_t block, std::uint64_t before,
+                            block_outcome& into) {
+    const std::uint64_t wanted = options_.offset + options_.limit; // of all lines; see `gather`
+    const std::size_t end = std::min((block + 1) * block_files, files_.size());
+    const walked_directory* directory = nullptr;
+    result<opened> open = error{};
+    for (std::size_t i = block * block_files; i < end; ++i) {
+      const candidate& file = files_[i];
+      if (file.in != directory) {
+        directory = file.in;
+        open =
+            root_.open_beneath(directory->path.empty() ? "." : directory->path, access::directory);
+        // What a link that has taken its place leads to is met elsewhere.
+        if (open && open->path != directory->path) open = error{error_code::conflict, 0, "search"};
+      }
+      if (!open) {
+        into.unread.push_back({file.in->path_of(*file.entry), open.error().code});
+        continue;
+      }
+      const std::uint64_t sure = before + into.matches;
+      const bool keep = options_.output == search_output::lines && sure < wanted;
+      PADDOCK_TRY(file_outcome outcome,
+                  search.search(open->fd.get(), file.in->name(*file.entry).data(),
+                                keep ? wanted - sure : 0));
+      add(file, std::move(outcome), into);
+    }
+    return {};
+  }
+
+  static void add(const candidate& file, file_outcome outcome, block_outcome& into) {
+    switch (outcome.verdict) {
+    case file_verdict::binary:
+      ++into.binary;
+      return;
+    case file_verdict::too_large:
+      ++into.too_large;
+      return;
+    case file_verdict::unreadable:
+      // It went away, or became something else: as if it had never been met.
+      if (outcome.why != error_code::not_found && outcome.why != error_code::protected_entry)
+        into.unread.push_back({file.in->path_of(*file.entry), outcome.why});
+      return;
+    case file_verdict::searched:
+      break;
+    }
+    ++into.searched;
+    into.bytes += outcome.bytes;
+    into.matches += outcome.count;
+    if (outcome.count > 0)
+      into.files.push_back(
+          {file.in->path_of(*file.entry), outcome.count, std::move(outcome.lines)});
+  }
+
+  /// Puts the blocks together. Lines were kept generously, because nobody knew yet how many came
+  /// before them.
+  void gather(text_matches& into) {
+    const std::uint64_t end = options_.offset + options_.limit;
+    for (block_outcome& block : blocks_) {
+      into.searched += block.searched;
+      into.searched_bytes += block.bytes;
+      into.binary += block.binary;
+      into.too_large += block.too_large;
+      into.coverage.unreadable += block.unread.size();
+      std::ranges::move(block.unread, std::back_inserter(into.coverage.unread));
+      for (file_matches& file : block.files) {
+        const bool by_line = options_.output == search_output::lines;
+        const std::uint64_t first = by_line ? into.total_matches : into.total_files;
+        const std::uint64_t size = by_line ? file.count : 1;
+        ++into.total_files;
+        into.total_matches += file.count;
+        if (first + size <= options_.offset || first >= end) continue;
+        if (by_line)
+          keep_matches(file.lines, options_.offset > first ? options_.offset - first : 0,
+                       end - first, options_.context);
+        into.files.push_back(std::move(file));
+      }
+    }
+    std::ranges::sort(into.coverage.unread, {}, &unread_entry::path);
+    if (into.coverage.unread.size() > search_coverage::named_max)
+      into.coverage.unread.resize(search_coverage::named_max);
+  }
+
+  const root& root_;
+  const text_pattern& pattern_;
+  const search_options& options_;
+  const std::vector<candidate> files_;
+
+  std::mutex mutex_; // of all below
+  std::condition_variable changed_;
+  std::vector<block_outcome> blocks_;
+  std::size_t next_ = 0;           ///< not yet taken
+  std::size_t first_open_ = 0;     ///< all before it are done
+  std::uint64_t found_before_ = 0; ///< matches in those
+  std::uint64_t lines_left_out_ = 0;
+  std::optional<error_code> ended_;
+};
+
+/// A file that was named: it is searched whatever ignore files say.
+result<text_matches> search_one(const root& root, const std::string& path,
+                                const text_pattern& pattern, const search_options& options) {
+  walked_directory directory{.path = std::string(parent(path)),
+                             .names = std::string(file_name(path))};
+  directory.names += '\0';
+  const walked_entry entry{.name_size = static_cast<std::uint16_t>(directory.names.size() - 1),
+                           .kind = entry_kind::file};
+  text_matches found;
+  found.coverage.entries = 1;
+  PADDOCK_CHECK(ordered_search(root, pattern, options, {{&directory, &entry}}).run(found));
+  return found;
+}
+
+} // namespace
+
+result<text_matches> search_text(const root& root, std::string_view path,
+                                 const text_pattern& pattern, const search_options& options) {
+  PADDOCK_TRY(const opened start, root.open_beneath(path, access::inspect));
+  if (start.status.kind != entry_kind::directory) {
+    PADDOCK_TRY(const opened readable, root.open_beneath(path, access::read));
+    return search_one(root, readable.path, pattern, options);
+  }
+  PADDOCK_TRY(walked_tree tree,
+              walk(root, path,
+                   {.ignored = options.ignored == ignore_files::respect ? ignored_entries::leave_out
+                                                                        : ignored_entries::include,
+                    .threads_max = options.threads_max,
+                    .entries_max = options.entries_max,
+                    .bounds = options.bounds}));
+  text_matches found;
+  found.coverage = std::move(tree.coverage);
+  found.exact = !found.coverage.ended_early;
+  PADDOCK_CHECK(
+      ordered_search(root, pattern, options, candidates_of(*tree.top, options)).run(found));
+  return found;
+}
+
+} // namespace paddock

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+#include "search/walk.hpp"
+
+#include "base/start_thread.hpp"
+#include "search/read_names.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <iterator>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// What an entry takes with its name, about, and how many are counted at once.
+constexpr std::uint64_t entry_bytes = 64, entries_counted_at_once = 16 * 1024;
+/// Directories held open for those in them; what is in others is found by its path.
+constexpr int held_max = 128;
+/// So many directories must wait before another thread is worth its start.
+constexpr std::size_t waiting_worth_a_thread = 8;
+
+/// A directory held open as long as one in it waits.
+class held_directory {
+public:
+  held_directory(file_descriptor fd, std::atomic<int>& count) : fd_(std::move(fd)), count_(count) {
+    ++count_;
+  }
+  held_directory(const held_directory&) = delete;
+  held_directory& operator=(const held_directory&) = delete;
+  ~held_directory() { --count_; }
+  [[nodiscard]] int get() const noexcept { return fd_.get(); }
+
+private:
+  file_descriptor fd_;
+  std::atomic<int>& count_;
+};
+
+/// A directory that is to be read.
+struct task {
+  walked_directory* directory = nullptr;
+  bool ignored = false;                           ///< and all in it
+  file_descriptor opened{};                       ///< if it is open already
+  const char* name = nullptr;                     ///< in `parent`
+  std::shared_ptr<const held_directory> parent{}; ///< null: it is found by its path
+};
+
+/// What one thread has met; added up at the end.
+struct tally {
+  std::uint64_t entries = 0, directories = 0, ignored = 0;
+  std::unordered_map<const ignore_rule*, std::pair<ignore_decision, std::uint64_t>> rules{};
+  std::vector<unread_entry> unread{};
+};
+
+/// Whether the path of `a` comes before that of `b`. What is in a directory begins with its name
+/// and a slash.
+bool before(const walked_directory& in, const walked_entry& a, const walked_entry& b) {
+  const std::string_view x = in.name(a), y = in.name(b);
+  const std::size_t shared = std::min(x.size(), y.size());
+  if (const int order = x.substr(0, shared).compare(y.substr(0, shared)); order != 0)
+    return order < 0;
+  const auto next = [shared](std::string_view name, const walked_entry& entry) {
+    if (name.size() > shared) return static_cast<int>(static_cast<unsigned char>(name[shared]));
+    return entry.kind == entry_kind::directory ? int{'/'} : -1;
+  };
+  return next(x, a) < next(y, b);
+}
+
+class walker {
+public:
+  walker(const root& root, const walk_options& options, walked_tree& tree)
+      : root_(root), options_(options), tree_(tree) {}
+
+  /// Reads the directory `top`, which is open, and all in it.
+  result<void> run(file_descriptor fd, walked_directory& top) {
+    tasks_.push_back({.directory = &top, .opened = std::move(fd)});
+    work(role::caller);
+    for (std::thread& other : others_)
+      other.join();
+    if (ended_ && *ended_ != error_code::timed_out && *ended_ != error_code::too_many)
+      return error{*ended_, 0, "walk"};
+    report();
+    return {};
+  }
+
+private:
+  enum class role : std::uint8_t { caller, other };
+
+  void work(role by) {
+    tally met;
+    std::vector<task> more;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return !tasks_.empty() || busy_ == 0 || ended_; });
+      if (tasks_.empty() || ended_) break;
+      task next = std::move(tasks_.back());
+      tasks_.pop_back();
+      ++busy_;
+      lock.unlock();
+      const result<void> entered = enter(next, met, more);
+      next = {};
+      lock.lock();
+      --busy_;
+      if (!entered && !ended_) ended_ = entered.error().code;
+      std::ranges::move(more, std::back_inserter(tasks_));
+      more.clear();
+      if (by == role::caller && others_.empty()) start_others();
+      if (!others_.empty()) changed_.notify_all();
+    }
+    tallies_.push_back(std::move(met));
+    changed_.notify_all();
+  }
+
+  void start_others() {
+    if (tasks_.size() < waiting_worth_a_thread) return;
+    while (others_.size() + 1 < options_.threads_max) {
+      std::thread other;
+      if (!start_thread(other, [this] { work(role::other); })) return;
+      others_.push_back(std::move(other));
+    }
+  }
+
+  /// Reads one directory and lists those in it in `more`. Errors are those that end the walk.
+  result<void> enter(task& of, tally& met, std::vector<task>& more) {
+    PADDOCK_CHECK(options_.bounds.check());
+    auto fd = open(of);
+    if (!fd) {
+      if (fd.error().code != error_code::protected_entry)
+        met.unread.push_back({of.directory->path, fd.error().code});
+      return {};
+    }
+    ++met.directories;
+    walked_directory& here = *of.directory;
+    const auto found =
+        read_names(root_, fd->get(), here, [this](std::uint64_t fresh) { return count(fresh); });
+    if (!found && !found.error().os_errno) return found.error();
+    if (!found) met.unread.push_back({here.path, found.error().code});
+    if (found && found->has_rules && options_.ignored != ignored_entries::include)
+      add_rules(root_, fd->get(), here);
+    apply_rules(here, of.ignored, met);
+    std::sort(here.entries.begin(), here.entries.end(),
+              [&](const auto& a, const auto& b) { return before(here, a, b); });
+    met.entries += here.entries.size();
+    plan(*std::move(fd), here, met, more);
+    return {};
+  }
+
+  result<file_descriptor> open(task& of) {
+    file_descriptor fd = std::move(of.opened);
+    if (!fd && of.parent) {
+      PADDOCK_TRY(fd, sys::openat(of.parent->get(), of.name,
+                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK));
+    } else if (!fd) {
+      PADDOCK_TRY(opened found, root_.open_beneath(of.directory->path, access::directory));
+      // A link that has taken its place leads to what is met elsewhere, or is ignored.
+      if (found.path != of.directory->path) return error{error_code::conflict, 0, "walk"};
+      fd = std::move(found.fd);
+    }
+    PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
+    PADDOCK_CHECK(root_.check_entered(fd.get(), status));
+    return fd;
+  }
+
+  /// Counts entries against the bounds.
+  result<void> count(std::uint64_t fresh) {
+    PADDOCK_CHECK(options_.bounds.check());
+    const std::uint64_t all = entries_.fetch_add(fresh) + fresh;
+    if (all > options_.entries_max) return error{error_code::too_many, 0, "walk"};
+    if (all / entries_counted_at_once == (all - fresh) / entries_counted_at_once) return {};
+    const std::lock_guard lock(memory_mutex_);
+    return tree_.memory.grow(entries_counted_at_once * entry_bytes, options_.bounds);
+  }
+
+  /// Marks or removes what is ignored.
+  void apply_rules(walked_directory& here, bool all, tally& met) const {
+    if (options_.ignored == ignored_entries::include) return;
+    if (all)
+      for (walked_entry& entry : here.entries)
+        entry.ignored = true;
+    if (all || here.rules == nullptr) return;
+    std::string path = here.path.empty() ? "" : here.path + '/';
+    const std::size_t begin = path.size();
+    for (walked_entry& entry : here.entries) {
+      path.resize(begin);
+      path += here.name(entry);
+      const ignore_decision decided = match_frames(here.rules, path, entry.kind);
+      if (decided.verdict != ignore_verdict::ignored) continue;
+      entry.ignored = true;
+      ++met.ignored;
+      auto& counted = met.rules[decided.rule];
+      counted.first = decided;
+      ++counted.second;
+    }
+    if (options_.ignored == ignored_entries::leave_out)
+      std::erase_if(here.entries, [](const walked_entry& entry) { return entry.ignored; });
+  }
+
+  /// Makes tasks of the directories in `here`.
+  void plan(file_descriptor fd, walked_directory& here, tally& met, std::vector<task>& more) {
+    std::shared_ptr<const held_directory> parent;
+    for (walked_entry& entry : here.entries) {
+      if (entry.kind != entry_kind::directory) continue;
+      std::string path = here.path_of(entry);
+      if (path.size() > path_bytes_max) {
+        met.unread.push_back({std::move(path), error_code::path_too_long});
+        continue;
+      }
+      if (!parent && held_ < held_max)
+        parent = std::make_shared<const held_directory>(std::move(fd), held_);
+      entry.inside = std::make_unique<walked_directory>();
+      entry.inside->path = std::move(path);
+      entry.inside->rules = here.rules;
+      more.push_back({.directory = entry.inside.get(),
+                      .ignored = entry.ignored,
+                      .name = here.name(entry).data(),
+                      .parent = parent});
+    }
+  }
+
+  /// Adds up what the threads have met.
+  void report() {
+    search_coverage& coverage = tree_.coverage;
+    coverage.ended_early = ended_;
+    std::unordered_map<const ignore_rule*, std::pair<ignore_decision, std::uint64_t>> rules;
+    for (tally& each : tallies_) {
+      coverage.entries += each.entries;
+      coverage.directories += each.directories;
+      coverage.ignored += each.ignored;
+      for (const auto& [rule, counted] : each.rules) {
+        rules[rule].first = counted.first;
+        rules[rule].second += counted.second;
+      }
+      std::ranges::move(each.unread, std::back_inserter(coverage.unread));
+    }
+    for (const auto& [rule, counted] : rules)
+      coverage.ignored_by.push_back({.rule = rule->text,
+                                     .file = counted.first.file(),
+                                     .line = rule->line,
+                                     .entries = counted.second});
+    std::ranges::sort(coverage.ignored_by, [](const ignoring_rule& a, const ignoring_rule& b) {
+      return std::tie(b.entries, a.file, a.line) < std::tie(a.entries, b.file, b.line);
+    });
+    coverage.unreadable = coverage.unread.size();
+    std::ranges::sort(coverage.unread, {}, &unread_entry::path);
+    if (coverage.unread.size() > search_coverage::named_max)
+      coverage.unread.resize(search_coverage::named_max);
+    if (coverage.ignored_by.size() > search_coverage::named_max)
+      coverage.ignored_by.resize(search_coverage::named_max);
+  }
+
+  const root& root_;
+  const walk_options& options_;
+  walked_tree& tree_;
+  std::atomic<int> held_{0}; // outlives the tasks
+  std::atomic<std::uint64_t> entries_{0};
+  std::mutex memory_mutex_;
+
+  std::mutex mutex_; // of all below
+  std::condition_variable changed_;
+  std::vector<task> tasks_;
+  std::size_t busy_ = 0;
+  std::optional<error_code> ended_;
+  std::vector<tally> tallies_;
+  std::vector<std::thread> others_; // of the caller alone
+};
+
+/// The rules of the directories above `path`; whether they leave it out.
+bool rules_above(const root& root, std::string_view path, entry_kind kind, walked_tree& tree) {
+  const ignore_frame* innermost = nullptr;
+  std::size_t begin = 0;
+  while (begin != std::string_view::npos) {
+    auto directory = std::make_unique<walked_directory>();
+    directory->path = path.substr(0, begin == 0 ? 0 : begin - 1);
+    directory->rules = innermost;
+    if (const auto opened =
+            root.open_beneath(directory->path.empty() ? "." : directory->path, access::directory))
+      add_rules(root, opened->fd.get(), *directory);
+    innermost = directory->rules;
+    tree.above.push_back(std::move(directory));
+    const std::size_t slash = path.find('/', begin);
+    const bool last = slash == std::string_view::npos;
+    const auto decided =
+        match_frames(innermost, path.substr(0, slash), last ? kind : entry_kind::directory);
+    if (decided.verdict == ignore_verdict::ignored) return true;
+    begin = last ? slash : slash + 1;
+  }
+  return false;
+}
+
+} // namespace
+
+result<walked_tree> walk(const root& root, std::string_view path, const walk_options& options) {
+  PADDOCK_TRY(opened start, root.open_beneath(path, access::directory));
+  walked_tree tree;
+  tree.top = std::make_unique<walked_directory>();
+  tree.top->path = start.path;
+  if (!start.path.empty() && options.ignored != ignored_entries::include) {
+    if (rules_above(root, start.path, entry_kind::directory, tree))
+      tree.above.clear(); // it was asked for by its name
+    else
+      tree.top->rules = tree.above.back()->rules;
+  }
+  PADDOCK_CHECK(walker(root, options, tree).run(std::move(start.fd), *tree.top));
+  return tree;
+}
+
+} // namespace paddock

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The one walk beneath a root that searching, finding and mapping share: every entry of a directory
+// tree, in bytewise order of the paths, with what ignore files say of it.
+//
+// Each directory is opened by one name in its parent, which is held open, without following a link;
+// so whatever is exchanged meanwhile, the walk stays beneath the root. Directories are read by
+// several threads; the outcome does not depend on how many.
+
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/work_bounds.hpp>
+#include <paddock/path/root.hpp>
+#include <paddock/search/coverage.hpp>
+#include <paddock/search/ignore_tree.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+enum class ignored_entries : std::uint8_t {
+  leave_out, ///< and count
+  mark,      ///< walk through them all the same
+  include,   ///< as if there were no ignore files
+};
+
+struct walk_options {
+  ignored_entries ignored = ignored_entries::leave_out;
+  unsigned threads_max = 2;
+  std::uint64_t entries_max = 2'000'000; ///< then the walk ends early
+  work_bounds bounds{};
+};
+
+struct walked_directory;
+
+struct walked_entry {
+  std::uint32_t name_offset = 0; ///< into walked_directory::names
+  std::uint16_t name_size = 0;
+  entry_kind kind = entry_kind::other;        ///< links are not followed
+  bool ignored = false;                       ///< only where such entries are marked
+  std::unique_ptr<walked_directory> inside{}; ///< of a directory that was entered
+};
+
+struct walked_directory {
+  std::string path;                  ///< relative to the root; "" is the root
+  std::string names;                 ///< each followed by a NUL
+  std::vector<walked_entry> entries; ///< in the order of their paths, with those inside of them
+
+  std::unique_ptr<ignore_frame> own_rules; ///< if it has any
+  const ignore_frame* rules = nullptr;     ///< the innermost that count here
+
+  /// Followed by a NUL; valid as long as this object.
+  [[nodiscard]] std::string_view name(const walked_entry& entry) const noexcept {
+    return std::string_view(names).substr(entry.name_offset, entry.name_size);
+  }
+  /// Relative to the root.
+  [[nodiscard]] std::string path_of(const walked_entry& entry) const {
+    std::string whole;
+    whole.reserve(path.size() + 1 + entry.name_size);
+    if (!path.empty()) whole.append(path) += '/';
+    return whole.append(name(entry));
+  }
+};
+
+struct walked_tree {
+  std::unique_ptr<walked_directory> top;
+  std::vector<std::unique_ptr<walked_directory>> above; ///< whose rules count, from the root down
+  search_coverage coverage;
+  memory_share memory; ///< what all of it takes of the budget, if there is one
+};
+
+/// Walks through the directory at `path`. Its own rules and those of the directories above it
+/// count, but where `path` is itself ignored those above do not, because it was asked for.
+/// Directories that cannot be entered, and an end before the end, are told in `coverage`. Errors:
+/// those of root::open_beneath; cancelled.
+[[nodiscard]] result<walked_tree> walk(const root& root, std::string_view path,
+                                       const walk_options& options);
+
+/// Calls visit(directory, entry) for all that was met, in bytewise order of the paths of files: a
+/// directory comes directly before what is in it, which is passed over where `visit` says false.
+template <class Visit> void for_each_walked(const walked_directory& from, Visit&& visit) {
+  for (const walked_entry& entry : from.entries) // at most as deep as a path has components
+    if (visit(from, entry) && entry.inside) for_each_walked(*entry.inside, visit);
+}
+
+} // namespace paddock

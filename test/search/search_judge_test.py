@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ripgrep and git judge `paddock search` and `paddock find`: the same lines and files, on trees that people made and on generated ones.
+
+PADDOCK names the program. Where ripgrep is not installed its cases are skipped by name.
+"""
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PADDOCK = os.environ["PADDOCK"]
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+HEADERS = pathlib.Path("/usr/include")  # what others wrote, in their own ways
+RG = shutil.which("rg")
+# Nothing that the user has configured takes part; bytes are compared.
+ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+RG_FLAGS = ["--hidden", "--no-require-git", "--no-ignore-global", "--no-heading", "--no-messages", "--crlf", "-n"]
+
+# pattern and flags that both understand
+PATTERNS = [
+    ("return", []), ("include", ["-w"]), ("EINVAL", ["-F"]), ("a.b(c", ["-F"]), ("todo", ["-i"]), ("task", ["-i"]), ("[A-Z]+_MAX", []),
+    ("^#define [a-z]", []), (";$", []), ("^$", []), ("^\\s*$", []), ("foo|bar|mutex|struct stat", []), ("(un)?signed\\s+long", []),
+    ("(?i)error", []), ("\\p{Greek}|\\p{Han}", []), ("[^[:ascii:]]", []), ("x{3,}", []), ("0x[0-9a-f]+", ["-i"]), ("\\bint\\b.*\\(", []),
+    (".{200,}", []), ("nothing has this text, nowhere", []), ("k", ["-i", "-w"]), ("é", ["-i"]), ("//", ["-F"]),
+]
+
+
+def run(command, directory, codes=(0, 1)):
+    ran = subprocess.run(command, cwd=directory, capture_output=True, env=ENVIRONMENT)
+    if ran.returncode not in codes:
+        raise AssertionError(f"{command} ended with {ran.returncode}: {ran.stderr.decode()}")
+    return ran.stdout
+
+
+class Judged(unittest.TestCase):
+    def setUp(self):
+        self.top = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.top)
+
+    def lines(self, output):
+        return sorted(output.split(b"\n"))
+
+    def lines_of_ripgrep(self, output):
+        """It leaves a carriage return before the line's end."""
+        return sorted(line.removesuffix(b"\r") for line in output.split(b"\n"))
+
+    def assert_same_lines(self, directory, pattern, flags):
+        want = self.lines_of_ripgrep(run([RG, *RG_FLAGS, *flags, "--", pattern], directory))
+        have = run([PADDOCK, "search", *flags, "--", pattern], directory)
+        self.assertEqual(want, self.lines(have), (directory, pattern, flags))
+        paths = [line.split(b":")[0] for line in have.split(b"\n")[:-1]]
+        self.assertEqual(sorted(paths), paths, "not in the order of paths")
+        return len(paths)
+
+
+@unittest.skipUnless(RG, "ripgrep is not installed")
+class Ripgrep(Judged):
+    def test_trees_that_people_made(self):
+        found = 0
+        # What is copied has no ignore files above it.
+        for tree in [SOURCE / "src", SOURCE / "docs", HEADERS / "linux", HEADERS / "c++"]:
+            copy = self.top / tree.name
+            shutil.copytree(tree, copy, symlinks=True)
+            for pattern, flags in PATTERNS:
+                found += self.assert_same_lines(copy, pattern, flags)
+        self.assertGreater(found, 50_000)
+
+    def test_generated_trees(self):
+        chance = random.Random(7)
+        words = ["foo", "Foo", "bar", "k", "\u212a", "é", "É", " ", "\t", "int", "MAX_X", "0xFF", "//", "a.b(c", "ß", "中文", "\xad"]
+        for number in range(12):
+            tree = self.top / str(number)
+            for path in [f"{d}{n}" for d in ["", "a/", "a/b/", "a-b/", ".d/"] for n in ["x", "y.c", "z.h", ".dot", "w.log"]]:
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                text = "".join(chance.choice(words) if chance.random() < 0.8 else "\n" for _ in range(chance.randint(0, 400)))
+                data = text.encode()
+                kind = chance.random()
+                if kind < 0.1:
+                    data = data.replace(b"\n", b"\r\n")
+                elif kind < 0.2:
+                    data = b"\xef\xbb\xbf" + data
+                elif kind < 0.3:
+                    data += b"\xff\xc3 foo \x80\n"
+                (tree / path).write_bytes(data)
+            (tree / ".gitignore").write_text(chance.choice(["*.log\n", "a/\n!a/b\n", "/x\n.d/*\n", "**/b/*.c\n"]))
+            (tree / ".ignore").write_text(chance.choice(["", "!w.log\n", "z.*\n"]))
+            for pattern, flags in PATTERNS:
+                if "\\b" not in pattern:  # of ASCII for RE2
+                    self.assert_same_lines(tree, pattern, flags)
+
+    def test_files_and_globs(self):
+        tree = self.top / "c++"
+        shutil.copytree(HEADERS / "c++", tree, symlinks=True)
+        for glob in ["*.h", "*.{h,tcc}", "**/bits/*.h", "12/bits/**", "[a-c]*"]:
+            want = run([RG, *RG_FLAGS, "-g", glob, "--files"], tree).splitlines()
+            have = run([PADDOCK, "find", "-t", "file", "--", glob], tree).splitlines()
+            links = {path for path in have if os.path.islink(tree / os.fsdecode(path))}
+            self.assertEqual(sorted(want), [path for path in have if path not in links], glob)
+        for flags in [["-l"], ["-c"]]:
+            want = self.lines_of_ripgrep(run([RG, *RG_FLAGS[:-1], *flags, "-g", "*.h", "size_t"], tree))
+            have = self.lines(run([PADDOCK, "search", *flags, "-g", "*.h", "size_t"], tree))
+            self.assertEqual(want, have, flags)
+
+    def test_context(self):
+        tree = self.top / "linux"
+        shutil.copytree(HEADERS / "linux", tree, symlinks=True)
+        want = run([RG, *RG_FLAGS, "-C2", "--sort", "path", "EINVAL"], tree)
+        have = run([PADDOCK, "search", "-C2", "EINVAL"], tree)
+        self.assertEqual(self.lines_of_ripgrep(want), self.lines(have))
+
+    def test_a_difference_would_be_seen(self):
+        (self.top / "f").write_text("foo\nFoo\n")
+        self.assertNotEqual(run([RG, "-n", "foo"], self.top), run([PADDOCK, "search", "-i", "foo"], self.top))
+
+
+class Git(Judged):
+    def test_tracked_files_of_a_repository(self):
+        tree = self.top / "repository"
+        shutil.copytree(SOURCE / "src", tree / "src")
+        (tree / ".gitignore").write_text("*.hpp\n!name_rules.hpp\n")
+        run(["git", "init", "-q"], tree, [0])
+        run(["git", "add", "."], tree, [0])
+        for pattern, flags in [("return", []), ("size_t", ["-w"]), ("error", ["-i"]), ("f(", ["-F"])]:
+            want = run(["git", "grep", "-I", "-n", *flags, *([] if "-F" in flags else ["-E"]), "-e", pattern], tree)
+            have = run([PADDOCK, "search", *flags, "--", pattern], tree)
+            self.assertEqual(want.replace(b"\r", b""), have, (pattern, flags))
+            self.assertTrue(want)
+
+    def test_find_names_what_git_would_add(self):
+        tree = self.top / "repository"
+        shutil.copytree(SOURCE / "test", tree, symlinks=True, ignore=shutil.ignore_patterns("node_modules"))
+        (tree / ".gitignore").write_text("*.py\nfuzz/corpus/\n!lint.py\n/cli\n")
+        run(["git", "init", "-q"], tree, [0])
+        want = run(["git", "ls-files", "-o", "--exclude-standard"], tree).splitlines()
+        have = run([PADDOCK, "find", "-t", "file", "*"], tree).splitlines()
+        self.assertEqual(sorted(want), have)
+        self.assertGreater(len(want), 100)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "support/files/temp_tree.hpp"
+
+#include <paddock/search/text_search.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace paddock;
+
+namespace {
+
+/// The matches as a person would see them: path, line, text; `-` instead of `:` beside a match.
+std::string told(const text_matches& found) {
+  std::string out;
+  for (const file_matches& file : found.files) {
+    if (file.lines.empty()) out += file.path + ' ' + std::to_string(file.count) + '\n';
+    for (const found_line& line : file.lines) {
+      const char mark = line.context ? '-' : ':';
+      out += file.path + mark + std::to_string(line.line) + mark + line.text + '\n';
+    }
+  }
+  return out;
+}
+
+/// Every back end: openat2 and the walker, one thread and many.
+struct back_end {
+  const char* name;
+  resolver with;
+  unsigned threads;
+};
+
+class Search : public testing::TestWithParam<back_end> {
+protected:
+  void SetUp() override {
+    if (GetParam().with == resolver::openat2 &&
+        !root::open(tree.path(), {.resolver = GetParam().with}))
+      GTEST_SKIP() << "no openat2";
+  }
+  result<text_matches> search(std::string_view pattern, search_options options = {},
+                              const pattern_options& how = {}, std::string_view path = ".") {
+    const auto where = root::open(tree.path(), {.resolver = GetParam().with});
+    const auto compiled = text_pattern::compile(pattern, how);
+    EXPECT_TRUE(compiled) << pattern;
+    if (!where || !compiled) return error{};
+    options.threads_max = GetParam().threads;
+    return search_text(*where, path, *compiled, options);
+  }
+  std::string found(std::string_view pattern, const search_options& options = {},
+                    const pattern_options& how = {}, std::string_view path = ".") {
+    const auto matches = search(pattern, options, how, path);
+    return matches ? told(*matches) : "error " + std::string(wire_name(matches.error().code));
+  }
+
+  test::temp_tree tree;
+};
+
+INSTANTIATE_TEST_SUITE_P(, Search,
+                         testing::Values(back_end{"openat2", resolver::openat2, 1},
+                                         back_end{"openat2_2", resolver::openat2, 2},
+                                         back_end{"openat2_8", resolver::openat2, 8},
+                                         back_end{"walker_2", resolver::walker, 2}),
+                         [](const auto& with) { return std::string(with.param.name); });
+
+TEST_P(Search, FindsLinesInOrderOfPaths) {
+  tree.directory("a/b");
+  tree.directory("a-b");
+  tree.file("a/b/x", "one\nneedle\n");
+  tree.file("a/y", "needle");
+  tree.file("a-b/z", "\r\nthe needle \r\nno\n");
+  tree.file("b", "nothing\n");
+  EXPECT_EQ("a-b/z:2:the needle \na/b/x:2:needle\na/y:1:needle\n", found("needle"));
+  EXPECT_EQ("a/b/x:2:needle\na/y:1:needle\n", found("needle", {}, {}, "a"));
+  EXPECT_EQ("a/y:1:needle\n", found("needle", {}, {}, "a/y"));
+  EXPECT_EQ("", found("needles"));
+  EXPECT_EQ("error not_found", found("needle", {}, {}, "c"));
+  EXPECT_EQ("error escapes_root", found("needle", {}, {}, ".."));
+}
+
+TEST_P(Search, CountsWhatItDoesNotReturn) {
+  for (const char* name : {"a", "b", "c", "d"})
+    tree.file(name, "x\nx\nno\nx\n");
+  const auto page = search("x", {.offset = 4, .limit = 3});
+  ASSERT_TRUE(page);
+  EXPECT_EQ("b:2:x\nb:4:x\nc:1:x\n", told(*page));
+  EXPECT_EQ(12u, page->total_matches);
+  EXPECT_EQ(4u, page->total_files);
+  EXPECT_EQ(4u, page->searched);
+  EXPECT_TRUE(page->exact);
+  const auto files = search("x", {.output = search_output::files, .offset = 1, .limit = 2});
+  ASSERT_TRUE(files);
+  EXPECT_EQ("b 3\nc 3\n", told(*files));
+}
+
+TEST_P(Search, ShowsContextOnce) {
+  tree.file("f", "1\n2\nx3\n4\nx5\n6\n7\n8\nx9\n");
+  EXPECT_EQ("f-2-2\nf:3:x3\nf-4-4\nf:5:x5\nf-6-6\nf-8-8\nf:9:x9\n", found("x", {.context = 1}));
+  EXPECT_EQ("f-4-4\nf:5:x5\nf-6-6\n", found("x", {.context = 1, .offset = 1, .limit = 1}));
+}
+
+TEST_P(Search, RespectsIgnoreFilesAndSaysSo) {
+  tree.directory(".git/info");
+  tree.directory("build/deep");
+  tree.directory(".github");
+  tree.file(".git/config", "needle");
+  tree.file(".git/info/exclude", "local\n");
+  tree.file(".gitignore", "build/\n*.log\n");
+  tree.file("local", "needle");
+  tree.file("build/deep/x", "needle");
+  tree.file("build/y", "needle");
+  tree.file("a.log", "needle");
+  tree.file(".github/ci", "needle");
+  const auto matches = search("needle");
+  ASSERT_TRUE(matches);
+  EXPECT_EQ(".github/ci:1:needle\n", told(*matches));
+  EXPECT_EQ(3u, matches->coverage.ignored);
+  const std::vector<ignoring_rule> rules = {{"local", ".git/info/exclude", 1, 1},
+                                            {"build/", ".gitignore", 1, 1},
+                                            {"*.log", ".gitignore", 2, 1}};
+  EXPECT_EQ(rules, matches->coverage.ignored_by);
+  EXPECT_EQ(".github/ci:1:needle\na.log:1:needle\nbuild/deep/x:1:needle\nbuild/"
+            "y:1:needle\nlocal:1:needle\n",
+            found("needle", {.ignored = ignore_files::disregard}));
+  // What is named is searched though it is ignored, as are those in it.
+  EXPECT_EQ("build/deep/x:1:needle\nbuild/y:1:needle\n", found("needle", {}, {}, "build"));
+  EXPECT_EQ("a.log:1:needle\n", found("needle", {}, {}, "a.log"));
+}
+
+TEST_P(Search, TakesGlobs) {
+  tree.directory("src/sub");
+  tree.file("src/a.c", "x");
+  tree.file("src/sub/b.c", "x");
+  tree.file("src/b.h", "x");
+  tree.file("c.c", "x");
+  const std::vector<glob> include = {*glob::compile("*.c")}, exclude = {*glob::compile("sub")};
+  EXPECT_EQ("c.c:1:x\nsrc/a.c:1:x\nsrc/sub/b.c:1:x\n", found("x", {.include = include}));
+  EXPECT_EQ("c.c:1:x\nsrc/a.c:1:x\nsrc/b.h:1:x\n", found("x", {.exclude = exclude}));
+}
+
+TEST_P(Search, TellsWhatIsNoText) {
+  using namespace std::string_view_literals;
+  tree.file("binary", "needle\0"sv);
+  tree.file("later", std::string(100'000, 'a') + "\nneedle\n" + '\0');
+  tree.file("utf16le", "\xFF\xFEn\0\xE9\0\x3D\xD8\x00\xDE\n\0x\0"sv); // né😀, x
+  tree.file("utf16be", "\xFE\xFF\0n\0\xE9\xD8\x3D\n\0"sv.substr(0, 8));
+  tree.file("large", std::string(2'000, 'n'));
+  tree.file("latin", "n\xE9\n");
+  tree.file("bom", "\xEF\xBB\xBFn\n");
+  const auto matches = search("^n", {.file_bytes_max = 1'000});
+  ASSERT_TRUE(matches);
+  EXPECT_EQ("bom:1:n\nlatin:1:n\xE9\nutf16be:1:n\xC3\xA9\xEF\xBF\xBD\nutf16le:1:"
+            "n\xC3\xA9\xF0\x9F\x98\x80\n",
+            told(*matches));
+  EXPECT_EQ(1u, matches->binary);
+  EXPECT_EQ(2u, matches->too_large);
+  const auto all = search("needle");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(2u, all->binary);
+}
+
+TEST_P(Search, FollowsNoLinkAndWaitsForNothing) {
+  tree.directory("real");
+  tree.file("real/f", "needle");
+  tree.link("link", "real/f");
+  tree.link("directory", "real");
+  tree.link("out", "/etc");
+  ASSERT_EQ(0, ::mkfifo((tree / "fifo").c_str(), 0600));
+  EXPECT_EQ("real/f:1:needle\n", found("needle"));
+  EXPECT_EQ("real/f:1:needle\n", found("needle", {}, {}, "link")); // named: as reading would
+  EXPECT_EQ("error absolute_symlink", found("root", {}, {}, "out"));
+}
+
+TEST_P(Search, NeverShowsHiddenEntries) {
+  tree.directory(".perstack");
+  tree.directory("deep/.perstack");
+  tree.file(".perstack/f", "needle");
+  tree.file("deep/.perstack/f", "needle");
+  tree.file("deep/g", "needle");
+  EXPECT_EQ("deep/g:1:needle\n", found("needle", {.ignored = ignore_files::disregard}));
+  EXPECT_EQ("error protected", found("needle", {}, {}, ".perstack"));
+  // Also not under another name.
+  const auto where = root::open(tree.path(), {.resolver = GetParam().with});
+  ASSERT_EQ(0, ::rename((tree / ".perstack").c_str(), (tree / "deep/other").c_str()));
+  const auto matches = search_text(*where, ".", *text_pattern::compile("needle"));
+  ASSERT_TRUE(matches);
+  EXPECT_EQ("deep/g:1:needle\n", told(*matches));
+}
+
+TEST_P(Search, CutsLongLinesAroundTheMatch) {
+  tree.file("f", std::string(1'000, 'a') + "\xC3\xA4needle" + std::string(1'000, 'b'));
+  const auto matches = search("needle", {.line_characters_max = 120});
+  ASSERT_TRUE(matches);
+  const found_line& line = matches->files.at(0).lines.at(0);
+  EXPECT_TRUE(line.cut);
+  EXPECT_EQ(std::string(99, 'a') + "\xC3\xA4needle" + std::string(14, 'b'), line.text);
+}
+
+TEST_P(Search, EndsWhenItIsNotWanted) {
+  for (int i = 0; i < 50; ++i)
+    tree.file("f" + std::to_string(i), "needle\n");
+  std::atomic<bool> cancelled = true;
+  EXPECT_EQ("error cancelled", found("needle", {.bounds = {.cancelled = &cancelled}}));
+  const auto late = search("needle", {.bounds = {.deadline_ms = 0}});
+  ASSERT_TRUE(late);
+  EXPECT_FALSE(late->exact);
+  EXPECT_EQ(error_code::timed_out, late->coverage.ended_early);
+  const auto counted = search("needle", {.matches_max = 10});
+  ASSERT_TRUE(counted);
+  EXPECT_FALSE(counted->exact);
+}
+
+struct pattern_case {
+  const char* pattern;
+  pattern_options how;
+  std::string_view text;
+  const char* lines; ///< numbers of those that match
+};
+
+constexpr pattern_options folded{.letters = letter_case::folded};
+constexpr pattern_options literal{.syntax = pattern_syntax::literal};
+constexpr pattern_options words{.bounds = match_bounds::whole_words};
+
+const pattern_case pattern_cases[] = {
+    {"a.c", {}, "abc\na.c\nac", "1 2 "},
+    {"a.c", literal, "abc\na.c\nac", "2 "},
+    {"ABC", {.syntax = pattern_syntax::literal, .letters = letter_case::folded}, "xabCx\nab", "1 "},
+    {"kelvin", folded,
+     "\xE2\x84\xAA"
+     "elvin\nKELVIN\nelvin",
+     "1 2 "},
+    {"task", folded, "ta\xC5\xBFk\nTASK", "1 2 "},
+    {"\xC3\x89t\xC3\xA9", folded, "\xC3\xA9t\xC3\x89\nete", "1 "},
+    {"\xC3\x89t\xC3\xA9.", {}, "\xC3\x89t\xC3\xA9s\n\xC3\xA9t\xC3\xA9s", "1 "},
+    {"foo", words,
+     "foo\nfood\n-foo-\n_foo\n\xC3\xA9"
+     "foo\nfoo\xE2\x82\xAC\nfoofoo foo",
+     "1 3 6 7 "},
+    {"foo$", {}, "foo\r\nfoo\nfoo \n", "1 2 "},
+    {"[$]x|\\$y|\\Q$\\Ez", {}, "$x\n$y\n$z\nx", "1 2 3 "},
+    {"^$", {}, "a\n\nb\n", "2 "},
+    {"^\\s*$", {}, "\n \n\t\r\nx\n", "1 2 3 "},
+    {"a|b", {}, "c\nb\na", "2 3 "},
+    {"(foo|bar)baz", {}, "foobaz\nfobaz\nbarbaz", "1 3 "},
+    {"x*", {}, "a\n\nb", "1 2 3 "},
+    {"[^a]b", {}, "a\nb\nab\ncb", "4 "}, // a class never takes the break
+    {"\\p{Han}", {}, "abc\n\xE6\xBC\xA2", "2 "},
+    {"(?i)abc", {}, "ABC", "1 "},
+};
+
+TEST(TextPattern, MatchesLines) {
+  test::temp_tree tree;
+  const auto where = root::open(tree.path());
+  ASSERT_TRUE(where);
+  for (const pattern_case& each : pattern_cases) {
+    const auto compiled = text_pattern::compile(each.pattern, each.how);
+    if (!compiled && compiled.error().code == error_code::unsupported &&
+        !have_regular_expressions())
+      continue;
+    ASSERT_TRUE(compiled) << each.pattern << ": " << compiled.error().operation;
+    tree.file("f", each.text);
+    const auto matches = search_text(*where, ".", *compiled);
+    ASSERT_TRUE(matches);
+    std::string lines;
+    for (const file_matches& file : matches->files)
+      for (const found_line& line : file.lines)
+        lines += std::to_string(line.line) + ' ';
+    EXPECT_EQ(each.lines, lines) << each.pattern;
+  }
+}
+
+TEST(TextPattern, IsRefusedWithAReason) {
+  struct refused {
+    std::string pattern;
+    error_code code;
+  };
+  const refused cases[] = {
+      {"", error_code::invalid_argument},
+      {"a\nb", error_code::invalid_argument},
+      {"a\\nb", error_code::invalid_argument},
+      {"(a", error_code::invalid_argument},
+      {"a)", error_code::invalid_argument},
+      {"[a", error_code::invalid_argument},
+      {"*a", error_code::invalid_argument},
+      {"(?=a)", error_code::invalid_argument},
+      {"(a)\\1", error_code::invalid_argument},
+      {"\xFF", error_code::invalid_argument},
+      {"((a|b|ab|ba|aab){1,30}){1,30}cc", error_code::too_large},
+      {std::string(5'000, 'a'), error_code::too_large},
+  };
+  for (const refused& each : cases) {
+    const auto compiled = text_pattern::compile(each.pattern);
+    ASSERT_FALSE(compiled) << each.pattern;
+    if (compiled.error().code == error_code::unsupported && !have_regular_expressions()) continue;
+    EXPECT_EQ(each.code, compiled.error().code) << each.pattern;
+  }
+}
+
+} // namespace

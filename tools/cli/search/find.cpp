@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+// paddock find: files and directories of a workspace by their names.
+
+#include "search_cli.hpp"
+
+#include <paddock/mcp/search_results.hpp>
+#include <paddock/search/find_files.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <memory>
+#include <thread>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock find";
+constexpr int exit_no_match = 1;
+
+struct command_options {
+  std::string workspace = ".";
+  std::string pattern;
+  std::string path = ".";
+  wanted_kind kind = wanted_kind::any;
+  std::uint64_t limit = std::numeric_limits<std::uint32_t>::max();
+  bool newest_first = false, no_ignore = false, json = false, separated_by_nul = false;
+};
+
+int run_find(const command_options& options) {
+  const auto workspace = root::open(options.workspace);
+  if (!workspace) {
+    complain(program, unusable_workspace(options.workspace, workspace.error().code));
+    return usage;
+  }
+  const auto wanted = glob::compile(options.pattern);
+  if (!wanted) {
+    complain(program, "'" + options.pattern + "': " + wanted.error().operation);
+    return usage;
+  }
+  const find_options how{.kind = options.kind,
+                         .order = options.newest_first ? found_order::modified : found_order::path,
+                         .ignored =
+                             options.no_ignore ? ignore_files::disregard : ignore_files::respect,
+                         .limit = options.limit,
+                         .threads_max = std::clamp(std::thread::hardware_concurrency(), 1u, 8u)};
+  const auto found = find_files(*workspace, options.path, *wanted, how);
+  if (!found) {
+    complain(program, options.path + ": " + std::string(text(found.error().code)) + "; " +
+                          std::string(advice(found.error().code)));
+    return usage;
+  }
+  if (options.json) {
+    mcp::json_writer out;
+    mcp::write_found(out, *found, how, std::numeric_limits<std::size_t>::max());
+    std::printf("%s\n", out.str().c_str());
+  } else {
+    for (const std::string& path : found->paths) {
+      std::fwrite(path.data(), 1, path.size(), stdout);
+      std::fputc(options.separated_by_nul ? '\0' : '\n', stdout);
+    }
+    if (found->total == 0)
+      complain(program, "nothing found: " + std::to_string(found->coverage.entries) +
+                            " entries met" + left_out(found->coverage));
+  }
+  return found->total > 0 ? success : exit_no_match;
+}
+
+} // namespace
+
+subcommand add_find(CLI::App& app) {
+  const auto options = std::make_shared<command_options>();
+  CLI::App* parser =
+      app.add_subcommand("find", "Files and directories of a workspace, by their names");
+  parser->footer("A glob without a slash is about names at any depth; ** crosses directories; "
+                 "{a,b} is either.\n"
+                 "What .gitignore and .ignore leave out is not found. Exit codes: 0 found, 1 "
+                 "nothing, 2 unusable "
+                 "options or paths.");
+  parser->add_option("glob", options->pattern, "What to look for")->required()->type_name("GLOB");
+  parser
+      ->add_option("path", options->path,
+                   "The directory to look in (default: all of the workspace)")
+      ->type_name("PATH");
+  parser
+      ->add_option("-w,--workspace", options->workspace, "The workspace (default: this directory)")
+      ->type_name("DIRECTORY");
+  const std::map<std::string, wanted_kind> kinds{{"any", wanted_kind::any},
+                                                 {"file", wanted_kind::file},
+                                                 {"directory", wanted_kind::directory}};
+  parser->add_option("-t,--type", options->kind, "any, file or directory (default: any)")
+      ->transform(CLI::CheckedTransformer(kinds, CLI::ignore_case))
+      ->type_name("TYPE");
+  parser->add_flag("--newest-first", options->newest_first, "In the order of their last change");
+  parser->add_option("-m,--limit", options->limit, "Paths printed at most")->type_name("N");
+  parser->add_flag("--no-ignore", options->no_ignore, "Find what ignore files leave out, too");
+  parser->add_flag("-0,--null", options->separated_by_nul, "A NUL behind each path, for xargs -0");
+  parser->add_flag("--json", options->json, "One JSON object");
+  return {parser, [options] { return run_find(*options); }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+
+// paddock search: lines of text that match a pattern, with the options that ripgrep has.
+
+#include "common/terminal.hpp"
+#include "search_cli.hpp"
+
+#include <paddock/mcp/search_results.hpp>
+#include <paddock/search/text_search.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock search";
+constexpr int exit_no_match = 1;
+
+struct command_options {
+  std::string workspace = ".";
+  std::string pattern;
+  std::vector<std::string> paths{"."};
+  std::vector<std::string> globs;
+  bool ignore_case = false, word = false, fixed = false;
+  bool list_files = false, count = false, no_ignore = false, json = false;
+  bool accepted = false; ///< --hidden and -n, which are always so
+  std::uint64_t context = 0;
+  std::uint64_t limit = std::numeric_limits<std::uint32_t>::max();
+  unsigned threads = 0;
+};
+
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+/// Globs of -g: one that begins with ! leaves out.
+bool read_globs(const std::vector<std::string>& given, std::vector<glob>& include,
+                std::vector<glob>& exclude) {
+  for (std::string_view text : given) {
+    const bool leaves_out = text.starts_with('!');
+    if (leaves_out) text.remove_prefix(1);
+    const auto compiled = glob::compile(text);
+    if (!compiled) {
+      complain(program, "-g '" + std::string(text) + "': " + compiled.error().operation);
+      return false;
+    }
+    (leaves_out ? exclude : include).push_back(*compiled);
+  }
+  return true;
+}
+
+void print_lines(const file_matches& file, bool heading, bool context) {
+  if (heading) print(styled(file.path, style::bold) + "\n");
+  std::uint64_t before = 0;
+  for (const found_line& line : file.lines) {
+    if (context && before != 0 && line.line != before + 1) print("--\n");
+    before = line.line;
+    const char mark = line.context ? '-' : ':';
+    std::string text = heading ? "" : file.path + mark;
+    text += styled(std::to_string(line.line), style::good) + mark + line.text + '\n';
+    print(text);
+  }
+  if (heading) print("\n");
+}
+
+void print_text(const text_matches& found, const command_options& options) {
+  const bool heading = ::isatty(STDOUT_FILENO) == 1;
+  bool first = true;
+  for (const file_matches& file : found.files) {
+    if (options.list_files) {
+      print(file.path + '\n');
+    } else if (options.count) {
+      print(file.path + ':' + std::to_string(file.count) + '\n');
+    } else {
+      if (options.context > 0 && !heading && !std::exchange(first, false)) print("--\n");
+      print_lines(file, heading, options.context > 0);
+    }
+  }
+}
+
+std::string count_of(std::uint64_t number, const char* one, const char* many) {
+  return std::to_string(number) + ' ' + (number == 1 ? one : many);
+}
+
+/// What an answer without a match is worth.
+std::string searched(const text_matches& found) {
+  std::string told = count_of(found.searched, "file", "files") + " searched";
+  if (found.binary > 0) told += "; " + count_of(found.binary, "file is", "files are") + " binary";
+  if (found.too_large > 0)
+    told += "; " + count_of(found.too_large, "file is", "files are") + " too large";
+  return told + left_out(found.coverage);
+}
+
+/// Searches one path; whether something matched, or nothing after an error.
+std::optional<bool> search_path(const root& workspace, const std::string& path,
+                                const text_pattern& pattern, const search_options& how,
+                                const command_options& options) {
+  const auto found = search_text(workspace, path, pattern, how);
+  if (!found) {
+    complain(program, path + ": " + std::string(text(found.error().code)) + "; " +
+                          std::string(advice(found.error().code)));
+    return std::nullopt;
+  }
+  if (options.json) {
+    mcp::json_writer out;
+    mcp::write_matches(out, *found, how, std::numeric_limits<std::size_t>::max());
+    print(out.str() + '\n');
+  } else {
+    print_text(*found, options);
+    if (found->total_matches == 0) complain(program, "no match: " + searched(*found));
+    if (!found->exact) complain(program, "not everything was searched, because a bound was met");
+  }
+  return found->total_matches > 0;
+}
+
+int run_search(const command_options& options) {
+  const auto workspace = root::open(options.workspace);
+  if (!workspace) {
+    complain(program, unusable_workspace(options.workspace, workspace.error().code));
+    return usage;
+  }
+  const auto pattern = text_pattern::compile(
+      options.pattern,
+      {.syntax = options.fixed ? pattern_syntax::literal : pattern_syntax::regular_expression,
+       .letters = options.ignore_case ? letter_case::folded : letter_case::exact,
+       .bounds = options.word ? match_bounds::whole_words : match_bounds::anywhere});
+  if (!pattern) {
+    complain(program, "'" + options.pattern + "': " + pattern.error().operation +
+                          (options.fixed ? "" : " (-F takes the pattern as it is)"));
+    return usage;
+  }
+  std::vector<glob> include, exclude;
+  if (!read_globs(options.globs, include, exclude)) return usage;
+  const unsigned processors = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  search_options how{.output = options.list_files ? search_output::files
+                               : options.count    ? search_output::counts
+                                                  : search_output::lines,
+                     .include = include,
+                     .exclude = exclude,
+                     .context = options.context,
+                     .limit = options.limit,
+                     .ignored = options.no_ignore ? ignore_files::disregard : ignore_files::respect,
+                     .line_characters_max =
+                         options.json ? 500 : std::numeric_limits<std::uint32_t>::max(),
+                     .matches_max = std::numeric_limits<std::uint32_t>::max(),
+                     .threads_max = options.threads == 0 ? processors : options.threads};
+  bool matched = false, troubled = false;
+  for (const std::string& path : options.paths) {
+    const auto found = search_path(*workspace, path, *pattern, how, options);
+    matched = matched || found.value_or(false);
+    troubled = troubled || !found;
+  }
+  if (troubled) return usage;
+  return matched ? success : exit_no_match;
+}
+
+} // namespace
+
+std::string left_out(const search_coverage& coverage) {
+  std::string told;
+  if (coverage.ignored > 0) {
+    told = "; " + count_of(coverage.ignored, "entry is", "entries are") + " ignored";
+    const ignoring_rule& most = coverage.ignored_by.front();
+    told += ", most by " + most.rule + " in " + most.file + ':' + std::to_string(most.line) +
+            " (--no-ignore looks there too)";
+  }
+  if (coverage.unreadable > 0)
+    told += "; " + count_of(coverage.unreadable, "entry", "entries") +
+            " could not be read: " + coverage.unread.front().path;
+  return told;
+}
+
+subcommand add_search(CLI::App& app) {
+  const auto options = std::make_shared<command_options>();
+  CLI::App* parser =
+      app.add_subcommand("search", "Lines of a workspace's files that match a pattern");
+  parser->footer("The pattern is a regular expression of RE2. Files that .gitignore and .ignore "
+                 "leave out are not searched;\n"
+                 "names that begin with a dot are. Exit codes: 0 a match, 1 none, 2 unusable "
+                 "options or paths.");
+  parser->add_option("pattern", options->pattern, "What to look for")
+      ->required()
+      ->type_name("PATTERN");
+  parser
+      ->add_option("path", options->paths,
+                   "Files or directories of the workspace (default: all of it)")
+      ->type_name("PATH");
+  parser->add_option("--workspace", options->workspace, "The workspace (default: this directory)")
+      ->type_name("DIRECTORY");
+  parser->add_flag("-i,--ignore-case", options->ignore_case, "Letters match in either case");
+  parser->add_flag("-w,--word-regexp", options->word, "Only whole words");
+  parser->add_flag("-F,--fixed-strings", options->fixed, "The pattern is text, not an expression");
+  parser
+      ->add_option("-g,--glob", options->globs,
+                   "Only files that fit; with ! before it: all but those")
+      ->type_name("GLOB")
+      ->expected(1)
+      ->take_all();
+  parser->add_flag("-l,--files-with-matches", options->list_files, "Print only paths");
+  parser->add_flag("-c,--count", options->count, "Print how many lines match in each file");
+  parser->add_option("-C,--context", options->context, "Lines shown before and after each match")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000));
+  parser->add_option("-m,--limit", options->limit, "Matching lines (or files) printed at most")
+      ->type_name("N");
+  parser->add_flag("--no-ignore", options->no_ignore, "Search what ignore files leave out, too");
+  parser->add_flag("-n,--line-number,--hidden", options->accepted,
+                   "Always so; accepted for who is used to it");
+  parser
+      ->add_option("-j,--threads", options->threads,
+                   "How many threads search (default: one for each processor, at most 8)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64));
+  parser->add_flag("--json", options->json, "One JSON object for each path");
+  return {parser, [options] { return run_search(*options); }};
+}
+
+} // namespace paddock::cli
