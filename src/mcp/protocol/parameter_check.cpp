@@ -138,20 +138,36 @@ std::string problem_of_number(const parameter& p, json_view value) {
   return {};
 }
 
+/// Where a value is. Written out only where something is wrong with it.
+struct place {
+  const place* outer = nullptr; ///< nullptr: the arguments themselves
+  std::string_view member{};    ///< of an object or map; or
+  std::size_t index = 0;        ///< of an array
+  enum class of : std::uint8_t { object, map, array } within = of::object;
+
+  [[nodiscard]] std::string text() const {
+    if (outer == nullptr) return {};
+    std::string at = outer->text(); // as deep as the table is nested
+    if (within == of::array) return at + "[" + std::to_string(index) + "]";
+    if (within == of::map) return at + "[\"" + detail::excerpt(member) + "\"]";
+    return outer->outer == nullptr ? '"' + std::string(member) + '"'
+                                   : at + "." + std::string(member);
+  }
+};
+
 /// Walks arguments beside their table, and writes down what does not fit.
 class checker {
 public:
   explicit checker(std::string_view owner) : owner_(owner) {}
 
-  void check_object(std::span<const parameter> parameters, json_view object, const std::string& at);
+  void check_object(std::span<const parameter> parameters, json_view object, const place& at);
   [[nodiscard]] std::string take() &&;
 
 private:
-  void add(const std::string& at, std::string_view problem);
-  void check(const parameter& p, json_view value, const std::string& at);
-  void check_elements(const parameter& p, json_view array, const std::string& at);
-  void refuse_others(std::span<const parameter> parameters, json_view object,
-                     const std::string& at);
+  void add(const place& at, std::string_view problem);
+  void check(const parameter& p, json_view value, const place& at);
+  void check_elements(const parameter& p, json_view array, const place& at);
+  void refuse_others(std::span<const parameter> parameters, json_view object, const place& at);
 
   std::string_view owner_;
   std::string problems_;
@@ -161,14 +177,14 @@ private:
   std::uint64_t room_ = echo_characters_max; ///< for names that are no parameters
 };
 
-void checker::add(const std::string& at, std::string_view problem) {
+void checker::add(const place& at, std::string_view problem) {
   if (problem.empty()) return;
   if (told_ == problems_max) {
     ++untold_;
     return;
   }
   ++told_;
-  problems_.append(problems_.empty() ? "" : "; ").append(at).append(problem);
+  problems_.append(problems_.empty() ? "" : "; ").append(at.text()).append(problem);
 }
 
 std::string checker::take() && {
@@ -177,7 +193,7 @@ std::string checker::take() && {
   return std::move(problems_);
 }
 
-void checker::check_elements(const parameter& p, json_view array, const std::string& at) {
+void checker::check_elements(const parameter& p, json_view array, const place& at) {
   const std::size_t elements = array.size();
   if (elements < p.elements_min)
     add(at, " must have at least " + std::to_string(p.elements_min) +
@@ -187,22 +203,22 @@ void checker::check_elements(const parameter& p, json_view array, const std::str
                        std::to_string(p.elements_max) + " are accepted in one call");
   std::size_t index = 0;
   array.for_each_element([&](json_view e) {
-    const auto place = [&] { return at + "[" + std::to_string(index) + "]"; };
+    const place element{.outer = &at, .index = index, .within = place::of::array};
     if (p.type == type::object_array) {
       if (e.is(json_kind::object))
-        check_object(p.members, e, place());
+        check_object(p.members, e, element);
       else
-        add(place(), " must be an object, not " + std::string(name_of(e.kind())));
+        add(element, " must be an object, not " + std::string(name_of(e.kind())));
     } else if (const std::string problem = p.type == type::string_array ? problem_of_string(p, e)
                                                                         : problem_of_integer(p, e);
                !problem.empty()) {
-      add(place(), problem);
+      add(element, problem);
     }
     ++index;
   });
 }
 
-void checker::check(const parameter& p, json_view value, const std::string& at) {
+void checker::check(const parameter& p, json_view value, const place& at) {
   const auto refuse_type = [&] {
     add(at,
         " must be " + std::string(name_of(p.type)) + ", not " + std::string(name_of(value.kind())));
@@ -224,33 +240,31 @@ void checker::check(const parameter& p, json_view value, const std::string& at) 
     if (!value.is(json_kind::object)) return refuse_type();
     return value.for_each_member([&](std::string_view key, json_view e) {
       if (const std::string problem = problem_of_string(p, e); !problem.empty())
-        add(at + "[\"" + detail::excerpt(key) + "\"]", problem);
+        add({.outer = &at, .member = key, .within = place::of::map}, problem);
     });
   case type::object:
     return value.is(json_kind::object) ? check_object(p.members, value, at) : refuse_type();
   }
 }
 
-/// `at` is the object's place; empty for the arguments themselves.
 void checker::check_object(std::span<const parameter> parameters, json_view object,
-                           const std::string& at) {
+                           const place& at) {
   for (const parameter& p : parameters) {
-    const std::string place =
-        at.empty() ? '"' + std::string(p.name) + '"' : at + "." + std::string(p.name);
+    const place of_it{.outer = &at, .member = p.name};
     const json_view value = object[p.name];
     if (!value.exists()) {
-      if (p.presence == presence::required) add(place, " is required: give " + wanted(p));
+      if (p.presence == presence::required) add(of_it, " is required: give " + wanted(p));
     } else if (value.is(json_kind::null) && p.presence == presence::optional) {
-      add(place, " must be " + wanted(p) + ", not null; leave it out instead");
+      add(of_it, " must be " + wanted(p) + ", not null; leave it out instead");
     } else {
-      check(p, value, place);
+      check(p, value, of_it);
     }
   }
   refuse_others(parameters, object, at);
 }
 
 void checker::refuse_others(std::span<const parameter> parameters, json_view object,
-                            const std::string& at) {
+                            const place& at) {
   object.for_each_member([&](std::string_view name, json_view) {
     if (std::ranges::find(parameters, name, &parameter::name) != parameters.end()) return;
     if (room_ == 0) {
@@ -259,10 +273,11 @@ void checker::refuse_others(std::span<const parameter> parameters, json_view obj
     }
     const std::string shown = detail::excerpt(name, room_);
     const std::string takes = " (" + names_of(parameters) + ")";
-    if (at.empty())
-      add('"' + shown + '"', " is not a parameter of " + std::string(owner_) + takes);
+    const place of_it{.outer = &at, .member = shown};
+    if (at.outer == nullptr)
+      add(of_it, " is not a parameter of " + std::string(owner_) + takes);
     else
-      add(at + "." + shown, " is not a member of it" + takes);
+      add(of_it, " is not a member of it" + takes);
     room_ -= std::min(room_, std::max(code_points(name), least_characters));
   });
 }

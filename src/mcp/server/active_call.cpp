@@ -128,7 +128,7 @@ call_answer active_call::run_handler() {
   const tool& called = *request_.tool;
   if (const auto all = called.input_schema.empty() ? with_fallbacks(called.parameters, arguments_)
                                                    : std::nullopt) {
-    const auto parsed = filled_.parse(*all);
+    const auto parsed = filled_.emplace().parse(*all);
     Expects(parsed.has_value());
     arguments_ = *parsed;
   }

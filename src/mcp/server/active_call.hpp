@@ -76,7 +76,7 @@ private:
   const server::core& core_;
   call_request request_;
   std::uint64_t token_ = 0;
-  json_document filled_; ///< arguments with fallbacks, when the call gave fewer
+  std::optional<json_document> filled_; ///< arguments with fallbacks, when the call gave fewer
   std::string trouble_;
   std::function<void()> on_cancel_;
   std::atomic<bool> silenced_{false};
