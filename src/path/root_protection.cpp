@@ -125,13 +125,14 @@ bool root::is_repository(std::string_view directory) const {
 }
 
 /// Whether the last mark of a repository would be made, in a directory that has what git obeys in
-/// one: written in this order, no rule would have held that back.
+/// one, or says where that is: written in this order, no rule would have held that back.
 bool root::makes_repository(std::string_view resolved) const {
   return rules_->has_mark(resolved, [&](std::string_view directory, std::string_view mark) {
-    if (is_repository(directory) ||
-        !is_git_repository([&](const char* name) { return mark == name || has(directory, name); }))
-      return false;
-    return std::ranges::any_of(git_obeyed, [&](const char* name) { return has(directory, name); });
+    const auto would_have = [&](const char* name) { return mark == name || has(directory, name); };
+    if (is_repository(directory) || !is_git_repository(would_have)) return false;
+    // By that one, what git obeys is found in another directory, which no rule knows.
+    return would_have("commondir") ||
+           std::ranges::any_of(git_obeyed, [&](const char* name) { return has(directory, name); });
   });
 }
 

@@ -150,22 +150,29 @@ TEST_P(protected_names_test, repositories_of_other_names_cannot_be_changed_eithe
 }
 
 TEST_P(protected_names_test, no_repository_is_put_together_around_what_git_obeys) {
-  for (const char* file : {"ws/a/config", "ws/a/HEAD", "ws/b/hooks/pre-commit", "ws/b/objects/1",
-                           "ws/c/config.worktree", "ws/c/HEAD", "ws/free/HEAD", "ws/data/config",
-                           "ws/data/objects/1", "ws/new/1"})
+  for (const char* file :
+       {"ws/a/config", "ws/a/HEAD", "ws/b/hooks/pre-commit", "ws/b/objects/1",
+        "ws/c/config.worktree", "ws/c/HEAD", "ws/free/HEAD", "ws/data/config", "ws/data/objects/1",
+        "ws/new/1", "ws/w/HEAD", "ws/x/commondir", "ws/y/commondir", "ws/y/objects/1"})
     put(file);
   const root r = open();
   const std::string before = test::describe_tree(canary.ws());
-  for (const char* path : {"a/objects/1", "a/objects/deep/1", "a/OBJECTS/1", "b/HEAD", "b/head",
-                           "c/commondir", "a/objects", "data/HEAD"})
+  for (const char* path :
+       {"a/objects/1", "a/objects/deep/1", "a/OBJECTS/1", "b/HEAD", "b/head", "c/commondir",
+        "a/objects", "data/HEAD", "w/commondir", "w/CommonDir", "x/HEAD", "y/HEAD"}) {
     EXPECT_THAT(write_file(r, path, "x"), IsError(write_protected)) << path;
+    EXPECT_THAT(append_file(r, path, "x"), IsError(write_protected)) << path;
+  }
+  EXPECT_THAT(move_entry(r, "new", "w/commondir"), IsError(write_protected));
+  EXPECT_THAT(move_entry(r, "f", "x/HEAD"), IsError(write_protected));
   EXPECT_THAT(create_directory(r, "a/objects"), IsError(write_protected));
   EXPECT_THAT(create_directory(r, "a/objects/pack"), IsError(write_protected));
   EXPECT_THAT(move_entry(r, "f", "b/HEAD"), IsError(write_protected));
   EXPECT_THAT(move_entry(r, "new", "a/objects"), IsError(write_protected));
   EXPECT_EQ(before, test::describe_tree(canary.ws()));
   // The controls: a mark that is not the last, one without anything to obey, and without the rules.
-  for (const char* path : {"data/objects/2", "free/objects/1", "a/HEAD", "plain/HEAD"})
+  for (const char* path : {"data/objects/2", "free/objects/1", "a/HEAD", "plain/HEAD", "w/HEAD",
+                           "x/commondir", "x/objects/1", "plain2/commondir"})
     EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
   EXPECT_THAT(write_file(open({.protected_names = {}}), "b/HEAD", "x"), IsOk());
 }
