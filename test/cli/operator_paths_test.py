@@ -134,6 +134,22 @@ class PathOptions(Operator):
         for spelling in [extra / "alias/secret", self.folder / "side/../extra/alias/secret"]:
             self.assertEqual(read(extra / "alias/secret", spelling), "SECRET", spelling) # a name that means the same
 
+    def test_what_commands_have_of_their_own_is_refused_at_the_start(self):
+        for path in ["/proc", "/proc/self", "/proc/sys/kernel", "/dev", "/dev/../dev/"]:
+            for purpose in ["read", "write"]:
+                with self.subTest(path, purpose=purpose):
+                    done = run(SERVER, "--list-tools", "-w", str(self.workspace), f"--exec-{purpose}", path)
+                    self.assertEqual(done.returncode, 2, done.stdout)
+                    self.assertIn(f"--exec-{purpose}: the path {path}", done.stderr)
+                    self.assertIn("commands get one of their own", done.stderr)
+                    done = run(PADDOCK, "exec", "-w", str(self.workspace), f"--{purpose}", path, "--", "true")
+                    self.assertEqual(done.returncode, 125, done.stdout)
+                    self.assertIn(f" --{purpose}: the path {path}", done.stderr)
+        self.needs_confinement()
+        for path in ["/sys/kernel", "/dev/null", "/dev/shm"]: # the control: what can be given
+            done = run(PADDOCK, "exec", "-w", str(self.workspace), "--read", path, "--", "test", "-e", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_path_that_vanishes_takes_the_layer_with_it(self):
         self.needs_confinement()
         extra = self.folder / "extra"

@@ -165,6 +165,8 @@ int run_exec(const exec_options& options) {
     return exit_not_found;
   }
   workspace_cli place = options.place;
+  place.confinement.read_option = "--read";
+  place.confinement.write_option = "--write";
   if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
   if (options.host) place.confinement.mode = exec_choice::host;
   auto policy = place.policy(program);

@@ -183,21 +183,29 @@ bool follows_link_in(const std::filesystem::path& place, const std::filesystem::
   return false;
 }
 
+struct path_option {
+  std::string name;
+  std::string purpose; ///< of what it names
+};
+
 /// Under its canonical name, which is fixed from now on, and under the name that was given, where
 /// that means the same when it is read as text.
-bool add_paths(std::string_view program, const std::string& workspace, std::string_view purpose,
+bool add_paths(std::string_view program, const std::string& workspace, const path_option& option,
                const std::vector<std::string>& given, std::vector<std::string>& into) {
   std::error_code failed;
   const auto place = std::filesystem::canonical(workspace, failed);
   for (const std::string& path : given) {
     const auto refuse = [&](const std::string& why) {
-      complain(program, "the path " + path + ", which " + std::string(purpose) +
+      complain(program, option.name + ": the path " + path + ", which " + option.purpose +
                             " by commands, cannot be used: " + why);
       return false;
     };
     const auto real = std::filesystem::canonical(path, failed);
     if (failed) return refuse(failed.message() + "; name one that exists");
     if (real == "/") return refuse("it is everything; name the directories that are needed");
+    if (real == "/dev" || is_in(real, "/proc"))
+      return refuse("commands get one of their own, with what they need of it" +
+                    std::string(real == "/dev" ? "; name the devices that are needed" : ""));
     const auto given_path = std::filesystem::absolute(path);
     if (!is_in(real, place) && follows_link_in(place, given_path))
       return refuse("a link in the workspace leads to it, which a command may have made; name " +
@@ -250,8 +258,10 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
   for (const auto layer : confinement_layers)
     if (confinement.require_all && made.wanted(layer) != demand::off)
       made.wanted(layer) = demand::required;
-  if (!add_paths(program, workspace, "may be read", confinement.read_paths, made.read_paths) ||
-      !add_paths(program, workspace, "may be changed", confinement.write_paths, made.write_paths))
+  if (!add_paths(program, workspace, {confinement.read_option, "may be read"},
+                 confinement.read_paths, made.read_paths) ||
+      !add_paths(program, workspace, {confinement.write_option, "may be changed"},
+                 confinement.write_paths, made.write_paths))
     return std::nullopt;
   for (const std::string& path : confinement.write_paths)
     if (const std::string own = own_part_in(path); !own.empty()) {

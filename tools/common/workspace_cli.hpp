@@ -39,6 +39,8 @@ struct confinement_cli {
   bool require_all = false;
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
+  const char* read_option = "--exec-read"; ///< how the two are given
+  const char* write_option = "--exec-write";
   protection_cli protection;
 };
 
