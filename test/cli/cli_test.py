@@ -958,6 +958,7 @@ class Skills(Cli):
         self.fails(self.skills("delete", "plain"), 1, "plain is a file among the skills and no skill; nothing was")
         self.assertEqual(self.path(".agents/skills/plain").read_text(), "x")
         self.path(".agents/skills/plain").unlink()
+        shutil.rmtree(self.path(".agents"))
         self.fails(self.skills("add", "../x", "--name", "x", "--description", "y"), 1, "cannot be an id")
         self.fails(self.skills("add", "x", "--name", " ", "--description", "y"), 1, "name cannot be used")
         self.fails(self.skills("add", "x", "--name", "x"), 2, "--description")
