@@ -107,7 +107,7 @@ struct hidden_entry {
   file_status status;
 };
 hidden_entry find_hidden(const confinement_policy& policy, int workspace) {
-  for (const auto& [name, mode] : policy.protected_names) {
+  for (const auto& [name, mode, asked] : policy.protected_names) {
     if (mode != protection::hidden) continue;
     if (const auto status = sys::status_at(workspace, name.c_str(), AT_SYMLINK_NOFOLLOW))
       return {sys::name_of(workspace) + "/" + name, *status};

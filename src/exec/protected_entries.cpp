@@ -185,7 +185,7 @@ std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
 
 void workspace_watch::index::add_top(entries_to_protect& found) const {
   for (std::size_t rule = 0; rule < names_.size(); ++rule) {
-    const auto& [name, mode] = names_[rule];
+    const auto& [name, mode, asked] = names_[rule];
     if (first_part(name) == git && name != git) continue; // where there is a repository
     for_each_on_the_way(parent(name), [&](std::string_view directory) {
       found.list.push_back({kind::in_place, std::string(directory)});
@@ -238,7 +238,7 @@ void workspace_watch::index::add_repository(entries_to_protect& found, const std
   add_git_directory(found, join(path, git));
   if (path.empty()) return; // the top has them all
   for (std::size_t rule = 0; rule < names_.size(); ++rule)
-    if (const auto& [name, mode] = names_[rule];
+    if (const auto& [name, mode, asked] = names_[rule];
         mode == protection::read_only && first_part(name) != git &&
         std::ranges::any_of(in.names, [&, first = first_part(name)](const std::string& there) {
           return same_folded(there, first);

@@ -41,6 +41,8 @@ bool begins_with(std::span<const std::string_view> parts, std::span<const std::s
 
 constexpr const char* git_head = ".git/HEAD";
 
+constexpr std::string_view protect_option = "--protect ";
+
 } // namespace
 
 const char* kept_name(std::string_view name) {
@@ -76,7 +78,8 @@ std::string how_to_allow(const protected_name& rule) {
   if (rule.mode == protection::hidden || rule.name.empty()) return {};
   if (rule.name == git_own_name) return "git keeps its own there; use git through exec";
   if (is_usual(rule)) return "a person can allow it with --unprotect " + rule.name;
-  return "--protect " + rule.name + " was given at the start";
+  const bool is_told = rule.name.starts_with(protect_option);
+  return std::string(is_told ? "" : protect_option) + rule.name + " was given at the start";
 }
 
 bool is_valid(const protected_name& name) noexcept {
@@ -90,6 +93,10 @@ bool is_valid(const protected_name& name) noexcept {
     ++count;
   }
   return count == 1 || name.mode == protection::read_only;
+}
+
+const char* told_name(const protected_name& rule) {
+  return kept_name(rule.asked ? std::string(protect_option) + rule.name : rule.name);
 }
 
 result<name_rules> name_rules::make(std::span<const protected_name> names) {
@@ -109,7 +116,7 @@ result<name_rules> name_rules::make(std::span<const protected_name> names) {
     const bool anywhere = parts.size() > 1 && parts.front() == repository;
     if (anywhere) made.note_in_git(parts[1]);
     made.guards_git_ = made.guards_git_ || anywhere;
-    made.read_only_.push_back({name, name, std::move(parts), anywhere});
+    made.read_only_.push_back({name, told_name(each), std::move(parts), anywhere});
   }
   if (!made.guards_git_) return made;
   made.read_only_.push_back({git_head, git_own_name, parts_of(git_head), true});

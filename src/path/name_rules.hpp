@@ -25,6 +25,9 @@ inline constexpr std::string_view moved_aside_mark = ".made-by-command-";
 /// many as lists name.
 [[nodiscard]] const char* kept_name(std::string_view name);
 
+/// What errors name in place of a rule, from which how_to_allow tells who wanted it.
+[[nodiscard]] const char* told_name(const protected_name& rule);
+
 class name_rules {
 public:
   /// Errors: invalid_name.

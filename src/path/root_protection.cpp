@@ -61,13 +61,14 @@ root::rules_owner::~rules_owner() {
 result<void> root::reserve(const root_options& options) {
   PADDOCK_TRY(auto rules, name_rules::make(options.protected_names));
   rules_ = rules_owner(new name_rules(std::move(rules)));
-  for (const auto& [name, mode] : options.protected_names) {
+  for (const protected_name& rule : options.protected_names) {
+    const std::string& name = rule.name;
     const auto status = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (mode == protection::hidden) {
+    if (rule.mode == protection::hidden) {
       reserved_.push_back({name, status ? std::optional(*status) : std::nullopt});
     } else if (status && status->kind == entry_kind::symlink) {
       const auto target = open_beneath(name, access::inspect);
-      if (target && !target->path.empty()) read_only_.push_back({target->path, kept_name(name)});
+      if (target && !target->path.empty()) read_only_.push_back({target->path, told_name(rule)});
     }
   }
   for (const std::string& path : options.read_only_paths) {

@@ -179,6 +179,17 @@ class PathOptions(Operator):
         self.assertEqual(read(".perstack", "--protect", ".perstack"), "") # hidden without any option
         self.assertEqual(read("key", "--protect", "key"), "SECRET") # the control
 
+    def test_what_a_person_asked_for_is_not_said_to_be_taken_off(self):
+        self.needs_confinement()
+        (self.workspace / ".envrc").write_text("host")
+        for options, said, unsaid in [(["--protect", ".envrc"], "--protect .envrc was given", "--unprotect"),
+                                      ([], "--unprotect .envrc", "was given")]: # the second is the control
+            with Conversation("-w", str(self.workspace), *options) as server:
+                for answer in [server.call("writeTextFile", path=".envrc", text="x"), server.exec("echo x >.envrc")]:
+                    with self.subTest(options, **answer):
+                        self.assertIn(said, answer["message"])
+                        self.assertNotIn(unsaid, answer["message"])
+
     def test_the_check_tries_the_real_options(self):
         self.needs_confinement()
         done = run(SERVER, "--check", "-w", str(self.workspace), "--exec-read", str(self.outside))

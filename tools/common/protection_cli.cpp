@@ -15,7 +15,7 @@ namespace {
 std::optional<protected_name> parse_name(const std::string& text) {
   const auto equals = text.rfind('=');
   const std::string mode = equals == std::string::npos ? "read-only" : text.substr(equals + 1);
-  protected_name parsed{.name = text.substr(0, equals)};
+  protected_name parsed{.name = text.substr(0, equals), .asked = true};
   if (mode == "hidden")
     parsed.mode = protection::hidden;
   else if (mode != "read-only")

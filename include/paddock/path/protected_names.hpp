@@ -37,6 +37,8 @@ enum class protection : std::uint8_t {
 struct protected_name {
   std::string name; ///< relative, without `.` and `..`; a hidden one is a single component
   protection mode = protection::read_only;
+  /// A person has asked for it, be it in the table or not: nobody is told then to take it off.
+  bool asked = false;
 
   friend bool operator==(const protected_name&, const protected_name&) = default;
 };
@@ -96,7 +98,7 @@ bool unprotect(std::vector<protected_name>& names, std::string_view name);
 [[nodiscard]] bool is_usual(const protected_name& rule);
 
 /// Which option is behind a rule that refuses something, and what a person can do, as a clause;
-/// empty for a hidden name, which nobody needs to allow.
+/// empty for a hidden name, which nobody needs to allow. The name may be one that an error tells.
 [[nodiscard]] std::string how_to_allow(const protected_name& rule);
 
 /// Whether the name is one that a list may have.

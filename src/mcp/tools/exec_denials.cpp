@@ -64,7 +64,7 @@ bool tells_of_mount(std::string_view line) {
 struct protected_place {
   std::string path; ///< as the command wrote it
   std::string before;
-  std::string name;
+  protected_name rule;
 };
 
 std::optional<protected_place> place_in(const root& root, const command& run,
@@ -74,10 +74,10 @@ std::optional<protected_place> place_in(const root& root, const command& run,
   while (word.starts_with("./"))
     word.remove_prefix(2);
   const std::string whole = "/" + std::string(word) + "/";
-  for (const auto& [name, mode] : run.confinement.protected_names) {
-    const auto at = whole.find("/" + name + "/");
-    if (mode == protection::read_only && at != std::string::npos)
-      return protected_place{std::string(word), whole.substr(1, at), name};
+  for (const protected_name& rule : run.confinement.protected_names) {
+    const auto at = whole.find("/" + rule.name + "/");
+    if (rule.mode == protection::read_only && at != std::string::npos)
+      return protected_place{std::string(word), whole.substr(1, at), rule};
   }
   return std::nullopt;
 }
@@ -129,12 +129,12 @@ remedies remedies_for(const std::vector<protected_place>& places) {
   std::vector<std::string_view> seen;
   remedies found;
   for (const auto& each : places) {
-    if (std::ranges::find(seen, each.name) != seen.end()) continue;
-    seen.emplace_back(each.name);
-    if (is_usual({each.name}))
-      found.names += (found.names.empty() ? "" : " --unprotect ") + each.name;
+    if (std::ranges::find(seen, each.rule.name) != seen.end()) continue;
+    seen.emplace_back(each.rule.name);
+    if (is_usual(each.rule))
+      found.names += (found.names.empty() ? "" : " --unprotect ") + each.rule.name;
     else
-      found.own += (found.own.empty() ? "" : "; ") + how_to_allow({each.name});
+      found.own += (found.own.empty() ? "" : "; ") + how_to_allow(each.rule);
   }
   return found;
 }
@@ -175,7 +175,7 @@ std::string protected_hint(const root& root, const command& run, const command_o
     return whole_directory_hint(met, reader);
   std::string hint;
   if (!met.places.empty()) {
-    const std::string& name = met.places.front().name;
+    const std::string& name = met.places.front().rule.name;
     hint = "; " + name + " is protected" +
            (is_usual({name}) ? ", because programs outside the workspace obey it: " : ": ") +
            unprotecting(reader, met.places);
@@ -326,7 +326,7 @@ std::string command_notice(const root& root, const command& run, const command_o
   for (const auto& each : met.places) {
     if (&each != &met.places.front()) text += ", ";
     text += encode_name(each.path);
-    may_be_committed |= !each.name.starts_with(".git/");
+    may_be_committed |= !each.rule.name.starts_with(".git/");
   }
   text += " (protected)";
   if (may_be_committed) text += "; do not commit what is there now: it is the old content";
