@@ -177,7 +177,10 @@ std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
     const bool is_absent = !there && tells_absence(there.error());
     // What is hidden stays so, whoever made it.
     const bool made = each.how != kind::hidden_name && origins_.is_of_running(each.path);
-    if (there && made) each.how = kind::appeared;
+    if (there && made)
+      each.how = kind::appeared;
+    else if (there && there->kind == entry_kind::symlink && each.how == kind::read_only_name)
+      each.how = kind::read_only_link;
     if (is_absent || made) absent.insert(each.path);
   }
   return absent;

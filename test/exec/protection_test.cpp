@@ -926,6 +926,21 @@ TEST_F(Protection, WhatIsHeldCannotBeTakenToWhereNobodyLooks) {
   });
 }
 
+/// What a protected link leads to becomes a mount of its own: here the whole repository, on top of
+/// what has been mounted on the way to it.
+TEST_F(Protection, ALinkToItsOwnRepositoryUncoversNothing) {
+  as_everybody([&] {
+    on_host("rm -rf s; " + std::string(git) + "init -q s && " + git +
+            "init -q s/z && mkdir -p s/a/.perstack && echo secret >s/a/.perstack/key && "
+            "rm -rf s/.git/hooks && ln -s .. s/.git/hooks");
+    const std::string attack = "cat s/a/.perstack/key; echo evil >>s/z/.git/config";
+    EXPECT_EQ(in_fence(attack).out.text(), "");
+    on_host("! grep evil s/z/.git/config");
+    EXPECT_EQ(unprotected(attack).out.text(), "secret\n"); // the control
+    on_host("grep evil s/z/.git/config");
+  });
+}
+
 TEST_F(Protection, WhatARunningCommandKeepsStaysInPlaceForTheToolsToo) {
   if (!can_mount()) GTEST_SKIP() << "no mount namespace";
   put("a/d/.perstack/key");

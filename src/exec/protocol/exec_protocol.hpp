@@ -102,6 +102,7 @@ enum class exec_entry : char {
   hidden_name = 'h',    ///< is to be covered, and must not appear
   hidden_entry = 'c',   ///< is to be covered; it was there
   read_only_name = 'r', ///< is to be read-only, and must not appear
+  read_only_link = 'l', ///< the same, and where it leads is noted; it was a link
   appeared = 'a',       ///< a command that still runs has made it: must not be there at the end
   in_place = 'f',       ///< a directory that cannot be moved, if it is there
   repository = 'g',     ///< a directory that cannot be moved; it was there

@@ -18,6 +18,10 @@
 #include <cstring>
 #include <initializer_list>
 
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
 namespace paddock::exec {
 namespace {
 
@@ -33,7 +37,7 @@ const char* path_of(const char* entry) {
 
 bool is_watched(exec_entry kind) {
   return kind == exec_entry::hidden_name || kind == exec_entry::read_only_name ||
-         kind == exec_entry::appeared;
+         kind == exec_entry::read_only_link || kind == exec_entry::appeared;
 }
 
 bool is_hidden(exec_entry kind) {
@@ -65,6 +69,10 @@ private:
 
 /// Whether a path leads to nothing. What cannot be looked at does not.
 bool is_absent(int top, const char* path) {
+  if (std::strchr(path, '/') == nullptr) { // mostly: opens nothing
+    char target[1];
+    return ::syscall(SYS_readlinkat, top, path, target, sizeof target) < 0 && errno == ENOENT;
+  }
   const spot at(top, path);
   if (at.found()) return !at.whole() && !at.is_link(); // a file where a directory would be
   return at.os_errno() == ENOENT;
@@ -100,6 +108,15 @@ std::size_t directory_size(const char* path) {
   return slash != nullptr ? static_cast<std::size_t>(slash - path) : 0;
 }
 
+/// A directory to which no link leads; -1: there is none, or the kernel (before 5.6) cannot say.
+int open_directly(int top, const char* path) {
+  constexpr std::uint64_t no_links_beneath = 0x04 | 0x08; // RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH
+  const struct {                                          // struct open_how
+    std::uint64_t flags, mode, resolve;
+  } asked{O_PATH | O_DIRECTORY | O_CLOEXEC, 0, no_links_beneath};
+  return static_cast<int>(::syscall(SYS_openat2, top, path, &asked, sizeof asked));
+}
+
 template <class Action> int protection::for_each(Action act) const {
   const char* entry = wanted_.protected_entries;
   for (std::uint32_t i = 0; i < wanted_.fixed->protected_entries; ++i, entry = next(entry))
@@ -117,7 +134,7 @@ int protection::share(int workspace) {
   return for_each([&](const char* entry, std::uint32_t i) {
     notes_[i].directory = -1;
     if (is_watched(kind_of(entry))) note_absence(workspace, entry, notes_[i]);
-    if (kind_of(entry) == exec_entry::read_only_name)
+    if (kind_of(entry) == exec_entry::read_only_link)
       note_target(workspace, path_of(entry), notes_[i]);
     return 0;
   });
@@ -146,28 +163,32 @@ void protection::hold_directory(int workspace, const char* path, note& about) {
     if (size >= sizeof directory) return;
     std::memcpy(directory, path, size);
     directory[size] = '\0';
-    const spot at(workspace, directory);
-    const bool there = at.found() && at.whole() && at.is_directory();
-    const int nearest = there ? at.entry() : at.parent();
-    held_.skipped =
-        static_cast<std::uint32_t>(there ? size + 1 : at.bytes() - std::strlen(at.name()));
-    if (nearest != workspace) held_.directory = keep_open(nearest);
+    held_.skipped = static_cast<std::uint32_t>(size + 1);
+    if (const int whole = open_directly(workspace, directory); whole >= 0) {
+      held_.directory = keep_open(whole);
+    } else {
+      const spot at(workspace, directory);
+      const bool there = at.found() && at.whole() && at.is_directory();
+      const int nearest = there ? at.entry() : at.parent();
+      if (!there) held_.skipped = static_cast<std::uint32_t>(at.bytes() - std::strlen(at.name()));
+      if (nearest != workspace) held_.directory = keep_open(::fcntl(nearest, F_DUPFD_CLOEXEC, 3));
+    }
   }
   about.directory = held_.directory;
   about.skipped = held_.skipped;
 }
 
-/// A copy of the descriptor, or -1 where too few would be left for everything else.
+/// The descriptor, or -1 where too few would be left for everything else.
 int protection::keep_open(int directory) {
   constexpr rlim_t others = 64;
-  const auto copy = ::fcntl(directory, F_DUPFD_CLOEXEC, 3);
-  if (copy >= 0 && static_cast<rlim_t>(copy) + others >= open_files_.rlim_cur &&
+  if (directory >= 0 && static_cast<rlim_t>(directory) + others >= open_files_.rlim_cur &&
       open_files_.rlim_cur < open_files_.rlim_max) {
     const rlimit raised{open_files_.rlim_max, open_files_.rlim_max};
     if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) open_files_.rlim_cur = raised.rlim_cur;
   }
-  if (copy >= 0 && static_cast<rlim_t>(copy) + others < open_files_.rlim_cur) return copy;
-  if (copy >= 0) ::close(copy);
+  if (directory >= 0 && static_cast<rlim_t>(directory) + others < open_files_.rlim_cur)
+    return directory;
+  if (directory >= 0) ::close(directory);
   ++unheld_;
   return -1;
 }
@@ -195,26 +216,38 @@ int protection::hold(const char* workspace, const visible_paths& visible, int co
   one_by_one_ = !can_set_mount_attributes();
   root_ = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   top_ = ::open(workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  trail way(top_);
   const int failed =
       top_ < 0 || root_ < 0 ? errno : for_each([&](const char* entry, std::uint32_t i) {
-        return hold_one(entry, notes_[i]);
+        return hold_one(entry, notes_[i], way);
       });
   for (const int fd : {root_, top_, cover_})
     if (fd >= 0) ::close(fd);
   return failed;
 }
 
-int protection::hold_one(const char* entry, note& about) {
+int protection::hold_one(const char* entry, note& about, trail& way) {
   const exec_entry kind = kind_of(entry);
   const bool absolute = entry[1] == '/';
   if (absolute && !is_changeable(entry + 1)) return 0;
   if (kind == exec_entry::appeared) return 0;
-  const int top = absolute ? root_ : top_;
-  const spot at(top, path_of(entry));
+  if (absolute) {
+    way.forget(); // what it leads through may become a mount
+    trail from_root(root_);
+    return hold_at(spot(from_root, path_of(entry)), entry, about, from_root);
+  }
+  return hold_at(spot(way, path_of(entry)), entry, about, way);
+}
+
+int protection::hold_at(const spot& at, const char* entry, note& about, trail& way) {
+  const exec_entry kind = kind_of(entry);
   const bool was_seen = kind == exec_entry::repository || kind == exec_entry::hidden_entry;
   if (was_seen && (!at.found() || !at.whole())) return ESTALE;
   if (!at.found()) {
-    if (at.os_errno() == EACCES) return hide_around(at, top, path_of(entry));
+    if (at.os_errno() == EACCES) {
+      way.forget(); // what is nearest is covered
+      return hide_around(at, way.top(), path_of(entry));
+    }
     return at.os_errno() == ENOENT ? 0 : at.os_errno();
   }
   if (is_hidden(kind) && at.whole()) {
@@ -228,9 +261,15 @@ int protection::hold_one(const char* entry, note& about) {
   const bool in_place = kind == exec_entry::in_place || kind == exec_entry::repository;
   // Being mounted keeps a link as it is.
   const bool fixed_only = at.is_link() || (in_place && at.is_directory());
-  if (const int failed = bind(at.entry(), fixed_only ? 0 : mount_read_only); failed != 0)
-    return failed;
-  return at.is_link() && !absolute && !in_place ? keep_target(path_of(entry)) : 0;
+  int mounted = -1;
+  const int failed = bind(at.entry(), fixed_only ? 0 : mount_read_only, &mounted);
+  if (failed != 0) return failed;
+  // What follows lies in the mount, not beneath it.
+  if (!at.is_directory() || !way.enter(mounted, path_of(entry), at.bytes())) ::close(mounted);
+  const bool absolute = entry[1] == '/';
+  if (!at.is_link() || absolute || in_place) return 0;
+  way.forget(); // any of it may become another mount
+  return keep_target(path_of(entry));
 }
 
 /// Whether the command could change what is at an absolute path.
@@ -315,8 +354,9 @@ int protection::keep_in_place(const char* path) {
   return failed;
 }
 
-/// Mounts an entry, be it a link, on itself: then it can be neither moved nor replaced.
-int protection::bind(int entry, std::uint64_t attributes) {
+/// Mounts an entry, be it a link, on itself: then it can be neither moved nor replaced. The mount
+/// is closed, unless the caller wants it.
+int protection::bind(int entry, std::uint64_t attributes, int* mounted) {
   char path[PATH_MAX];
   if (one_by_one_ && !name_of_descriptor(entry, path, sizeof path)) return errno;
   const int mount = copy_mount_of(entry, depth::with_submounts);
@@ -326,14 +366,20 @@ int protection::bind(int entry, std::uint64_t attributes) {
       set_mount_attributes(mount, attributes, depth::with_submounts) != 0)
     failed = errno;
   if (failed == 0 && attach_mount_to(mount, entry) != 0) failed = errno;
-  ::close(mount);
-  return failed == 0 && one_by_one_ && attributes != 0 ? remount(path, attributes) : failed;
+  if (failed == 0 && one_by_one_ && attributes != 0) failed = remount(path, attributes);
+  if (failed == 0 && mounted != nullptr)
+    *mounted = mount;
+  else
+    ::close(mount);
+  return failed;
 }
 
 // --- afterwards ---------------------------------------------------------------------------------
 
 void protection::sweep(int workspace, int channel) {
   if (notes_ == nullptr) return;
+  held_.directory = -1;
+  trail way(workspace);
   (void)for_each([&](const char* entry, std::uint32_t i) {
     const note& about = notes_[i];
     if (about.is_link) sweep_target(workspace, path_of(entry), i, channel);
@@ -341,12 +387,14 @@ void protection::sweep(int workspace, int channel) {
     const char* path = path_of(entry);
     if (about.now == state::absent) {
       // The directory may have another name by now, and another directory its name.
-      if (about.directory >= 0)
-        sweep_one({about.directory, path + about.skipped, i, about.skipped}, workspace, channel);
-      sweep_one({workspace, path, i, 0}, workspace, channel);
+      if (about.directory >= 0) {
+        trail from_there(about.directory);
+        sweep_one({path + about.skipped, i, about.skipped}, from_there, workspace, channel);
+      }
+      if (!is_in_place(workspace, path, about)) sweep_one({path, i, 0}, way, workspace, channel);
       return 0;
     }
-    const spot at(workspace, path);
+    const spot at(way, path);
     if (at.found() && (at.device() != about.device || at.inode() != about.inode) &&
         told_++ < sys::appeared_events_max) {
       const sys::exec_appeared told{sys::exec_event::appeared, i, at.bytes(), 0, {},
@@ -355,6 +403,26 @@ void protection::sweep(int workspace, int channel) {
     }
     return 0;
   });
+}
+
+/// Whether the path still leads to the directory that was kept open.
+bool protection::is_in_place(int workspace, const char* path, const note& about) {
+  if (about.directory < 0) return false;
+  if (about.directory == held_.directory) return held_in_place_;
+  held_.directory = about.directory;
+  held_in_place_ = false;
+  char directory[PATH_MAX];
+  if (about.skipped == 0 || about.skipped > sizeof directory) return false;
+  std::memcpy(directory, path, about.skipped - 1);
+  directory[about.skipped - 1] = '\0';
+  const int now = open_directly(workspace, directory);
+  if (now < 0) return false;
+  struct stat of_path{};
+  struct stat of_held{};
+  held_in_place_ = ::fstat(now, &of_path) == 0 && ::fstat(about.directory, &of_held) == 0 &&
+                   of_path.st_dev == of_held.st_dev && of_path.st_ino == of_held.st_ino;
+  ::close(now);
+  return held_in_place_;
 }
 
 void protection::note_target(int workspace, const char* path, note& about) const {
@@ -386,12 +454,12 @@ void protection::sweep_target(int workspace, const char* path, std::uint32_t ind
   (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
 }
 
-void protection::sweep_one(const missing& entry, int workspace, int channel) {
-  const spot at(entry.top, entry.path);
+void protection::sweep_one(const missing& entry, trail& way, int workspace, int channel) {
+  const spot at(way, entry.path);
   if (at.found() && (at.whole() || at.is_link())) move_aside(at, entry, workspace, channel);
   if (at.found() || at.os_errno() != EACCES) return;
   const opened_up parent(at.parent());
-  const spot again(entry.top, entry.path);
+  const spot again(way, entry.path);
   if (again.found() && (again.whole() || again.is_link()))
     move_aside(again, entry, workspace, channel);
 }

@@ -62,23 +62,24 @@ private:
   void note_absence(int workspace, const char* entry, note& about);
   void hold_directory(int workspace, const char* path, note& about);
   int keep_open(int directory);
-  int hold_one(const char* entry, note& about);
+  int hold_one(const char* entry, note& about, trail& way);
+  int hold_at(const spot& at, const char* entry, note& about, trail& way);
   int hide(const spot& at);
   int hide_around(const spot& in, int top, const char* path);
   int keep_target(const char* path);
   int keep_in_place(const char* path);
   void note_target(int workspace, const char* path, note& about) const;
   void sweep_target(int workspace, const char* path, std::uint32_t index, int channel);
-  int bind(int entry, std::uint64_t attributes);
+  int bind(int entry, std::uint64_t attributes, int* mounted = nullptr);
   [[nodiscard]] bool is_changeable(const char* path) const;
-  /// What was not there; `skipped` bytes of its path lead to `top`.
+  /// What was not there; `skipped` bytes of its path lead to the top of the trail.
   struct missing {
-    int top;
     const char* path;
     std::uint32_t index;
     std::uint32_t skipped;
   };
-  void sweep_one(const missing& entry, int workspace, int channel);
+  bool is_in_place(int workspace, const char* path, const note& about);
+  void sweep_one(const missing& entry, trail& way, int workspace, int channel);
   void move_aside(const spot& at, const missing& entry, int workspace, int channel);
   void tell(const sys::exec_appeared& told, const spot& at, const missing& entry, int workspace,
             int channel);
@@ -94,6 +95,7 @@ private:
   std::uint32_t told_ = 0;
   const char* held_path_ = nullptr; ///< the last path whose directory was kept open
   note held_{};
+  bool held_in_place_ = false; ///< the path still leads to it
   std::uint32_t unheld_ = 0;
   rlimit open_files_{};
   rlim_t open_files_at_first_ = 0;

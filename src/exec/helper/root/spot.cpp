@@ -10,8 +10,42 @@
 
 namespace paddock::exec {
 
+std::size_t trail::turn_to(const char* path) {
+  const std::size_t size = std::strlen(path);
+  unsigned shared = 0;
+  while (shared < depth_) {
+    const std::size_t bytes = levels_[shared].bytes;
+    if (bytes >= size || path[bytes] != '/' || std::memcmp(path, path_, bytes) != 0) break;
+    ++shared;
+  }
+  leave_all_but(shared);
+  return depth_ == 0 ? 0 : levels_[depth_ - 1].bytes + std::size_t{1};
+}
+
+bool trail::enter(int directory, const char* path, std::size_t bytes) {
+  if (depth_ == levels_max || bytes > sizeof path_) return false;
+  std::memcpy(path_, path, bytes);
+  levels_[depth_++] = {directory, static_cast<std::uint32_t>(bytes)};
+  return true;
+}
+
+void trail::leave_all_but(unsigned kept) {
+  while (depth_ > kept)
+    ::close(levels_[--depth_].directory);
+}
+
 spot::spot(int top, const char* path) : top_(top), parent_(top) {
-  for (const char* at = path;;) {
+  walk(path, path);
+}
+
+spot::spot(trail& along, const char* path) : along_(&along), top_(along.top()), parent_(top_) {
+  const char* from = path + along.turn_to(path);
+  parent_ = along.nearest();
+  walk(path, from);
+}
+
+void spot::walk(const char* path, const char* from) {
+  for (const char* at = from;;) {
     const char* slash = std::strchr(at, '/');
     const std::size_t size =
         slash != nullptr ? static_cast<std::size_t>(slash - at) : std::strlen(at);
@@ -24,11 +58,16 @@ spot::spot(int top, const char* path) : top_(top), parent_(top) {
     bytes_ = static_cast<std::uint32_t>(at - path + static_cast<std::ptrdiff_t>(size));
     whole_ = slash == nullptr;
     if (!look() || whole_ || !is_directory()) return;
-    if (parent_ != top_) ::close(parent_);
-    parent_ = entry_;
-    entry_ = -1;
+    descend(path);
     at = slash + 1;
   }
+}
+
+void spot::descend(const char* path) {
+  if (owns_parent_) ::close(parent_);
+  parent_ = entry_;
+  entry_ = -1;
+  owns_parent_ = along_ == nullptr || !along_->enter(parent_, path, bytes_);
 }
 
 bool spot::look() {
@@ -46,7 +85,7 @@ bool spot::look() {
 
 spot::~spot() {
   if (entry_ >= 0) ::close(entry_);
-  if (parent_ != top_) ::close(parent_);
+  if (owns_parent_) ::close(parent_);
 }
 
 bool spot::is_directory() const {

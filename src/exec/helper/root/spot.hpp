@@ -8,12 +8,50 @@
 
 namespace paddock::exec {
 
+/// The directories on the way to a path, kept open for the next one: paths that are looked at one
+/// after the other mostly share them. A directory stays the one that it was when it was come by;
+/// what is mounted on it later is to be entered, and what is mounted elsewhere makes it forgotten.
+class trail {
+public:
+  /// `top` stays the caller's.
+  explicit trail(int top) : top_(top) {}
+  trail(const trail&) = delete;
+  trail& operator=(const trail&) = delete;
+  ~trail() { forget(); }
+
+  [[nodiscard]] int top() const { return top_; }
+  void forget() { leave_all_but(0); }
+  /// A directory in the last one, to which `path` leads with so many bytes. Takes the descriptor;
+  /// false: it does not, because the way is too long to be kept.
+  [[nodiscard]] bool enter(int directory, const char* path, std::size_t bytes);
+
+private:
+  friend class spot;
+  static constexpr unsigned levels_max = 16;
+  struct level {
+    int directory;
+    std::uint32_t bytes; ///< of the path that leads here
+  };
+
+  /// Leaves what does not lead to the path. Returns how many of its bytes lead to the nearest.
+  std::size_t turn_to(const char* path);
+  void leave_all_but(unsigned kept);
+  [[nodiscard]] int nearest() const { return depth_ == 0 ? top_ : levels_[depth_ - 1].directory; }
+
+  const int top_;
+  unsigned depth_ = 0;
+  level levels_[levels_max];
+  char path_[PATH_MAX]; ///< of the last level
+};
+
 /// Where a relative path leads in a tree that others may be changing, without following a link: its
 /// last entry, or the first one on the way that is no directory.
 class spot {
 public:
   /// `top` stays the caller's; `path` has no dots and no empty components.
   spot(int top, const char* path);
+  /// The same from the top of a trail, which outlives this and is not turned elsewhere meanwhile.
+  spot(trail& along, const char* path);
   spot(const spot&) = delete;
   spot& operator=(const spot&) = delete;
   ~spot();
@@ -33,10 +71,14 @@ public:
   [[nodiscard]] std::uint64_t inode() const { return inode_; }
 
 private:
+  void walk(const char* path, const char* from);
   bool look();
+  void descend(const char* path);
 
+  trail* const along_ = nullptr;
   const int top_;
   int parent_;
+  bool owns_parent_ = false;
   int entry_ = -1;
   int errno_ = 0;
   bool whole_ = false;
