@@ -257,6 +257,41 @@ TEST(TextEdit, AsksAboutEveryMiBOfWorkAndStopsWheneverItIsNotWanted) {
   }
 }
 
+/// Less than a MiB, in which every byte is a match.
+TEST(TextEdit, AsksAmongManyMatchesToo) {
+  constexpr std::size_t matches = 16 * detail::wanted_step_matches;
+  const std::string mixed = "b\r\n" + std::string(matches - 1, '\n');
+  const struct {
+    const char* name;
+    std::string content;
+    text_edit edit;
+    unsigned asked;
+  } cases[] = {
+      {"byte for byte", std::string(matches, 'a'), {"a", "y"}, 16},
+      {"normalised", mixed, {"\n", "y"}, 16},
+      {"the control", std::string(matches, 'a') + "b", {"b", "y"}, 0},
+      {"the control, normalised", mixed, {"b\n", "y"}, 0},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    unsigned asked = 0;
+    const auto whole = plan_edit(c.content, c.edit, [&] {
+      ++asked;
+      return true;
+    });
+    ASSERT_THAT(whole, IsOk());
+    EXPECT_EQ(whole->occurrences, c.asked == 0 ? 1 : matches);
+    EXPECT_EQ(asked, c.asked);
+    for (const unsigned last : {1U, c.asked / 2, c.asked}) {
+      if (c.asked == 0) continue;
+      unsigned again = 0;
+      EXPECT_THAT(plan_edit(c.content, c.edit, [&] { return ++again < last; }),
+                  IsError(error_code::cancelled));
+      EXPECT_EQ(again, last);
+    }
+  }
+}
+
 TEST(TextEdit, CountsBreaksInStepsAsAtOnce) {
   auto wanted = [] { return true; };
   for (const std::size_t before : {0U, 1U, 2U, 3U}) { // so that a pair is parted

@@ -48,8 +48,8 @@ struct edit_plan {
 /// Finds the first occurrence. Errors: invalid_argument (empty old_text), no_match.
 [[nodiscard]] inline result<edit_plan> plan_edit(std::string_view content, const text_edit& edit);
 
-/// The same, asking `wanted()` about every MiB whether to go on. Errors: cancelled when it is
-/// false.
+/// The same, asking `wanted()` about every MiB, and every few thousand matches, whether to go on.
+/// Errors: cancelled when it is false.
 template <class Wanted>
 [[nodiscard]] result<edit_plan> plan_edit(std::string_view content, const text_edit& edit,
                                           Wanted&& wanted);
@@ -75,6 +75,14 @@ struct text_match {
   std::uint64_t occurrences = 0;
 };
 
+/// Each match costs a search of its own, and a MiB may hold as many as bytes.
+inline constexpr std::uint64_t wanted_step_matches = 4096;
+
+/// Whether to go on after a match.
+template <class Wanted> [[nodiscard]] bool still_wanted(const text_match& match, Wanted& wanted) {
+  return match.occurrences % wanted_step_matches != 0 || wanted();
+}
+
 /// First occurrence and number of occurrences, byte for byte; nothing when it is not wanted.
 template <class Wanted>
 [[nodiscard]] std::optional<text_match> find_exactly(std::string_view content,
@@ -93,6 +101,7 @@ template <class Wanted>
          at = finder.find(step, from)) {
       if (match.occurrences++ == 0) match = {at, text.size(), 1};
       from = at + text.size();
+      if (!still_wanted(match, wanted)) return std::nullopt;
     }
   }
   return match;
@@ -135,7 +144,10 @@ template <class Wanted>
     for (std::size_t at = finder.find(normalised, 0); at != std::string_view::npos;
          at = finder.find(normalised, from)) {
       from = at + text.size();
-      if (match.occurrences++ > 0) continue;
+      if (match.occurrences++ > 0) {
+        if (!still_wanted(match, wanted)) return std::nullopt;
+        continue;
+      }
       match.offset = begin + original_offset(piece, at);
       match.size = begin + original_offset(piece, from) - match.offset;
     }
