@@ -154,12 +154,16 @@ TEST_F(tools_exec, hints_follow_the_evidence) {
     if (!layers.of(layer).applied) GTEST_SKIP() << "this system cannot confine commands";
   for (const auto& each : hint_cases) {
     SCOPED_TRACE(each.name);
-    const auto answer = shell(each.script);
-    EXPECT_EQ("command_failed", answer.error());
-    if (each.hint != nullptr)
-      EXPECT_THAT(answer.message(), HasSubstr(each.hint));
-    else
-      EXPECT_THAT(answer.message(), EndsWith(std::to_string(answer.integer("exitCode"))));
+    for (const bool shown : {true, false}) { // whether the caller wants what the hint follows from
+      const auto answer = exec({.args = {"-c", each.script}, .err = shown});
+      EXPECT_EQ("command_failed", answer.error());
+      EXPECT_EQ(shown, answer.keys().find("stderr") != std::string::npos);
+      if (each.hint != nullptr) {
+        EXPECT_THAT(answer.message(), HasSubstr(each.hint));
+      } else {
+        EXPECT_THAT(answer.message(), EndsWith(std::to_string(answer.integer("exitCode"))));
+      }
+    }
   }
 }
 

@@ -20,6 +20,7 @@ namespace {
 struct request {
   command run;
   opened directory;
+  shown_streams shown;
 };
 
 tool_result too_much(std::string_view what, std::uint64_t given, std::uint64_t most,
@@ -128,10 +129,10 @@ std::optional<tool_result> prepare(const workspace_state& state, const call& c, 
   r.run.output_bytes_max = bounds.exec_output_bytes_max;
   r.run.helper = state.options.exec_helper;
   const auto wanted = [&](std::string_view name) {
-    return c.arguments()[name].boolean().value_or(true) ? capture::keep : capture::discard;
+    return c.arguments()[name].boolean().value_or(true);
   };
-  r.run.out = wanted("stdout");
-  r.run.err = wanted("stderr");
+  r.shown = {.out = wanted("stdout"), .err = wanted("stderr")};
+  if (!r.shown.out) r.run.out = capture::discard; // standard error is what hints follow from
   if (auto refused = set_timeout(bounds, c, r)) return refused;
   if (auto refused = set_environment(state, c, r.run)) return refused;
   return set_directory(state, c, r);
@@ -205,7 +206,7 @@ tool_result exec(workspace_state& state, call& c) {
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {
-    tool_result done = command_result(*state.root, r.run, *outcome, bytes_max);
+    tool_result done = command_result(*state.root, r.run, *outcome, r.shown, bytes_max);
     if (done.json.size() <= result_bytes_max(c) || bytes_max < 1024) return done;
     bytes_max /= 2;
   }

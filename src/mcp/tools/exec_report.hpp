@@ -16,10 +16,18 @@ namespace paddock::mcp {
 [[nodiscard]] tool_result command_not_started(const root& root, const command_error& e,
                                               const command& run, std::string_view directory);
 
+/// The streams that the caller wants. Hints follow from what is kept of standard error, shown or
+/// not.
+struct shown_streams {
+  bool out = true;
+  bool err = true;
+};
+
 /// {"output"} of a command that ended with 0, and {"output", "exitCode"} of one that has answered
 /// "no" with 1 (exec_hints.hpp); otherwise a failure with its exit code or signal and
-/// its streams, as far as the command was asked to keep them, at most `bytes_max` of each.
+/// its streams, as far as they are wanted, at most `bytes_max` of each.
 [[nodiscard]] tool_result command_result(const root& root, const command& run,
-                                         const command_outcome& outcome, std::size_t bytes_max);
+                                         const command_outcome& outcome, shown_streams shown,
+                                         std::size_t bytes_max);
 
 } // namespace paddock::mcp
