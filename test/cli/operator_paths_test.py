@@ -321,8 +321,12 @@ class Libraries(Operator):
     def test_a_workspace_with_a_library_is_told(self):
         done = run(SERVER, "--check", "--exec", "off", "-w", str(self.workspace), env=self.environment)
         self.assertRegex(done.stdout, r"note +programs +the workspace holds .*/workspace/lib, which")
-        done = run(SERVER, "--check", "--exec", "off", "-w", str(self.workspace))
+        with Conversation("--exec", "off", "-w", str(self.workspace), env=self.environment) as server:
+            self.assertRegex(server.call("healthCheck")["warning"], "the workspace holds .*/workspace/lib, which")
+        done = run(SERVER, "--check", "--exec", "off", "-w", str(self.workspace)) # the controls
         self.assertRegex(done.stdout, r"ok +programs")
+        with Conversation("--exec", "off", "-w", str(self.workspace)) as server:
+            self.assertNotIn("warning", server.call("healthCheck"))
 
 
 if __name__ == "__main__":

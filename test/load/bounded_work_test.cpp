@@ -67,6 +67,20 @@ protected:
     put(id, tool, arguments);
     return answer(id);
   }
+  void put_skill() const {
+    tree.directory(".agents/skills/s");
+    tree.file(".agents/skills/s/SKILL.md", "---\nname: s\ndescription: d\n---\n");
+  }
+  /// What became of the request of a host for a part of that skill.
+  std::string ask_host(std::string_view method, std::string_view part) {
+    const std::string id = "host-" + std::to_string(++asked);
+    adapter->peer.put(test::request_line(era::legacy, json_string(id), method,
+                                         R"("uri":"skill://s/)" + std::string(part) + '"'));
+    return answer(id).error;
+  }
+  bool serves_hosts() {
+    return ask_host("resources/directory/read", "").find("ethod") == std::string::npos;
+  }
   /// What somebody else would want to know meanwhile.
   void expect_others_are_answered() {
     put_ping("ping");
@@ -89,6 +103,7 @@ protected:
 
   test::temp_tree tree;
   std::optional<test::adapter_program> adapter;
+  std::size_t asked = 0;
 
 private:
   void keep(mcp::json_view message) {
@@ -108,7 +123,6 @@ private:
     answers[std::string(message["id"].string().value_or(""))] = r;
   }
   std::map<std::string, reply> answers;
-  std::size_t asked = 0;
 };
 
 TEST_F(bounded_work, reading_the_end_of_a_file_that_is_one_large_hole) {
@@ -191,11 +205,11 @@ TEST_F(bounded_work, reading_of_skills_keeps_to_the_limits_too) {
   const auto late = ask("ReadFile", file);
   EXPECT_EQ("timed_out", late.error);
   EXPECT_THAT(late.message, HasSubstr("deadline"));
-  EXPECT_EQ("ok", ask("ReadFile", R"({"path":".agents/skills/s1/SKILL.md"})").error);
   const auto short_pages = pages("skills/list", "skills");
   // The control: with time, two pages of at most 250.
   serve({"--skills", "--max-read-bytes", "100000000", "--max-tool-ms", "0"});
   EXPECT_NE("timed_out", ask("ReadFile", file).error);
+  EXPECT_EQ("ok", ask("ReadFile", R"({"path":".agents/skills/s1/SKILL.md"})").error);
   const auto long_pages = pages("skills/list", "skills");
   EXPECT_EQ(short_pages.second, long_pages.second);
   if (long_pages.second > 0) { // built with libyaml
@@ -205,6 +219,50 @@ TEST_F(bounded_work, reading_of_skills_keeps_to_the_limits_too) {
   }
   serve({"--skills", "--max-read-bytes", "100000000", "--max-memory-bytes", std::to_string(mib)});
   EXPECT_EQ("too_large", ask("ReadFile", file).error);
+}
+
+/// What hosts ask for is no tool: an error of the protocol says what ended it.
+TEST_F(bounded_work, skills_that_hosts_read_keep_to_the_limits_too) {
+  put_skill();
+  dense(".agents/skills/s/large.md", 15 * mib);
+  const auto ended = [&](const testing::Matcher<std::string>& how) {
+    EXPECT_THAT(ask_host("skills/get", "SKILL.md"), how);
+    EXPECT_THAT(ask_host("resources/read", "large.md"), how);
+  };
+  serve({"--skills", "--max-tool-ms", "1"});
+  if (!serves_hosts()) GTEST_SKIP() << "built without libyaml";
+  ended(AllOf(HasSubstr("skill://s/"), HasSubstr("deadline")));
+  serve({"--skills", "--max-memory-bytes", std::to_string(2 * mib)});
+  ended(HasSubstr("--max-memory-bytes"));
+  EXPECT_EQ("ok", ask_host("resources/read", "SKILL.md"));
+  serve({"--skills", "--max-tool-ms", "0", "--max-message-out-bytes", "100000000"}); // the control
+  ended("ok");
+}
+
+/// A command holds room for its output as long as it runs: here all that there is.
+TEST_F(bounded_work, skills_share_the_memory_with_the_tools) {
+  put_skill();
+  ASSERT_EQ(0, ::mkfifo((tree / "started").c_str(), 0666));
+  serve({"--skills", "--max-memory-bytes", std::to_string(4 * mib), "--max-exec-output-bytes",
+         std::to_string(mib), "--max-tool-ms", "100"});
+  if (!serves_hosts()) GTEST_SKIP() << "built without libyaml";
+  const auto ask_all = [&](const testing::Matcher<std::string>& how) {
+    for (const char* method : {"skills/get", "resources/read"})
+      EXPECT_THAT(ask_host(method, "SKILL.md"), how) << method;
+    EXPECT_THAT(ask("ReadFile", R"({"path":".agents/skills/s/SKILL.md"})").error,
+                testing::AnyOf(how, "too_many"));
+  };
+  put("long", "exec",
+      R"({"command":"sh","args":["-c","echo >started; sleep 600"],"env":{},"cwd":".",)"
+      R"("stdout":true,"stderr":true})");
+  put_ping("sent");
+  EXPECT_EQ("ok", answer("sent").error);
+  std::ifstream(tree / "started").get(); // it runs
+  ask_all(HasSubstr("--max-memory-bytes"));
+  adapter->peer.put(test::cancel_line(era::modern, json_string("long")));
+  while (ask("ReadFile", R"({"path":".agents/skills/s/SKILL.md"})").error == "too_many") {
+  }
+  ask_all("ok"); // the control
 }
 
 TEST_F(bounded_work, a_deleted_part_is_counted) {

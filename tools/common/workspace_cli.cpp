@@ -135,7 +135,8 @@ struct skills_offer {
 };
 
 std::optional<skills_offer> offer_skills(std::string_view program, const workspace_cli& from,
-                                         std::shared_ptr<const paddock::root> workspace) {
+                                         std::shared_ptr<const paddock::root> workspace,
+                                         const std::shared_ptr<memory_budget>& memory) {
   const skills_options_cli& wanted = from.skills;
   std::shared_ptr<const paddock::root> root = std::move(workspace);
   if (!wanted.root.empty()) {
@@ -155,9 +156,10 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
   const auto store = std::make_shared<const skill_store>(*std::move(opened));
   allowed_file_options read = wanted.read;
   read.bytes_max = from.tools.limits.read_bytes_max;
-  skills_offer offer{.read_file = mcp::read_file_tool(root, std::move(read), from.tools.limits),
+  skills_offer offer{.read_file =
+                         mcp::read_file_tool(root, std::move(read), from.tools.limits, memory),
                      .instructions = mcp::skill_instructions(store, wanted.prompt)};
-  if (auto extension = mcp::skills_extension(store, from.tools.limits))
+  if (auto extension = mcp::skills_extension(store, from.tools.limits, memory))
     offer.extensions.push_back(*std::move(extension));
   return offer;
 }
@@ -412,6 +414,9 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   auto policy = from.policy(program);
   if (!policy) return std::nullopt;
   chosen.confinement = *std::move(policy);
+  chosen.warning = program_in_workspace(from);
+  const auto memory = std::make_shared<memory_budget>(from.tools.limits.memory_bytes_max);
+  chosen.memory = memory;
   const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));
   auto tools = mcp::workspace_tools(workspace, std::move(chosen));
   if (!tools) {
@@ -424,7 +429,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   options.instructions = instructions;
   options.limits = from.tools.limits;
   if (!from.skills.wanted) return mcp::server(std::move(options), *std::move(tools));
-  auto offer = offer_skills(program, from, workspace);
+  auto offer = offer_skills(program, from, workspace, memory);
   if (!offer) return std::nullopt;
   tools->push_back(std::move(offer->read_file));
   options.current_instructions = std::move(offer->instructions);

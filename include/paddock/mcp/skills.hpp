@@ -20,6 +20,7 @@
 
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
 #include <paddock/file/allowed_file.hpp>
 #include <paddock/mcp/extension.hpp>
 #include <paddock/mcp/tool.hpp>
@@ -36,11 +37,12 @@ namespace paddock::mcp {
 inline constexpr std::string_view skills_extension_name = "io.modelcontextprotocol/skills";
 
 /// A tool with the one parameter `path`: a text file beneath the root, by allow-list. Of the limits
-/// `tool_timeout_ms` and `memory_bytes_max` are used (for all calls of this tool); how large a file
-/// may be says `options`.
+/// `tool_timeout_ms` and `memory_bytes_max` are used; how large a file may be says `options`. What
+/// its calls hold is taken out of `memory`, shared with others, or out of a budget of its own.
 [[nodiscard]] tool read_file_tool(std::shared_ptr<const root> root,
                                   allowed_file_options options = {},
-                                  const paddock::limits& limits = {});
+                                  const paddock::limits& limits = {},
+                                  std::shared_ptr<memory_budget> memory = nullptr);
 
 /// What to put into server_options::current_instructions: the prompt for the store's skills at that
 /// moment; empty when there are none or they cannot be read.
@@ -49,9 +51,11 @@ skill_instructions(std::shared_ptr<const skill_store> store, prompt_options opti
 
 /// The extension with its methods skills/list, skills/get, resources/list, resources/read and
 /// resources/directory/read. A page of a list ends early, with at least one skill looked at, when
-/// `tool_timeout_ms` of the limits is over. Errors: unsupported, when the library was built without
-/// libyaml.
+/// `tool_timeout_ms` of the limits is over; skills/get and resources/read then fail. The files they
+/// read are counted in `memory` as those of read_file_tool; a list leaves out what needs more than
+/// the whole budget. Errors: unsupported, when the library was built without libyaml.
 [[nodiscard]] result<extension> skills_extension(std::shared_ptr<const skill_store> store,
-                                                 const paddock::limits& limits = {});
+                                                 const paddock::limits& limits = {},
+                                                 std::shared_ptr<memory_budget> memory = nullptr);
 
 } // namespace paddock::mcp

@@ -48,6 +48,10 @@ struct workspace_options {
   std::vector<std::string> omit{};             ///< not these
   std::vector<std::string> pass_environment{}; ///< further names that commands inherit
   std::string exec_helper{};                   ///< see command::helper; usually empty
+  /// What calls hold at the same time is taken out of it; null: a budget of `memory_bytes_max`.
+  std::shared_ptr<memory_budget> memory{};
+  /// What healthCheck warns of in the workspace; empty: of the programs that lie in it, if any.
+  std::string warning{};
 };
 
 /// The tools that the options leave, in the order clients see them. The root lives as long as the

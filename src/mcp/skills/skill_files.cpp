@@ -4,6 +4,7 @@
 #include "crypto/crypto.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_uri.hpp"
+#include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/base/detail/visible_text.hpp>
@@ -72,31 +73,64 @@ std::optional<std::string> published_frontmatter(std::string_view skill_md, cons
   return json;
 }
 
+/// A file as the manifest has it.
+struct published_file {
+  std::string digest;
+  std::uint64_t bytes = 0;
+
+  explicit published_file(std::string_view content)
+      : digest("sha256:" + sha256_hex(content)), bytes(content.size()) {}
+};
+
 void write_resource(json_writer& out, const skill& s, std::string_view path,
-                    std::string_view bytes) {
+                    const published_file& file) {
   out.begin_object().member("uri", skill_uri(s, path));
-  out.member("digest", "sha256:" + sha256_hex(bytes));
-  out.key("size").unsigned_integer(bytes.size()).end_object();
+  out.member("digest", file.digest);
+  out.key("size").unsigned_integer(file.bytes).end_object();
 }
 
-/// Writes the manifest: SKILL.md, whose content is given, and every other file.
-bool write_manifest(json_writer& out, const skill_store& store, const skill& s,
-                    std::string_view directory, std::string_view skill_md) {
+/// Writes the manifest: SKILL.md, and every other file, of which one at a time is held in memory.
+/// False when it cannot be published.
+result<bool> write_manifest(json_writer& out, const skill_store& store, const skill& s,
+                            std::string_view directory, const published_file& skill_md,
+                            const work_bounds& bounds) {
   const auto files = store.files(s.id);
   if (!files) return false;
-  std::uint64_t bytes = skill_md.size();
+  std::uint64_t bytes = skill_md.bytes;
   std::size_t count = 1;
   out.begin_array();
   write_resource(out, s, skill_file_name, skill_md);
   for (const skill_file& file : *files) {
     if (file.kind != entry_kind::file || file.path == skill_file_name) continue;
     if (++count > published_files_max || (bytes += file.size) > published_bytes_max) return false;
-    const auto content = read_skill_file(store, directory, file.path);
+    PADDOCK_CHECK(bounds.check());
+    const auto content = read_skill_file(store, directory, file.path, bounds);
+    if (!content && is_stopped(content.error())) return content.error();
     if (!content) return false;
-    write_resource(out, s, file.path, content->bytes);
+    write_resource(out, s, file.path, published_file(content->bytes));
   }
   out.end_array();
+  PADDOCK_CHECK(bounds.check());
   return bytes <= published_bytes_max;
+}
+
+/// What SKILL.md says, without its content: whoever waits for memory must hold none.
+struct published_head {
+  std::string frontmatter;
+  published_file file;
+};
+
+/// Nothing when it cannot be published.
+result<std::optional<published_head>> read_head(const skill_store& store, const skill& s,
+                                                std::string_view directory,
+                                                const work_bounds& bounds) {
+  const auto nothing = std::optional<published_head>();
+  const auto content = read_skill_file(store, directory, skill_file_name, bounds);
+  if (!content && is_stopped(content.error())) return content.error();
+  if (!content) return nothing;
+  auto fields = published_frontmatter(content->bytes, s);
+  if (!fields) return nothing;
+  return std::optional(published_head{*std::move(fields), published_file(content->bytes)});
 }
 
 } // namespace
@@ -108,12 +142,17 @@ result<std::string> directory_of(const skill_store& store, const skill& s) {
 }
 
 result<file_content> read_skill_file(const skill_store& store, std::string_view directory,
-                                     std::string_view path) {
+                                     std::string_view path, const work_bounds& bounds) {
   const std::string whole = join(directory, path);
-  auto content = read_file(*store.root_shared(), whole, {.bytes_max = published_bytes_max});
+  auto content =
+      read_file(*store.root_shared(), whole, {.bytes_max = published_bytes_max, .bounds = bounds});
   if (content && content->path != whole && path != skill_file_name)
     return error{error_code::escapes_root, 0, "skill"};
   return content;
+}
+
+bool is_stopped(const error& e) {
+  return e.code == error_code::cancelled || e.code == error_code::timed_out || is_out_of_memory(e);
 }
 
 bool is_publishable(std::string_view name, std::string_view description) {
@@ -124,20 +163,21 @@ bool is_publishable(std::string_view name, std::string_view description) {
          has_characters(description, description_characters_max);
 }
 
-std::optional<std::string> skill_entry(const skill_store& store, const skill& s) {
+result<std::optional<std::string>> skill_entry(const skill_store& store, const skill& s,
+                                               const work_bounds& bounds) {
+  const auto unpublished = std::optional<std::string>();
   const auto directory = directory_of(store, s);
-  if (!directory) return std::nullopt;
-  const auto skill_md = read_skill_file(store, *directory, skill_file_name);
-  if (!skill_md) return std::nullopt;
-  const auto fields = published_frontmatter(skill_md->bytes, s);
-  if (!fields) return std::nullopt;
+  if (!directory) return unpublished;
+  PADDOCK_TRY(const auto head, read_head(store, s, *directory, bounds));
+  if (!head) return unpublished;
   json_writer out;
   out.begin_object().member("uri", skill_uri(s, skill_file_name));
-  out.key("frontmatter").raw(*fields);
-  if (!write_manifest(out.key("resources"), store, s, *directory, skill_md->bytes))
-    return std::nullopt;
+  out.key("frontmatter").raw(head->frontmatter);
+  PADDOCK_TRY(const bool whole,
+              write_manifest(out.key("resources"), store, s, *directory, head->file, bounds));
+  if (!whole) return unpublished;
   out.end_object();
-  return out.take();
+  return std::optional(out.take());
 }
 
 } // namespace paddock::mcp

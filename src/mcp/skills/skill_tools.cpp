@@ -19,25 +19,20 @@ std::string listed(const std::vector<std::string>& extensions) {
 }
 
 struct read_file_state {
-  read_file_state(std::shared_ptr<const paddock::root> r, allowed_file_options o,
-                  const paddock::limits& limits)
-      : root(std::move(r)), options(std::move(o)), timeout_ms(limits.tool_timeout_ms),
-        memory(limits.memory_bytes_max) {}
-
   std::shared_ptr<const paddock::root> root;
   allowed_file_options options;
   std::uint64_t timeout_ms;
-  memory_budget memory; ///< of all calls of this tool
+  std::shared_ptr<memory_budget> memory;
 };
 
-tool_result read_file_call(read_file_state& state, const call& c) {
+tool_result read_file_call(const read_file_state& state, const call& c) {
   const paddock::root& root = *state.root;
   const allowed_file_options& options = state.options;
   const std::string path = path_argument(c, "path");
   allowed_file_options bounded = options;
   bounded.bounds = {.deadline_ms = deadline_in(state.timeout_ms),
                     .cancelled = &c.cancelled(),
-                    .memory = &state.memory};
+                    .memory = state.memory.get()};
   const auto content = read_allowed_file(root, path, bounded);
   if (!content && content.error().code == error_code::unsupported_type)
     return tool_result::failure(error_code::unsupported_type,
@@ -50,7 +45,7 @@ tool_result read_file_call(read_file_state& state, const call& c) {
 } // namespace
 
 tool read_file_tool(std::shared_ptr<const root> root, allowed_file_options options,
-                    const paddock::limits& limits) {
+                    const paddock::limits& limits, std::shared_ptr<memory_budget> memory) {
   tool made;
   made.name = "ReadFile";
   made.title = "Read file";
@@ -66,7 +61,9 @@ tool read_file_tool(std::shared_ptr<const root> root, allowed_file_options optio
   made.too_large_hint = "the file is too large to be read whole";
   made.annotations = {.read_only = true, .destructive = false, .idempotent = true};
   made.origin = json_origin::writer;
-  const auto state = std::make_shared<read_file_state>(std::move(root), std::move(options), limits);
+  if (memory == nullptr) memory = std::make_shared<memory_budget>(limits.memory_bytes_max);
+  const auto state = std::make_shared<const read_file_state>(
+      std::move(root), std::move(options), limits.tool_timeout_ms, std::move(memory));
   made.handler = [state](call& c) { return read_file_call(*state, c); };
   return made;
 }

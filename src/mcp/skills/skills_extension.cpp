@@ -4,6 +4,7 @@
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_files.hpp"
 #include "mcp/skills/skill_uri.hpp"
+#include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
 #include <paddock/base/detail/visible_text.hpp>
@@ -26,7 +27,14 @@ constexpr std::size_t page_bytes_max = std::size_t{512} * 1024;
 /// What all methods work with.
 struct served {
   std::shared_ptr<const skill_store> skills;
-  std::uint64_t timeout_ms; ///< of one page of a list
+  std::uint64_t timeout_ms; ///< of one call
+  std::shared_ptr<memory_budget> memory;
+
+  [[nodiscard]] work_bounds bounds_of(const call& c) const {
+    return {.deadline_ms = deadline_in(timeout_ms),
+            .cancelled = &c.cancelled(),
+            .memory = memory.get()};
+  }
 };
 
 method_result invalid(std::string_view message) {
@@ -36,6 +44,11 @@ method_result invalid(std::string_view message) {
 method_result unreadable(const error& e) {
   return method_result::failure(rpc_error::internal_error,
                                 "The skills cannot be read: " + std::string(text(e.code)));
+}
+
+/// The bounds have ended the work.
+method_result stopped(const error& e, std::string_view uri) {
+  return method_result::failure(rpc_error::internal_error, failure_text(e, uri));
 }
 
 std::string quoted(std::string_view uri) {
@@ -60,11 +73,11 @@ std::optional<target> find_target(const skill_store& store, std::string_view uri
 
 // --- lists -------------------------------------------------------------------------------------
 
-/// A page of skills, from the cursor on: `write` adds one to the array, or nothing.
+/// A page of skills, from the cursor on: `write` adds one to the array, or nothing; false: the
+/// bounds have ended that.
 template <class Write>
 method_result page(const served& from, call& c, std::string_view member, Write write) {
-  const work_bounds bounds{.deadline_ms = deadline_in(from.timeout_ms),
-                           .cancelled = &c.cancelled()};
+  const work_bounds bounds = from.bounds_of(c);
   const json_view cursor = given(c.arguments(), "cursor");
   std::string after;
   if (cursor.exists()) {
@@ -82,7 +95,10 @@ method_result page(const served& from, call& c, std::string_view member, Write w
   out.begin_object().key(member).begin_array();
   for (std::size_t seen = 0; next != skills.end() && seen < page_skills_max; ++next, ++seen) {
     if (seen > 0 && (out.str().size() > bytes_max || !bounds.check())) break;
-    write(out, *next);
+    // The first one takes the time that it needs, so that each page gets on.
+    work_bounds of_one = bounds;
+    if (seen == 0) of_one.deadline_ms = work_bounds::no_deadline;
+    if (!write(out, *next, of_one) && seen > 0) break;
   }
   out.end_array();
   if (next != skills.end() && next != skills.begin())
@@ -92,17 +108,20 @@ method_result page(const served& from, call& c, std::string_view member, Write w
 }
 
 method_result list_skills(const served& from, call& c) {
-  return page(from, c, "skills", [&](json_writer& out, const skill& s) {
-    if (const auto entry = skill_entry(*from.skills, s)) out.raw(*entry);
+  return page(from, c, "skills", [&](json_writer& out, const skill& s, const work_bounds& bounds) {
+    const auto entry = skill_entry(*from.skills, s, bounds);
+    if (entry && *entry) out.raw(**entry);
+    return entry || entry.error().code == error_code::too_large; // it never fits
   });
 }
 
 method_result list_resources(const served& from, call& c) {
-  return page(from, c, "resources", [](json_writer& out, const skill& s) {
+  return page(from, c, "resources", [](json_writer& out, const skill& s, const work_bounds&) {
     const std::string description = detail::without_hidden(s.description);
-    if (description.empty() || !is_publishable(s.name, s.description)) return;
+    if (description.empty() || !is_publishable(s.name, s.description)) return true;
     out.begin_object().member("uri", skill_uri(s, skill_file_name)).member("name", s.name);
     out.member("description", description).member("mimeType", "text/markdown").end_object();
+    return true;
   });
 }
 
@@ -115,13 +134,14 @@ method_result get_skill(const served& from, call& c) {
   const auto found = find_target(store, *uri);
   if (!found || found->path != skill_file_name)
     return invalid("No skill has the URI " + quoted(*uri));
-  const auto entry = skill_entry(store, found->which);
-  if (!entry)
+  const auto entry = skill_entry(store, found->which, from.bounds_of(c));
+  if (!entry) return stopped(entry.error(), *uri);
+  if (!*entry)
     return invalid("The skill " + quoted(*uri) +
                    " does not conform to the Agent Skills specification, is too large, or has "
                    "invisible characters in its frontmatter, which paddock skills validate names");
   json_writer out;
-  out.begin_object().key("skill").raw(*entry).end_object();
+  out.begin_object().key("skill").raw(**entry).end_object();
   return {.json = out.take()};
 }
 
@@ -133,7 +153,9 @@ method_result read_resource(const served& from, call& c) {
   const auto directory =
       found ? directory_of(store, found->which) : error{error_code::not_found, 0, "uri"};
   if (!directory || found->path.empty()) return invalid("Unknown resource: " + quoted(*uri));
-  const auto file = read_skill_file(store, *directory, found->path);
+  const work_bounds bounds = from.bounds_of(c);
+  const auto file = read_skill_file(store, *directory, found->path, bounds);
+  if (!file && is_stopped(file.error())) return stopped(file.error(), *uri);
   if (!file)
     return invalid("Unknown resource: " + quoted(*uri) + " (" +
                    std::string(text(file.error().code)) + ")");
@@ -212,9 +234,13 @@ extension_method make_method(std::string name, const served& from,
 } // namespace
 
 result<extension> skills_extension(std::shared_ptr<const skill_store> store,
-                                   const paddock::limits& limits) {
+                                   const paddock::limits& limits,
+                                   std::shared_ptr<memory_budget> memory) {
   if (!has_frontmatter_json()) return error{error_code::unsupported, 0, "libyaml"};
-  const served from{.skills = std::move(store), .timeout_ms = limits.tool_timeout_ms};
+  if (memory == nullptr) memory = std::make_shared<memory_budget>(limits.memory_bytes_max);
+  const served from{.skills = std::move(store),
+                    .timeout_ms = limits.tool_timeout_ms,
+                    .memory = std::move(memory)};
   extension e{.name = std::string(skills_extension_name),
               .settings = R"({"directoryRead":true})",
               .capabilities = {"resources"}};

@@ -46,9 +46,12 @@ bool is_out_of_memory(const error& e) {
 }
 
 tool_result failure(const error& e, std::string_view subject, std::string_view hint) {
+  return tool_result::failure(e.code, failure_text(e, subject, hint));
+}
+
+std::string failure_text(const error& e, std::string_view subject, std::string_view hint) {
   std::string message = shown(subject);
-  if (is_out_of_memory(e))
-    return tool_result::failure(e.code, message + ": " + std::string(memory_advice(e.code)));
+  if (is_out_of_memory(e)) return message + ": " + std::string(memory_advice(e.code));
   if (!message.empty()) message += ": ";
   const bool is_of_rule = e.code == error_code::write_protected && *e.operation != '\0';
   const protected_name rule{.name = is_of_rule ? e.operation : ""};
@@ -69,7 +72,7 @@ tool_result failure(const error& e, std::string_view subject, std::string_view h
     message += "leave it as it is: it is a file of the server itself, and no option allows it";
   else
     message += hint.empty() ? advice(e.code) : hint;
-  return tool_result::failure(e.code, message);
+  return message;
 }
 
 namespace {

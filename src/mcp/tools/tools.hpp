@@ -33,9 +33,9 @@ struct workspace_state {
   std::mutex todo_mutex;
   todo_list todos;
   std::atomic<std::uint64_t> commands_running{0};
-  memory_budget memory;       ///< of all calls together
-  std::string warning;        ///< about the workspace, for healthCheck; empty: none
-  bool runs_commands = false; ///< exec is among the tools
+  std::shared_ptr<memory_budget> memory; ///< of all calls together
+  std::string warning;                   ///< about the workspace, for healthCheck; empty: none
+  bool runs_commands = false;            ///< exec is among the tools
   std::mutex confinement_mutex;
   std::optional<confinement_report> confinement; ///< as far as is known
   bool paths_there = false;                      ///< all paths of the policy, when that was found
@@ -145,8 +145,11 @@ private:
 [[nodiscard]] std::string shown(std::string_view name,
                                 std::size_t characters_max = echo_characters_max);
 
-/// `subject` (a path as the caller gave it) and what is wrong with it, and what to do: {"error",
-/// "message"}. `hint` is in place of the code's advice.
+/// `subject` (a path as the caller gave it) and what is wrong with it, and what to do. `hint` is in
+/// place of the code's advice.
+[[nodiscard]] std::string failure_text(const error& e, std::string_view subject,
+                                       std::string_view hint = {});
+/// The same as a result: {"error", "message"}.
 [[nodiscard]] tool_result failure(const error& e, std::string_view subject,
                                   std::string_view hint = {});
 

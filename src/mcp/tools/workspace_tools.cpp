@@ -13,12 +13,14 @@ namespace paddock::mcp {
 
 workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o)
     : root(std::move(r)), options(std::move(o)), started_ms(sys::monotonic_ms()),
-      todos(options.limits.todos_max), memory(options.limits.memory_bytes_max) {}
+      todos(options.limits.todos_max), memory(options.memory), warning(options.warning) {
+  if (memory == nullptr) memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
+}
 
 work_bounds bounds_of(workspace_state& state, const call& c) {
   return {.deadline_ms = deadline_in(state.options.limits.tool_timeout_ms),
           .cancelled = &c.cancelled(),
-          .memory = &state.memory};
+          .memory = state.memory.get()};
 }
 
 namespace {
@@ -105,7 +107,7 @@ result<std::vector<tool>, detailed_error> workspace_tools(std::shared_ptr<const 
   state->runs_commands =
       std::ranges::any_of(tools, [](const tool& made) { return made.name == "exec"; });
   if (state->runs_commands) (void)load_command_helper(state->options.exec_helper).has_value();
-  if (state->options.access != workspace_access::read_only)
+  if (state->warning.empty() && state->options.access != workspace_access::read_only)
     if (const auto own = own_program_in(state->root->path(), state->options.exec_helper);
         !own.empty())
       state->warning = "the workspace holds " + own +
