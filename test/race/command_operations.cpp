@@ -20,7 +20,7 @@ result<void> run_in(const victim& v, confinement_policy confinement) {
                         .confinement = std::move(confinement),
                         .workspace = v.r().descriptor(),
                         .helper = PADDOCK_TEST_HELPER});
-  if (!ran) return ran.error();
+  if (!ran) return static_cast<const error&>(ran.error());
   expect_inside(ran->out.head);
   if (ran->exit_code != 0) return error{error_code::command_failed, 0, "run"};
   EXPECT_EQ(ran->out.head, "INSIDE");
