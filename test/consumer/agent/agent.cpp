@@ -29,7 +29,7 @@ static action next_action(std::size_t turn, const std::string& seen) {
 }
 
 // What the model is told: the value, or the error and its remedy.
-template <class T, class F> static std::string told(const paddock::result<T>& done, F text_of) {
+template <class Result, class F> static std::string told(const Result& done, F text_of) {
   if (done) return text_of(*done);
   const auto code = done.error().code;
   return std::string(wire_name(code)).append(": ").append(text(code));
