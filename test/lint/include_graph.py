@@ -146,7 +146,12 @@ def main(top):
     for room, below in ROOMS.items():
         problems += [f"{room}: {each} is not above it in the table" for each in below
                      if each != "public" and each not in listed[:listed.index(room)]]
+    listed_headers = top / "include/meson.build"
+    listed_headers = listed_headers.read_text() if listed_headers.exists() else None
     for header in files(top, ["include/paddock"], {".hpp"}):
+        name = header.relative_to(top / "include").as_posix()
+        if listed_headers is not None and f"'{name}'" not in listed_headers:
+            problems.append(f"{name}: include/meson.build does not list it, so that it is not installed")
         check_public(top, header, problems)
         check_arrows(top, header, problems)
     for source in files(top, ["src"], {".cpp", ".hpp"}):

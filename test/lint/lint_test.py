@@ -149,6 +149,7 @@ class IncludeGraph(unittest.TestCase):
         "tools/adapter/audit_log.hpp": "",
     }
     CASES = {
+        "a header that is not installed": ("include/meson.build", "'paddock/base/result.hpp'", "path/root.hpp: include/meson.build does not"),
         "upwards": ("include/paddock/path/root.hpp", "#include <paddock/file/file.hpp>\n", "path may not include"),
         "between pure headers": ("include/paddock/mime/mime.hpp", "#include <paddock/todo/todo.hpp>\n", "mime may not include"),
         "protocol from below": ("include/paddock/file/file.hpp", "#include <paddock/mcp/tool.hpp>\n", "of mcp/protocol"),
