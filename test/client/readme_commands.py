@@ -36,6 +36,9 @@ COMMANDS = {
     "paddock call readTextFile": ({}, '"content":"one'),
     "paddock tools": ({"[NAME]": "todo"}, "Arguments (JSON Schema)"),
     "paddock exec -- make": ({}, "it works"),
+    "paddock search -i": ({}, "it works"),
+    "paddock search -F": ({}, "two"),
+    "paddock find": ({}, "perstack.toml"),
     "paddock skills list": ({}, "notes"),
     "paddock skills validate": ({"[PATH]": ".agents/skills/notes"}, ""),
     "paddock skills add": ({"ID": "more", "N": "More", "D": "'More notes.'"}, "more"),
@@ -64,7 +67,7 @@ NEEDS = {"paddock exec -- make": "make"}
 
 def commands(page):
     for block in re.findall(r"^```sh\n(.*?)^```", page, re.M | re.S):
-        for line in block.splitlines():
+        for line in block.replace("\\\n", " ").splitlines():
             if command := re.sub(r"\s+#.*", "", line).strip():
                 yield command
 
