@@ -161,6 +161,8 @@ inline constexpr stricter stricter_classes[] = {
     {"the target is too long", "a bound"},
     {"the target has blanks or other than visible ASCII", "RFC 3986, 2: to be escaped"},
     {"the target is not a path, an address or *", "RFC 9112, 3.2: CONNECT is not served"},
+    {"a line ends in LF without CR",
+     "LF in the quoted text of an extension: smuggling lives there"},
     {"a header has control characters", "RFC 9110, 5.5: dangerous in what is shown or passed on"},
 };
 

@@ -20,6 +20,7 @@ using namespace std::string_view_literals;
 
 constexpr std::size_t cases = 240'000;
 
+/// Draws one thing a statement: the order in which arguments are evaluated is the compiler's.
 class generator {
 public:
   explicit generator(std::uint64_t seed) : random_(seed) {}
@@ -133,13 +134,16 @@ private:
     out.append(mostly("/", 6, targets)).append(mostly(" ", 40, blanks));
     out.append(mostly("HTTP/1.1", 20, versions)).append(line_end());
     header(out, "Host", "a");
-    for (std::size_t n = below(4); n > 0; --n)
-      header(out, mostly("Accept", 3, names), mostly("a", 2, values));
+    for (std::size_t n = below(4); n > 0; --n) {
+      const std::string_view name = mostly("Accept", 3, names);
+      header(out, name, mostly("a", 2, values));
+    }
     if (chance(1500)) header(out, "Large", std::string(1000 + below(9000), 'x'));
     if (chance(1500))
       for (int i = 0; i < 99; ++i)
         header(out, "N", "1");
-    const std::string body(below(4) == 0 ? below(80) : below(8), chance(6) ? '\n' : 'b');
+    const std::size_t length = below(4) == 0 ? below(80) : below(8);
+    const std::string body(length, chance(6) ? '\n' : 'b');
     const std::size_t kind = below(8); // 0 to 2: a length, 3 to 5: chunks, 6: both, 7: none
     if (kind <= 2 || kind == 6) header(out, "Content-Length", length_of(body.size()));
     if (kind <= 2 && chance(12)) header(out, "Content-Length", length_of(body.size()));
@@ -184,7 +188,8 @@ private:
       bytes.replace(at, 1, of(pieces));
       break;
     default:
-      bytes.insert(at, bytes.substr(below(bytes.size() + 1), 1 + below(30)));
+      const std::size_t from = below(bytes.size() + 1);
+      bytes.insert(at, bytes.substr(from, 1 + below(30)));
     }
   }
 };
