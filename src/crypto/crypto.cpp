@@ -24,18 +24,24 @@ const unsigned char* bytes_of(std::string_view text) {
 using digest = std::array<unsigned char, crypto_hash_sha256_BYTES>;
 static_assert(crypto_auth_hmacsha256_BYTES == crypto_hash_sha256_BYTES);
 
-std::string hex(const digest& bytes) {
-  std::array<char, 2 * crypto_hash_sha256_BYTES + 1> digits;
-  return sodium_bin2hex(digits.data(), digits.size(), bytes.data(), bytes.size());
+std::string hex_of(const digest& made) {
+  return hex({reinterpret_cast<const char*>(made.data()), made.size()});
 }
 
 } // namespace
+
+std::string hex(std::string_view bytes) {
+  std::string digits(2 * bytes.size() + 1, '\0');
+  sodium_bin2hex(digits.data(), digits.size(), bytes_of(bytes), bytes.size());
+  digits.pop_back(); // the zero at the end
+  return digits;
+}
 
 std::string sha256_hex(std::string_view bytes) {
   have_library();
   digest made;
   crypto_hash_sha256(made.data(), bytes_of(bytes), bytes.size());
-  return hex(made);
+  return hex_of(made);
 }
 
 std::string hmac_sha256_hex(std::string_view key, std::string_view message) {
@@ -46,7 +52,7 @@ std::string hmac_sha256_hex(std::string_view key, std::string_view message) {
   digest made;
   crypto_auth_hmacsha256_final(&state, made.data());
   sodium_memzero(&state, sizeof state);
-  return hex(made);
+  return hex_of(made);
 }
 
 bool same_secret(std::string_view given, std::string_view wanted) {

@@ -9,6 +9,9 @@
 
 namespace paddock {
 
+/// Lower-case hexadecimal digits, two for each byte.
+[[nodiscard]] std::string hex(std::string_view bytes);
+
 /// SHA-256 (FIPS 180-4), in 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
 

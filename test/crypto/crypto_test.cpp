@@ -3,12 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace paddock {
 namespace {
+
+TEST(Hex, EveryByte) {
+  for (int byte = 0; byte < 256; ++byte) {
+    char expected[8];
+    std::snprintf(expected, sizeof expected, "%02xff", byte);
+    EXPECT_EQ(hex(std::string{static_cast<char>(byte), '\xff'}), expected);
+  }
+  EXPECT_EQ(hex(""), "");
+}
 
 // The examples that NIST publishes with FIPS 180-4, and the empty message.
 TEST(Sha256, PublishedVectors) {
