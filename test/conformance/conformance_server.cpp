@@ -25,5 +25,6 @@ int main() {
   }
   std::puts(http->address().c_str());
   std::fflush(stdout);
-  return http->run_until_terminated() ? 0 : 1;
+  const auto served = http->run_until_terminated();
+  return served && !served->failure ? 0 : 1;
 }

@@ -5,23 +5,34 @@
 #include "http/server/secret.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/http/http_raw_client.hpp"
+#include "support/process/descriptors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <thread>
 
 namespace paddock::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A place where a request waits until it is let go, or nobody waits for it any more.
 class gate {
 public:
+  /// The same for one that nothing cancels.
+  void pass() {
+    const std::atomic<bool> never = false;
+    (void)pass(never);
+  }
   /// True: let go. False: cancelled.
   bool pass(const std::atomic<bool>& cancelled) {
     std::unique_lock lock(guard_);
@@ -82,6 +93,9 @@ private:
   explicit echo(file_descriptor wake) : pooled_application(std::move(wake), 4) {}
   http::answer answer_to(const http::request& r) override {
     if (r.head.target == "/memory") throw std::bad_alloc();
+    if (r.head.target == "/fault") throw std::logic_error("secret");
+    if (r.head.target == "/number") throw 7;
+    if (r.head.target == "/deaf") held.pass();
     if (r.head.target == "/held")
       return {.type = "text/plain", .body = held.pass(r.cancelled) ? "let go" : "cancelled"};
     return {.status = 201,
@@ -102,13 +116,24 @@ public:
     thread_ = std::thread([this, options, listening = *std::move(l)]() mutable {
       const auto served = app->serve(std::move(listening), options, stop_.get());
       EXPECT_TRUE(served) << served.error().operation;
-      EXPECT_EQ(0u, served->abandoned);
+      outcome_ = *served;
     });
   }
-  ~at_work() { stop(); }
-  void stop() {
+  ~at_work() {
+    if (!thread_.joinable()) return;
     begin_to_stop();
-    if (thread_.joinable()) thread_.join();
+    const auto outcome = wait_for_end();
+    EXPECT_EQ(0u, outcome.abandoned);
+    EXPECT_FALSE(outcome.failure);
+  }
+  http::pooled_application::outcome wait_for_end() {
+    thread_.join();
+    return outcome_;
+  }
+  /// Takes away what the loop waits with.
+  void break_loop() const {
+    ASSERT_GE(poller_of(stop_.get()), 0);
+    ASSERT_GE(::dup2(stop_.get(), poller_of(stop_.get())), 0);
   }
   void begin_to_stop() const { sys::raise_event(stop_.get()); }
   [[nodiscard]] raw_client client() const { return raw_client(address_); }
@@ -118,6 +143,7 @@ public:
 private:
   const file_descriptor stop_;
   std::string address_;
+  http::pooled_application::outcome outcome_;
   std::thread thread_;
 };
 
@@ -222,6 +248,43 @@ TEST(HttpApplication, OneRequestWithoutMemoryIsOneAnswer) {
   c.send(get("/memory") + get("/a"));
   EXPECT_EQ(500, c.receive().status);
   EXPECT_EQ(201, c.receive().status);
+}
+
+TEST(HttpApplication, OneRequestWhoseAnswerThrowsIsOneAnswer) {
+  const at_work served;
+  for (const char* target : {"/fault", "/number"}) {
+    raw_client c = served.client();
+    c.send(get(target) + get("/a"));
+    const http_reply reply = c.receive();
+    EXPECT_EQ(500, reply.status) << target;
+    EXPECT_THAT(reply.body, AllOf(HasSubstr("fault of this program"), Not(HasSubstr("memory")),
+                                  Not(HasSubstr("secret"))))
+        << target;
+    EXPECT_EQ(201, c.receive().status) << target;
+  }
+  raw_client c = served.client();
+  c.send(get("/memory"));
+  EXPECT_THAT(c.receive().body, HasSubstr("more memory")) << "the control";
+}
+
+TEST(HttpApplication, ALoopThatFailsTellsWhatItLeavesBehind) {
+  for (const bool is_deaf : {true, false}) {
+    at_work served;
+    raw_client c = served.client();
+    c.send(get(is_deaf ? "/deaf" : "/held"));
+    served.app->held.wait_until_entered(1);
+    if (!is_deaf) {
+      served.app->held.open();
+      EXPECT_EQ(200, c.receive().status);
+    }
+    served.break_loop();
+    const raw_client wakes = served.client();
+    const auto outcome = served.wait_for_end();
+    ASSERT_TRUE(outcome.failure);
+    EXPECT_EQ(is_deaf ? 1u : 0u, outcome.abandoned) << "its thread still uses the application";
+    served.app->held.open();
+    (void)served.app->held.wait_until_left(1);
+  }
 }
 
 /// Streams to whoever asks for it what others post.

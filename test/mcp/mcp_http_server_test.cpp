@@ -919,6 +919,22 @@ TEST(HttpServer, LeavesDeafCallsBehind) {
   EXPECT_EQ(call_outcome::succeeded, s.calls.wait_for(1)) << "before the log is gone";
 }
 
+TEST(HttpServer, ALoopThatFailsTellsWhatItLeavesBehind) {
+  const file_descriptor stop(::eventfd(0, EFD_CLOEXEC));
+  served s({}, {}, stop.get());
+  raw_client c = s.client();
+  c.send(modern_call("deaf"));
+  s.waiting.wait_for_arrivals(1);
+  ASSERT_GE(test::poller_of(stop.get()), 0);
+  ASSERT_GE(::dup2(stop.get(), test::poller_of(stop.get())), 0);
+  const raw_client wakes = s.client();
+  const auto outcome = s.wait_for_end();
+  EXPECT_TRUE(outcome.failure);
+  EXPECT_EQ(1u, outcome.calls_abandoned);
+  s.waiting.open();
+  EXPECT_EQ(call_outcome::succeeded, s.calls.wait_for(1)) << "before the log is gone";
+}
+
 TEST(HttpServer, StopsBeforeItRuns) {
   const server s(test::fixture_options(), {});
   auto http = http_server::make(s, {});

@@ -103,13 +103,12 @@ int serve_http(std::string_view program, const mcp::server& server, http_cli fro
   }
   const auto served =
       made->run_until_terminated([&] { complain(program, "listening on " + made->address()); });
-  if (!served) {
-    complain(program, "the server failed: " + std::string(text(served.error().code)));
-    return failed;
-  }
+  const auto failure = served ? served->failure : std::optional(served.error());
+  if (failure) complain(program, "the server failed: " + std::string(text(failure->code)));
+  const int code = failure ? failed : success;
   // Handlers that did not come back still run; static objects must not be destroyed under them.
-  if (served->calls_abandoned > 0) std::quick_exit(success);
-  return success;
+  if (served && served->calls_abandoned > 0) std::quick_exit(code);
+  return code;
 }
 
 } // namespace paddock::cli

@@ -47,13 +47,12 @@ int run_skills_page(const page_options& options) {
   std::fflush(stdout);
   cli::complain(program, "open the address above in a browser on this machine; Ctrl-C ends it");
   const auto served = (*page)->serve(terminated->descriptor());
-  if (!served) {
-    cli::complain(program, "the network connection was lost; start it again");
-    return cli::failed;
-  }
+  const bool good = served && !served->failure;
+  if (!good) cli::complain(program, "the network connection was lost; start it again");
+  const int code = good ? cli::success : cli::failed;
   // An import that did not end in time still runs; what it uses must not be destroyed under it.
-  if (served->abandoned > 0) std::quick_exit(cli::success);
-  return cli::success;
+  if (served && served->abandoned > 0) std::quick_exit(code);
+  return code;
 }
 
 } // namespace paddock::skills_page

@@ -77,6 +77,8 @@ struct http_server_options {
 struct http_serve_outcome {
   std::size_t calls_abandoned =
       0; ///< handlers that did not return in time; their threads still run
+  /// Of the loop itself, which ended it: io, too_many. Troubles of one client never end it.
+  std::optional<error> failure{};
 };
 
 /// One listening socket, one endpoint, one `server`.
@@ -97,7 +99,7 @@ public:
   /// Serves until `stop`, or until `stop_fd` (-1 for none) becomes readable: then no connection is
   /// accepted any more, calls get `stop_grace_ms` to end, the rest is cancelled, and answers that
   /// are ready go out, for about a second. SIGPIPE is ignored from then on in the whole process.
-  /// Errors: io, too_many (the loop itself failed; troubles of one client never end it).
+  /// Errors: too_many (no thread), before anything was answered; later the outcome has the failure.
   [[nodiscard]] result<http_serve_outcome> run(int stop_fd = -1);
   /// The same until SIGTERM, SIGINT or SIGHUP arrives; once per process at a time. `ready` is
   /// called as soon as these signals end the server properly. Errors: those of `run`.

@@ -2,7 +2,7 @@
 #include "http/server/pooled_application.hpp"
 
 #include <cerrno>
-#include <exception>
+#include <new>
 #include <utility>
 
 namespace paddock::http {
@@ -37,11 +37,13 @@ public:
   void run() override {
     try {
       answer_ = by_.answer_to(request_);
-    } catch (const std::exception&) { // out of memory
-      answer_ = {.status = 500, .type = {}, .body = {}};
+    } catch (const std::bad_alloc&) {
+      refusal_ = "this request needs more memory than there is";
+    } catch (...) { // what it says may be what clients must not know
+      refusal_ = "no answer could be made, by a fault of this program; report it if it comes again";
     }
   }
-  void done() override { mailbox_->post({to_, std::move(answer_)}); }
+  void done() override { mailbox_->post({to_, std::move(answer_), refusal_}); }
 
 private:
   pooled_application& by_;
@@ -49,6 +51,7 @@ private:
   const std::shared_ptr<open_request> to_;
   const request request_;
   answer answer_;
+  std::string_view refusal_;
 };
 
 pooled_application::pooled_application(file_descriptor wake, unsigned threads_max)
@@ -66,9 +69,9 @@ result<pooled_application::outcome> pooled_application::serve(listener l, server
   server_ = serving.get();
   const auto served = serving->run(stop_fd);
   server_ = nullptr;
-  const outcome out{.abandoned = pool_->stop()};
+  outcome out{.abandoned = pool_->stop()};
+  if (!served) out.failure = served.error();
   mailbox_->close();
-  PADDOCK_CHECK(served);
   return out;
 }
 
@@ -86,8 +89,8 @@ void pooled_application::deliver() {
     --open_;
     connection* const c = server_->find(each.to->connection);
     if (c == nullptr || c->pending != each.to) continue;
-    if (each.what.type.empty())
-      server_->refuse(*c, each.what.status, "this request needs more memory than there is");
+    if (!each.refusal.empty())
+      server_->refuse(*c, 500, each.refusal);
     else
       server_->respond(*c, each.what.status, each.what.lines, each.what.type, each.what.body);
     server_->go_on(*c);

@@ -11,7 +11,9 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace paddock::http {
 
@@ -35,8 +37,11 @@ public:
     /// Answers that were not made in time. Their threads still use this object: leave with
     /// std::quick_exit.
     std::size_t abandoned = 0;
+    /// Of the loop itself, which ended it.
+    std::optional<error> failure{};
   };
-  /// Serves until `stop_fd` becomes readable; once. Errors: those of `server`.
+  /// Serves until `stop_fd` becomes readable, or the loop fails; once. Errors: of what comes before
+  /// it, when nothing was answered.
   [[nodiscard]] result<outcome> serve(listener l, server_options options, int stop_fd);
 
   void handle(connection& c) final;
@@ -61,6 +66,7 @@ private:
   struct ready {
     std::shared_ptr<open_request> to;
     answer what;
+    std::string_view refusal; ///< in place of an answer that could not be made
   };
 
   const std::shared_ptr<mailbox<ready>> mailbox_;

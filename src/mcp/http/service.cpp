@@ -49,9 +49,9 @@ http_server::service::make(std::shared_ptr<const server::core> core, http_server
 result<http_serve_outcome> http_server::service::run(int stop_fd) {
   if (!pool_->start()) return error{error_code::too_many, EAGAIN, "thread"};
   const auto served = http_->run(stop_fd);
-  const http_serve_outcome outcome{.calls_abandoned = pool_->stop()};
+  http_serve_outcome outcome{.calls_abandoned = pool_->stop()};
+  if (!served) outcome.failure = served.error();
   mailbox_->close();
-  PADDOCK_CHECK(served);
   return outcome;
 }
 

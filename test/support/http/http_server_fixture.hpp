@@ -70,6 +70,9 @@ public:
 
   mcp::http_serve_outcome stop() {
     http_.stop();
+    return wait_for_end();
+  }
+  mcp::http_serve_outcome wait_for_end() {
     if (thread_.joinable()) thread_.join();
     return outcome_;
   }

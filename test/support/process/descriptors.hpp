@@ -20,17 +20,20 @@ inline std::vector<std::string> open_descriptors() {
   return all;
 }
 
-/// Whether an epoll instance of this process looks at it.
-inline bool is_polled(int fd) {
+/// The epoll instance of this process that looks at it; -1: none does.
+inline int poller_of(int fd) {
   namespace fs = std::filesystem;
   for (const std::string& each : open_descriptors()) {
     std::error_code gone;
     if (fs::read_symlink("/proc/self/fd/" + each, gone) != "anon_inode:[eventpoll]") continue;
     std::ifstream info("/proc/self/fdinfo/" + each);
     for (std::string word; info >> word;)
-      if (int polled = -1; word == "tfd:" && info >> polled && polled == fd) return true;
+      if (int polled = -1; word == "tfd:" && info >> polled && polled == fd) return std::stoi(each);
   }
-  return false;
+  return -1;
+}
+inline bool is_polled(int fd) {
+  return poller_of(fd) >= 0;
 }
 
 } // namespace paddock::test
