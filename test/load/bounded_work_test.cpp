@@ -119,7 +119,8 @@ private:
       r.message = object["message"].string().value_or("");
     }
     r.content = object["content"].string().value_or("");
-    if (!result.exists()) r.error = message["error"]["message"].string().value_or("?");
+    if (const auto refused = message["error"]; !result.exists())
+      r.error = refused["code"].text() + " " + refused["message"].text();
     answers[std::string(message["id"].string().value_or(""))] = r;
   }
   std::map<std::string, reply> answers;
@@ -231,9 +232,9 @@ TEST_F(bounded_work, skills_that_hosts_read_keep_to_the_limits_too) {
   };
   serve({"--skills", "--max-tool-ms", "1"});
   if (!serves_hosts()) GTEST_SKIP() << "built without libyaml";
-  ended(AllOf(HasSubstr("skill://s/"), HasSubstr("deadline")));
+  ended(AllOf(HasSubstr("-32602 "), HasSubstr("skill://s/"), HasSubstr("deadline")));
   serve({"--skills", "--max-memory-bytes", std::to_string(2 * mib)});
-  ended(HasSubstr("--max-memory-bytes"));
+  ended(AllOf(HasSubstr("-32602 "), HasSubstr("--max-memory-bytes")));
   EXPECT_EQ("ok", ask_host("resources/read", "SKILL.md"));
   serve({"--skills", "--max-tool-ms", "0", "--max-message-out-bytes", "100000000"}); // the control
   ended("ok");
@@ -258,7 +259,8 @@ TEST_F(bounded_work, skills_share_the_memory_with_the_tools) {
   put_ping("sent");
   EXPECT_EQ("ok", answer("sent").error);
   std::ifstream(tree / "started").get(); // it runs
-  ask_all(HasSubstr("--max-memory-bytes"));
+  // That others hold it is no fault of the question.
+  ask_all(AllOf(HasSubstr("-32603 "), HasSubstr("--max-memory-bytes")));
   adapter->peer.put(test::cancel_line(era::modern, json_string("long")));
   while (ask("ReadFile", R"({"path":".agents/skills/s/SKILL.md"})").error == "too_many") {
   }

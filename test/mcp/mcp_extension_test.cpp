@@ -118,7 +118,7 @@ TEST_F(McpExtension, Errors) {
   EXPECT_THAT(lines(modern("talk/unknown")), ElementsAre(HasSubstr("-32601")));
   EXPECT_THAT(lines(legacy("talk/unknown")), ElementsAre(HasSubstr("-32601")));
   EXPECT_THAT(lines(modern("talk/big")),
-              ElementsAre(testing::AllOf(HasSubstr("-32603"), HasSubstr("4096 bytes that fit"))));
+              ElementsAre(testing::AllOf(HasSubstr("-32602"), HasSubstr("4096 bytes that fit"))));
 }
 
 TEST_F(McpExtension, ErrorsMayHaveData) {
@@ -266,6 +266,20 @@ TEST_F(McpExtension, ResultsThatAreNoJsonStayHere) {
     EXPECT_THAT(s.handle_line(modern_run),
                 ElementsAre(testing::AllOf(Not(HasSubstr("error")), Not(HasSubstr("\n")))))
         << json;
+  }
+}
+
+TEST_F(McpExtension, AVouchedResultThatIsNoObjectFailsItsCallAndNothingElse) {
+  for (const char* json : {"", " \n", "{", "}", "7", "null", "[]", "x", "\"\""}) {
+    server s =
+        with(options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
+    for (const std::string& line : {modern("x/run"), legacy("x/run")})
+      EXPECT_THAT(s.handle_line(line),
+                  ElementsAre(testing::AllOf(HasSubstr("-32603"), HasSubstr("Internal error"))))
+          << json << ": " << line;
+    EXPECT_THAT(s.handle_line(modern("tools/call", R"(,"name":"well")")),
+                ElementsAre(HasSubstr(R"("structuredContent":{})")))
+        << "the control";
   }
 }
 

@@ -146,7 +146,8 @@ TEST(JsonWriter, GoesOnWithTheMembersOfAnObject) {
     json_document document;
     EXPECT_TRUE(document.parse(out.str())) << c.object;
   }
-  EXPECT_DEATH(json_writer().begin_object_with(""), "");
+  for (const char* none : {"", "  ", "}", "{", "7}"})
+    EXPECT_DEATH(json_writer().begin_object_with(none), "") << none;
 }
 
 TEST(JsonWriter, Numbers) {

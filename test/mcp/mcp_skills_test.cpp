@@ -337,7 +337,7 @@ TEST_F(McpSkills, AFileThatDoesNotFitALineIsAnError) {
   NEEDS_EXTENSION();
   user_skill("a", skill_md("a"));
   t.file(".agents/skills/a/big.txt", std::string(5 * 1024 * 1024, 'x'));
-  EXPECT_EQ(ask_uri("resources/read", "skill://a/big.txt")["error"]["code"].integer(), -32603);
+  EXPECT_EQ(ask_uri("resources/read", "skill://a/big.txt")["error"]["code"].integer(), -32602);
   EXPECT_THAT(last_, HasSubstr("bytes that fit"));
 }
 

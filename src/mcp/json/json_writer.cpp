@@ -25,8 +25,10 @@ json_writer& json_writer::open(char bracket) {
 
 json_writer& json_writer::begin_object_with(std::string_view object) {
   constexpr std::string_view blanks = " \t\r\n";
-  object = object.substr(0, object.find_last_not_of(blanks)); // without its end
-  Expects(!object.empty());
+  const std::size_t begin = object.find_first_not_of(blanks);
+  const std::size_t end = object.find_last_not_of(blanks);
+  Expects(begin < end && object[begin] == '{' && object[end] == '}');
+  object = object.substr(0, end);
   separate();
   out_ += object;
   comma_ = object[object.find_last_not_of(blanks)] != '{';

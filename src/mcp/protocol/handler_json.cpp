@@ -17,6 +17,13 @@ std::string problem_of_json(std::string_view json, json_kind kind) {
   return parsed ? std::string() : std::string("is ") + parsed.error().operation;
 }
 
+bool has_braces(std::string_view json) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t begin = json.find_first_not_of(blanks);
+  const std::size_t end = json.find_last_not_of(blanks);
+  return begin < end && json[begin] == '{' && json[end] == '}';
+}
+
 void put_on_one_line(std::string& json) {
   // Two searches, because find_first_of looks at every byte by itself.
   if (json.find('\n') == std::string::npos && json.find('\r') == std::string::npos) return;

@@ -165,7 +165,12 @@ call_answer active_call::checked(method_result r) {
     return *std::move(r.error);
   }
   if (r.needed) return ask(*std::move(r.needed));
-  if (request_.method->origin != json_origin::writer && r.json.size() <= message_bytes_max()) {
+  if (request_.method->origin == json_origin::writer) {
+    if (!has_braces(r.json)) {
+      trouble_ = "the result is not an object";
+      return broken("gave no proper result");
+    }
+  } else if (r.json.size() <= message_bytes_max()) {
     if (const std::string problem = problem_of_json(r.json, json_kind::object); !problem.empty())
       trouble_ = "the result " + problem;
     else if (request_.revision == revision::r2026_07_28)

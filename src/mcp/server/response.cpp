@@ -75,7 +75,7 @@ call_answer too_large(const call_request& q, std::size_t needed, std::size_t roo
   std::string message = "the result of " + std::to_string(needed) + " bytes exceeds the " +
                         std::to_string(room) + " bytes that fit";
   if (q.method != nullptr)
-    return rpc_failure{.code = rpc_error::internal_error, .message = std::move(message)};
+    return rpc_failure{.code = rpc_error::invalid_params, .message = std::move(message)};
   const std::string& hint = q.tool->too_large_hint;
   message.append("; ").append(hint.empty() ? advice(error_code::too_large) : hint);
   return tool_result::failure(error_code::too_large, message);

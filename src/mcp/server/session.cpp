@@ -238,7 +238,7 @@ void session::answer(transaction& t, const message& m, std::string_view result) 
   out.begin_object().member("jsonrpc", "2.0").key("id").raw(m.id->json());
   out.key("result").raw(result).end_object();
   if (t.answer.is_batch() && out.str().size() > t.answer.room(line_bytes_max()))
-    return fail(t, m.id, rpc_error::internal_error,
+    return fail(t, m.id, rpc_error::invalid_request,
                 "The result does not fit into the batch's line; ask for it in a line of its own");
   t.answer.keep();
 }

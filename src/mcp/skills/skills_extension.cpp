@@ -46,9 +46,11 @@ method_result unreadable(const error& e) {
                                 "The skills cannot be read: " + std::string(text(e.code)));
 }
 
-/// The bounds have ended the work.
+/// The bounds have ended the work: because of what was asked for, or of what else goes on.
 method_result stopped(const error& e, std::string_view uri) {
-  return method_result::failure(rpc_error::internal_error, failure_text(e, uri));
+  const bool asks_too_much = e.code == error_code::timed_out || e.code == error_code::too_large;
+  return method_result::failure(
+      asks_too_much ? rpc_error::invalid_params : rpc_error::internal_error, failure_text(e, uri));
 }
 
 std::string quoted(std::string_view uri) {
