@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// gMock matchers and printers for result<T>: IsOk(), IsError(code), HoldsValue(matcher).
+// gMock matchers and printers for result<T>: IsOk(), IsError(code), IsError(code, matcher of the
+// detail), HoldsValue(matcher).
 
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/base/result.hpp>
 
 #include <gmock/gmock.h>
@@ -17,6 +19,10 @@ inline void PrintTo(error_code code, std::ostream* out) {
 inline void PrintTo(const error& e, std::ostream* out) {
   *out << wire_name(e.code) << " (errno " << e.os_errno << ", " << e.operation << ")";
 }
+inline void PrintTo(const detailed_error& e, std::ostream* out) {
+  PrintTo(static_cast<const error&>(e), out);
+  *out << ": " << e.detail;
+}
 template <class T, class E> void PrintTo(const result<T, E>& r, std::ostream* out) {
   if (!r)
     PrintTo(r.error(), out);
@@ -29,19 +35,20 @@ template <class T, class E> void PrintTo(const result<T, E>& r, std::ostream* ou
 namespace test {
 
 MATCHER(IsOk, "") {
-  if (!arg) {
-    *result_listener << wire_name(arg.error().code) << ", errno " << arg.error().os_errno << ", "
-                     << arg.error().operation;
-    return false;
-  }
-  return true;
+  if (!arg) *result_listener << testing::PrintToString(arg.error());
+  return arg.has_value();
 }
 
 MATCHER_P(IsError, code, std::string("is the error ") + std::string(wire_name(code))) {
   if (arg) return false;
-  *result_listener << wire_name(arg.error().code) << ", errno " << arg.error().os_errno << ", "
-                   << arg.error().operation;
+  *result_listener << testing::PrintToString(arg.error());
   return arg.error().code == code;
+}
+
+MATCHER_P2(IsError, code, detail, std::string("is the error ") + std::string(wire_name(code))) {
+  if (arg) return false;
+  *result_listener << testing::PrintToString(arg.error());
+  return arg.error().code == code && testing::Matches(detail)(arg.error().detail);
 }
 
 MATCHER_P(HoldsValue, inner, "") {

@@ -171,9 +171,9 @@ result<void> client_core::open_transport(attempt& a, http_kind kind) {
   drop_transport();
   stopwatch watch;
   a.kind = kind;
-  auto transport = is_http() ? open_http(std::get<http_endpoint>(to_), kind, options, *this, a.why)
-                             : start_stdio(std::get<stdio_endpoint>(to_), options, *this, a.why);
-  if (!transport) return transport.error();
+  auto transport = is_http() ? open_http(std::get<http_endpoint>(to_), kind, options, *this)
+                             : start_stdio(std::get<stdio_endpoint>(to_), options, *this);
+  if (!transport) return explain(a.why, transport.error(), transport.error().detail);
   times.spawn_us = watch.lap_us();
   owned_transport_ = *std::move(transport);
   transport_.store(owned_transport_.get());
@@ -331,7 +331,7 @@ void client_core::listen_for_changes() {
   json_writer out = begin_request(id, "subscriptions/listen");
   out.key("notifications").raw(R"({"toolsListChanged":true})");
   write_meta(out, id, {}, {});
-  (void)send({.id = id, .json = out.str(), .method = "subscriptions/listen"}, nullptr).has_value();
+  (void)send({.id = id, .json = out.str(), .method = "subscriptions/listen"}).has_value();
 }
 
 // --- tools --------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ void client_core::forget(open_request& r) {
   std::erase(open_, &r);
 }
 
-result<void> client_core::send(const message_text& text, std::string* why) {
+result<void, detailed_error> client_core::send(const message_text& text) {
   client_transport* const transport = transport_.load();
   if (transport == nullptr) return error{error_code::io, 0, "transport"};
   const request_id id = text.id != 0 ? request_id(text.id) : request_id();
@@ -96,19 +96,17 @@ result<void> client_core::send(const message_text& text, std::string* why) {
                           .name = text.name,
                           .revision = named ? name_of(speaking_.load()) : std::string_view(),
                           .modern = modern,
-                          .parameters = text.parameters},
-                         why);
+                          .parameters = text.parameters});
 }
 
 answer client_core::round_trip(const message_text& text, const call_options& o) {
   open_request r(text, o, sys::monotonic_ms());
   if (auto refused = open(r)) return *std::move(refused);
-  std::string why;
-  const auto sent = send(text, &why);
+  auto sent = send(text);
   if (sent) transport_.load()->wait(r.wait);
   forget(r);
   if (r.wait.is_finished()) return std::move(r.reply);
-  if (!sent) return {.reason = sent.error(), .text = std::move(why)};
+  if (!sent) return {.reason = sent.error(), .text = std::move(sent).error().detail};
   if (o.cancel != nullptr && o.cancel->requested()) {
     abandon(text, "cancelled");
     return no_answer(error_code::cancelled, "the call was cancelled");
@@ -134,7 +132,7 @@ void client_core::notify(std::string_view method, std::string_view params) {
   out.begin_object().member("jsonrpc", "2.0").member("method", method);
   if (!params.empty()) out.key("params").raw(params);
   out.end_object();
-  (void)send({.json = out.str(), .method = method}, nullptr).has_value();
+  (void)send({.json = out.str(), .method = method}).has_value();
 }
 
 json_view refusal_in(const answer& a, json_document& document) {

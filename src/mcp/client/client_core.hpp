@@ -105,7 +105,7 @@ private:
   [[nodiscard]] std::optional<answer> open(open_request& r);
   void forget(open_request& r);
   void abandon(const message_text& text, std::string_view reason);
-  [[nodiscard]] result<void> send(const message_text& text, std::string* why);
+  [[nodiscard]] result<void, detailed_error> send(const message_text& text);
   void notify(std::string_view method, std::string_view params);
   [[nodiscard]] json_writer begin_request(std::int64_t id, std::string_view method) const;
   void write_meta(json_writer& out, std::int64_t id, const call_options& options,

@@ -91,8 +91,7 @@ void client_core::take_request(const message& m) {
     reply = error_response(m.id, rpc_error::method_not_found, "Method not found");
   // A server that does not read its answers gets none.
   (void)transport
-      ->send({.json = reply, .revision = name_of(speaking_.load()), .modern = speaks_modern()},
-             nullptr)
+      ->send({.json = reply, .revision = name_of(speaking_.load()), .modern = speaks_modern()})
       .has_value();
 }
 

@@ -7,6 +7,7 @@
 
 #include "mcp/protocol/waiter.hpp"
 
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/mcp/client.hpp>
 #include <paddock/mcp/json_rpc.hpp>
 
@@ -57,8 +58,8 @@ class client_transport {
 public:
   virtual ~client_transport() = default; ///< closes
   /// Hands the message over without waiting for the server; answers arrive at the sink. Errors: io,
-  /// too_many (the server does not read); `why` as for client::connect.
-  [[nodiscard]] virtual result<void> send(const outgoing& message, std::string* why) = 0;
+  /// too_many (the server does not read); the detail is a sentence for people, as all of them here.
+  [[nodiscard]] virtual result<void, detailed_error> send(const outgoing& message) = 0;
   /// Nobody waits for this request any more.
   virtual void forget(const request_id& id) noexcept = 0;
   /// Until the waiter is over. A transport may use the thread to receive.
@@ -73,18 +74,16 @@ public:
   virtual void close() noexcept = 0;
 };
 
+using opened_transport = result<std::unique_ptr<client_transport>, detailed_error>;
+
 /// Starts the program. The sink must outlive the transport.
-[[nodiscard]] result<std::unique_ptr<client_transport>> start_stdio(const stdio_endpoint& to,
-                                                                    const client_options& options,
-                                                                    incoming& sink,
-                                                                    std::string* why);
+[[nodiscard]] opened_transport start_stdio(const stdio_endpoint& to, const client_options& options,
+                                           incoming& sink);
 
 /// `kind` is streamable or sse. Opens connections when they are needed; for sse it waits for the
 /// `endpoint` event. Errors: unsupported where the library was built without HTTP,
 /// denied_by_policy, invalid_argument (the URL).
-[[nodiscard]] result<std::unique_ptr<client_transport>> open_http(const http_endpoint& to,
-                                                                  http_kind kind,
-                                                                  const client_options& options,
-                                                                  incoming& sink, std::string* why);
+[[nodiscard]] opened_transport open_http(const http_endpoint& to, http_kind kind,
+                                         const client_options& options, incoming& sink);
 
 } // namespace paddock::mcp

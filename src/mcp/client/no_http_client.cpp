@@ -6,10 +6,9 @@
 
 namespace paddock::mcp {
 
-result<std::unique_ptr<client_transport>>
-open_http(const http_endpoint&, http_kind, const client_options&, incoming&, std::string* why) {
-  if (why != nullptr) *why = "this build speaks no HTTP; enable the option http and build it again";
-  return error{error_code::unsupported, 0, "http"};
+opened_transport open_http(const http_endpoint&, http_kind, const client_options&, incoming&) {
+  return detailed_error({error_code::unsupported, 0, "http"},
+                        "this build speaks no HTTP; enable the option http and build it again");
 }
 
 } // namespace paddock::mcp

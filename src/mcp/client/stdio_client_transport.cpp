@@ -58,7 +58,7 @@ public:
     return start_thread(watcher_, [this] { watch(); });
   }
 
-  result<void> send(const outgoing& message, std::string* why) override;
+  result<void, detailed_error> send(const outgoing& message) override;
   void forget(const request_id&) noexcept override {}
   void wait(waiter& w) override;
   void close() noexcept override;
@@ -102,10 +102,9 @@ private:
 
 // --- sending ------------------------------------------------------------------------------------
 
-result<void> stdio_client::send(const outgoing& message, std::string* why) {
-  const auto refuse = [&](error_code code, const char* text) {
-    if (why != nullptr) *why = text;
-    return error{code, 0, "send"};
+result<void, detailed_error> stdio_client::send(const outgoing& message) {
+  const auto refuse = [](error_code code, const char* text) {
+    return detailed_error({code, 0, "send"}, text);
   };
   if (lost_.load() || input_.closed())
     return refuse(error_code::io, "the server takes no more messages");
@@ -294,23 +293,18 @@ bool stdio_client::ended_within(std::int64_t ms) {
 
 } // namespace
 
-result<std::unique_ptr<client_transport>> start_stdio(const stdio_endpoint& to,
-                                                      const client_options& options, incoming& sink,
-                                                      std::string* why) {
+opened_transport start_stdio(const stdio_endpoint& to, const client_options& options,
+                             incoming& sink) {
   PADDOCK_TRY(auto stop, sys::eventfd());
   PADDOCK_TRY(auto input_closed, sys::eventfd());
-  auto program = piped_program::start({.argv = to.argv,
-                                       .environment = to.environment,
-                                       .working_directory = to.working_directory,
-                                       .confinement = to.confinement,
-                                       .kill_grace_ms = options.close_grace_ms,
-                                       .helper = to.helper});
-  if (!program) {
-    if (why != nullptr) *why = program.error().detail;
-    return static_cast<const error&>(program.error());
-  }
+  PADDOCK_TRY(auto program, piped_program::start({.argv = to.argv,
+                                                  .environment = to.environment,
+                                                  .working_directory = to.working_directory,
+                                                  .confinement = to.confinement,
+                                                  .kill_grace_ms = options.close_grace_ms,
+                                                  .helper = to.helper}));
   auto transport = std::make_unique<stdio_client>(
-      *std::move(program), stdio_client::events{std::move(stop), std::move(input_closed)}, options,
+      std::move(program), stdio_client::events{std::move(stop), std::move(input_closed)}, options,
       sink);
   if (!transport->start_watching()) return error{error_code::too_many, EAGAIN, "thread"};
   return std::unique_ptr<client_transport>(std::move(transport));

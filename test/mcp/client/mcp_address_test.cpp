@@ -4,6 +4,7 @@
 #include "mcp/client/http/transfer/address_policy.hpp"
 #include "mcp/client/http/transfer/url.hpp"
 #include "mcp/protocol/header_value.hpp"
+#include "support/matchers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 namespace paddock::mcp {
 namespace {
 
+using test::IsError;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -132,11 +134,11 @@ host_resolver always(std::vector<std::string> texts) {
   };
 }
 
-result<std::vector<sys::ip_address>> judge(const std::string& text, address_policy policy,
-                                           const host_resolver& resolve, std::string* why) {
+result<std::vector<sys::ip_address>, detailed_error>
+judge(const std::string& text, address_policy policy, const host_resolver& resolve) {
   const auto to = parse_url(text);
   EXPECT_TRUE(to) << text;
-  return allowed_addresses(*to, policy, resolve, why);
+  return allowed_addresses(*to, policy, resolve);
 }
 
 TEST(address_policy, every_address_of_a_name_is_judged) {
@@ -152,16 +154,15 @@ TEST(address_policy, every_address_of_a_name_is_judged) {
       {{"::ffff:10.0.0.1"}, false},
   };
   for (const auto& c : cases) {
-    std::string why;
     const auto got =
-        judge("https://rebind.example", address_policy::public_only, always(c.addresses), &why);
+        judge("https://rebind.example", address_policy::public_only, always(c.addresses));
     EXPECT_EQ(got.has_value(), c.allowed) << testing::PrintToString(c.addresses);
     if (got) {
       EXPECT_EQ(got->size(), c.addresses.size());
     } else {
-      EXPECT_EQ(got.error().code, error_code::denied_by_policy);
-      EXPECT_THAT(why, HasSubstr("rebind.example"));
-      EXPECT_THAT(why, HasSubstr(c.addresses.back()));
+      EXPECT_THAT(
+          got, IsError(error_code::denied_by_policy,
+                       testing::AllOf(HasSubstr("rebind.example"), HasSubstr(c.addresses.back()))));
     }
   }
 }
@@ -172,38 +173,31 @@ TEST(address_policy, a_name_is_looked_up_once) {
     return std::vector{address(++asked == 1 ? "8.8.8.8" : "127.0.0.1")};
   };
   const http_endpoint to{.url = "https://rebind.example/mcp", .headers = {}};
-  const auto server = origin_of(to, 1'000, rebinding, nullptr);
+  const auto server = origin_of(to, 1'000, rebinding);
   ASSERT_TRUE(server);
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(server->addresses, std::vector{address("8.8.8.8")});
 }
 
 TEST(address_policy, only_https_is_public) {
-  std::string why;
-  const auto got =
-      judge("http://example.com", address_policy::public_only, always({"8.8.8.8"}), &why);
-  ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().code, error_code::denied_by_policy);
-  EXPECT_THAT(why, HasSubstr("https"));
+  EXPECT_THAT(judge("http://example.com", address_policy::public_only, always({"8.8.8.8"})),
+              IsError(error_code::denied_by_policy, HasSubstr("https")));
 }
 
 TEST(address_policy, any_allows_all) {
   for (const char* text : {"http://x.example", "https://x.example"})
-    EXPECT_TRUE(judge(text, address_policy::any, always({"127.0.0.1", "fd00::1"}), nullptr));
+    EXPECT_TRUE(judge(text, address_policy::any, always({"127.0.0.1", "fd00::1"})));
 }
 
 TEST(address_policy, says_what_the_resolver_found_wrong) {
   for (const error_code code : {error_code::not_found, error_code::timed_out, error_code::io}) {
-    std::string why;
     const auto failing = [&](const std::string&) -> result<std::vector<sys::ip_address>> {
       return error{code, 0, "getaddrinfo"};
     };
-    const auto got = judge("https://gone.example", address_policy::public_only, failing, &why);
-    ASSERT_FALSE(got);
-    EXPECT_EQ(got.error().code, code);
-    EXPECT_THAT(why, HasSubstr("gone.example"));
+    EXPECT_THAT(judge("https://gone.example", address_policy::public_only, failing),
+                IsError(code, HasSubstr("gone.example")));
   }
-  EXPECT_FALSE(judge("https://empty.example", address_policy::any, always({}), nullptr));
+  EXPECT_FALSE(judge("https://empty.example", address_policy::any, always({})));
 }
 
 /// With the system's own resolver, which reads every spelling of an address that the C library
@@ -242,8 +236,7 @@ TEST(address_policy, spellings_of_this_machine) {
            "https://224.0.0.1/",
            "https://192.168.1.1.:443/",
        }) {
-    std::string why;
-    const auto got = judge(text, address_policy::public_only, system_resolver(20'000), &why);
+    const auto got = judge(text, address_policy::public_only, system_resolver(20'000));
     ASSERT_FALSE(got) << text;
     // Some spellings are none to some resolvers; what matters is that no connection is made.
     EXPECT_THAT(got.error().code,
@@ -257,10 +250,8 @@ TEST(address_policy, spellings_that_every_resolver_knows) {
   for (const char* text : {"https://127.0.0.1/", "https://127.1/", "https://2130706433/",
                            "https://0x7f.1/", "https://0177.0.0.1/", "https://0.0.0.1/",
                            "https://[::1]/", "https://[::ffff:127.0.0.1]/", "https://[fd00::1]/"}) {
-    std::string why;
-    const auto got = judge(text, address_policy::public_only, system_resolver(20'000), &why);
-    ASSERT_FALSE(got) << text;
-    EXPECT_EQ(got.error().code, error_code::denied_by_policy) << text << ": " << why;
+    const auto got = judge(text, address_policy::public_only, system_resolver(20'000));
+    EXPECT_THAT(got, IsError(error_code::denied_by_policy)) << text;
   }
 }
 
@@ -408,16 +399,14 @@ TEST(address_policy, behind_a_proxy) {
       {"http://127.0.0.1/", address_policy::any, true},
   };
   for (const auto& c : cases) {
-    std::string why;
     const http_endpoint to{.url = c.url, .addresses = c.policy, .proxy = "http://10.0.0.1:3128"};
-    const auto got = origin_of(to, 1'000, none, &why);
-    EXPECT_EQ(got.has_value(), c.allowed) << c.url << ": " << why;
+    const auto got = origin_of(to, 1'000, none);
+    EXPECT_EQ(got.has_value(), c.allowed) << c.url;
     if (got) continue;
     EXPECT_EQ(got.error().code, error_code::denied_by_policy) << c.url;
   }
-  std::string why;
-  EXPECT_FALSE(origin_of({.url = "https://a.example", .proxy = "a:3128"}, 1'000, none, &why));
-  EXPECT_THAT(why, HasSubstr("proxy"));
+  EXPECT_THAT(origin_of({.url = "https://a.example", .proxy = "a:3128"}, 1'000, none),
+              IsError(error_code::invalid_argument, HasSubstr("proxy")));
 }
 
 // --- headers ------------------------------------------------------------------------------------
@@ -464,13 +453,11 @@ TEST(http_headers, of_the_configuration) {
       {"Connection", "close", false},
   };
   for (const auto& c : cases) {
-    std::string why;
     const http_endpoint to{.url = "https://a.example", .headers = {{c.name, c.value}}};
-    const auto got = origin_of(to, 1'000, always({"8.8.8.8"}), &why);
+    const auto got = origin_of(to, 1'000, always({"8.8.8.8"}));
     EXPECT_EQ(got.has_value(), c.good) << c.name << ": " << c.value;
     if (!got) {
-      EXPECT_EQ(got.error().code, error_code::invalid_argument);
-      EXPECT_THAT(why, testing::Not(IsEmpty()));
+      EXPECT_THAT(got, IsError(error_code::invalid_argument, testing::Not(IsEmpty())));
     }
   }
 }

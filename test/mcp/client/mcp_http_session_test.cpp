@@ -395,8 +395,7 @@ protected:
     ASSERT_THAT(transport_->send({.json = json,
                                   .id = id == 0 ? nullptr : &number,
                                   .method = method,
-                                  .revision = "2025-06-18"},
-                                 nullptr),
+                                  .revision = "2025-06-18"}),
                 IsOk());
   }
   void call(std::int64_t id, const std::string& text) {

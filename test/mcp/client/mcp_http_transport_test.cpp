@@ -2,6 +2,7 @@
 // The HTTP transports of the client against a server that does as each test wants.
 #include "mcp/client/client_transport.hpp"
 #include "support/http/http_peer.hpp"
+#include "support/matchers.hpp"
 #include "support/mcp/transport_sink.hpp"
 
 #include <paddock/mcp/json.hpp>
@@ -64,12 +65,13 @@ protected:
   void serve(http_script_server::handler h) {
     server_ = std::make_unique<http_script_server>(std::move(h));
   }
-  result<void> open(http_kind kind = http_kind::streamable, mcp::client_options options = {},
-                    std::vector<std::pair<std::string, std::string>> headers = {}) {
+  result<void, detailed_error> open(http_kind kind = http_kind::streamable,
+                                    mcp::client_options options = {},
+                                    std::vector<std::pair<std::string, std::string>> headers = {}) {
     const mcp::http_endpoint to{.url = server_->url(),
                                 .headers = std::move(headers),
                                 .addresses = mcp::address_policy::any};
-    auto opened = mcp::open_http(to, kind, options, sink_, &why_);
+    auto opened = mcp::open_http(to, kind, options, sink_);
     if (!opened) return opened.error();
     transport_ = *std::move(opened);
     return {};
@@ -82,15 +84,12 @@ protected:
                                   .method = how.method,
                                   .name = how.name,
                                   .revision = how.revision,
-                                  .modern = how.modern},
-                                 &why_))
-        << why_;
+                                  .modern = how.modern}));
   }
   void notify(std::string_view method, bool modern = false) {
     const std::string json = notification_json(method);
     ASSERT_TRUE(transport_->send(
-        {.json = json, .method = method, .name = {}, .revision = "2025-11-25", .modern = modern},
-        &why_));
+        {.json = json, .method = method, .name = {}, .revision = "2025-11-25", .modern = modern}));
   }
   /// The one refusal of a request that this server answers with `bytes`.
   refusal refusal_of(std::string bytes) {
@@ -106,7 +105,6 @@ protected:
   std::unique_ptr<http_script_server> server_;
   transport_sink sink_; // outlives the transport
   std::unique_ptr<client_transport> transport_;
-  std::string why_;
 };
 
 const asked legacy{.revision = "2025-11-25", .modern = false};
@@ -296,13 +294,11 @@ TEST_F(http_transport, too_many_calls_at_once_are_refused_at_once) {
   ASSERT_TRUE(open());
   const mcp::request_id number = id_of(1);
   const std::string json = request_json(1);
-  result<void> sent;
+  result<void, detailed_error> sent;
   for (int i = 0; i < 1'000 && sent; ++i)
-    sent = transport_->send({.json = json, .id = &number, .method = {}, .name = {}, .revision = {}},
-                            &why_);
-  ASSERT_FALSE(sent);
-  EXPECT_EQ(sent.error().code, error_code::too_many);
-  EXPECT_THAT(why_, HasSubstr("too many"));
+    sent =
+        transport_->send({.json = json, .id = &number, .method = {}, .name = {}, .revision = {}});
+  EXPECT_THAT(sent, IsError(error_code::too_many, HasSubstr("too many")));
 }
 
 TEST_F(http_transport, uses_connections_again) {
@@ -480,12 +476,12 @@ TEST_F(http_transport, reports_statuses_with_their_bodies) {
     });
     const mcp::http_endpoint to{
         .url = server.url(), .headers = {}, .addresses = mcp::address_policy::any};
-    auto transport = mcp::open_http(to, http_kind::streamable, {}, sink, nullptr);
+    auto transport = mcp::open_http(to, http_kind::streamable, {}, sink);
     ASSERT_TRUE(transport);
     const mcp::request_id number = id_of(3);
-    ASSERT_TRUE((*transport)
-                    ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}},
-                           nullptr));
+    ASSERT_TRUE(
+        (*transport)
+            ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}}));
     const auto got = sink.wait_for_refusals(1);
     EXPECT_EQ(got[0].id, "3");
     EXPECT_EQ(got[0].status, c.status);
@@ -533,12 +529,12 @@ TEST_F(http_transport, refuses_answers_that_are_none) {
     });
     const mcp::http_endpoint to{
         .url = server.url(), .headers = {}, .addresses = mcp::address_policy::any};
-    auto transport = mcp::open_http(to, http_kind::streamable, {}, sink, nullptr);
+    auto transport = mcp::open_http(to, http_kind::streamable, {}, sink);
     ASSERT_TRUE(transport);
     const mcp::request_id number = id_of(1);
-    ASSERT_TRUE((*transport)
-                    ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}},
-                           nullptr));
+    ASSERT_TRUE(
+        (*transport)
+            ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}}));
     EXPECT_THAT(sink.wait_for_refusals(1)[0].why, HasSubstr(c.why)) << c.bytes.substr(0, 100);
     (*transport)->close();
     EXPECT_THAT(sink.wait_for_refusals(1), testing::SizeIs(1));
@@ -580,12 +576,12 @@ TEST_F(http_transport, endless_answers_end) {
     const mcp::http_endpoint to{
         .url = server.url(), .headers = {}, .addresses = mcp::address_policy::any};
     auto transport =
-        mcp::open_http(to, http_kind::streamable, {.message_bytes_max = 100'000}, sink, nullptr);
+        mcp::open_http(to, http_kind::streamable, {.message_bytes_max = 100'000}, sink);
     ASSERT_TRUE(transport);
     const mcp::request_id number = id_of(1);
-    ASSERT_TRUE((*transport)
-                    ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}},
-                           nullptr));
+    ASSERT_TRUE(
+        (*transport)
+            ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}}));
     const auto got = sink.wait_for_refusals(1);
     EXPECT_THAT(got[0].why, Not(IsEmpty())) << c.begin;
     EXPECT_LE(got[0].body.size(), std::size_t{1} << 20);
@@ -617,8 +613,8 @@ TEST_F(http_transport, a_large_request_arrives) {
   ASSERT_TRUE(open());
   const std::string json = "{\"x\":\"" + std::string(8'000'000, 'x') + "\"}";
   const mcp::request_id number = id_of(1);
-  ASSERT_TRUE(transport_->send(
-      {.json = json, .id = &number, .method = {}, .name = {}, .revision = {}}, nullptr));
+  ASSERT_TRUE(
+      transport_->send({.json = json, .id = &number, .method = {}, .name = {}, .revision = {}}));
   sink_.wait_for_messages(1);
   EXPECT_EQ(got, json.size());
 }
@@ -628,14 +624,14 @@ TEST_F(http_transport, a_server_that_is_not_there) {
   const std::string url = server_->url();
   server_.reset();
   const mcp::http_endpoint to{.url = url, .headers = {}, .addresses = mcp::address_policy::any};
-  auto opened = mcp::open_http(to, http_kind::streamable, {}, sink_, &why_);
+  auto opened = mcp::open_http(to, http_kind::streamable, {}, sink_);
   ASSERT_TRUE(opened);
   transport_ = *std::move(opened);
   request(1);
   const auto got = sink_.wait_for_refusals(1);
   EXPECT_EQ(got[0].status, 0);
   EXPECT_THAT(got[0].why, HasSubstr("can't be reached"));
-  opened = mcp::open_http(to, http_kind::sse, {}, sink_, &why_);
+  opened = mcp::open_http(to, http_kind::sse, {}, sink_);
   EXPECT_FALSE(opened);
 }
 
@@ -646,9 +642,8 @@ TEST_F(http_transport, this_machine_is_not_public) {
          std::vector<std::string>{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433"}) {
       const mcp::http_endpoint to{
           .url = "https://" + host + ":" + std::to_string(server_->port()) + "/mcp", .headers = {}};
-      const auto opened = mcp::open_http(to, kind, {}, sink_, &why_);
-      ASSERT_FALSE(opened) << host;
-      EXPECT_EQ(opened.error().code, error_code::denied_by_policy) << host << ": " << why_;
+      const auto opened = mcp::open_http(to, kind, {}, sink_);
+      EXPECT_THAT(opened, IsError(error_code::denied_by_policy)) << host;
     }
   }
   EXPECT_EQ(server_->connections(), 0);
@@ -694,7 +689,7 @@ TEST_F(http_with_sse, posts_to_the_endpoint_and_hears_on_the_stream) {
     ASSERT_TRUE(got_post_.wait());
     peer.chunk("event: message\ndata: " + answer_json(1) + "\n\n");
   });
-  ASSERT_TRUE(open(http_kind::sse, {}, {{"X-Key", "k"}})) << why_;
+  ASSERT_THAT(open(http_kind::sse, {}, {{"X-Key", "k"}}), IsOk());
   request(1, legacy);
   EXPECT_THAT(sink_.wait_for_messages(1), ElementsAre(answer_json(1)));
   EXPECT_EQ(posted_[0].target, "/messages?sessionId=1");
@@ -719,7 +714,7 @@ TEST_F(http_with_sse, an_endpoint_is_relative_to_where_the_stream_was_found) {
     peer.chunk("event: endpoint\ndata: messages?s=1\n\n");
     peer.wait_for_client();
   });
-  ASSERT_TRUE(open(http_kind::sse)) << why_;
+  ASSERT_THAT(open(http_kind::sse), IsOk());
   request(1, legacy);
   ASSERT_TRUE(got_post_.wait());
   EXPECT_EQ(posted_[0].target, "/mcp/v1/messages?s=1");
@@ -733,10 +728,9 @@ TEST_F(http_with_sse, the_endpoint_must_be_of_the_same_origin) {
     transport_.reset();
     server_.reset();
     serve_endpoint(endpoint);
-    const auto opened = open(http_kind::sse);
-    ASSERT_FALSE(opened) << endpoint;
-    EXPECT_EQ(opened.error().code, error_code::denied_by_policy);
-    EXPECT_THAT(why_, HasSubstr("another server"));
+    EXPECT_THAT(open(http_kind::sse),
+                IsError(error_code::denied_by_policy, HasSubstr("another server")))
+        << endpoint;
   }
   EXPECT_EQ(other.connections(), 0);
 }
@@ -775,7 +769,7 @@ TEST_F(http_with_sse, a_stream_that_does_not_begin_is_an_error) {
     });
     const auto opened = open(http_kind::sse, {.message_bytes_max = 100'000});
     ASSERT_FALSE(opened) << c.bytes.substr(0, 100);
-    EXPECT_THAT(why_, HasSubstr(c.why));
+    EXPECT_THAT(opened.error().detail, HasSubstr(c.why));
     server_.reset(); // its threads use the case
   }
   EXPECT_EQ(sink_.delivered(), 0u);
@@ -801,10 +795,9 @@ TEST_F(http_with_sse, the_end_of_the_stream_is_the_end_of_the_connection) {
   go.raise();
   EXPECT_THAT(sink_.wait_for_losses(1), testing::SizeIs(1));
   const mcp::request_id number = id_of(1);
-  const auto sent = transport_->send(
-      {.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}}, &why_);
-  ASSERT_FALSE(sent);
-  EXPECT_EQ(sent.error().code, error_code::io);
+  const auto sent =
+      transport_->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}});
+  EXPECT_THAT(sent, IsError(error_code::io, HasSubstr("connect again")));
 }
 
 TEST_F(http_with_sse, a_refused_post_refuses_the_request) {

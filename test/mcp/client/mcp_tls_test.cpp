@@ -3,6 +3,7 @@
 #include "mcp/client/client_transport.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/http/http_peer.hpp"
+#include "support/matchers.hpp"
 #include "support/mcp/transport_sink.hpp"
 
 #include <paddock/mcp/json.hpp>
@@ -127,21 +128,20 @@ protected:
     const mcp::http_endpoint to{.url = "https://" + host + ":" + std::to_string(port) + path,
                                 .headers = {},
                                 .addresses = mcp::address_policy::any};
-    auto opened = mcp::open_http(to, mcp::http_kind::streamable, options, sink_, &why_);
-    ASSERT_TRUE(opened) << why_;
+    auto opened = mcp::open_http(to, mcp::http_kind::streamable, options, sink_);
+    ASSERT_THAT(opened, IsOk());
     transport_ = *std::move(opened);
   }
   void request(std::string_view json = "{}", int id = 1) {
     const mcp::request_id number = id_of(id);
-    ASSERT_TRUE(transport_->send(
-        {.json = json, .id = &number, .method = {}, .name = {}, .revision = {}}, &why_));
+    ASSERT_TRUE(
+        transport_->send({.json = json, .id = &number, .method = {}, .name = {}, .revision = {}}));
   }
 
   authority authority_;
   std::unique_ptr<tls_server> server_;
   transport_sink sink_;
   std::unique_ptr<mcp::client_transport> transport_;
-  std::string why_;
 };
 
 TEST_F(tls, speaks_with_a_server_whose_certificate_is_good) {
@@ -219,8 +219,8 @@ TEST_F(tls, shows_who_it_is_where_it_is_told_to) {
   mcp::http_endpoint to{.url = "https://localhost:" + std::to_string(server_->port()) + "/mcp",
                         .addresses = mcp::address_policy::any};
   const auto ask = [&] {
-    auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_, &why_);
-    ASSERT_TRUE(opened) << why_;
+    auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_);
+    ASSERT_THAT(opened, IsOk());
     transport_ = *std::move(opened);
     request();
   };
@@ -303,8 +303,8 @@ TEST_F(tls, goes_through_a_proxy) {
   const mcp::http_endpoint to{.url = "https://paddock.invalid/mcp",
                               .headers = {{"Authorization", "secret"}},
                               .proxy = "http://127.0.0.1:" + std::to_string(proxy.port)};
-  auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_, &why_);
-  ASSERT_TRUE(opened) << why_;
+  auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_);
+  ASSERT_THAT(opened, IsOk());
   transport_ = *std::move(opened);
   request();
   EXPECT_EQ(sink_.wait_for_messages(1).back(), answer);
@@ -317,8 +317,8 @@ TEST_F(tls, a_proxy_that_refuses_says_why) {
   http_script_server proxy(
       [](http_peer& peer, const http_received&) { peer.answer(403, "text/plain", "not for you"); });
   const mcp::http_endpoint to{.url = "https://paddock.invalid/mcp", .proxy = proxy.url("")};
-  auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_, &why_);
-  ASSERT_TRUE(opened) << why_;
+  auto opened = mcp::open_http(to, mcp::http_kind::streamable, {}, sink_);
+  ASSERT_THAT(opened, IsOk());
   transport_ = *std::move(opened);
   request();
   EXPECT_THAT(sink_.wait_for_refusals(1).back().why,

@@ -42,17 +42,15 @@ std::string problem_of(const std::string& name, const std::string& value) {
 }
 
 /// What is connected to is the proxy then.
-result<void> use_proxy(const http_endpoint& to, http_origin& server, std::string* why) {
-  if (const auto good = check_proxy(to.proxy); !good) {
-    if (why != nullptr) *why = std::string("the proxy can't be used: ") + good.error().operation;
-    return good.error();
-  }
+result<void, detailed_error> use_proxy(const http_endpoint& to, http_origin& server) {
+  if (const auto good = check_proxy(to.proxy); !good)
+    return detailed_error(good.error(),
+                          std::string("the proxy can't be used: ") + good.error().operation);
   const auto as_written = [](const std::string& host) -> result<std::vector<sys::ip_address>> {
     // A name is the proxy's business, so that any public address stands for it here.
     return std::vector{sys::inet_pton(host).value_or(sys::ip_address{.bytes = {1, 1, 1, 1}})};
   };
-  PADDOCK_TRY(const auto judged, allowed_addresses(server.to, to.addresses, as_written, why));
-  static_cast<void>(judged);
+  PADDOCK_CHECK(allowed_addresses(server.to, to.addresses, as_written));
   server.proxy = to.proxy;
   server.allowed = address_policy::any;
   return {};
@@ -72,34 +70,30 @@ http_message::http_message(const outgoing& from)
   if (from.id != nullptr) id = *from.id;
 }
 
-std::optional<in_flight> in_flight::begin(std::atomic<std::size_t>& count) {
+result<in_flight, detailed_error> in_flight::begin(std::atomic<std::size_t>& count) {
   std::shared_ptr<void> held(nullptr, [&count](void*) { count.fetch_sub(1); });
-  if (count.fetch_add(1) >= max) return std::nullopt;
+  if (count.fetch_add(1) >= max)
+    return detailed_error({error_code::too_many, 0, "http"},
+                          "too many requests are under way; wait until some have ended");
   return in_flight(std::move(held));
 }
 
-result<http_origin> origin_of(const http_endpoint& to, std::int64_t timeout_ms,
-                              const host_resolver& resolve, std::string* why) {
-  const auto say = [&](std::string text) {
-    if (why != nullptr) *why = std::move(text);
-  };
+result<http_origin, detailed_error> origin_of(const http_endpoint& to, std::int64_t timeout_ms,
+                                              const host_resolver& resolve) {
   const auto parsed = parse_url(to.url);
-  if (!parsed) {
-    say(std::string("the URL can't be used: ") + parsed.error().operation);
-    return parsed.error();
-  }
+  if (!parsed)
+    return detailed_error(parsed.error(),
+                          std::string("the URL can't be used: ") + parsed.error().operation);
   for (const auto& [name, value] : to.headers)
-    if (std::string problem = problem_of(name, value); !problem.empty()) {
-      say(std::move(problem));
-      return error{error_code::invalid_argument, 0, "headers"};
-    }
+    if (std::string problem = problem_of(name, value); !problem.empty())
+      return detailed_error({error_code::invalid_argument, 0, "headers"}, std::move(problem));
   http_origin server;
   server.to = *parsed;
   if (to.proxy.empty()) {
-    PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve, why));
+    PADDOCK_TRY(server.addresses, allowed_addresses(server.to, to.addresses, resolve));
     server.allowed = to.addresses;
   } else {
-    PADDOCK_CHECK(use_proxy(to, server, why));
+    PADDOCK_CHECK(use_proxy(to, server));
   }
   server.client_certificate = to.client_certificate;
   server.client_key = to.client_key;

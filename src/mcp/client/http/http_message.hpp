@@ -35,8 +35,8 @@ public:
   static constexpr std::size_t max = 256;
 
   in_flight() = default;
-  /// Nothing when there are `max` already.
-  [[nodiscard]] static std::optional<in_flight> begin(std::atomic<std::size_t>& count);
+  /// Error: too_many, when there are `max` already.
+  [[nodiscard]] static result<in_flight, detailed_error> begin(std::atomic<std::size_t>& count);
 
 private:
   explicit in_flight(std::shared_ptr<void> held) : held_(std::move(held)) {}
@@ -44,8 +44,8 @@ private:
 };
 
 /// Where `to` is, judged and ready to connect to. Errors: as open_http.
-[[nodiscard]] result<http_origin> origin_of(const http_endpoint& to, std::int64_t timeout_ms,
-                                            const host_resolver& resolve, std::string* why);
+[[nodiscard]] result<http_origin, detailed_error>
+origin_of(const http_endpoint& to, std::int64_t timeout_ms, const host_resolver& resolve);
 
 /// Whether a server may have made this up as the name of a session.
 [[nodiscard]] bool is_session_id(std::string_view text);
@@ -67,11 +67,9 @@ struct status_report {
 /// behind it are readable.
 [[nodiscard]] bool answers(std::string_view json, const request_id& id);
 
-[[nodiscard]] result<std::unique_ptr<client_transport>>
-open_streamable_http(http_origin server, http_headers headers, const client_options& options,
-                     incoming& sink);
-[[nodiscard]] result<std::unique_ptr<client_transport>>
-open_http_with_sse(http_origin server, http_headers headers, const client_options& options,
-                   incoming& sink, std::string* why);
+[[nodiscard]] opened_transport open_streamable_http(http_origin server, http_headers headers,
+                                                    const client_options& options, incoming& sink);
+[[nodiscard]] opened_transport open_http_with_sse(http_origin server, http_headers headers,
+                                                  const client_options& options, incoming& sink);
 
 } // namespace paddock::mcp

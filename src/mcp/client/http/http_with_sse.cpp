@@ -31,8 +31,8 @@ public:
         head.header("content-encoding").empty())
       return true;
     if (head.status == 200) {
-      owner_.on_stream_gone(broken, "the answer is no stream of events; is this the URL of an MCP "
-                                    "server that speaks HTTP with SSE?");
+      owner_.on_stream_gone({broken, "the answer is no stream of events; is this the URL of an MCP "
+                                     "server that speaks HTTP with SSE?"});
       return false;
     }
     const auto target = same_origin_target(owner_.stream_url(), head);
@@ -59,20 +59,20 @@ public:
     });
     if (const auto asked_ms = events_.retry_ms()) owner_.retry_ms_.store(*asked_ms);
     if (!good)
-      owner_.on_stream_gone({error_code::too_large, 0, "sse"},
-                            "the server sent an event that is larger than a message may be");
+      owner_.on_stream_gone({{error_code::too_large, 0, "sse"},
+                             "the server sent an event that is larger than a message may be"});
     return good;
   }
 
   void on_end(const http_failure* failed) override {
     if (refusal_) {
       const std::string said = refusal_text(body_);
-      owner_.on_stream_gone(refusal_->reason,
-                            refusal_->why + (said.empty() ? "" : "; it says: " + said));
+      owner_.on_stream_gone(
+          {refusal_->reason, refusal_->why + (said.empty() ? "" : "; it says: " + said)});
     } else if (failed != nullptr)
-      owner_.on_stream_gone(failed->reason, failed->why);
+      owner_.on_stream_gone({failed->reason, failed->why});
     else
-      owner_.on_stream_gone(broken, "the server ended the stream of events");
+      owner_.on_stream_gone({broken, "the server ended the stream of events"});
   }
 
 private:
@@ -131,16 +131,14 @@ private:
 http_with_sse::http_with_sse(http_headers headers, const client_options& options, incoming& sink)
     : headers_(std::move(headers)), message_bytes_max_(options.message_bytes_max), sink_(sink) {}
 
-result<void> http_with_sse::start(http_origin server, std::int64_t timeout_ms, std::string* why) {
+result<void, detailed_error> http_with_sse::start(http_origin server, std::int64_t timeout_ms) {
   PADDOCK_TRY(loop_, http_loop::start(std::move(server)));
   loop_->post([this] { open_stream(loop_->server().target, 0); });
   std::unique_lock lock(guard_);
   if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                         [this] { return start_result_.has_value(); })) {
-    if (why != nullptr) *why = "the server did not say in time where messages go";
-    return error{error_code::timed_out, 0, "sse"};
-  }
-  if (why != nullptr && !*start_result_) *why = why_;
+                         [this] { return start_result_.has_value(); }))
+    return detailed_error({error_code::timed_out, 0, "sse"},
+                          "the server did not say in time where messages go");
   return *start_result_;
 }
 
@@ -160,11 +158,10 @@ void http_with_sse::open_stream(const std::string& target, int redirects) {
   loop_->send(std::move(request), std::make_unique<stream>(*this, redirects));
 }
 
-void http_with_sse::settle(result<void> how, std::string why) {
+void http_with_sse::settle(result<void, detailed_error> how) {
   const std::lock_guard lock(guard_);
   if (start_result_) return;
-  start_result_ = how;
-  why_ = std::move(why);
+  start_result_ = std::move(how);
   changed_.notify_all();
 }
 
@@ -172,46 +169,36 @@ void http_with_sse::on_endpoint(std::string_view reference) {
   const url server = stream_url();
   const auto to = resolve_reference(server, reference);
   if (!to || !same_origin(server, *to))
-    return settle(error{error_code::denied_by_policy, 0, "sse"},
-                  "the server wants messages to go to another server than its own");
+    return settle(detailed_error({error_code::denied_by_policy, 0, "sse"},
+                                 "the server wants messages to go to another server than its own"));
   // Only the first one counts, and nothing was posted before it.
   if (post_target_.empty()) post_target_ = to->target;
-  settle({}, {});
+  settle({});
 }
 
-void http_with_sse::on_stream_gone(const error& reason, std::string why) {
+void http_with_sse::on_stream_gone(detailed_error reason) {
   {
     const std::lock_guard lock(guard_);
     if (std::exchange(gone_, true)) return;
     if (!start_result_ || !*start_result_) {
       if (!start_result_) {
-        start_result_ = reason;
-        why_ = std::move(why);
+        start_result_ = std::move(reason);
         changed_.notify_all();
       }
       return;
     }
   }
-  sink_.on_lost(reason, why);
+  sink_.on_lost(reason, reason.detail);
 }
 
-result<void> http_with_sse::send(const outgoing& message, std::string* why) {
-  const auto say = [&](const char* text) {
-    if (why != nullptr) *why = text;
-  };
+result<void, detailed_error> http_with_sse::send(const outgoing& message) {
   {
     const std::lock_guard lock(guard_);
-    if (gone_) {
-      say("the server ended the stream of events; connect again");
-      return broken;
-    }
+    if (gone_)
+      return detailed_error(broken, "the server ended the stream of events; connect again");
   }
-  const auto counted = in_flight::begin(in_flight_);
-  if (!counted) {
-    say("too many requests are under way; wait until some have ended");
-    return error{error_code::too_many, 0, "http"};
-  }
-  loop_->post([this, m = http_message(message), counted = *counted] { submit(m, counted); });
+  PADDOCK_TRY(const auto counted, in_flight::begin(in_flight_));
+  loop_->post([this, m = http_message(message), counted] { submit(m, counted); });
   return {};
 }
 
@@ -238,12 +225,10 @@ void http_with_sse::close() noexcept {
   if (loop_) loop_->stop();
 }
 
-result<std::unique_ptr<client_transport>> open_http_with_sse(http_origin server,
-                                                             http_headers headers,
-                                                             const client_options& options,
-                                                             incoming& sink, std::string* why) {
+opened_transport open_http_with_sse(http_origin server, http_headers headers,
+                                    const client_options& options, incoming& sink) {
   auto transport = std::make_unique<http_with_sse>(std::move(headers), options, sink);
-  PADDOCK_CHECK(transport->start(std::move(server), options.connect_timeout_ms, why));
+  PADDOCK_CHECK(transport->start(std::move(server), options.connect_timeout_ms));
   return std::unique_ptr<client_transport>(std::move(transport));
 }
 

@@ -24,9 +24,9 @@ public:
   http_with_sse(http_headers headers, const client_options& options, incoming& sink);
   ~http_with_sse() override { close(); }
   /// Waits until the server has named the address for messages.
-  [[nodiscard]] result<void> start(http_origin server, std::int64_t timeout_ms, std::string* why);
+  [[nodiscard]] result<void, detailed_error> start(http_origin server, std::int64_t timeout_ms);
 
-  [[nodiscard]] result<void> send(const outgoing& message, std::string* why) override;
+  [[nodiscard]] result<void, detailed_error> send(const outgoing& message) override;
   void forget(const request_id&) noexcept override {}
   [[nodiscard]] std::optional<std::int64_t> retry_ms() const noexcept override;
   void close() noexcept override;
@@ -39,8 +39,8 @@ private:
   [[nodiscard]] url stream_url() const;
   void submit(const http_message& m, const in_flight& counted);
   void on_endpoint(std::string_view reference);
-  void on_stream_gone(const error& reason, std::string why);
-  void settle(result<void> how, std::string why);
+  void on_stream_gone(detailed_error reason);
+  void settle(result<void, detailed_error> how);
 
   const http_headers headers_;
   const std::size_t message_bytes_max_;
@@ -54,10 +54,9 @@ private:
 
   std::mutex guard_;
   std::condition_variable changed_;
-  std::optional<result<void>> start_result_; // under guard_
-  std::string why_;                          // under guard_
-  bool closed_ = false;                      // under guard_
-  bool gone_ = false;                        // under guard_
+  std::optional<result<void, detailed_error>> start_result_; // under guard_
+  bool closed_ = false;                                      // under guard_
+  bool gone_ = false;                                        // under guard_
 
   std::unique_ptr<http_loop> loop_; // last: its thread uses all of the above
 };

@@ -34,13 +34,9 @@ result<void> streamable_http::start(http_origin server) {
   return {};
 }
 
-result<void> streamable_http::send(const outgoing& message, std::string* why) {
-  auto counted = in_flight::begin(in_flight_);
-  if (!counted) {
-    if (why != nullptr) *why = "too many requests are under way; wait until some have ended";
-    return error{error_code::too_many, 0, "http"};
-  }
-  auto j = std::make_shared<job>(job{http_message(message), *std::move(counted)});
+result<void, detailed_error> streamable_http::send(const outgoing& message) {
+  PADDOCK_TRY(auto counted, in_flight::begin(in_flight_));
+  auto j = std::make_shared<job>(job{http_message(message), std::move(counted)});
   loop_->post([this, j = std::move(j)] { submit(j); });
   return {};
 }
@@ -211,10 +207,8 @@ void streamable_http::refuse(const job& j, int status, std::string_view body, co
     sink_.on_refused(*j.message.id, status, body, reason, why);
 }
 
-result<std::unique_ptr<client_transport>> open_streamable_http(http_origin server,
-                                                               http_headers headers,
-                                                               const client_options& options,
-                                                               incoming& sink) {
+opened_transport open_streamable_http(http_origin server, http_headers headers,
+                                      const client_options& options, incoming& sink) {
   auto transport = std::make_unique<streamable_http>(std::move(headers), options, sink);
   PADDOCK_CHECK(transport->start(std::move(server)));
   return std::unique_ptr<client_transport>(std::move(transport));

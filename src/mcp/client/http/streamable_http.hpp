@@ -33,7 +33,7 @@ public:
   ~streamable_http() override { close(); }
   [[nodiscard]] result<void> start(http_origin server);
 
-  [[nodiscard]] result<void> send(const outgoing& message, std::string* why) override;
+  [[nodiscard]] result<void, detailed_error> send(const outgoing& message) override;
   void forget(const request_id& id) noexcept override;
   void close() noexcept override;
 

@@ -116,10 +116,6 @@ struct lookup {
   std::optional<result<std::vector<sys::ip_address>>> found;
 };
 
-void say(std::string* why, std::string text) {
-  if (why != nullptr) *why = std::move(text);
-}
-
 std::string unresolved(const std::string& host, const error& reason) {
   if (reason.code == error_code::timed_out)
     return "looking up the host " + host + " took too long; try again or check the name servers";
@@ -156,29 +152,23 @@ host_resolver system_resolver(std::int64_t timeout_ms) {
   };
 }
 
-result<std::vector<sys::ip_address>> allowed_addresses(const url& to, address_policy policy,
-                                                       const host_resolver& resolve,
-                                                       std::string* why) {
+result<std::vector<sys::ip_address>, detailed_error>
+allowed_addresses(const url& to, address_policy policy, const host_resolver& resolve) {
   const error denied{error_code::denied_by_policy, 0, "address_policy"};
-  if (policy == address_policy::public_only && to.scheme != url_scheme::https) {
-    say(why, "the URL is not https; use https, or allow plain connections and local addresses for "
-             "this server");
-    return denied;
-  }
+  if (policy == address_policy::public_only && to.scheme != url_scheme::https)
+    return detailed_error(denied, "the URL is not https; use https, or allow plain connections and "
+                                  "local addresses for this server");
   auto found = resolve(to.host);
-  if (!found) {
-    say(why, unresolved(to.host, found.error()));
-    return found.error();
-  }
+  if (!found) return detailed_error(found.error(), unresolved(to.host, found.error()));
   if (found->empty()) return error{error_code::not_found, 0, "address_policy"};
   if (policy == address_policy::any) return found;
   for (const sys::ip_address& address : *found) {
     const std::string_view what = not_public_because(address);
     if (what.empty()) continue;
-    say(why, "the host " + to.host + " has the address " + sys::inet_ntop(address) + ", which is " +
-                 std::string(what) +
-                 " and not public; use a public server, or allow local addresses for this one");
-    return denied;
+    return detailed_error(
+        denied, "the host " + to.host + " has the address " + sys::inet_ntop(address) +
+                    ", which is " + std::string(what) +
+                    " and not public; use a public server, or allow local addresses for this one");
   }
   return found;
 }

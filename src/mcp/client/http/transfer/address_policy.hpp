@@ -8,6 +8,7 @@
 #include "mcp/client/http/transfer/url.hpp"
 #include "sys/socket.hpp"
 
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/mcp/client.hpp>
 
 #include <functional>
@@ -27,10 +28,8 @@ using host_resolver = std::function<result<std::vector<sys::ip_address>>(const s
 [[nodiscard]] host_resolver system_resolver(std::int64_t timeout_ms);
 
 /// The addresses of `to`, all of them allowed. Errors: denied_by_policy when one is not, or the
-/// scheme is not https; not_found, timed_out, io (the resolver). `why` receives a sentence.
-[[nodiscard]] result<std::vector<sys::ip_address>> allowed_addresses(const url& to,
-                                                                     address_policy policy,
-                                                                     const host_resolver& resolve,
-                                                                     std::string* why);
+/// scheme is not https; not_found, timed_out, io (the resolver).
+[[nodiscard]] result<std::vector<sys::ip_address>, detailed_error>
+allowed_addresses(const url& to, address_policy policy, const host_resolver& resolve);
 
 } // namespace paddock::mcp
