@@ -161,8 +161,10 @@ result<std::string_view> file_search::read(int directory, const char* name) {
   for (std::size_t wanted = static_cast<std::size_t>(status.size) + 1;;) {
     if (wanted > buffer_.size()) {
       const std::size_t larger = std::max(wanted, 2 * buffer_.size());
-      if (larger > bytes_worth_counting && larger > memory_.bytes())
-        PADDOCK_CHECK(memory_.grow(larger - memory_.bytes(), options_.bounds));
+      if (larger > bytes_worth_counting && larger > counted_) {
+        PADDOCK_CHECK(memory_.grow(larger - counted_, options_.bounds));
+        counted_ = larger;
+      }
       buffer_.resize(larger);
     }
     PADDOCK_TRY(const std::size_t n,

@@ -9,8 +9,10 @@
 #include <paddock/search/text_search.hpp>
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paddock {
@@ -26,11 +28,31 @@ struct file_outcome {
   std::vector<found_line> lines; ///< the first of them, with their context
 };
 
+/// What the threads of one search take of the budget, if there is one. It is one share, which holds
+/// something from the start: none of them waits for others.
+class search_memory {
+public:
+  explicit search_memory(memory_share taken) noexcept : share_(std::move(taken)) {}
+  /// Before the threads start. Errors: those of memory_share::grow.
+  [[nodiscard]] result<void> begin(const work_bounds& bounds) {
+    return share_.bytes() > 0 ? result<void>() : share_.grow(1, bounds);
+  }
+  [[nodiscard]] result<void> grow(std::uint64_t bytes, const work_bounds& bounds) {
+    const std::lock_guard lock(mutex_);
+    return share_.grow(bytes, bounds);
+  }
+
+private:
+  std::mutex mutex_;
+  memory_share share_;
+};
+
 /// Searches files one after the other; one for each thread.
 class file_search {
 public:
-  file_search(const root& root, const text_pattern& pattern, const search_options& options)
-      : root_(root), options_(options), matcher_(pattern.get()) {}
+  file_search(const root& root, const text_pattern& pattern, const search_options& options,
+              search_memory& memory)
+      : root_(root), options_(options), matcher_(pattern.get()), memory_(memory) {}
 
   /// Searches the file `name` of an open directory. At most `lines_max` matching lines are kept.
   /// Errors: those of the bounds; all others are in the outcome.
@@ -50,7 +72,8 @@ private:
   line_matcher matcher_;
   std::string buffer_;
   std::string decoded_; ///< UTF-16 made UTF-8
-  memory_share memory_;
+  search_memory& memory_;
+  std::uint64_t counted_ = 0; ///< bytes of `buffer_` that are taken of the budget
 };
 
 /// Keeps, of the lines of one file, the matching ones from `first` up to `end` (numbers among the

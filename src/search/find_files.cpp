@@ -11,6 +11,9 @@
 namespace paddock {
 namespace {
 
+/// Between two looks at the bounds.
+constexpr std::uint64_t look_entries = 1024;
+
 /// A path that matched.
 struct match {
   std::string path;
@@ -63,16 +66,26 @@ result<found_files> find_files(const root& root, std::string_view path, const gl
   std::vector<match> matches;
   modification_times times(root);
   std::string relative; // to the directory where it began
+  result<void> within;
+  std::uint64_t met = 0, kept_bytes = 0;
   const std::size_t skipped = tree.top->path.empty() ? 0 : tree.top->path.size() + 1;
   for_each_walked(*tree.top, [&](const walked_directory& in, const walked_entry& entry) {
+    if (within && ++met % look_entries == 0) {
+      within = options.bounds.check();
+      if (within) within = tree.memory.grow(std::exchange(kept_bytes, 0), options.bounds);
+    }
+    if (!within) return false;
     relative.assign(in.path, std::min(skipped, in.path.size()));
     if (!relative.empty()) relative += '/';
     relative += in.name(entry);
     if (!wanted.matches(relative) || !is_wanted(root, in, entry, options.kind)) return true;
     const bool dated = options.order == found_order::modified;
     matches.push_back({in.path_of(entry), dated ? times.of(in, entry) : 0});
+    kept_bytes += sizeof(match) + matches.back().path.size();
     return true;
   });
+  if (!within && within.error().code != error_code::timed_out) return within.error();
+  if (!within) tree.coverage.ended_early = within.error().code;
   // Files alone are in order; a directory stands where what is in it stands.
   std::ranges::sort(matches, [](const match& a, const match& b) {
     return a.modified_ns != b.modified_ns ? a.modified_ns > b.modified_ns : a.path < b.path;

@@ -16,6 +16,10 @@
 namespace paddock {
 namespace {
 
+/// Between two looks at the bounds.
+constexpr std::uint64_t look_entries = 1024;
+/// What is found is counted against the memory that all calls share in such steps.
+constexpr std::uint64_t kept_bytes_counted_at_once = 1024 * 1024;
 /// Files that a thread takes at once, and how many such blocks may be finished before an earlier
 /// one is: what they found is held until then.
 constexpr std::size_t block_files = 32, blocks_ahead = 64;
@@ -26,15 +30,19 @@ struct candidate {
   const walked_entry* entry = nullptr;
 };
 
-/// The files of a tree that are wanted, by path.
-std::vector<candidate> candidates_of(const walked_directory& top, const search_options& options) {
+/// The files of a tree that are wanted, by path; only the first where a bound is met.
+std::vector<candidate> candidates_of(const walked_directory& top, const search_options& options,
+                                     result<void>& within) {
   std::vector<candidate> files;
   const std::size_t skipped = top.path.empty() ? 0 : top.path.size() + 1;
   const auto matches = [](std::span<const glob> globs, std::string_view path) {
     return std::ranges::any_of(globs, [path](const glob& each) { return each.matches(path); });
   };
   const bool all = options.include.empty() && options.exclude.empty();
+  std::uint64_t met = 0;
   for_each_walked(top, [&](const walked_directory& in, const walked_entry& entry) {
+    if (within && ++met % look_entries == 0) within = options.bounds.check();
+    if (!within) return false;
     const bool file = entry.kind == entry_kind::file;
     if (!all && (file || entry.kind == entry_kind::directory)) {
       const std::string path = in.path_of(entry).substr(skipped);
@@ -47,11 +55,18 @@ std::vector<candidate> candidates_of(const walked_directory& top, const search_o
   return files;
 }
 
+/// How much was found.
+struct amount {
+  std::uint64_t matches = 0, files = 0;
+};
+
 /// What was found in one block of files.
 struct block_outcome {
-  std::vector<file_matches> files;
+  std::vector<file_matches> files; ///< those that may be returned
   std::vector<unread_entry> unread;
-  std::uint64_t matches = 0, searched = 0, bytes = 0, binary = 0, too_large = 0;
+  amount found;
+  std::uint64_t kept_bytes = 0; ///< of `files`
+  std::uint64_t searched = 0, bytes = 0, binary = 0, too_large = 0;
   bool done = false;
 };
 
@@ -59,11 +74,12 @@ struct block_outcome {
 class ordered_search {
 public:
   ordered_search(const root& root, const text_pattern& pattern, const search_options& options,
-                 std::vector<candidate> files)
+                 std::vector<candidate> files, memory_share taken)
       : root_(root), pattern_(pattern), options_(options), files_(std::move(files)),
-        blocks_((files_.size() + block_files - 1) / block_files) {}
+        memory_(std::move(taken)), blocks_((files_.size() + block_files - 1) / block_files) {}
 
   result<void> run(text_matches& into) {
+    PADDOCK_CHECK(memory_.begin(options_.bounds));
     std::vector<std::thread> others;
     while (others.size() + 1 < std::min<std::size_t>(options_.threads_max, blocks_.size())) {
       std::thread other;
@@ -73,6 +89,7 @@ public:
     work();
     for (std::thread& other : others)
       other.join();
+    if (failed_) return *failed_;
     if (ended_ && *ended_ == error_code::cancelled) return error{*ended_, 0, "search"};
     if (ended_) into.coverage.ended_early = ended_;
     into.exact = into.exact && !ended_ && lines_left_out_ == 0;
@@ -82,32 +99,48 @@ public:
 
 private:
   void work() {
-    file_search search(root_, pattern_, options_);
+    file_search search(root_, pattern_, options_, memory_);
     std::unique_lock lock(mutex_);
     while (true) {
       changed_.wait(lock, [this] { return next_ < first_open_ + blocks_ahead || ended_; });
       if (ended_ || next_ == blocks_.size()) break;
       const std::size_t block = next_++;
-      const std::uint64_t before = found_before_;
+      const amount before = found_before_;
       lock.unlock();
       block_outcome outcome;
       const auto searched = search_block(search, block, before, outcome);
       lock.lock();
       outcome.done = true;
+      count_kept(outcome.kept_bytes);
       blocks_[block] = std::move(outcome);
       if (!searched && !ended_) ended_ = searched.error().code;
-      for (; first_open_ < blocks_.size() && blocks_[first_open_].done; ++first_open_)
-        found_before_ += blocks_[first_open_].matches;
-      if (found_before_ > options_.matches_max && !ended_) ended_ = error_code::too_many;
+      for (; first_open_ < blocks_.size() && blocks_[first_open_].done; ++first_open_) {
+        found_before_.matches += blocks_[first_open_].found.matches;
+        found_before_.files += blocks_[first_open_].found.files;
+      }
+      if (found_before_.matches > options_.matches_max && !ended_) ended_ = error_code::too_many;
       changed_.notify_all();
     }
     lines_left_out_ += search.lines_left_out();
   }
 
+  /// What is kept is taken of the budget; where that has no more, the search ends.
+  void count_kept(std::uint64_t bytes) {
+    kept_bytes_ += bytes;
+    if (kept_bytes_ < counted_bytes_ + kept_bytes_counted_at_once) return;
+    const auto grown = memory_.grow(kept_bytes_ - counted_bytes_, options_.bounds);
+    counted_bytes_ = kept_bytes_;
+    if (grown || failed_) return;
+    failed_ = grown.error();
+    ended_ = failed_->code;
+  }
+
+  [[nodiscard]] bool by_line() const noexcept { return options_.output == search_output::lines; }
+
   /// Errors: those of the bounds.
-  result<void> search_block(file_search& search, std::size_t block, std::uint64_t before,
+  result<void> search_block(file_search& search, std::size_t block, amount before,
                             block_outcome& into) {
-    const std::uint64_t wanted = options_.offset + options_.limit; // of all lines; see `gather`
+    const std::uint64_t wanted = options_.offset + options_.limit; // of all; see `gather`
     const std::size_t end = std::min((block + 1) * block_files, files_.size());
     const walked_directory* directory = nullptr;
     result<opened> open = error{};
@@ -124,17 +157,18 @@ private:
         into.unread.push_back({file.in->path_of(*file.entry), open.error().code});
         continue;
       }
-      const std::uint64_t sure = before + into.matches;
-      const bool keep = options_.output == search_output::lines && sure < wanted;
+      const std::uint64_t sure =
+          by_line() ? before.matches + into.found.matches : before.files + into.found.files;
+      const std::uint64_t kept_max = sure < wanted ? wanted - sure : 0;
       PADDOCK_TRY(file_outcome outcome,
                   search.search(open->fd.get(), file.in->name(*file.entry).data(),
-                                keep ? wanted - sure : 0));
-      add(file, std::move(outcome), into);
+                                by_line() ? kept_max : 0));
+      add(file, std::move(outcome), kept_max > 0, into);
     }
     return {};
   }
 
-  static void add(const candidate& file, file_outcome outcome, block_outcome& into) {
+  static void add(const candidate& file, file_outcome outcome, bool is_kept, block_outcome& into) {
     switch (outcome.verdict) {
     case file_verdict::binary:
       ++into.binary;
@@ -152,10 +186,14 @@ private:
     }
     ++into.searched;
     into.bytes += outcome.bytes;
-    into.matches += outcome.count;
-    if (outcome.count > 0)
-      into.files.push_back(
-          {file.in->path_of(*file.entry), outcome.count, std::move(outcome.lines)});
+    if (outcome.count == 0) return;
+    into.found.matches += outcome.count;
+    ++into.found.files;
+    if (!is_kept) return;
+    into.files.push_back({file.in->path_of(*file.entry), outcome.count, std::move(outcome.lines)});
+    into.kept_bytes += sizeof(file_matches) + into.files.back().path.size();
+    for (const found_line& line : into.files.back().lines)
+      into.kept_bytes += sizeof(found_line) + line.text.size();
   }
 
   /// Puts the blocks together. Lines were kept generously, because nobody knew yet how many came
@@ -169,14 +207,14 @@ private:
       into.too_large += block.too_large;
       into.coverage.unreadable += block.unread.size();
       std::ranges::move(block.unread, std::back_inserter(into.coverage.unread));
+      std::uint64_t next = by_line() ? into.total_matches : into.total_files;
+      into.total_matches += block.found.matches;
+      into.total_files += block.found.files;
       for (file_matches& file : block.files) {
-        const bool by_line = options_.output == search_output::lines;
-        const std::uint64_t first = by_line ? into.total_matches : into.total_files;
-        const std::uint64_t size = by_line ? file.count : 1;
-        ++into.total_files;
-        into.total_matches += file.count;
-        if (first + size <= options_.offset || first >= end) continue;
-        if (by_line)
+        const std::uint64_t first = next;
+        next += by_line() ? file.count : 1;
+        if (next <= options_.offset || first >= end) continue;
+        if (by_line())
           keep_matches(file.lines, options_.offset > first ? options_.offset - first : 0,
                        end - first, options_.context);
         into.files.push_back(std::move(file));
@@ -191,13 +229,17 @@ private:
   const text_pattern& pattern_;
   const search_options& options_;
   const std::vector<candidate> files_;
+  search_memory memory_;
 
   std::mutex mutex_; // of all below
   std::condition_variable changed_;
   std::vector<block_outcome> blocks_;
-  std::size_t next_ = 0;           ///< not yet taken
-  std::size_t first_open_ = 0;     ///< all before it are done
-  std::uint64_t found_before_ = 0; ///< matches in those
+  std::size_t next_ = 0;            ///< not yet taken
+  std::size_t first_open_ = 0;      ///< all before it are done
+  amount found_before_;             ///< in those
+  std::uint64_t kept_bytes_ = 0;    ///< of what was found
+  std::uint64_t counted_bytes_ = 0; ///< of those, taken of the budget
+  std::optional<error> failed_;
   std::uint64_t lines_left_out_ = 0;
   std::optional<error_code> ended_;
 };
@@ -212,7 +254,7 @@ result<text_matches> search_one(const root& root, const std::string& path,
                            .kind = entry_kind::file};
   text_matches found;
   found.coverage.entries = 1;
-  PADDOCK_CHECK(ordered_search(root, pattern, options, {{&directory, &entry}}).run(found));
+  PADDOCK_CHECK(ordered_search(root, pattern, options, {{&directory, &entry}}, {}).run(found));
   return found;
 }
 
@@ -234,9 +276,13 @@ result<text_matches> search_text(const root& root, std::string_view path,
                     .bounds = options.bounds}));
   text_matches found;
   found.coverage = std::move(tree.coverage);
+  result<void> within;
+  std::vector<candidate> files = candidates_of(*tree.top, options, within);
+  if (!within && within.error().code != error_code::timed_out) return within.error();
+  if (!within) found.coverage.ended_early = within.error().code;
   found.exact = !found.coverage.ended_early;
   PADDOCK_CHECK(
-      ordered_search(root, pattern, options, candidates_of(*tree.top, options)).run(found));
+      ordered_search(root, pattern, options, std::move(files), std::move(tree.memory)).run(found));
   return found;
 }
 

@@ -36,6 +36,7 @@ struct reply {
   std::string error = "none"; ///< wire name, "ok", or "none" when there was no answer
   std::string message;
   std::string content;
+  std::string ended_by; ///< of searches
 };
 
 class bounded_work : public testing::Test {
@@ -119,6 +120,7 @@ private:
       r.message = object["message"].string().value_or("");
     }
     r.content = object["content"].string().value_or("");
+    r.ended_by = object["endedBy"].string().value_or("");
     if (const auto refused = message["error"]; !result.exists())
       r.error = refused["code"].text() + " " + refused["message"].text();
     answers[std::string(message["id"].string().value_or(""))] = r;
@@ -265,6 +267,33 @@ TEST_F(bounded_work, skills_share_the_memory_with_the_tools) {
   while (ask("ReadFile", R"({"path":".agents/skills/s/SKILL.md"})").error == "too_many") {
   }
   ask_all("ok"); // the control
+}
+
+/// A search that would take minutes holds the memory that an edit waits for.
+TEST_F(bounded_work, a_search_ends_when_it_is_cancelled_or_time_is_up) {
+  std::string lines; // of which a deterministic automaton makes ever new states
+  for (std::uint32_t random = 1; lines.size() < mib;) {
+    random = random * 1'664'525 + 1'013'904'223;
+    lines += lines.size() % 4'000 == 3'999 ? '\n' : "ab"[random >> 31];
+  }
+  dense("dense", 12 * mib, lines);
+  tree.file("few", "ab\n");
+  const std::string slow = R"({"pattern":"[ab]*a[ab]{150}c|few"})";
+  const std::vector<std::string> base{"--tools", "coding", "--max-memory-bytes", "20000000"};
+  auto patient = base, hurried = base;
+  patient.insert(patient.end(), {"--max-tool-ms", "0"});
+  hurried.insert(hurried.end(), {"--max-tool-ms", "200"});
+  serve(patient);
+  put("slow", "searchText", slow);
+  put("edit", "editTextFile", R"({"path":"dense","oldText":"absent","newText":"x"})");
+  expect_others_are_answered();
+  adapter->peer.put(test::cancel_line(era::modern, json_string("slow")));
+  EXPECT_EQ("no_match", answer("edit").error);
+  EXPECT_EQ("ok", ask("searchText", R"({"pattern":"ab","path":"few"})").error); // the control
+  serve(hurried);
+  const auto late = ask("searchText", slow);
+  EXPECT_EQ("ok", late.error);
+  EXPECT_EQ("timed_out", late.ended_by);
 }
 
 TEST_F(bounded_work, a_deleted_part_is_counted) {

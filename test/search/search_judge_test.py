@@ -4,6 +4,7 @@
 
 PADDOCK names the program. Where ripgrep is not installed its cases are skipped by name.
 """
+import json
 import os
 import pathlib
 import random
@@ -139,6 +140,34 @@ class Git(Judged):
         have = run([PADDOCK, "find", "-t", "file", "*"], tree).splitlines()
         self.assertEqual(sorted(want), have)
         self.assertGreater(len(want), 100)
+
+    def test_tools_answer_what_git_says(self):
+        tree = self.top / "repository"
+        shutil.copytree(SOURCE / "src", tree / "src")
+        (tree / ".gitignore").write_text("*.hpp\n!name_rules.hpp\n")
+        run(["git", "init", "-q"], tree, [0])
+        run(["git", "add", "."], tree, [0])
+
+        def pages(tool, arguments, member):
+            offset, results = 0, []
+            while offset is not None:
+                page = json.loads(run([PADDOCK, "call", tool, json.dumps({**arguments, "offset": offset}), "--tools", "coding"], tree, [0]))
+                results += page[member]
+                offset = page.get("nextOffset")
+            return results
+
+        for pattern, flags, arguments in [("return", [], {}), ("size_t", ["-w"], {"word": True}), ("error", ["-i"], {"ignoreCase": True}),
+                                          ("f(", ["-F"], {"literal": True}), ("PADDOCK_[A-Z]+", [], {"limit": 7})]:
+            want = run(["git", "grep", "-I", "-n", *flags, *([] if "-F" in flags else ["-E"]), "-e", pattern], tree)
+            matches = pages("searchText", {"pattern": pattern, "limit": 300, **arguments}, "matches")
+            have = "".join(f"{file['path']}:{line['line']}:{line['text']}\n" for file in matches for line in file["lines"])
+            self.assertEqual(want.decode(), have, pattern)
+            self.assertTrue(want)
+            want = run(["git", "grep", "-I", "-l", *flags, *([] if "-F" in flags else ["-E"]), "-e", pattern], tree).decode()
+            self.assertEqual(want.split(), pages("searchText", {"pattern": pattern, **arguments, "output": "files"}, "files"))
+        want = run(["git", "ls-files", "*.cpp"], tree).decode().split()
+        self.assertEqual(want, pages("findFiles", {"glob": "*.cpp", "limit": 20}, "paths"))
+        self.assertNotEqual(want, pages("findFiles", {"glob": "*.cp?", "limit": 20, "type": "directory"}, "paths"))  # the control
 
 
 if __name__ == "__main__":

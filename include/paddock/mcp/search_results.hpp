@@ -15,12 +15,14 @@ namespace paddock::mcp {
 
 /// One object: matches, files or counts as `options.output` says, then the totals, whether they are
 /// exact, where the next page begins, and what was searched and left out. `json_bytes_max` bounds
-/// its size, about; what does not fit is on the next page.
-void write_matches(json_writer& out, const text_matches& found, const search_options& options,
-                   std::size_t json_bytes_max);
+/// its size, about; what does not fit is on the next page. Returns how many matches (files, counts)
+/// were written.
+std::uint64_t write_matches(json_writer& out, const text_matches& found,
+                            const search_options& options, std::size_t json_bytes_max);
 
 /// One object: paths, total, whether there are more and where they begin, and what was left out.
-void write_found(json_writer& out, const found_files& found, const find_options& options,
-                 std::size_t json_bytes_max);
+/// Returns how many paths were written.
+std::uint64_t write_found(json_writer& out, const found_files& found, const find_options& options,
+                          std::size_t json_bytes_max);
 
 } // namespace paddock::mcp

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The seventeen workspace tools, bound to a root: files, directories, commands, a todo list,
-/// completion and health. They can be served as they are, or mixed with tools of your own in one
-/// server.
+/// The workspace tools, bound to a root: files, directories, commands, a todo list, completion and
+/// health, and for work on code searching. They can be served as they are, or mixed with tools of
+/// your own in one server.
 ///
 /// One table (src/mcp/tools/tool_table.cpp) holds names, texts, parameters and hints; selection
 /// removes tools from what clients see and from what they can call, because a server only knows the

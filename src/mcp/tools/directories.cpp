@@ -12,11 +12,6 @@
 namespace paddock::mcp {
 namespace {
 
-std::uint64_t count_argument(const call& c, std::string_view name, std::uint64_t otherwise) {
-  const auto given = c.arguments()[name].integer();
-  return given ? static_cast<std::uint64_t>(*given) : otherwise;
-}
-
 /// One entry after the other into a text that is kept, because a listing has thousands.
 class entry_writer {
 public:

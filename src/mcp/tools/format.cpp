@@ -18,6 +18,11 @@ std::string path_argument(const call& c, std::string_view name) {
   return decode_name(text_argument(c, name));
 }
 
+std::uint64_t count_argument(const call& c, std::string_view name, std::uint64_t otherwise) {
+  const auto given = c.arguments()[name].integer();
+  return given ? static_cast<std::uint64_t>(*given) : otherwise;
+}
+
 std::size_t result_bytes_max(const call& c) {
   constexpr std::size_t envelope_bytes_max = 2048;
   const std::size_t line = c.message_bytes_max();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <paddock/base/detail/excerpt.hpp>
 #include <paddock/mcp/search_results.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -21,31 +22,51 @@ void write_page(json_writer& out, std::uint64_t offset, std::uint64_t shown, std
   if (more) out.key("nextOffset").unsigned_integer(offset + shown);
 }
 
-/// The rules that left something out, and what could not be read.
-void write_reasons(json_writer& out, const search_coverage& coverage) {
+/// Why not everything was looked at, and what to do.
+std::string_view notice_of(const search_coverage& coverage, bool exact) {
+  if (coverage.ended_early == error_code::timed_out)
+    return "time was up before everything was looked at; name a path further down, or fewer files";
+  if (coverage.ended_early)
+    return "there is more than one call looks at; name a path further down, or fewer files";
+  return exact ? std::string_view()
+               : "long lines were left out, because the pattern is slow on them; make it simpler";
+}
+
+/// The rules that left something out, and what could not be read, as far as there is room.
+void write_reasons(json_writer& out, const search_coverage& coverage, bool exact,
+                   std::size_t json_bytes_max) {
+  const auto fits = [&](std::size_t names_bytes) {
+    return out.str().size() + 6 * names_bytes + ending_bytes / 8 <= json_bytes_max;
+  };
   if (!coverage.ignored_by.empty()) {
     out.key("ignoredBy").begin_array();
-    for (const ignoring_rule& each : coverage.ignored_by)
+    for (const ignoring_rule& each : coverage.ignored_by) {
+      const std::string rule = detail::excerpt(each.rule);
+      if (!fits(rule.size() + each.file.size())) break;
       out.begin_object()
-          .member("rule", each.rule)
+          .member("rule", rule)
           .member("file", encode_name(each.file))
           .key("line")
           .unsigned_integer(each.line)
           .key("entries")
           .unsigned_integer(each.entries)
           .end_object();
+    }
     out.end_array();
   }
   if (!coverage.unread.empty()) {
     out.key("unreadable").begin_array();
-    for (const unread_entry& each : coverage.unread)
+    for (const unread_entry& each : coverage.unread) {
+      if (!fits(each.path.size())) break;
       out.begin_object()
           .member("path", encode_name(each.path))
           .member("why", wire_name(each.why))
           .end_object();
+    }
     out.end_array();
   }
   if (coverage.ended_early) out.member("endedBy", wire_name(*coverage.ended_early));
+  if (const auto notice = notice_of(coverage, exact); !notice.empty()) out.member("notice", notice);
 }
 
 void write_line(json_writer& out, const found_line& line) {
@@ -99,8 +120,8 @@ std::uint64_t write_files(json_writer& out, const text_matches& found, search_ou
 
 } // namespace
 
-void write_matches(json_writer& out, const text_matches& found, const search_options& options,
-                   std::size_t json_bytes_max) {
+std::uint64_t write_matches(json_writer& out, const text_matches& found,
+                            const search_options& options, std::size_t json_bytes_max) {
   const bool by_line = options.output == search_output::lines;
   out.begin_object();
   const std::uint64_t shown = by_line ? write_lines(out, found, json_bytes_max)
@@ -116,12 +137,13 @@ void write_matches(json_writer& out, const text_matches& found, const search_opt
   out.key("unreadable").unsigned_integer(found.coverage.unreadable);
   out.key("tooLarge").unsigned_integer(found.too_large);
   out.end_object();
-  write_reasons(out, found.coverage);
+  write_reasons(out, found.coverage, found.exact, json_bytes_max);
   out.end_object();
+  return shown;
 }
 
-void write_found(json_writer& out, const found_files& found, const find_options& options,
-                 std::size_t json_bytes_max) {
+std::uint64_t write_found(json_writer& out, const found_files& found, const find_options& options,
+                          std::size_t json_bytes_max) {
   std::uint64_t shown = 0;
   out.begin_object().key("paths").begin_array();
   for (const std::string& path : found.paths) {
@@ -136,8 +158,9 @@ void write_found(json_writer& out, const found_files& found, const find_options&
   out.key("ignored").unsigned_integer(found.coverage.ignored);
   out.key("unreadable").unsigned_integer(found.coverage.unreadable);
   out.end_object();
-  write_reasons(out, found.coverage);
+  write_reasons(out, found.coverage, true, json_bytes_max);
   out.end_object();
+  return shown;
 }
 
 } // namespace paddock::mcp

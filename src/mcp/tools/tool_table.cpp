@@ -86,6 +86,84 @@ constexpr parameter_row delete_directory_parameters[] = {
     {"path", type::string, required, path_text, 1},
     {"recursive", type::boolean, optional, "Whether to delete the contents too (default false)"},
 };
+constexpr std::string_view outputs[] = {"lines", "files", "counts"};
+constexpr std::string_view kinds[] = {"any", "file", "directory"};
+constexpr std::string_view orders[] = {"path", "modified"};
+constexpr parameter_row search_parameters[] = {
+    {"pattern", type::string, required, "RE2 expression within one line", 1},
+    {.name = "path",
+     .type = type::string,
+     .presence = optional,
+     .description = "File or directory to search",
+     .characters_min = 1,
+     .fallback = R"(".")"},
+    {"literal", type::boolean, optional, "Take pattern as plain text"},
+    {"ignoreCase", type::boolean, optional, ""},
+    {"word", type::boolean, optional, "Whole words only"},
+    {"include", type::string_array, optional, "Globs of files to search, e.g. *.ts", 1},
+    {"exclude", type::string_array, optional, "Globs of files and directories to leave out", 1},
+    {.name = "context",
+     .type = type::integer,
+     .presence = optional,
+     .description = "Lines before and after each match",
+     .minimum = 0,
+     .maximum = 20,
+     .fallback = "0"},
+    {.name = "output",
+     .type = type::string,
+     .presence = optional,
+     .description = "",
+     .choices = outputs,
+     .fallback = R"("lines")"},
+    {.name = "limit",
+     .type = type::integer,
+     .presence = optional,
+     .description = "Most lines (or files) to return",
+     .minimum = 1,
+     .fallback = "200"},
+    {.name = "offset",
+     .type = type::integer,
+     .presence = optional,
+     .description = "nextOffset of the page before",
+     .minimum = 0,
+     .fallback = "0"},
+    {"includeIgnored", type::boolean, optional, "Search what ignore files leave out"},
+};
+constexpr parameter_row find_parameters[] = {
+    {"glob", type::string, required, "Without a slash a name at any depth; ** crosses directories",
+     1},
+    {.name = "path",
+     .type = type::string,
+     .presence = optional,
+     .description = "Directory to look in",
+     .characters_min = 1,
+     .fallback = R"(".")"},
+    {.name = "type",
+     .type = type::string,
+     .presence = optional,
+     .description = "",
+     .choices = kinds,
+     .fallback = R"("any")"},
+    {.name = "sort",
+     .type = type::string,
+     .presence = optional,
+     .description = "modified: newest first",
+     .choices = orders,
+     .fallback = R"("path")"},
+    {.name = "limit",
+     .type = type::integer,
+     .presence = optional,
+     .description = "",
+     .minimum = 1,
+     .fallback = "1000"},
+    {.name = "offset",
+     .type = type::integer,
+     .presence = optional,
+     .description = "nextOffset of the page before",
+     .minimum = 0,
+     .fallback = "0"},
+    {"includeIgnored", type::boolean, optional, "Find what ignore files leave out"},
+};
 
 constexpr std::string_view path_schema =
     R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})";
@@ -111,6 +189,10 @@ constexpr std::string_view move_schema =
     R"({"type":"object","properties":{"source":{"type":"string"},"destination":{"type":"string"}},"required":["source","destination"]})";
 constexpr std::string_view list_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"items":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"path":{"type":"string"},"type":{"type":"string","enum":["file","directory","other"]},"size":{"type":"integer"},"modified":{"type":"string"},"symlink":{"type":"boolean"},"unreadable":{"type":"boolean"}},"required":["name","path","type","size","modified"]}},"total":{"type":"integer"},"truncated":{"type":"boolean"}},"required":["path","items"]})";
+constexpr std::string_view search_schema =
+    R"({"type":"object","properties":{"matches":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"text":{"type":"string"},"context":{"type":"boolean"},"cut":{"type":"boolean"}},"required":["line","text"]}}}}},"files":{"type":"array","items":{"type":"string"}},"counts":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"integer"}}}},"totalMatches":{"type":"integer"},"totalFiles":{"type":"integer"},"exact":{"type":"boolean"},"truncated":{"type":"boolean"},"nextOffset":{"type":"integer"},"searched":{"type":"integer"},"skipped":{"type":"object"},"ignoredBy":{"type":"array","items":{"type":"object"}},"unreadable":{"type":"array","items":{"type":"object"}},"endedBy":{"type":"string"},"notice":{"type":"string"}},"required":["totalMatches","truncated"]})";
+constexpr std::string_view find_schema =
+    R"({"type":"object","properties":{"paths":{"type":"array","items":{"type":"string"}},"total":{"type":"integer"},"truncated":{"type":"boolean"},"nextOffset":{"type":"integer"},"skipped":{"type":"object"},"ignoredBy":{"type":"array","items":{"type":"object"}},"unreadable":{"type":"array","items":{"type":"object"}},"endedBy":{"type":"string"},"notice":{"type":"string"}},"required":["paths","total","truncated"]})";
 
 constexpr annotations looks{.read_only = true, .destructive = false, .idempotent = true};
 constexpr annotations adds{.destructive = false};
@@ -123,6 +205,7 @@ constexpr std::string_view remaining_hint =
     "too many todos are left to be shown; complete them, or start a new list with clearTodo";
 constexpr std::string_view todo_hint =
     "the list was changed, but it is too long to be shown; start a new one with clearTodo";
+constexpr std::string_view page_hint = "ask for less with limit, and for the rest with offset";
 constexpr std::string_view list_hint = "list a part of the directory with offset and limit";
 
 constexpr std::array table{
@@ -224,6 +307,18 @@ constexpr std::array table{
              "deleted, not followed.",
              delete_directory_parameters, path_schema, destroys, effect::writes, delete_directory,
              R"({"path":"documents/2024","recursive":true})"},
+    tool_row{
+        "searchText", "Search text",
+        "Find the lines that match in all files beneath a path, ignore files respected. Use it "
+        "instead of exec with grep; for names use findFiles, to read on readTextFile.",
+        search_parameters, search_schema, looks, effect::none, search_text,
+        R"({"pattern":"deadline|timeout","include":["*.cpp"],"context":2})", page_hint,
+        toolset::coding},
+    tool_row{"findFiles", "Find files",
+             "Find files and directories by their names, ignore files respected. Use it instead of "
+             "exec with find; for one directory with sizes use listDirectory.",
+             find_parameters, find_schema, looks, effect::none, find_files,
+             R"({"glob":"**/*_test.{cpp,py}","sort":"modified"})", page_hint, toolset::coding},
 };
 
 } // namespace

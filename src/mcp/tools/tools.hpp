@@ -100,6 +100,8 @@ tool_result get_file_info(workspace_state&, call&);
 tool_result list_directory(workspace_state&, call&);
 tool_result create_directory(workspace_state&, call&);
 tool_result delete_directory(workspace_state&, call&);
+tool_result search_text(workspace_state&, call&);
+tool_result find_files(workspace_state&, call&);
 
 /// Until the deadline of a tool, and as long as the client wants the call.
 [[nodiscard]] work_bounds bounds_of(workspace_state& state, const call& c);
@@ -108,6 +110,9 @@ tool_result delete_directory(workspace_state&, call&);
 
 /// A string argument; the table has made sure that a required one is there.
 [[nodiscard]] std::string_view text_argument(const call& c, std::string_view name);
+/// An integer argument that the table lets be no negative one.
+[[nodiscard]] std::uint64_t count_argument(const call& c, std::string_view name,
+                                           std::uint64_t otherwise);
 /// A path argument as bytes: file names that are not UTF-8 travel in the encoding of encode_name.
 [[nodiscard]] std::string path_argument(const call& c, std::string_view name);
 

@@ -53,7 +53,7 @@ inline std::string misfit(mcp::json_view value, mcp::json_view schema,
   });
   value.for_each_member([&](std::string_view name, mcp::json_view member) {
     const auto inner = schema["properties"][name];
-    if (!problem.empty()) return;
+    if (!problem.empty() || !schema["properties"].exists()) return;
     const std::string path = at + "." + std::string(name);
     problem = inner.exists() ? misfit(member, inner, path) : path + " is not in the schema";
   });

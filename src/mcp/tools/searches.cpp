@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+// The tools that look for what is where: searchText, findFiles.
+
+#include "mcp/tools/tools.hpp"
+
+#include <paddock/mcp/search_results.hpp>
+#include <paddock/search/find_files.hpp>
+#include <paddock/search/text_search.hpp>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace paddock::mcp {
+namespace {
+
+bool flag(const call& c, std::string_view name) {
+  return c.arguments()[name].boolean().value_or(false);
+}
+
+ignore_files ignored_of(const call& c) {
+  return flag(c, "includeIgnored") ? ignore_files::disregard : ignore_files::respect;
+}
+
+unsigned threads_max() {
+  return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+}
+
+/// A pattern or glob that cannot be used, and why.
+tool_result refused(const error& e, const std::string& subject) {
+  return tool_result::failure(e.code, subject + ": " + e.operation);
+}
+
+/// The globs of one argument; nothing after one that is none, which `wrong` then tells.
+std::optional<std::vector<glob>> globs_of(const call& c, std::string_view name,
+                                          std::optional<tool_result>& wrong) {
+  std::vector<glob> globs;
+  c.arguments()[name].for_each_element([&](json_view each) {
+    const std::string_view text = each.string().value_or("");
+    auto compiled = glob::compile(text);
+    if (compiled)
+      globs.push_back(*std::move(compiled));
+    else if (!wrong)
+      wrong = refused(compiled.error(), std::string(name) + ": " + shown(text));
+  });
+  return wrong ? std::nullopt : std::optional(std::move(globs));
+}
+
+search_output output_of(const call& c) {
+  const std::string_view wanted = text_argument(c, "output");
+  if (wanted == "files") return search_output::files;
+  return wanted == "counts" ? search_output::counts : search_output::lines;
+}
+
+constexpr std::string_view line_too_short =
+    "not one result fits into a line of this server (--max-message-out-bytes)";
+
+/// What was written, unless there was no room for anything of it.
+tool_result page_of(json_writer& out, std::uint64_t shown, std::size_t found) {
+  if (shown == 0 && found > 0) return tool_result::failure(error_code::too_large, line_too_short);
+  return {.json = out.take()};
+}
+
+} // namespace
+
+tool_result search_text(workspace_state& state, call& c) {
+  const std::string_view text = text_argument(c, "pattern");
+  const pattern_options how{
+      .syntax = flag(c, "literal") ? pattern_syntax::literal : pattern_syntax::regular_expression,
+      .letters = flag(c, "ignoreCase") ? letter_case::folded : letter_case::exact,
+      .bounds = flag(c, "word") ? match_bounds::whole_words : match_bounds::anywhere};
+  const auto pattern = text_pattern::compile(text, how);
+  if (!pattern) return refused(pattern.error(), "pattern: " + shown(text));
+  std::optional<tool_result> wrong;
+  const auto include = globs_of(c, "include", wrong);
+  const auto exclude = globs_of(c, "exclude", wrong);
+  if (!include || !exclude) return *std::move(wrong);
+  const search_options options{.output = output_of(c),
+                               .include = *include,
+                               .exclude = *exclude,
+                               .context = count_argument(c, "context", 0),
+                               .offset = count_argument(c, "offset", 0),
+                               .limit = count_argument(c, "limit", 200),
+                               .ignored = ignored_of(c),
+                               .threads_max = threads_max(),
+                               .bounds = bounds_of(state, c)};
+  c.may_block();
+  const std::string path = path_argument(c, "path");
+  const auto found = paddock::search_text(*state.root, path, *pattern, options);
+  if (!found) return failure(found.error(), path);
+  json_writer out;
+  const std::uint64_t shown = write_matches(out, *found, options, result_bytes_max(c));
+  return page_of(out, shown, found->files.size());
+}
+
+tool_result find_files(workspace_state& state, call& c) {
+  const std::string_view text = text_argument(c, "glob");
+  const auto wanted = glob::compile(text);
+  if (!wanted) return refused(wanted.error(), "glob: " + shown(text));
+  const std::string_view type = text_argument(c, "type");
+  const find_options options{.kind = type == "file"        ? wanted_kind::file
+                                     : type == "directory" ? wanted_kind::directory
+                                                           : wanted_kind::any,
+                             .order = text_argument(c, "sort") == "modified" ? found_order::modified
+                                                                             : found_order::path,
+                             .ignored = ignored_of(c),
+                             .offset = count_argument(c, "offset", 0),
+                             .limit = count_argument(c, "limit", 1000),
+                             .threads_max = threads_max(),
+                             .bounds = bounds_of(state, c)};
+  c.may_block();
+  const std::string path = path_argument(c, "path");
+  const auto found = paddock::find_files(*state.root, path, *wanted, options);
+  if (!found) return failure(found.error(), path);
+  json_writer out;
+  const std::uint64_t shown = write_found(out, *found, options, result_bytes_max(c));
+  return page_of(out, shown, found->paths.size());
+}
+
+} // namespace paddock::mcp

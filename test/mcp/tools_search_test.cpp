@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+
+// The tools of the coding set that look for what is where.
+
+#include "support/mcp/tool_fixture.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+#include <paddock/search/text_pattern.hpp>
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace paddock::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class tools_search : public tool_fixture {
+protected:
+  void SetUp() override {
+    tree.directory("src/deep");
+    tree.directory("out");
+    tree.file(".gitignore", "out/\n");
+    tree.file("out/made.c", "needle\n");
+    tree.file("src/a.c", "first\nneedle one\nneedles\n");
+    tree.file("src/deep/b.h", "Needle [two]\n");
+    tree.file("src/blob", std::string_view("needle\0", 7));
+    serve_coding({});
+  }
+  void serve_coding(limits limits) { serve({.limits = limits, .tools = mcp::toolset::coding}); }
+  /// What a call gives up to the totals, or its error.
+  std::string head(std::string_view tool, std::string_view arguments) {
+    const tool_answer got = call(tool, arguments);
+    if (got.failed) return got.error();
+    const std::string totals = tool == "searchText" ? ",\"totalMatches\"" : ",\"total\"";
+    return got.json.substr(1, got.json.find(totals) - 1);
+  }
+};
+
+TEST_F(tools_search, the_base_set_is_what_it_was_byte_for_byte) {
+  std::ifstream file(PADDOCK_TEST_BASE_TOOLS, std::ios::binary);
+  ASSERT_TRUE(file);
+  const std::string expected{std::istreambuf_iterator<char>(file), {}};
+  serve({});
+  EXPECT_EQ(expected, std::string(server().tools_json()) + '\n');
+  serve_coding({}); // the control
+  EXPECT_NE(expected, std::string(server().tools_json()) + '\n');
+}
+
+TEST_F(tools_search, what_models_read_of_the_coding_set_is_short) {
+  EXPECT_LE(server().tools_json().size(), 26'000U);
+  EXPECT_GE(server().tools_json().size(), 14'000U); // it is the list
+}
+
+TEST_F(tools_search, are_of_the_coding_set_alone_and_read_only) {
+  const auto has_them = [&](mcp::workspace_options options) {
+    serve(std::move(options));
+    return std::ranges::count_if(server().tools(), [](const mcp::tool& each) {
+             return each.name == "searchText" || each.name == "findFiles";
+           }) == 2;
+  };
+  EXPECT_FALSE(has_them({}));
+  EXPECT_TRUE(has_them({.tools = mcp::toolset::coding}));
+  EXPECT_TRUE(
+      has_them({.tools = mcp::toolset::coding, .access = mcp::workspace_access::read_only}));
+}
+
+struct search_case {
+  const char* name;
+  const char* tool;
+  const char* arguments;
+  const char* head;
+};
+
+constexpr search_case searches[] = {
+    {"lines", "searchText", R"({"pattern":"needle"})",
+     R"("matches":[{"path":"src/a.c","lines":[{"line":2,"text":"needle one"},{"line":3,"text":"needles"}]}])"},
+    {"case and words", "searchText", R"({"pattern":"NEEDLE","ignoreCase":true,"word":true})",
+     R"("matches":[{"path":"src/a.c","lines":[{"line":2,"text":"needle one"}]},{"path":"src/deep/b.h","lines":[{"line":1,"text":"Needle [two]"}]}])"},
+    {"literal", "searchText", R"({"pattern":"[two]","literal":true,"path":"src/deep"})",
+     R"("matches":[{"path":"src/deep/b.h","lines":[{"line":1,"text":"Needle [two]"}]}])"},
+    {"context", "searchText", R"({"pattern":"one$","context":1})",
+     R"("matches":[{"path":"src/a.c","lines":[{"line":1,"text":"first","context":true},{"line":2,"text":"needle one"},{"line":3,"text":"needles","context":true}]}])"},
+    {"files", "searchText", R"({"pattern":"(?i)needle","output":"files"})",
+     R"("files":["src/a.c","src/deep/b.h"])"},
+    {"counts", "searchText", R"({"pattern":"e","output":"counts","include":["*.c"]})",
+     R"("counts":[{"path":"src/a.c","lines":2}])"},
+    {"left out", "searchText", R"({"pattern":"(?i)needle","output":"files","exclude":["src/a.c"]})",
+     R"("files":["src/deep/b.h"])"},
+    {"ignored too", "searchText", R"({"pattern":"needle","output":"files","includeIgnored":true})",
+     R"("files":["out/made.c","src/a.c"])"},
+    {"named though ignored", "searchText", R"({"pattern":"needle","output":"files","path":"out"})",
+     R"("files":["out/made.c"])"},
+    {"a page", "searchText", R"({"pattern":"needle","limit":1,"offset":1})",
+     R"("matches":[{"path":"src/a.c","lines":[{"line":3,"text":"needles"}]}])"},
+    {"outside", "searchText", R"({"pattern":"x","path":".."})", "escapes_root"},
+    {"absent", "searchText", R"({"pattern":"x","path":"absent"})", "not_found"},
+    {"malformed", "searchText", R"({"pattern":"a("})", "invalid_argument"},
+    {"malformed glob", "searchText", R"({"pattern":"a","exclude":["[a"]})", "invalid_argument"},
+    {"context too wide", "searchText", R"({"pattern":"a","context":21})", "invalid_argument"},
+    {"names", "findFiles", R"({"glob":"*.{c,h}"})", R"("paths":["src/a.c","src/deep/b.h"])"},
+    {"a path", "findFiles", R"({"glob":"src/*"})", R"("paths":["src/a.c","src/blob","src/deep"])"},
+    {"directories", "findFiles", R"({"glob":"d*","type":"directory"})", R"("paths":["src/deep"])"},
+    {"found though ignored", "findFiles", R"({"glob":"made.*","includeIgnored":true})",
+     R"("paths":["out/made.c"])"},
+    {"a page of names", "findFiles", R"({"glob":"**","type":"file","limit":1,"offset":2})",
+     R"("paths":["src/blob"])"},
+    {"hidden", "findFiles", R"({"glob":"*","path":".perstack"})", "protected"},
+};
+
+TEST_F(tools_search, find_what_is_asked_for) {
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  tree.directory(".perstack");
+  for (const search_case& each : searches)
+    EXPECT_EQ(each.head, head(each.tool, each.arguments)) << each.name;
+}
+
+TEST_F(tools_search, newest_first) {
+  const auto age = [&](std::string_view name, int seconds) {
+    std::filesystem::last_write_time(tree / name, std::filesystem::file_time_type::clock::now() -
+                                                      std::chrono::seconds(seconds));
+  };
+  age("src/a.c", 50);
+  age("src/deep/b.h", 100);
+  EXPECT_EQ(R"("paths":["src/a.c","src/deep/b.h"])",
+            head("findFiles", R"({"glob":"*.?","sort":"modified"})"));
+  age("src/a.c", 150);
+  EXPECT_EQ(R"("paths":["src/deep/b.h","src/a.c"])",
+            head("findFiles", R"({"glob":"*.?","sort":"modified"})"));
+}
+
+TEST_F(tools_search, an_answer_without_a_match_says_what_was_looked_at) {
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  const std::string why =
+      R"("skipped":{"ignored":1,"binary":1,"unreadable":0,"tooLarge":0},)"
+      R"("ignoredBy":[{"rule":"out/","file":".gitignore","line":1,"entries":1}]})";
+  EXPECT_EQ(R"({"matches":[],"totalMatches":0,"totalFiles":0,"exact":true,"truncated":false,)"
+            R"("searched":3,)" +
+                why,
+            call("searchText", R"({"pattern":"absent"})").json);
+}
+
+TEST_F(tools_search, refusals_say_what_to_do) {
+  const auto message = [&](std::string_view tool, std::string_view arguments) {
+    return call(tool, arguments).message();
+  };
+  if (have_regular_expressions()) {
+    EXPECT_THAT(message("searchText", R"({"pattern":"a(?=b"})"),
+                AllOf(HasSubstr("a(?=b"), HasSubstr("no look-around"), HasSubstr("match what")));
+    EXPECT_THAT(message("searchText", R"({"pattern":"f("})"), HasSubstr("literal"));
+  }
+  EXPECT_THAT(message("searchText", R"({"pattern":"a","include":["ok","{a"]})"),
+              AllOf(HasSubstr("include"), HasSubstr("{a"), HasSubstr("never closed")));
+  EXPECT_THAT(message("findFiles", R"({"glob":"[a"})"), HasSubstr("never closed"));
+  EXPECT_THAT(message("searchText", R"({"pattern":"a","output":"all"})"), HasSubstr("counts"));
+}
+
+/// Pages that are cut because a line of the protocol is short lose nothing and say where to go on.
+TEST_F(tools_search, pages_fit_into_a_line_and_hold_everything) {
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  std::string text;
+  for (int i = 0; i < 600; ++i)
+    text += "line \"" + std::to_string(i) + "\" \\ with quotes\n";
+  tree.file("long", text);
+  serve_coding({.message_out_bytes_max = 64 * 1024});
+  std::string offset = "0", seen;
+  int pages = 0;
+  while (true) {
+    const auto got =
+        call("searchText", R"({"pattern":"quotes","limit":1000,"offset":)" + offset + "}");
+    ASSERT_FALSE(got.failed) << got.json;
+    EXPECT_EQ(600, got.integer("totalMatches"));
+    got["matches"].for_each_element([&](mcp::json_view file) {
+      file["lines"].for_each_element(
+          [&](mcp::json_view line) { (seen += line["text"].string().value_or("")) += '\n'; });
+    });
+    ++pages;
+    if (!got["truncated"].boolean().value_or(false)) break;
+    offset = std::to_string(got.integer("nextOffset"));
+  }
+  EXPECT_EQ(text, seen);
+  EXPECT_GT(pages, 1);
+  serve_coding({.message_out_bytes_max = 8 * 1024});
+  EXPECT_THAT(call("searchText", R"({"pattern":"quotes"})").message(),
+              HasSubstr("--max-message-out-bytes"));
+}
+
+TEST_F(tools_search, what_is_found_comes_from_the_budget_of_all_calls) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i)
+    text += std::string(400, 'x') + "\n";
+  for (const char* name : {"one", "two", "three"})
+    tree.file(name, text);
+  constexpr std::string_view wanted = R"({"pattern":"x","literal":true,"limit":60000})";
+  serve_coding({.memory_bytes_max = 20u * 1024 * 1024});
+  const auto got = call("searchText", wanted);
+  EXPECT_EQ("too_large", got.error());
+  EXPECT_THAT(got.message(), HasSubstr("--max-memory-bytes"));
+  serve_coding({}); // the control
+  EXPECT_EQ(60'000, call("searchText", wanted).integer("totalMatches"));
+}
+
+TEST_F(tools_search, names_and_lines_of_any_bytes_arrive) {
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  tree.file("caf\xE9", "needle \xFF\n");
+  const auto got = call("searchText", R"({"pattern":"needle ","include":["caf*"]})");
+  ASSERT_FALSE(got.failed);
+  std::string path, text;
+  got["matches"].for_each_element([&](mcp::json_view file) {
+    path = file["path"].string().value_or("");
+    file["lines"].for_each_element(
+        [&](mcp::json_view line) { text = line["text"].string().value_or(""); });
+  });
+  EXPECT_EQ("needle \xEF\xBF\xBD", text);
+  EXPECT_EQ("caf\xE9", decode_name(path));
+}
+
+} // namespace
+} // namespace paddock::test
