@@ -25,11 +25,10 @@ namespace paddock::bench {
 namespace {
 
 mcp::client connect(const scratch& s) {
-  std::string why;
   auto client = mcp::client::connect(
-      mcp::stdio_endpoint{.argv = {PADDOCK_MCP_PROGRAM, "--workspace", s.path()}}, {}, &why);
+      mcp::stdio_endpoint{.argv = {PADDOCK_MCP_PROGRAM, "--workspace", s.path()}});
   if (!client) {
-    std::fprintf(stderr, "%s\n", why.c_str());
+    std::fprintf(stderr, "%s\n", explain(client.error()).c_str());
     std::abort();
   }
   return *std::move(client);

@@ -81,12 +81,11 @@ result<std::shared_ptr<mcp_skill::session>> mcp_skill::session::open(const mcp_o
   };
   with.on_tools_changed = [c = made.get()] { c->stale_ = true; };
   with.on_lost = [c = made.get()](std::string_view reason) { c->on_lost(reason); };
-  std::string text;
-  auto client = mcp::client::connect(options.endpoint, std::move(with), &text, &stop);
+  auto client = mcp::client::connect(options.endpoint, std::move(with), &stop);
   if (!client) {
-    if (text.empty()) text = paddock::text(client.error().code);
-    (void)fail(why, options.name, client.error().code, "cannot use " + target + ": " + text);
-    return client.error();
+    (void)fail(why, options.name, client.error().code,
+               "cannot use " + target + ": " + explain(client.error()));
+    return static_cast<const error&>(client.error());
   }
   made->client_.emplace(*std::move(client));
   made->select();
@@ -130,12 +129,11 @@ void mcp_skill::session::select() {
 
 result<definition_list> mcp_skill::session::definitions(failure* why) {
   if (stale_.exchange(false)) {
-    std::string text;
-    if (const auto fetched = client_->refresh_tools(&text); !fetched) {
+    if (const auto fetched = client_->refresh_tools(); !fetched) {
       stale_ = true;
       (void)fail(why, options_.name, fetched.error().code,
-                 "the server's tools changed and cannot be fetched: " + text);
-      return fetched.error();
+                 "the server's tools changed and cannot be fetched: " + fetched.error().detail);
+      return static_cast<const error&>(fetched.error());
     }
     select();
   }

@@ -253,20 +253,19 @@ result<call_outcome> mcp_skill::call_tool(std::string_view tool, std::string_vie
     with.timeout_ms = *shared_->options.timeout_ms;
     with.timeout_ms_max = std::max(with.timeout_ms_max, with.timeout_ms);
   }
-  std::string text;
   ++link->calls_in_flight;
-  const auto reply = link->client().call_tool(tool, arguments, with, &text);
+  const auto reply = link->client().call_tool(tool, arguments, with);
   --link->calls_in_flight;
   if (reply) link->left_unanswered = false;
   if (!reply) {
-    if (text.empty()) text = paddock::text(reply.error().code);
+    std::string text = explain(reply.error());
     if (reply.error().code == error_code::io && !link->connected())
       shared_->explain_loss(*link, text, why);
     else if (reply.error().code == error_code::timed_out)
       shared_->explain_timeout(*link, std::move(text), why);
     else
       (void)fail(why, name(), reply.error().code, std::move(text));
-    return reply.error();
+    return static_cast<const error&>(reply.error());
   }
   mcp::json_document document;
   const auto whole = document.parse(reply->json);

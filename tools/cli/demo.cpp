@@ -108,13 +108,12 @@ int run_demo(const std::string& directory) {
   const auto what = fill(files, directory, own_sources(self.parent_path()));
   if (!what) return usage;
   const auto before = files.scan();
-  std::string why;
   auto server = mcp::client::connect(
       mcp::stdio_endpoint{.argv = {server_path, "--workspace", files.path()},
                           .environment = {"PATH=/usr/local/bin:/usr/bin:/bin"}},
-      {.name = "paddock demo", .version = PADDOCK_VERSION}, &why);
+      {.name = "paddock demo", .version = PADDOCK_VERSION});
   if (!server) {
-    complain(program, why);
+    complain(program, explain(server.error()));
     return failed;
   }
   std::printf("Paddock %s puts %s in order by type (%zu files; the originals are not touched).\n",

@@ -34,9 +34,8 @@ struct told {
 };
 
 told ask(mcp::client& server, std::string_view tool, const std::string& arguments) {
-  std::string why;
-  const auto reply = server.call_tool(tool, arguments, {}, &why);
-  if (!reply) return {.text = why, .refused = true};
+  const auto reply = server.call_tool(tool, arguments);
+  if (!reply) return {.text = explain(reply.error()), .refused = true};
   const tool_response response = read_tool_result(reply->json);
   mcp::json_document document;
   const auto parsed = document.parse(response.json);

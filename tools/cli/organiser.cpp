@@ -190,13 +190,12 @@ bool organiser::finish() {
 bool organiser::call(std::string_view tool, const std::string& arguments, std::string_view shown,
                      const summary& summarise) {
   ++calls_;
-  std::string why;
   const auto begin = std::chrono::steady_clock::now();
-  const auto reply = server_.call_tool(tool, arguments, {}, &why);
+  const auto reply = server_.call_tool(tool, arguments);
   const auto spent = std::chrono::steady_clock::now() - begin;
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count();
   if (!reply) {
-    show(tool, shown, why, ns, false);
+    show(tool, shown, explain(reply.error()), ns, false);
     return false;
   }
   const tool_response response = read_tool_result(reply->json);

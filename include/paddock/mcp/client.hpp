@@ -29,6 +29,7 @@
 /// at a time.
 
 #include <paddock/base/cancellation.hpp>
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/exec/confinement.hpp>
 #include <paddock/mcp/json.hpp>
@@ -155,13 +156,13 @@ struct connect_times {
 /// One connection to one server.
 class client {
 public:
-  /// Starts or reaches the server, agrees on a revision, and fetches the tools. `why`, if given,
-  /// receives a sentence for people when it fails. Errors: not_found, permission_denied (the
-  /// program), denied_by_policy (the address), timed_out, unsupported (no common revision; built
-  /// without HTTP), io (the connection), invalid_argument (the endpoint), cancelled.
-  [[nodiscard]] static result<client> connect(endpoint to, client_options options = {},
-                                              std::string* why = nullptr,
-                                              const cancellation* cancel = nullptr);
+  /// Starts or reaches the server, agrees on a revision, and fetches the tools. The detail of an
+  /// error, here and below, is a sentence for people; it may be empty. Errors: not_found,
+  /// permission_denied (the program), denied_by_policy (the address), timed_out, unsupported (no
+  /// common revision; built without HTTP), io (the connection), invalid_argument (the endpoint),
+  /// cancelled.
+  [[nodiscard]] static result<client, detailed_error>
+  connect(endpoint to, client_options options = {}, const cancellation* cancel = nullptr);
   client(client&&) noexcept;
   client& operator=(client&&) noexcept;
   ~client(); ///< closes
@@ -174,18 +175,16 @@ public:
   [[nodiscard]] std::shared_ptr<const std::vector<remote_tool>> tools() const;
   /// Fetches the tools again, as on_tools_changed suggests. Errors: as call_tool; the old list
   /// stays.
-  [[nodiscard]] result<void> refresh_tools(std::string* why = nullptr);
+  [[nodiscard]] result<void, detailed_error> refresh_tools();
 
   /// `arguments` is JSON text, an object, or empty. Errors: timed_out, cancelled, too_large, io
   /// (the connection was lost, or the answer is none), invalid_argument (the server refused the
   /// request), unsupported (it asks for input, and nobody answers).
-  [[nodiscard]] result<call_reply> call_tool(std::string_view name, std::string_view arguments,
-                                             const call_options& options = {},
-                                             std::string* why = nullptr);
+  [[nodiscard]] result<call_reply, detailed_error>
+  call_tool(std::string_view name, std::string_view arguments, const call_options& options = {});
   /// Any request; the result as JSON text. Errors: as call_tool.
-  [[nodiscard]] result<std::string> request(std::string_view method, std::string_view params,
-                                            const call_options& options = {},
-                                            std::string* why = nullptr);
+  [[nodiscard]] result<std::string, detailed_error>
+  request(std::string_view method, std::string_view params, const call_options& options = {});
 
   /// False once the connection was lost or closed.
   [[nodiscard]] bool connected() const noexcept;

@@ -19,10 +19,10 @@ client::client(client&&) noexcept = default;
 client& client::operator=(client&&) noexcept = default;
 client::~client() = default;
 
-result<client> client::connect(endpoint to, client_options options, std::string* why,
-                               const cancellation* cancel) {
+result<client, detailed_error> client::connect(endpoint to, client_options options,
+                                               const cancellation* cancel) {
   auto s = std::make_unique<state>(std::move(to), std::move(options));
-  PADDOCK_CHECK(s->core.connect(why, cancel));
+  PADDOCK_CHECK(s->core.connect(cancel));
   return client(std::move(s));
 }
 
@@ -41,21 +41,21 @@ std::shared_ptr<const std::vector<remote_tool>> client::tools() const {
   return state_->core.tools();
 }
 
-result<void> client::refresh_tools(std::string* why) {
+result<void, detailed_error> client::refresh_tools() {
   Expects(state_);
-  return state_->core.fetch_tools({}, why);
+  return state_->core.fetch_tools({});
 }
 
-result<call_reply> client::call_tool(std::string_view name, std::string_view arguments,
-                                     const call_options& options, std::string* why) {
+result<call_reply, detailed_error>
+client::call_tool(std::string_view name, std::string_view arguments, const call_options& options) {
   Expects(state_);
-  return state_->core.call_tool(name, arguments, options, why);
+  return state_->core.call_tool(name, arguments, options);
 }
 
-result<std::string> client::request(std::string_view method, std::string_view params,
-                                    const call_options& options, std::string* why) {
+result<std::string, detailed_error>
+client::request(std::string_view method, std::string_view params, const call_options& options) {
   Expects(state_);
-  return state_->core.request(method, params, options, why);
+  return state_->core.request(method, params, options);
 }
 
 std::optional<std::int64_t> client::retry_ms() const noexcept {

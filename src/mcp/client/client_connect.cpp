@@ -123,7 +123,6 @@ bool was_refused_in_error(const answer& a) {
 /// One run of connect.
 struct client_core::attempt {
   const cancellation* cancel;
-  std::string* why;
   std::int64_t deadline_ms;
   answer last; ///< the answer that decided
   http_kind kind = http_kind::streamable;
@@ -136,44 +135,43 @@ struct client_core::attempt {
     return {.timeout_ms = ms, .timeout_ms_max = ms, .cancel = cancel};
   }
   [[nodiscard]] call_options within_all() const { return within(left_ms()); }
-  [[nodiscard]] error failure() const { return explain(why, last.reason, last.text); }
+  [[nodiscard]] detailed_error failure() const { return {last.reason, last.text}; }
 };
 
-result<void> client_core::connect(std::string* why, const cancellation* cancel) {
+result<void, detailed_error> client_core::connect(const cancellation* cancel) {
   if (cancel != nullptr && cancel->requested())
-    return explain(why, {error_code::cancelled, 0, "connect"}, "the call was cancelled");
+    return detailed_error({error_code::cancelled, 0, "connect"}, "the call was cancelled");
   if (options.capabilities != "{}" && !is_one_line_object(options.capabilities))
-    return explain(why, {error_code::invalid_argument, 0, "capabilities"},
-                   "the capabilities are not a JSON object without line breaks");
+    return detailed_error({error_code::invalid_argument, 0, "capabilities"},
+                          "the capabilities are not a JSON object without line breaks");
   attempt a{.cancel = cancel,
-            .why = why,
             .deadline_ms =
                 later(sys::monotonic_ms(), std::max<std::int64_t>(1, options.connect_timeout_ms))};
   const std::size_t key = key_of(to_);
   stopwatch watch;
-  const auto agreed = negotiate(a);
+  auto agreed = negotiate(a);
   if (!agreed) {
     agreement_cache::instance().forget(key);
-    return agreed.error();
+    return std::move(agreed).error();
   }
   agreement_cache::instance().keep(key, {.modern = speaks_modern(), .kind = a.kind});
   times.handshake_us = watch.lap_us() - times.spawn_us;
-  PADDOCK_CHECK(fetch_tools(a.within_all(), why));
+  PADDOCK_CHECK(fetch_tools(a.within_all()));
   if (server_tells_changes_ && speaks_modern()) listen_for_changes();
   times.tools_us = watch.lap_us();
   const std::lock_guard lock(guard_);
-  if (lost_) return explain(why, *lost_, lost_why_);
+  if (lost_) return *lost_;
   connected_ = true;
   return {};
 }
 
-result<void> client_core::open_transport(attempt& a, http_kind kind) {
+result<void, detailed_error> client_core::open_transport(attempt& a, http_kind kind) {
   drop_transport();
   stopwatch watch;
   a.kind = kind;
   auto transport = is_http() ? open_http(std::get<http_endpoint>(to_), kind, options, *this)
                              : start_stdio(std::get<stdio_endpoint>(to_), options, *this);
-  if (!transport) return explain(a.why, transport.error(), transport.error().detail);
+  if (!transport) return std::move(transport).error();
   times.spawn_us = watch.lap_us();
   owned_transport_ = *std::move(transport);
   transport_.store(owned_transport_.get());
@@ -185,12 +183,11 @@ void client_core::drop_transport() noexcept {
   owned_transport_.reset();
   const std::lock_guard lock(guard_);
   lost_.reset();
-  lost_why_.clear();
 }
 
 // --- the agreement ------------------------------------------------------------------------------
 
-result<void> client_core::negotiate(attempt& a) {
+result<void, detailed_error> client_core::negotiate(attempt& a) {
   const auto* http = std::get_if<http_endpoint>(&to_);
   const auto known = agreement_cache::instance().find(key_of(to_));
   http_kind kind = http_kind::streamable;
@@ -201,8 +198,8 @@ result<void> client_core::negotiate(attempt& a) {
   const bool only_modern = options.protocol == protocol_choice::modern;
   const bool may_be_modern = options.protocol != protocol_choice::legacy && kind != http_kind::sse;
   if (only_modern && !may_be_modern)
-    return explain(a.why, {error_code::unsupported, 0, "server/discover"},
-                   "HTTP with SSE exists in older revisions only");
+    return detailed_error({error_code::unsupported, 0, "server/discover"},
+                          "HTTP with SSE exists in older revisions only");
   if (may_be_modern && (only_modern || !known || known->modern)) {
     const verdict v = discover(a, only_modern ? a.left_ms() : options.discover_timeout_ms);
     if (v == verdict::agreed) return {};
@@ -373,7 +370,7 @@ void take_page(json_view page, collected_tools& to, bool with_headers,
 
 } // namespace
 
-result<void> client_core::fetch_tools(const call_options& o, std::string* why) {
+result<void, detailed_error> client_core::fetch_tools(const call_options& o) {
   collected_tools collected;
   json_document document;
   std::optional<std::string> cursor;
@@ -384,21 +381,20 @@ result<void> client_core::fetch_tools(const call_options& o, std::string* why) {
     if (cursor) out.member("cursor", *cursor);
     write_meta(out, id, {}, {});
     const std::int64_t left_ms = std::max<std::int64_t>(0, deadline_ms - sys::monotonic_ms());
-    const answer a =
-        round_trip({.id = id, .json = out.str(), .method = "tools/list"},
-                   {.timeout_ms = left_ms, .timeout_ms_max = left_ms, .cancel = o.cancel});
+    answer a = round_trip({.id = id, .json = out.str(), .method = "tools/list"},
+                          {.timeout_ms = left_ms, .timeout_ms_max = left_ms, .cancel = o.cancel});
     const bool has_none = a.what == answer::outcome::rpc_error && page == 0 &&
                           a.code == static_cast<int>(rpc_error::method_not_found);
     if (has_none) break;
-    if (a.what != answer::outcome::result) return explain(why, a.reason, a.text);
+    if (a.what != answer::outcome::result) return detailed_error(a.reason, std::move(a.text));
     const auto parsed = document.parse(a.json);
     if (!parsed || !(*parsed)["tools"].is(json_kind::array))
-      return explain(why, {error_code::io, 0, "tools/list"}, "the server's tools are no list");
+      return detailed_error({error_code::io, 0, "tools/list"}, "the server's tools are no list");
     take_page(*parsed, collected, is_http() && speaks_modern(),
               [this](std::string_view line) { on_log(line); });
     if (collected.tools.size() > options.tools_max || page == pages_max)
-      return explain(why, {error_code::too_large, 0, "tools/list"},
-                     "the server offers more tools than are accepted");
+      return detailed_error({error_code::too_large, 0, "tools/list"},
+                            "the server offers more tools than are accepted");
     cursor.reset();
     if (const auto next = (*parsed)["nextCursor"].string()) cursor = std::string(*next);
   }

@@ -72,7 +72,7 @@ void client_core::write_meta(json_writer& out, std::int64_t id, const call_optio
 std::optional<answer> client_core::open(open_request& r) {
   const std::lock_guard lock(guard_);
   if (closing_) return no_answer(error_code::cancelled, "the client is closed");
-  if (lost_) return answer{.reason = *lost_, .text = lost_why_};
+  if (lost_) return answer{.reason = *lost_, .text = lost_->detail};
   open_.push_back(&r);
   return std::nullopt;
 }
@@ -177,8 +177,9 @@ client_core::headers_of_call(std::string_view name, json_view arguments) const {
   return values_of(found->second, arguments);
 }
 
-result<answer> client_core::try_tool(std::string_view name, std::string_view arguments,
-                                     const input& given, const call_options& o, std::string* why) {
+result<answer, detailed_error> client_core::try_tool(std::string_view name,
+                                                     std::string_view arguments, const input& given,
+                                                     const call_options& o) {
   const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
   json_writer out = begin_request(id, "tools/call");
   out.member("name", name);
@@ -187,8 +188,8 @@ result<answer> client_core::try_tool(std::string_view name, std::string_view arg
     std::unique_ptr<json_document> document = take_document();
     const auto parsed = document->parse(arguments);
     if (!parsed || !parsed->is(json_kind::object))
-      return explain(why, {error_code::invalid_argument, 0, "arguments"},
-                     "the arguments are not a JSON object");
+      return detailed_error({error_code::invalid_argument, 0, "arguments"},
+                            "the arguments are not a JSON object");
     const bool is_line = arguments.find_first_of("\r\n") == std::string_view::npos;
     out.key("arguments");
     if (is_line)
@@ -206,35 +207,35 @@ result<answer> client_core::try_tool(std::string_view name, std::string_view arg
       o);
 }
 
-result<call_reply> client_core::call_tool(std::string_view name, std::string_view arguments,
-                                          const call_options& o, std::string* why) {
+result<call_reply, detailed_error>
+client_core::call_tool(std::string_view name, std::string_view arguments, const call_options& o) {
   input given;
-  PADDOCK_TRY(answer a, try_tool(name, arguments, given, o, why));
+  PADDOCK_TRY(answer a, try_tool(name, arguments, given, o));
   // The tool may have got headers, or others, since its definition was fetched.
-  if (is_http() && has_wrong_headers(a) && fetch_tools(o, nullptr)) {
-    PADDOCK_TRY(a, try_tool(name, arguments, given, o, why));
+  if (is_http() && has_wrong_headers(a) && fetch_tools(o)) {
+    PADDOCK_TRY(a, try_tool(name, arguments, given, o));
   }
   for (int round = 0; a.wants_input && round < input_rounds_max; ++round) {
     auto answered = ask_for_input(a.json);
     if (!answered) break;
     given = *std::move(answered);
-    PADDOCK_TRY(a, try_tool(name, arguments, given, o, why));
+    PADDOCK_TRY(a, try_tool(name, arguments, given, o));
   }
   if (a.wants_input)
-    return explain(why, {error_code::unsupported, 0, "input"},
-                   "the server asks for input, and nobody answers");
-  if (a.what != answer::outcome::result) return explain(why, a.reason, a.text);
+    return detailed_error({error_code::unsupported, 0, "input"},
+                          "the server asks for input, and nobody answers");
+  if (a.what != answer::outcome::result) return detailed_error(a.reason, std::move(a.text));
   return call_reply{.json = std::move(a.json), .failed = a.failed};
 }
 
-result<std::string> client_core::request(std::string_view method, std::string_view params,
-                                         const call_options& o, std::string* why) {
+result<std::string, detailed_error>
+client_core::request(std::string_view method, std::string_view params, const call_options& o) {
   const std::int64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
   json_document document;
   const auto parsed = document.parse(params.empty() ? "{}" : params);
   if (!parsed || !parsed->is(json_kind::object))
-    return explain(why, {error_code::invalid_argument, 0, "params"},
-                   "the parameters are not a JSON object");
+    return detailed_error({error_code::invalid_argument, 0, "params"},
+                          "the parameters are not a JSON object");
   json_writer out = begin_request(id, method);
   parsed->for_each_member([&](std::string_view key, json_view value) {
     if (key != "_meta") out.key(key).raw(value.text());
@@ -243,10 +244,10 @@ result<std::string> client_core::request(std::string_view method, std::string_vi
   const json_view name = (*parsed)["name"].exists() ? (*parsed)["name"] : (*parsed)["uri"];
   answer a = round_trip(
       {.id = id, .json = out.str(), .method = method, .name = name.string().value_or("")}, o);
-  if (a.what != answer::outcome::result) return explain(why, a.reason, a.text);
+  if (a.what != answer::outcome::result) return detailed_error(a.reason, std::move(a.text));
   if (a.wants_input)
-    return explain(why, {error_code::unsupported, 0, "input"},
-                   "the server asks for input, which only calls of tools have");
+    return detailed_error({error_code::unsupported, 0, "input"},
+                          "the server asks for input, which only calls of tools have");
   return std::move(a.json);
 }
 

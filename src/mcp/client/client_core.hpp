@@ -53,12 +53,12 @@ public:
   client_core& operator=(const client_core&) = delete;
   ~client_core() override { close(); }
 
-  [[nodiscard]] result<void> connect(std::string* why, const cancellation* cancel);
-  [[nodiscard]] result<call_reply> call_tool(std::string_view name, std::string_view arguments,
-                                             const call_options& options, std::string* why);
-  [[nodiscard]] result<std::string> request(std::string_view method, std::string_view params,
-                                            const call_options& options, std::string* why);
-  [[nodiscard]] result<void> fetch_tools(const call_options& options, std::string* why);
+  [[nodiscard]] result<void, detailed_error> connect(const cancellation* cancel);
+  [[nodiscard]] result<call_reply, detailed_error>
+  call_tool(std::string_view name, std::string_view arguments, const call_options& options);
+  [[nodiscard]] result<std::string, detailed_error>
+  request(std::string_view method, std::string_view params, const call_options& options);
+  [[nodiscard]] result<void, detailed_error> fetch_tools(const call_options& options);
   [[nodiscard]] std::shared_ptr<const std::vector<remote_tool>> tools() const;
   [[nodiscard]] bool connected() const noexcept;
   [[nodiscard]] std::optional<std::int64_t> retry_ms() const noexcept;
@@ -95,9 +95,10 @@ private:
     std::string responses;
     std::string state;
   };
-  [[nodiscard]] result<answer> try_tool(std::string_view name, std::string_view arguments,
-                                        const input& given, const call_options& options,
-                                        std::string* why);
+  [[nodiscard]] result<answer, detailed_error> try_tool(std::string_view name,
+                                                        std::string_view arguments,
+                                                        const input& given,
+                                                        const call_options& options);
   [[nodiscard]] std::optional<input> ask_for_input(std::string_view wanted) const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>>
   headers_of_call(std::string_view name, json_view arguments) const;
@@ -115,8 +116,8 @@ private:
   }
 
   // --- connecting (client_connect.cpp)
-  [[nodiscard]] result<void> negotiate(attempt& a);
-  [[nodiscard]] result<void> open_transport(attempt& a, http_kind kind);
+  [[nodiscard]] result<void, detailed_error> negotiate(attempt& a);
+  [[nodiscard]] result<void, detailed_error> open_transport(attempt& a, http_kind kind);
   void drop_transport() noexcept;
   [[nodiscard]] answer ask_discover(const attempt& a, std::int64_t timeout_ms);
   [[nodiscard]] verdict discover(attempt& a, std::int64_t timeout_ms);
@@ -143,8 +144,7 @@ private:
   std::vector<std::unique_ptr<json_document>> spare_;
   std::shared_ptr<const std::vector<remote_tool>> tools_;
   std::unordered_map<std::string, std::vector<parameter_header>> tool_headers_; ///< if any
-  std::optional<paddock::error> lost_;
-  std::string lost_why_;
+  std::optional<detailed_error> lost_;
   bool connected_ = false; ///< connect has succeeded
   bool closing_ = false;
 
@@ -153,11 +153,5 @@ private:
 
 /// The error of JSON-RPC with which the server refused, in whatever way; or a missing view.
 [[nodiscard]] json_view refusal_in(const answer& a, json_document& document);
-
-/// Fills `why` if it is wanted and returns the error.
-[[nodiscard]] inline error explain(std::string* why, error reason, std::string_view text) {
-  if (why != nullptr) *why = text;
-  return reason;
-}
 
 } // namespace paddock::mcp

@@ -163,12 +163,11 @@ void client_core::on_lost(paddock::error reason, std::string_view why) {
   {
     const std::lock_guard lock(guard_);
     if (lost_ || closing_) return;
-    lost_ = reason;
-    lost_why_ = why;
+    lost_ = detailed_error(reason, std::string(why));
     tell = connected_;
     for (open_request* r : open_) {
       if (r->wait.is_finished()) continue;
-      r->reply = {.reason = reason, .text = lost_why_};
+      r->reply = {.reason = reason, .text = lost_->detail};
       r->wait.finish();
     }
   }

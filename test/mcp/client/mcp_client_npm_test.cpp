@@ -37,13 +37,14 @@ protected:
     if (!std::filesystem::exists(node_))
       GTEST_SKIP() << "run tools/setup test to install Node.js and the servers";
   }
-  [[nodiscard]] result<client> connect_to(const std::string& package, const std::string& argument) {
+  [[nodiscard]] result<client, detailed_error> connect_to(const std::string& package,
+                                                          const std::string& argument) {
     return client::connect(
         stdio_endpoint{.argv = {node_,
                                 modules + "/@modelcontextprotocol/" + package + "/dist/index.js",
                                 argument},
                        .environment = {"PATH=/usr/bin:/bin", "HOME=" + tree_.path(), "ANSWER=42"}},
-        quick(), &why_);
+        quick());
   }
   test::temp_tree tree_;
 
@@ -54,7 +55,7 @@ private:
 TEST_F(mcp_client_npm, server_filesystem) {
   tree_.file("a.txt", "hello");
   auto c = connect_to("server-filesystem", tree_.path());
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   EXPECT_EQ("2025-11-25", c->server().revision);
   EXPECT_THAT(*c->tools(), Contains(Field(&remote_tool::name, "read_text_file")));
   const auto read = c->call_tool("read_text_file", R"({"path":")" + (tree_ / "a.txt") + R"("})");
@@ -70,7 +71,7 @@ TEST_F(mcp_client_npm, server_filesystem) {
 
 TEST_F(mcp_client_npm, server_everything) {
   auto c = connect_to("server-everything", "stdio");
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   const auto echo = c->call_tool("echo", R"({"message":"gr\u00fc\u00dfe"})");
   ASSERT_THAT(echo, IsOk());
   EXPECT_THAT(echo->json, HasSubstr("gr\xc3\xbc\xc3\x9f"));
@@ -78,12 +79,11 @@ TEST_F(mcp_client_npm, server_everything) {
   ASSERT_THAT(environment, IsOk());
   EXPECT_THAT(environment->json, AllOf(HasSubstr("ANSWER"), testing::Not(HasSubstr("USER"))));
   std::vector<double> steps;
-  const auto done =
-      c->call_tool("trigger-long-running-operation", R"({"duration":0.3,"steps":3})",
-                   {.on_progress = [&](double progress, double,
-                                       std::string_view) { steps.push_back(progress); }},
-                   &why_);
-  ASSERT_THAT(done, IsOk()) << why_;
+  const auto done = c->call_tool("trigger-long-running-operation", R"({"duration":0.3,"steps":3})",
+                                 {.on_progress = [&](double progress, double, std::string_view) {
+                                   steps.push_back(progress);
+                                 }});
+  ASSERT_THAT(done, IsOk());
   EXPECT_THAT(steps, ElementsAre(1, 2, 3));
   const cancellation cancel;
   EXPECT_THAT(

@@ -41,22 +41,20 @@ TEST_F(mcp_client, a_program_that_cannot_be_started_says_why) {
   tree.file("data", "text");
   const auto connect_to = [&](std::vector<std::string> argv, std::vector<std::string> environment) {
     return client::connect(
-        stdio_endpoint{.argv = std::move(argv), .environment = std::move(environment)}, quick(),
-        &why_);
+        stdio_endpoint{.argv = std::move(argv), .environment = std::move(environment)}, quick());
   };
   EXPECT_THAT(connect_to({}, {}), IsError(error_code::invalid_argument));
   EXPECT_THAT(connect_to({"sh"}, {"novalue"}), IsError(error_code::invalid_argument));
   EXPECT_THAT(connect_to({"sh", std::string("a\0b", 3)}, {}),
               IsError(error_code::invalid_argument));
-  EXPECT_THAT(connect_to({"no-such-program"}, {"PATH=/usr/bin"}), IsError(error_code::not_found));
-  EXPECT_THAT(why_, HasSubstr("no-such-program"));
+  EXPECT_THAT(connect_to({"no-such-program"}, {"PATH=/usr/bin"}),
+              IsError(error_code::not_found, HasSubstr("no-such-program")));
   EXPECT_THAT(connect_to({"sh"}, {}), IsError(error_code::not_found)) << "this process's PATH";
   EXPECT_THAT(connect_to({tree / "absent"}, {}), IsError(error_code::not_found));
   EXPECT_THAT(connect_to({tree / "data"}, {}), IsError(error_code::permission_denied));
-  EXPECT_THAT(
-      client::connect(stdio_endpoint{.argv = {"/bin/true"}, .working_directory = tree / "x"},
-                      quick(), &why_),
-      IsError(error_code::not_found));
+  EXPECT_THAT(client::connect(
+                  stdio_endpoint{.argv = {"/bin/true"}, .working_directory = tree / "x"}, quick()),
+              IsError(error_code::not_found));
   EXPECT_EQ(0U, children());
 }
 
@@ -67,20 +65,20 @@ TEST_F(mcp_client, the_program_has_only_what_it_is_given) {
   to.working_directory = tree.path();
   const int inheritable = ::dup(2); // without close-on-exec
   ::signal(SIGPIPE, SIG_IGN);
-  auto c = client::connect(to, quick(), &why_);
+  auto c = client::connect(to, quick());
   ::signal(SIGPIPE, SIG_DFL);
   ::close(inheritable);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   const auto reply = call(*c);
-  ASSERT_THAT(reply, IsOk()) << why_;
+  ASSERT_THAT(reply, IsOk());
   EXPECT_THAT(reply->json, HasSubstr(text("fds:3 leader default ONE=1 TWO=2 cwd:" + tree.path())));
 }
 
 TEST_F(mcp_client, close_ends_the_group_of_a_deaf_server) {
   for (const char* mode : {"ignores_term", "has_child"}) {
     auto c = connect(mode);
-    ASSERT_THAT(c, IsOk()) << why_;
-    ASSERT_THAT(call(*c), IsOk()) << why_;
+    ASSERT_THAT(c, IsOk());
+    ASSERT_THAT(call(*c), IsOk());
     EXPECT_THAT(processes_with(cookie_), SizeIs(mode == std::string("has_child") ? 2 : 1));
     c->close();
     c->close();
@@ -91,7 +89,7 @@ TEST_F(mcp_client, close_ends_the_group_of_a_deaf_server) {
 
 TEST_F(mcp_client, close_ends_calls_in_flight) {
   auto c = connect("never_answers");
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   std::vector<std::thread> callers;
   for (int i = 0; i < 3; ++i)
     callers.emplace_back(
@@ -103,19 +101,18 @@ TEST_F(mcp_client, close_ends_calls_in_flight) {
 
 TEST_F(mcp_client, a_death_between_calls_is_noticed) {
   auto c = connect("");
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   for (const pid_t server : processes_with(cookie_))
     ::kill(server, SIGKILL);
   EXPECT_TRUE(eventually([&] { return !c->connected(); }));
-  EXPECT_THAT(call(*c), IsError(error_code::io));
-  EXPECT_THAT(why_, HasSubstr("signal 9"));
+  EXPECT_THAT(call(*c), IsError(error_code::io, HasSubstr("signal 9")));
   c->close();
   EXPECT_THAT(lost_, ElementsAre(HasSubstr("signal 9")));
 }
 
 TEST_F(mcp_client, refuses_arguments_that_are_no_object) {
   auto c = connect("");
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   for (const char* arguments : {"[]", "{", "1", "{}{}", "\xff", "{\"a\":\n}"})
     EXPECT_THAT(c->call_tool("t", arguments), IsError(error_code::invalid_argument)) << arguments;
   EXPECT_THAT(c->call_tool("t", "{\"a\":\r\n1}"), IsOk());
@@ -128,7 +125,7 @@ TEST_F(mcp_client, leaves_nothing_behind) {
   const auto before = open_descriptors();
   for (int round = 0; round < 1000; ++round) {
     auto c = connect("");
-    ASSERT_THAT(c, IsOk()) << why_ << " in round " << round;
+    ASSERT_THAT(c, IsOk()) << "in round " << round;
   }
   EXPECT_EQ(before, open_descriptors());
   EXPECT_EQ(0U, children());
@@ -139,12 +136,12 @@ TEST_F(mcp_client, leaves_nothing_behind) {
 
 class mcp_client_supervised : public mcp_client {
 protected:
-  [[nodiscard]] result<client> connect_supervised(std::vector<std::string> argv) {
+  [[nodiscard]] result<client, detailed_error> connect_supervised(std::vector<std::string> argv) {
     stdio_endpoint to = server("");
     to.argv = std::move(argv);
     to.working_directory = tree_.path();
     to.helper = PADDOCK_TEST_HELPER;
-    return client::connect(to, quick(), &why_);
+    return client::connect(to, quick());
   }
   [[nodiscard]] std::vector<std::string> fault(const std::string& mode) const {
     return server(mode).argv;
@@ -154,9 +151,9 @@ protected:
 
 TEST_F(mcp_client_supervised, is_as_without_the_helper) {
   auto c = connect_supervised(fault("surroundings"));
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   const auto reply = call(*c);
-  ASSERT_THAT(reply, IsOk()) << why_;
+  ASSERT_THAT(reply, IsOk());
   EXPECT_THAT(reply->json,
               AllOf(HasSubstr("fds:3 leader default"), HasSubstr("cwd:" + tree_.path())));
 }
@@ -165,7 +162,7 @@ TEST_F(mcp_client_supervised, ends_with_everything_it_started) {
   for (const char* mode : {"ignores_term", "has_child", "leaves_daemon"}) {
     {
       auto c = connect_supervised(fault(mode));
-      ASSERT_THAT(c, IsOk()) << mode << ": " << why_;
+      ASSERT_THAT(c, IsOk()) << mode;
       (void)call(*c).has_value();
     }
     EXPECT_TRUE(eventually([&] { return processes_with(cookie_).empty(); })) << mode;
@@ -175,15 +172,14 @@ TEST_F(mcp_client_supervised, ends_with_everything_it_started) {
 
 TEST_F(mcp_client_supervised, says_how_it_ended) {
   auto c = connect_supervised(fault("exits_within_a_line"));
-  ASSERT_THAT(c, IsOk()) << why_;
-  EXPECT_THAT(call(*c), IsError(error_code::io));
-  EXPECT_THAT(why_, HasSubstr("exited with status 7"));
+  ASSERT_THAT(c, IsOk());
+  EXPECT_THAT(call(*c), IsError(error_code::io, HasSubstr("exited with status 7")));
 }
 
 TEST_F(mcp_client_supervised, that_cannot_be_started_says_why) {
   tree_.file("data", "text");
-  EXPECT_THAT(connect_supervised({"no-such-program"}), IsError(error_code::not_found));
-  EXPECT_THAT(why_, HasSubstr("no-such-program"));
+  EXPECT_THAT(connect_supervised({"no-such-program"}),
+              IsError(error_code::not_found, HasSubstr("no-such-program")));
   EXPECT_THAT(connect_supervised({tree_ / "absent"}), IsError(error_code::not_found));
   EXPECT_THAT(connect_supervised({tree_ / "data"}), IsError(error_code::permission_denied));
   EXPECT_EQ(0U, children());
@@ -206,21 +202,20 @@ protected:
 
 TEST_F(mcp_client_confined, works_and_takes_daemons_with_it) {
   {
-    auto c = client::connect(confined("surroundings"), quick(), &why_);
-    ASSERT_THAT(c, IsOk()) << why_;
+    auto c = client::connect(confined("surroundings"), quick());
+    ASSERT_THAT(c, IsOk());
     const auto reply = call(*c);
-    ASSERT_THAT(reply, IsOk()) << why_;
+    ASSERT_THAT(reply, IsOk());
     EXPECT_THAT(reply->json,
                 AllOf(HasSubstr("fds:3 leader default"), HasSubstr("cwd:" + tree_.path())));
   }
   {
-    auto c = client::connect(confined("leaves_daemon"), quick(), &why_);
-    ASSERT_THAT(c, IsOk()) << why_;
-    EXPECT_THAT(call(*c), IsError(error_code::io));
-    EXPECT_THAT(why_, HasSubstr("exited with status 0"));
+    auto c = client::connect(confined("leaves_daemon"), quick());
+    ASSERT_THAT(c, IsOk());
+    EXPECT_THAT(call(*c), IsError(error_code::io, HasSubstr("exited with status 0")));
   }
-  auto c = client::connect(confined("ignores_term"), quick(), &why_);
-  ASSERT_THAT(c, IsOk()) << why_;
+  auto c = client::connect(confined("ignores_term"), quick());
+  ASSERT_THAT(c, IsOk());
   c->close();
   EXPECT_TRUE(eventually([&] { return processes_with(cookie_).empty(); }));
   EXPECT_EQ(0U, children());
@@ -231,21 +226,21 @@ TEST_F(mcp_client_confined, bounds_the_server) {
   to.confinement = confinement_policy::host();
   to.confinement->limits = demand::required;
   to.confinement->bounds.memory_bytes = 64 * 1024; // not enough to start with
-  EXPECT_THAT(client::connect(to, quick(), &why_), IsError(error_code::io));
+  EXPECT_THAT(client::connect(to, quick()), IsError(error_code::io));
   to.confinement->bounds.memory_bytes = std::uint64_t{1} << 30U;
-  EXPECT_THAT(client::connect(to, quick(), &why_), IsOk()) << why_;
+  EXPECT_THAT(client::connect(to, quick()), IsOk());
 }
 
 TEST_F(mcp_client_confined, says_why_the_program_was_not_run) {
   stdio_endpoint to = confined("");
   to.argv.front() = tree_ / "absent";
-  EXPECT_THAT(client::connect(to, quick(), &why_), IsError(error_code::not_found));
+  EXPECT_THAT(client::connect(to, quick()), IsError(error_code::not_found));
   to = confined("");
   to.helper = tree_ / "absent";
-  EXPECT_THAT(client::connect(to, quick(), &why_), IsError(error_code::unsupported));
+  EXPECT_THAT(client::connect(to, quick()), IsError(error_code::unsupported));
   to = confined("");
   to.confinement->read_paths = {"relative"};
-  EXPECT_THAT(client::connect(to, quick(), &why_), IsError(error_code::invalid_argument));
+  EXPECT_THAT(client::connect(to, quick()), IsError(error_code::invalid_argument));
   EXPECT_EQ(0U, children());
 }
 
@@ -255,20 +250,20 @@ TEST_F(mcp_client_confined, says_why_the_program_was_not_run) {
 
 class mcp_client_adapter : public mcp_client, public testing::WithParamInterface<protocol_choice> {
 protected:
-  [[nodiscard]] result<client> connect_adapter() {
+  [[nodiscard]] result<client, detailed_error> connect_adapter() {
     client_options options = quick();
     options.protocol = GetParam();
     return client::connect(
         stdio_endpoint{.argv = {PADDOCK_TEST_ADAPTER, "--workspace", tree_.path()},
                        .environment = {"PATH=/usr/bin:/bin"}},
-        options, &why_);
+        options);
   }
   test::temp_tree tree_;
 };
 
 TEST_P(mcp_client_adapter, speaks_its_revision) {
   auto c = connect_adapter();
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   EXPECT_EQ(GetParam() == protocol_choice::legacy ? "2025-11-25" : "2026-07-28",
             c->server().revision);
   EXPECT_THAT(*c->tools(), SizeIs(17));
@@ -284,7 +279,7 @@ TEST_P(mcp_client_adapter, speaks_its_revision) {
 
 TEST_P(mcp_client_adapter, keeps_64_calls_in_flight) {
   auto c = connect_adapter();
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   std::vector<std::thread> callers;
   for (int i = 0; i < 64; ++i) {
     const std::string name = "f" + std::to_string(i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The library's own client against the library's own HTTP server.
 #include "support/http/http_server_fixture.hpp"
+#include "support/matchers.hpp"
 
 #include <paddock/mcp/client.hpp>
 
@@ -33,9 +34,8 @@ constexpr choice choices[] = {
 TEST(HttpOwnClient, TalksInEveryEra) {
   for (const choice& c : choices) {
     const served s;
-    std::string why;
-    auto client = client::connect(endpoint_of(s, c.kind), {.protocol = c.protocol}, &why);
-    ASSERT_TRUE(client) << c.name << ": " << why;
+    auto client = client::connect(endpoint_of(s, c.kind), {.protocol = c.protocol});
+    ASSERT_THAT(client, test::IsOk()) << c.name;
     EXPECT_EQ(c.revision, client->server().revision) << c.name;
     EXPECT_EQ("fixture", client->server().name) << c.name;
     EXPECT_EQ(test::fixture_tools(s.waiting).size(), client->tools()->size()) << c.name;
@@ -83,12 +83,9 @@ TEST(HttpOwnClient, CancelsInEveryEra) {
 TEST(HttpOwnClient, SendsTheToken) {
   const served s({.token = "0123456789abcdef"});
   http_endpoint to = endpoint_of(s);
-  std::string why;
-  EXPECT_FALSE(client::connect(to, {}, &why));
-  EXPECT_THAT(why, HasSubstr("401"));
+  EXPECT_THAT(client::connect(to), test::IsError(error_code::permission_denied, HasSubstr("401")));
   to.headers = {{"Authorization", "Bearer 0123456789abcdef"}};
-  const auto client = client::connect(to, {}, &why);
-  EXPECT_TRUE(client) << why;
+  EXPECT_THAT(client::connect(to), test::IsOk());
 }
 
 TEST(HttpOwnClient, BeginsAnotherSessionWhenItsOwnMadeRoom) {

@@ -187,14 +187,11 @@ private:
 
 class http_session : public testing::Test {
 protected:
-  [[nodiscard]] result<mcp::client> connect(const forgetful& to) {
-    return mcp::client::connect(to.endpoint(),
-                                {.protocol = mcp::protocol_choice::legacy,
-                                 .on_tools_changed = [this] { ++tools_changed_; }},
-                                &why_);
+  [[nodiscard]] result<mcp::client, detailed_error> connect(const forgetful& to) {
+    return mcp::client::connect(to.endpoint(), {.protocol = mcp::protocol_choice::legacy,
+                                                .on_tools_changed = [this] { ++tools_changed_; }});
   }
   std::atomic<int> tools_changed_{0};
-  std::string why_;
 };
 
 TEST_F(http_session, is_begun_anew_and_the_refused_call_made_once) {
@@ -211,10 +208,10 @@ TEST_F(http_session, is_begun_anew_and_the_refused_call_made_once) {
     const std::string name = std::to_string(way.status) + " " + way.body;
     forgetful server(way);
     auto c = connect(server);
-    ASSERT_THAT(c, IsOk()) << name << ": " << why_;
+    ASSERT_THAT(c, IsOk()) << name;
     ASSERT_THAT(c->call_tool("t", R"({"text":"one"})"), IsOk()) << name;
     server.forget();
-    EXPECT_THAT(c->call_tool("t", R"({"text":"two"})", {}, &why_), IsOk()) << name << ": " << why_;
+    EXPECT_THAT(c->call_tool("t", R"({"text":"two"})"), IsOk()) << name;
     EXPECT_THAT(c->call_tool("t", R"({"text":"three"})"), IsOk()) << name;
     EXPECT_THAT(server.texts(), testing::ElementsAre("one", "two", "three")) << name;
     EXPECT_EQ(server.received("initialize"), 2) << name;
@@ -236,10 +233,10 @@ TEST_F(http_session, what_was_refused_for_another_reason_is_not_sent_again) {
     const std::string status = std::to_string(way.wrong_call_status);
     forgetful server(way);
     auto c = connect(server);
-    ASSERT_THAT(c, IsOk()) << why_;
-    EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
-    EXPECT_THAT(why_,
-                AllOf(HasSubstr(status), HasSubstr("wrong [2J call"), Not(HasSubstr("\x1b"))));
+    ASSERT_THAT(c, IsOk());
+    EXPECT_THAT(c->call_tool("t", "{}"),
+                IsError(error_code::io, AllOf(HasSubstr(status), HasSubstr("wrong [2J call"),
+                                              Not(HasSubstr("\x1b")))));
     EXPECT_EQ(server.received("tools/call"), 1) << status;
     EXPECT_EQ(server.received("initialize"), 1) << status;
   }
@@ -248,7 +245,7 @@ TEST_F(http_session, what_was_refused_for_another_reason_is_not_sent_again) {
 TEST_F(http_session, many_calls_share_the_new_one) {
   forgetful server({});
   auto c = connect(server);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   server.forget();
   std::vector<std::thread> callers;
   for (int i = 0; i < 16; ++i)
@@ -264,24 +261,26 @@ TEST_F(http_session, many_calls_share_the_new_one) {
 TEST_F(http_session, that_cannot_be_begun_says_so_and_is_tried_by_the_next_call) {
   forgetful server({.status = 404, .body = "no such session"});
   auto c = connect(server);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   server.forget_for_good();
   for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
-    EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("no such session")));
+    EXPECT_THAT(c->call_tool("t", "{}"),
+                IsError(error_code::io,
+                        AllOf(HasSubstr("forgotten the session"), HasSubstr("no such session"))));
   }
   server.begin_again();
-  EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsOk()) << why_;
+  EXPECT_THAT(c->call_tool("t", "{}"), IsOk());
   EXPECT_EQ(server.executed("tools/call"), 1);
 }
 
 TEST_F(http_session, of_another_revision_is_not_used) {
   forgetful server({.later_revision = "2025-03-26"});
   auto c = connect(server);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   server.forget();
-  EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
-  EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("another revision")));
+  EXPECT_THAT(c->call_tool("t", "{}"),
+              IsError(error_code::io,
+                      AllOf(HasSubstr("forgotten the session"), HasSubstr("another revision"))));
   EXPECT_EQ(server.executed("tools/call"), 0);
 }
 
@@ -292,9 +291,9 @@ TEST_F(http_session, is_kept_where_the_server_led_it) {
     forgetful server(way);
     {
       auto c = connect(server);
-      ASSERT_THAT(c, IsOk()) << why_;
+      ASSERT_THAT(c, IsOk());
       server.forget();
-      EXPECT_THAT(c->call_tool("t", R"({"text":"one"})", {}, &why_), IsOk()) << why_;
+      EXPECT_THAT(c->call_tool("t", R"({"text":"one"})"), IsOk());
       EXPECT_TRUE(server.wait_for("GET"));
     }
     EXPECT_THAT(server.texts(), testing::ElementsAre("one"));
@@ -310,7 +309,7 @@ TEST_F(http_session, is_kept_where_the_server_led_it) {
 TEST_F(http_session, stays_at_the_url_of_a_server_that_leads_nowhere) {
   forgetful server({});
   auto c = connect(server);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   server.forget();
   EXPECT_THAT(c->call_tool("t", "{}"), IsOk());
   EXPECT_THAT(server.targets(), testing::ElementsAre("/mcp"));
@@ -319,13 +318,13 @@ TEST_F(http_session, stays_at_the_url_of_a_server_that_leads_nowhere) {
 TEST_F(http_session, follows_a_server_that_moves_while_it_lasts) {
   forgetful server({.moved_to = "/a"});
   auto c = connect(server);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   server.move_to("/b");
-  EXPECT_THAT(c->call_tool("t", R"({"text":"one"})", {}, &why_), IsOk()) << why_; // as each call
+  EXPECT_THAT(c->call_tool("t", R"({"text":"one"})"), IsOk()); // as each call
   server.forget();
-  EXPECT_THAT(c->call_tool("t", R"({"text":"two"})", {}, &why_), IsOk()) << why_;
+  EXPECT_THAT(c->call_tool("t", R"({"text":"two"})"), IsOk());
   server.forget();
-  EXPECT_THAT(c->call_tool("t", R"({"text":"three"})", {}, &why_), IsOk()) << why_;
+  EXPECT_THAT(c->call_tool("t", R"({"text":"three"})"), IsOk());
   EXPECT_THAT(server.texts(), testing::ElementsAre("one", "two", "three"));
   EXPECT_EQ(server.received("initialize"), 3);
   EXPECT_EQ(server.targets().back(), "/b");
@@ -335,11 +334,11 @@ TEST_F(http_session, is_begun_at_the_url_when_the_node_that_had_it_is_gone) {
   for (const int status : {404, 400}) {
     forgetful server({.moved_to = "/a", .gone_status = status});
     auto c = connect(server);
-    ASSERT_THAT(c, IsOk()) << why_;
+    ASSERT_THAT(c, IsOk());
     ASSERT_THAT(c->call_tool("t", R"({"text":"one"})"), IsOk());
     server.replace_node("/b");
-    EXPECT_THAT(c->call_tool("t", R"({"text":"two"})", {}, &why_), IsOk()) << status << why_;
-    EXPECT_THAT(c->call_tool("t", R"({"text":"three"})", {}, &why_), IsOk()) << status << why_;
+    EXPECT_THAT(c->call_tool("t", R"({"text":"two"})"), IsOk()) << status;
+    EXPECT_THAT(c->call_tool("t", R"({"text":"three"})"), IsOk()) << status;
     EXPECT_THAT(server.texts(), testing::ElementsAre("one", "two", "three")) << status;
     EXPECT_EQ(server.received("initialize"), 2) << status;
     // First where the session was: most servers only forget.
@@ -352,12 +351,13 @@ TEST_F(http_session, is_begun_at_the_url_when_the_node_that_had_it_is_gone) {
 TEST_F(http_session, is_not_begun_for_ever_when_the_url_leads_nowhere) {
   forgetful server({.moved_to = "/a"});
   auto c = connect(server);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   server.replace_node("/b");
   server.forget_for_good();
   for (int i = 1; i <= 2; ++i) {
-    EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
-    EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("gone")));
+    EXPECT_THAT(
+        c->call_tool("t", "{}"),
+        IsError(error_code::io, AllOf(HasSubstr("forgotten the session"), HasSubstr("gone"))));
     EXPECT_EQ(server.received("initialize"), 1 + i);
     EXPECT_EQ(server.received("initialize for nobody"), i);
   }
@@ -435,22 +435,22 @@ TEST_F(http_session, is_never_led_to_another_server) {
   EXPECT_THAT(connect(server), IsError(error_code::io));
   server.move_to("/a");
   auto c = connect(server);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   server.forget();
   server.move_to(other.url());
-  EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
-  EXPECT_THAT(why_, HasSubstr("redirect"));
+  EXPECT_THAT(c->call_tool("t", "{}"), IsError(error_code::io, HasSubstr("redirect")));
   EXPECT_EQ(other.connections(), 0);
 }
 
 TEST_F(http_session, is_not_led_in_a_circle_when_it_is_begun_anew) {
   forgetful server({});
   auto c = connect(server);
-  ASSERT_THAT(c, IsOk()) << why_;
+  ASSERT_THAT(c, IsOk());
   server.forget();
   server.lead_in_circles_to_begin();
-  EXPECT_THAT(c->call_tool("t", "{}", {}, &why_), IsError(error_code::io));
-  EXPECT_THAT(why_, AllOf(HasSubstr("forgotten the session"), HasSubstr("redirect")));
+  EXPECT_THAT(
+      c->call_tool("t", "{}"),
+      IsError(error_code::io, AllOf(HasSubstr("forgotten the session"), HasSubstr("redirect"))));
 }
 
 /// Our own server, restarted at the same address.
@@ -460,15 +460,15 @@ TEST_F(http_session, survives_the_restart_of_a_real_server) {
   auto c = mcp::client::connect(mcp::http_endpoint{.url = address,
                                                    .kind = mcp::http_kind::streamable,
                                                    .addresses = mcp::address_policy::any},
-                                {.protocol = mcp::protocol_choice::legacy}, &why_);
-  ASSERT_THAT(c, IsOk()) << why_;
+                                {.protocol = mcp::protocol_choice::legacy});
+  ASSERT_THAT(c, IsOk());
   ASSERT_THAT(c->call_tool("echo", R"({"text":"a"})"), IsOk());
   const std::size_t begin = address.find("//") + 2;
   const std::string listen = address.substr(begin, address.find('/', begin) - begin);
   first.reset();
   EXPECT_THAT(c->call_tool("echo", R"({"text":"b"})"), IsError(error_code::io)); // nobody is there
   served second({.listen = listen});
-  EXPECT_THAT(c->call_tool("echo", R"({"text":"c"})", {}, &why_), IsOk()) << why_;
+  EXPECT_THAT(c->call_tool("echo", R"({"text":"c"})"), IsOk());
   EXPECT_EQ(second.calls.size(), 1U);
 }
 

@@ -50,8 +50,8 @@ public:
     return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"error":{"code":)" +
            std::to_string(code) + R"(,"message":"no","data":)" + std::string(data) + "}}";
   }
-  result<mcp::client> connect(std::vector<std::string>* log = nullptr,
-                              mcp::client_options options = {}) {
+  result<mcp::client, detailed_error> connect(std::vector<std::string>* log = nullptr,
+                                              mcp::client_options options = {}) {
     options.on_log = [log](std::string_view line) {
       if (log != nullptr) log->emplace_back(line);
     };

@@ -53,11 +53,11 @@ protected:
                 },
             .on_lost = [this](std::string_view why) { lost_.emplace_back(why); }};
   }
-  [[nodiscard]] result<mcp::client> connect(const std::string& mode) {
-    return mcp::client::connect(server(mode), quick(), &why_);
+  [[nodiscard]] result<mcp::client, detailed_error> connect(const std::string& mode) {
+    return mcp::client::connect(server(mode), quick());
   }
-  result<mcp::call_reply> call(mcp::client& c, std::int64_t timeout_ms = 20'000) {
-    return c.call_tool("t", "{}", {.timeout_ms = timeout_ms}, &why_);
+  result<mcp::call_reply, detailed_error> call(mcp::client& c, std::int64_t timeout_ms = 20'000) {
+    return c.call_tool("t", "{}", {.timeout_ms = timeout_ms});
   }
   [[nodiscard]] std::vector<std::string> log() {
     const std::lock_guard lock(log_guard_);
@@ -65,7 +65,6 @@ protected:
   }
 
   std::string cookie_;
-  std::string why_;
   std::vector<std::string> lost_; ///< to be looked at after close
 
 private:

@@ -96,18 +96,15 @@ void print_server(const client& c) {
 }
 
 int run(wanted w) {
-  std::string why;
-  auto connected = client::connect(w.to,
-                                   {.on_log =
-                                        [](std::string_view line) {
-                                          std::fprintf(stderr, "%.*s\n",
-                                                       static_cast<int>(line.size()), line.data());
-                                        },
-                                    .on_input = accept_all,
-                                    .capabilities = R"({"elicitation":{}})"},
-                                   &why);
+  auto connected = client::connect(
+      w.to, {.on_log =
+                 [](std::string_view line) {
+                   std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+                 },
+             .on_input = accept_all,
+             .capabilities = R"({"elicitation":{}})"});
   if (!connected) {
-    std::fprintf(stderr, "not connected: %s\n", why.c_str());
+    std::fprintf(stderr, "not connected: %s\n", explain(connected.error()).c_str());
     return 1;
   }
   print_server(*connected);
@@ -115,10 +112,9 @@ int run(wanted w) {
   for (const auto& [name, arguments] : w.calls) {
     int progress = 0;
     const auto reply = connected->call_tool(
-        name, arguments, {.on_progress = [&](double, double, std::string_view) { ++progress; }},
-        &why);
+        name, arguments, {.on_progress = [&](double, double, std::string_view) { ++progress; }});
     if (!reply) {
-      std::fprintf(stderr, "%s failed: %s\n", name.c_str(), why.c_str());
+      std::fprintf(stderr, "%s failed: %s\n", name.c_str(), explain(reply.error()).c_str());
       return 1;
     }
     json_writer out;
