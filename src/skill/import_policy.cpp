@@ -2,6 +2,7 @@
 #include "skill/import_policy.hpp"
 
 #include "path/git_names.hpp"
+#include "path/name_folding.hpp"
 #include "path/name_rules.hpp"
 #include "skill/index.hpp"
 #include "skill/name_collision.hpp"
@@ -75,13 +76,17 @@ public:
 
   /// Fails where a folder, or all of it, is what git takes for a repository.
   [[nodiscard]] result<void> check_repositories(const import_context& in) const {
+    std::map<std::string_view, std::set<std::string_view>> marks; // by folder
     for (const auto& [folded, known] : names_) {
       const auto parent_end = folded.rfind('/');
-      const bool at_top = parent_end == std::string::npos;
-      if (folded.substr(at_top ? 0 : parent_end + 1) != "head") continue;
-      const std::string directory = at_top ? "" : folded.substr(0, parent_end + 1);
-      if (is_git_repository(
-              [&](const char* mark) { return names_.contains(directory + folded_name(mark)); }))
+      const auto folder =
+          std::string_view(folded).substr(0, parent_end == std::string::npos ? 0 : parent_end);
+      const auto last = std::string_view(known.spelling).substr(known.spelling.rfind('/') + 1);
+      for (const std::string_view mark : git_marks)
+        if (same_folded(last, mark)) marks[folder].insert(mark);
+      const auto of_folder = marks.find(folder);
+      if (of_folder != marks.end() &&
+          is_git_repository([&](const char* mark) { return of_folder->second.contains(mark); }))
         return in.refuse(import_refusal::repository, known.spelling);
     }
     return {};
@@ -130,13 +135,14 @@ result<std::string> find_top(const std::vector<source_entry>& entries, const imp
 }
 
 /// What programs outside obey is nothing that a skill brings, wherever in it: somebody may open
-/// that folder with an editor.
+/// that folder with an editor. Nor is what no tool would ever show or remove.
 result<void> check_protected(const std::vector<source_entry>& entries, const import_context& in) {
   PADDOCK_TRY(const auto rules, name_rules::make(usual_protected_names()));
   const name_rules::look_up look{.holds_repository = [](std::string_view) { return true; },
                                  .counts_above = [](std::string_view) { return false; }};
   for (const auto& entry : entries)
-    if (rules.find_read_only(entry.path, look).how != name_rules::relation::none)
+    if (rules.leads_through_hidden(entry.path) ||
+        rules.find_read_only(entry.path, look).how != name_rules::relation::none)
       return in.refuse(import_refusal::protected_name, entry.path);
   return {};
 }

@@ -397,6 +397,8 @@ def refused_layout():
     yield "folder-named-skill.zip", "no-skill-file", archive(Entry("SKILL.md/", mode=stat.S_IFDIR | 0o755))
     yield "repository.zip", "repository", skill(Entry("HEAD", b"ref: x"), Entry("objects/1", b"x"))
     yield "repository-inside.zip", "repository", skill(Entry("deep/g/commondir", b"x"), Entry("deep/g/head", b"x"))
+    yield "repository-by-alias.zip", "repository", skill(Entry("g/HEAD.", b"ref: x"), Entry("g/Objects/1", b"x"))
+    yield "hidden-name-by-alias.zip", "protected-name", skill(Entry("x/.perstack./key", b"x"))
     yield "hooks-of-an-editor.zip", "protected-name", skill(Entry("deep/.vscode/tasks.json", b"{}"))
     yield "protected-folder.zip", "protected-name", skill(Entry(".Claude/", mode=stat.S_IFDIR | 0o755))
     yield "protected-file.zip", "protected-name", skill(Entry("x/.envrc", b"x"))
