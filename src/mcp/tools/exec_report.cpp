@@ -41,14 +41,14 @@ std::string_view remedy(const error& e) {
   return {};
 }
 
-/// Where it was looked for; a person has to put it there.
+/// Where it was looked for; only a person can put it there.
 tool_result helper_does_not_run(const error& e, const command& run) {
   const std::string message = run.helper.empty() && !find_command_helper()
                                   ? missing_helper_text()
                                   : "the helper program paddock-exec-helper does not run (" +
                                         std::generic_category().message(e.os_errno) + ")";
   return tool_result::failure(e.code, shown(run.argv.front()) + ": " + message +
-                                          "; do without commands until a person has put it there");
+                                          "; only a person can mend that: go on without commands");
 }
 
 /// Which required layers are missing, and which options a person has.
