@@ -229,8 +229,9 @@ void command_run::note_confinement(const sys::exec_confined& told) {
     row.missing = entries_.unseen;
   }
   if (row.applied && row.missing.empty() && told.unheld != 0)
-    row.missing = "more repositories than this process may have files open (ulimit -n): what "
-                  "appears in one of the others is not found once the command has moved that one";
+    row.missing = "more repositories than this process may have files open: what appears in one "
+                  "of the others is not found once the command has moved that one; raise the limit "
+                  "(ulimit -n)";
 }
 
 void command_run::apply(const sys::exec_appeared& told) {

@@ -42,6 +42,10 @@ std::string_view advice(confinement_layer layer) noexcept {
 
 std::string_view advice(const layer_report& row) noexcept {
   const std::string_view all = advice(row.layer);
+  // A system that holds something of it can: what is missing says what to do in the workspace.
+  if (constexpr std::string_view allow = "allow user namespaces, ";
+      row.layer == confinement_layer::protected_entries && !row.mechanism.empty())
+    return all.substr(all.starts_with(allow) ? allow.size() : 0);
   return row.mechanism.find("Landlock") == std::string::npos
              ? all
              : all.substr(0, all.find(", or use a kernel with Landlock"));

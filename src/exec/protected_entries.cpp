@@ -2,12 +2,15 @@
 #include "exec/protected_entries.hpp"
 
 #include "exec/directory_index.hpp"
+#include "exec/omissions.hpp"
 #include "exec/repository_origins.hpp"
 #include "path/git_names.hpp"
 #include "path/name_folding.hpp"
 #include "path/name_rules.hpp"
+#include "sys/process.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/limits.hpp>
 #include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
@@ -25,9 +28,9 @@ namespace {
 
 using kind = sys::exec_entry;
 
-constexpr std::size_t workspaces_max = 16;       // remembered at a time
-constexpr std::size_t repositories_max = 1024;   // each is some mounts for every command
-constexpr std::size_t hidden_max = 1024;         // each is a mount
+constexpr std::size_t workspaces_max = 16; // remembered at a time
+constexpr std::size_t repositories_max = omissions::repositories_max;
+constexpr std::size_t hidden_max = omissions::hidden_max;
 constexpr std::size_t kept_max = 4 * hidden_max; // so is each directory that leads there
 constexpr std::int64_t whole_ms_max = 10'000;
 // What the helper takes has room for both, and for the paths of the policy.
@@ -91,7 +94,13 @@ void add_paths(entries_to_protect& found, int workspace, const confinement_polic
 
 /// Beneath what is covered nothing can be held, and nothing can appear: what is there is the
 /// workspace's own, and out of the command's sight.
-void leave_out_covered(entries_to_protect& found) {
+void leave_out_covered(entries_to_protect& found, std::span<const protected_name> names) {
+  std::erase_if(found.list, [&](const protected_entry& each) {
+    return std::ranges::any_of(names, [&](const protected_name& top) {
+      return top.mode == protection::hidden && each.path.size() > top.name.size() &&
+             each.path[top.name.size()] == '/' && each.path.starts_with(top.name);
+    });
+  });
   std::set<std::string, std::less<>> covered;
   for (const protected_entry& each : found.list)
     if (each.how == kind::hidden_entry) covered.insert(each.path);
@@ -125,25 +134,19 @@ public:
   void end(std::uint64_t command);
 
 private:
-  struct omissions {
-    std::size_t hidden = 0;
-    std::size_t repositories = 0;
-    bool unreadable = false;
-  };
-
   [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
   [[nodiscard]] bool is_of_top(std::string_view name) const;
   [[nodiscard]] std::set<std::string> choose_hidden(int workspace, omissions& without) const;
   void add_all(entries_to_protect& found, int workspace, omissions& without);
   [[nodiscard]] std::set<std::string> mark_appeared(int workspace, entries_to_protect& found) const;
   void add_top(entries_to_protect& found) const;
-  void add_mark_of_top(entries_to_protect& found) const;
+  static void add_missing_mark(entries_to_protect& found, const std::string& path,
+                               const directory_index::directory& in);
   void add_repository(entries_to_protect& found, const std::string& path,
                       const directory_index::directory& in) const;
   void add_git_directory(entries_to_protect& found, const std::string& path) const;
   static void keep_in_place(entries_to_protect& found, std::string_view directory,
                             std::set<std::string, std::less<>>& kept);
-  [[nodiscard]] std::string unseen(const omissions& without) const;
 
   const object top_;
   const std::vector<protected_name> names_;
@@ -151,6 +154,7 @@ private:
   std::mutex guard_;
   directory_index directories_;
   repository_origins origins_;
+  std::size_t entry_bytes_max_ = path_bytes_max; ///< with the path of the workspace in front
 };
 
 /// What is in a hidden entry is hidden with it.
@@ -196,21 +200,18 @@ void workspace_watch::index::add_top(entries_to_protect& found) const {
     found.list.push_back(
         {mode == protection::hidden ? kind::hidden_name : kind::read_only_name, name, rule});
   }
-  add_mark_of_top(found);
 }
 
-/// Where git finds the repository of the top spoilt, it would take the top itself for one, and obey
-/// what is there: so the mark that is missing for that may not appear.
-void workspace_watch::index::add_mark_of_top(entries_to_protect& found) const {
-  const auto top = directories_.all().find("");
-  if (!std::ranges::any_of(names_, is_within_git) || top == directories_.all().end() ||
-      !has(top->second, git) || is_bare_repository("", top->second))
-    return;
-  if (!has(top->second, git_marks[0]))
-    found.list.push_back({kind::read_only_name, std::string(git_marks[0])});
+/// Where git finds a repository spoilt, it would take the directory that has the `.git` for one,
+/// and obey what is there: so the mark that is missing for that may not appear.
+void workspace_watch::index::add_missing_mark(entries_to_protect& found, const std::string& path,
+                                              const directory_index::directory& in) {
+  if (is_bare_repository(path, in)) return;
+  if (!has(in, git_marks[0]))
+    found.list.push_back({kind::read_only_name, join(path, git_marks[0])});
   else // any of the others would do
     for (const std::string_view mark : std::span(git_marks).subspan(1))
-      found.list.push_back({kind::read_only_name, std::string(mark)});
+      found.list.push_back({kind::read_only_name, join(path, mark)});
 }
 
 void workspace_watch::index::add_git_directory(entries_to_protect& found,
@@ -239,6 +240,7 @@ void workspace_watch::index::keep_in_place(entries_to_protect& found, std::strin
 void workspace_watch::index::add_repository(entries_to_protect& found, const std::string& path,
                                             const directory_index::directory& in) const {
   add_git_directory(found, join(path, git));
+  add_missing_mark(found, path, in);
   if (path.empty()) return; // the top has them all
   for (std::size_t rule = 0; rule < names_.size(); ++rule)
     if (const auto& [name, mode, asked] = names_[rule];
@@ -253,28 +255,6 @@ void workspace_watch::index::add_repository(entries_to_protect& found, const std
     }
 }
 
-std::string workspace_watch::index::unseen(const omissions& without) const {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (without.hidden > 0)
-    add(std::to_string(without.hidden) + " hidden entries more than can be covered (" +
-        std::to_string(hidden_max) +
-        ", the oldest ones, fewer if their paths are long): remove "
-        "those that are not needed");
-  if (without.repositories > 0)
-    add(std::to_string(without.repositories) + " repositories more than can be protected (" +
-        std::to_string(repositories_max) +
-        ", fewer if their paths are long): move those that "
-        "are not needed out of the workspace");
-  if (!directories_.complete())
-    add("more directories than are looked at in time: repositories and hidden entries in the "
-        "others are not protected");
-  if (without.unreadable)
-    add("some directories cannot be listed: repositories and hidden entries in them are not "
-        "protected");
-  return text;
-}
-
 /// Whether `add_top` adds it: by the spelling of the list.
 bool workspace_watch::index::is_of_top(std::string_view name) const {
   return std::ranges::find(names_, name, &protected_name::name) != names_.end();
@@ -287,12 +267,13 @@ std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
   std::vector<std::pair<std::int64_t, std::string>> all;
   std::size_t bytes = 0;
   const auto add = [&](std::string path) {
+    if (path.size() > entry_bytes_max_) return void(without.too_deep = std::move(path));
     bytes += path.size() + 2;
     all.emplace_back(0, std::move(path));
   };
   for (const auto& [path, in] : directories_.all()) {
     // What cannot be looked into is covered as a whole.
-    if (in.unreadable && !path.empty() && path.size() <= path_bytes_max)
+    if (in.unreadable && !path.empty())
       add(path);
     else if (!in.unreadable)
       for (const std::string& name : in.names)
@@ -331,19 +312,28 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
   const auto add = [&](auto entries_of) {
     const auto before = static_cast<std::ptrdiff_t>(found.list.size());
     entries_of();
+    const auto entries = std::ranges::subrange(found.list.begin() + before, found.list.end());
     std::size_t added = 0;
-    for (auto each = found.list.begin() + before; each != found.list.end(); ++each)
-      added += each->path.size() + 2;
-    is_full = is_full || repositories == repositories_max || bytes + added > repositories_bytes_max;
-    if (!is_full) {
+    const std::string* too_deep = nullptr;
+    for (const protected_entry& each : entries) {
+      added += each.path.size() + 2;
+      if (each.path.size() > entry_bytes_max_) too_deep = &each.path;
+    }
+    is_full = is_full || (too_deep == nullptr && (repositories == repositories_max ||
+                                                  bytes + added > repositories_bytes_max));
+    if (!is_full && too_deep == nullptr) {
       ++repositories;
       bytes += added;
-    } else {
-      for (auto each = found.list.begin() + before; each != found.list.end(); ++each)
-        if (each->how == kind::in_place) kept.erase(each->path); // a hidden entry may need it
-      found.list.erase(found.list.begin() + before, found.list.end());
-      ++without.repositories;
+      return;
     }
+    if (too_deep != nullptr)
+      without.too_deep = *too_deep;
+    else
+      ++without.repositories;
+    for (const protected_entry& each : entries)
+      if (each.how == kind::in_place || each.how == kind::repository)
+        kept.erase(each.path); // a hidden entry may need it
+    found.list.erase(entries.begin(), entries.end());
   };
   for (const auto& [path, in] : directories_.all()) {
     if (in.unreadable) {
@@ -352,7 +342,7 @@ void workspace_watch::index::add_all(entries_to_protect& found, int workspace, o
         keep_in_place(found, parent(path), kept);
         found.list.push_back({kind::hidden_entry, path});
       } else {
-        without.unreadable = true;
+        without.unreadable = without.unreadable || path.size() <= entry_bytes_max_;
       }
       continue;
     }
@@ -388,12 +378,14 @@ workspace_watch::index::begin(int workspace, const watch_options& options, std::
   const auto top = directories_.all().find("");
   if (!names_.empty() && (top == directories_.all().end() || top->second.unreadable))
     return error{error_code::permission_denied, EACCES, "workspace"}; // nothing could be protected
+  entry_bytes_max_ = path_bytes_max - std::min(sys::name_of(workspace).size() + 1, path_bytes_max);
   entries_to_protect found;
   omissions without;
   add_top(found);
   add_all(found, workspace, without);
-  leave_out_covered(found);
-  found.unseen = unseen(without);
+  leave_out_covered(found, names_);
+  without.unlisted = !directories_.complete();
+  found.unseen = describe(without);
   using enum repository_origins::look;
   origins_.looked(directories_.complete() ? complete : partial);
   auto absent = mark_appeared(workspace, found);

@@ -118,6 +118,10 @@ result<name_rules> name_rules::make(std::span<const protected_name> names) {
     made.guards_git_ = made.guards_git_ || anywhere;
     made.read_only_.push_back({name, told_name(each), std::move(parts), anywhere});
   }
+  // What is in a hidden entry is hidden with it; of repositories some are called otherwise.
+  std::erase_if(made.read_only_, [&](const rule& each) {
+    return !each.anywhere && made.leads_through_hidden(each.name);
+  });
   if (!made.guards_git_) return made;
   made.read_only_.push_back({git_head, git_own_name, parts_of(git_head), true});
   for (const std::string_view mark : git_marks)

@@ -9,6 +9,7 @@
 #include "support/process/denied_calls.hpp"
 #include "support/process/process.hpp"
 
+#include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 
 #include <gmock/gmock.h>
@@ -815,27 +816,68 @@ TEST_F(Protection, TheListCanBeChanged) {
   });
 }
 
-TEST_F(Protection, TheTopDoesNotBecomeARepositoryBesideItsOwn) {
+TEST_F(Protection, WhereARepositoryIsTheDirectoryDoesNotBecomeAnother) {
   if (!can_mount()) GTEST_SKIP() << "no mount namespace";
   const std::string attack =
       "echo spoilt > .git/HEAD && mkdir -p objects refs hooks && echo 'ref: refs/heads/main' > HEAD"
       " && git config -f config alias.evil '!touch ran'";
-  const auto obeys = [&] {
-    on_host("rm -f ran; git -c safe.directory='*' -c safe.bareRepository=all evil || true");
-    return tree_.exists("ws/ran");
-  };
-  on_host(std::string(git) + "init -q . && " + attack);
-  EXPECT_TRUE(obeys()); // the control: made by somebody outside
-  on_host("rm -rf ran objects refs hooks HEAD config; echo 'ref: refs/heads/main' > .git/HEAD");
-  const auto done = in_fence(attack);
-  EXPECT_EQ(done.exit_code, 0) << done.err.text();
-  ASSERT_EQ(done.moved_aside.size(), 1U);
-  EXPECT_EQ(done.moved_aside[0].path, "HEAD");
-  EXPECT_FALSE(obeys());
-  on_host("rm -rf objects refs hooks HEAD* config && echo x > HEAD");
-  EXPECT_EQ(in_fence("mkdir objects").moved_aside.size(), 1U); // the half that is missing then
-  on_host("rm -rf HEAD objects*");
-  EXPECT_EQ(in_fence("mkdir objects sub; echo x > sub/HEAD").moved_aside.size(), 0U);
+  for (const std::string where : {"", "deep/sub/"}) { // the top, and what is found below it
+    SCOPED_TRACE(where);
+    const std::string there = "cd ./" + where + " && ";
+    const auto obeys = [&] {
+      on_host(there + "rm -f ran; git -c safe.directory='*' -c safe.bareRepository=all evil || :");
+      return tree_.exists("ws/" + where + "ran");
+    };
+    on_host("mkdir -p ./" + where + " && " + there + git + "init -q . && " + attack);
+    EXPECT_TRUE(obeys()); // the control: made by somebody outside
+    on_host(there + "rm -rf ran objects refs hooks HEAD config; "
+                    "echo 'ref: refs/heads/main' > .git/HEAD");
+    const auto done = in_fence(there + attack);
+    EXPECT_EQ(done.exit_code, 0) << done.err.text();
+    ASSERT_EQ(done.moved_aside.size(), 1U);
+    EXPECT_EQ(done.moved_aside[0].path, where + "HEAD");
+    EXPECT_FALSE(obeys());
+    on_host(there + "rm -rf objects refs hooks HEAD* config && echo x > HEAD");
+    // The half that is missing then.
+    EXPECT_EQ(in_fence(there + "mkdir objects").moved_aside.size(), 1U);
+    on_host(there + "rm -rf HEAD objects*");
+    EXPECT_EQ(in_fence(there + "mkdir objects x; echo x > x/HEAD").moved_aside.size(), 0U);
+    on_host(there + "rm -rf .git objects x");
+  }
+}
+
+/// What is in a hidden entry is nobody's but a person's, whatever else the list says of it.
+TEST_F(Protection, ANameBeneathAHiddenOneIsHiddenWithIt) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  const protected_name above{"conf", protection::hidden};
+  const protected_name beneath{"conf/key"};
+  const protected_name later{"conf/later"};
+  const std::vector<std::vector<protected_name>> lists = {
+      {above, beneath, later}, {beneath, later, above}, {beneath, later}}; // the last: the control
+  for (const auto& list : lists) {
+    const bool hidden = list.size() == 3;
+    SCOPED_TRACE(hidden ? list.front().name : "control");
+    on_host("rm -rf conf go");
+    put("conf/key", "host");
+    command asked = in_workspace("echo ready; until test -e go; do :; done; cat conf/key");
+    for (const protected_name& each : list)
+      protect(asked.confinement.protected_names, each);
+    asked.on_output = [&](output_stream, std::string_view) {
+      if (tree_.exists("ws/go")) return;
+      put("conf/later", "host");
+      put("go");
+    };
+    const auto done = outcome_of(asked);
+    EXPECT_EQ(done.out.text(), hidden ? "ready\n" : "ready\nhost");
+    EXPECT_EQ(done.moved_aside.size(), hidden ? 0U : 1U);
+    EXPECT_EQ(tree_.exists("ws/conf/later"), hidden);
+    EXPECT_EQ(tree_.content("ws/conf/key"), "host");
+    const auto files = root::open(tree_ / "ws", {.protected_names = list});
+    ASSERT_THAT(files, IsOk());
+    EXPECT_EQ(read_file(*files, "conf/key").has_value(), !hidden);
+    EXPECT_THAT(write_file(*files, "conf/key", "x"),
+                IsError(hidden ? error_code::protected_entry : error_code::write_protected));
+  }
 }
 
 TEST_F(Protection, PathsOfTheProgramItselfCannotBeReplaced) {
@@ -1043,6 +1085,60 @@ TEST_F(Protection, MoreHiddenEntriesThanCanBeCoveredAreSaid) {
     fs::remove_all(tree_ / "ws/many"); // the control
     EXPECT_EQ(missing_of(), "");
     EXPECT_EQ(outcome_of(asked).exit_code, 0);
+  }
+}
+
+/// Where no path leads nothing can be protected: that is said, with what to do, and everything else
+/// stays held. `depth` names of `bytes` each lead to what is made by `script`.
+TEST_F(Protection, WhatNoPathCanNameIsSaid) {
+  if (!can_mount()) GTEST_SKIP() << "no mount namespace";
+  put(".perstack/key");
+  put("sub/.perstack/key");
+  on_host(std::string(git) + "init -q zz");
+  const std::size_t room = 4095 - (tree_ / "ws/").size();
+  constexpr const char* deep = R"(python3 -c '
+import os, sys
+left = int(sys.argv[1])
+while left > 0:
+    name = "d" * min(200, left); left -= len(name) + 1
+    os.makedirs(name, exist_ok=True); os.chdir(name)
+if sys.argv[2] == "hidden": os.mkdir(".perstack")
+if sys.argv[2] == "link":
+    os.makedirs(".git"); os.symlink("../x", ".git/hooks"); os.mkdir("x")
+' )";
+  const struct {
+    const char* name;
+    std::size_t bytes;
+    const char* made;
+    bool held;
+  } trees[] = {{"a_tree", 6'000, "nothing", false},
+               {"a_hidden_name", room - 5, "hidden", false},
+               {"a_link_of_a_repository", room - 5, "link", false},
+               {"the_control", room - 50, "link", true}};
+  for (const auto& tree : trees) {
+    SCOPED_TRACE(tree.name);
+    on_host(std::string(deep) + std::to_string(tree.bytes) + " " + tree.made);
+    layer_report row;
+    do {
+      const auto done = in_fence("cat .perstack/key sub/.perstack/key; echo evil >zz/.git/config");
+      EXPECT_EQ(done.out.text(), "");
+      row = done.confinement.of(confinement_layer::protected_entries);
+    } while (row.missing.find("in time") != row.missing.npos);
+    EXPECT_EQ(row.applied, tree.held) << row.missing;
+    EXPECT_THAT(tree_.content("ws/zz/.git/config"), testing::Not(HasSubstr("evil")));
+    EXPECT_THAT(advice(row), testing::Not(HasSubstr("user namespaces")));
+    if (!tree.held) {
+      EXPECT_THAT(row.missing, HasSubstr("begins with d"));
+      EXPECT_THAT(row.missing, HasSubstr("rm -rf"));
+    }
+    if (tree.bytes > 5'000) {
+      const auto top = root::open(tree_ / "ws");
+      ASSERT_THAT(top, IsOk());
+      EXPECT_THAT(remove_directory(*top, std::string(200, 'd'), {.recursive = recursion::yes}),
+                  IsOk());
+    }
+    on_host("rm -rf d*"); // the other remedy
+    EXPECT_TRUE(in_fence("true").confinement.of(confinement_layer::protected_entries).applied);
   }
 }
 

@@ -130,11 +130,12 @@ struct layer_report {
   confinement_layer layer{};
   demand wanted = demand::off;
   bool applied = false;
-  std::string mechanism; ///< what enforces it: "mount namespace, Landlock"; empty unless applied
+  std::string mechanism; ///< what enforces it: "mount namespace, Landlock"; empty: nothing here can
   std::string missing;   ///< why it could not be applied, or what it leaves open; empty: nothing
 };
 
-/// The same for what became of a layer: Landlock is no advice where Landlock holds it already.
+/// The same for what became of a layer: Landlock is no advice where Landlock holds it already, nor
+/// are user namespaces where it is the workspace that has too much to protect.
 [[nodiscard]] std::string_view advice(const layer_report& row) noexcept;
 
 /// One entry per layer, in the order of the table.
