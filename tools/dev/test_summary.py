@@ -1,15 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Counts the results of `meson test` in the given build directories, case by case.
 
-Cases come from the JUnit report. A program that crashed or ran out of time reports no cases of its own, so
-every entry of Meson's own log that failed without a failed case counts as one failure; so does a program that ran
-no test at all. Failures and skips are named; the last line is "N passed, N failed, N skipped". The exit status is 1 when something failed, or when a
-directory has no results at all.
+Cases come from the JUnit report. A program that crashed or ran out of time reports no cases of its own, so every entry of
+Meson's own log that failed without a failed case counts as one failure; so does a program that ran no test at all, and a
+directory without results.
 """
 import json
 import pathlib
-import sys
 import xml.etree.ElementTree as xml
 
 
@@ -49,7 +46,8 @@ def results_of(build):
     return results
 
 
-def main(directories):
+def count(directories):
+    """Names what failed and what was skipped; returns how many cases had each outcome."""
     total = {"passed": 0, "failed": 0, "skipped": 0}
     named = []
     for directory in directories:
@@ -60,9 +58,4 @@ def main(directories):
     print()
     for outcome, directory, name in sorted(named, reverse=True):
         print(f"{outcome}: {directory}: {name}")
-    print("{passed} passed, {failed} failed, {skipped} skipped".format(**total))
-    return 1 if total["failed"] or not total["passed"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    return total

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Builds and runs the tests: those of every day, or with --all everything that continuous integration runs.
+
+Says before each part how long it should take, from how long it took the last time. What failed and what was skipped is
+named at the end; so is what the everyday run leaves to --all. The last line is "N passed, N failed, N skipped"; a build
+that failed counts as a failure.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+import test_summary
+
+# Nothing is optimised: that would make building take twice as long, and with the sanitizers four times.
+COMMON = ["--werror", "-Dtests=enabled", "-Doptimization=0"]
+# Suites that are left to --all: "campaign" takes long, "denied-openat2" is unit tests once more.
+LEFT_TO_ALL = {"campaign", "denied-openat2"}
+ALSO_LEFT = "gcc, the sanitizers, benchmarks, and each public header on its own"
+MINUTES_FRESH, MINUTES_AGAIN = 8, 2
+STEP_SECONDS, TEST_SECONDS = 0.9, 1.5  # as long as nothing is known
+NINJA_STEP = re.compile(r"\[(\d+)/(\d+)\] ")
+TEST_LINE = re.compile(r"\s*(\d+)/(\d+) (?:paddock:)?(?:(\S+) / )?(.+?)\s+([A-Z]{2,})\s+([\d.]+)s\b")
+
+# `only` and `never` are suites; without `only` all others are run, and with neither everything is built.
+Build = collections.namedtuple("Build", "title directory compiler options only never")
+
+
+def compiler_for(*names):
+    return next((name for name in names if shutil.which(name)), "c++")
+
+
+def builds(everything):
+    clang = compiler_for("clang++-19", "clang++")
+    quick = ["-Dbench=disabled", "-Dprecompiled=true", "-Ddebug=false"]
+    if not everything:
+        return [Build("everyday tests", "build-test", os.environ.get("CXX") or clang, quick, set(), LEFT_TO_ALL)]
+    sanitized = ["-Dcpp_args=-gline-tables-only", "-Db_sanitize=address,undefined", "-Db_lundef=false"]
+    return [Build("every test, gcc", "build-gcc", compiler_for("g++"), ["-Dbench=enabled"], set(), set()),
+            Build("address and undefined-behaviour sanitizers, clang", "build-asan", clang, quick + sanitized,
+                  {"unit", "fuzz"}, set())]
+
+
+def is_chosen(build, test):
+    suites = {suite.removeprefix("paddock:") for suite in test["suite"]}
+    return (not build.only or bool(suites & build.only)) and not suites & build.never
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def spoken(seconds):
+    return f"{round(seconds)} s" if seconds < 100 else f"{int(seconds / 60)} min {round(seconds % 60):02} s"
+
+
+def processor_minutes():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) / 60
+
+
+def lines_of(command):
+    """Runs a command; yields its lines as they come, and at last its exit status."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace") as process:
+        yield from process.stdout
+    yield process.returncode
+
+
+def set_up(build):
+    if pathlib.Path(build.directory, "build.ninja").exists():
+        return True
+    environment = dict(os.environ, CXX=build.compiler)
+    if shutil.which("mold"):
+        environment.setdefault("CXX_LD", "mold")
+    command = ["meson", "setup", build.directory, *COMMON, *build.options]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        say(done.stdout)
+    return done.returncode == 0
+
+
+def drop_old_headers(directory):
+    """Precompiled headers whose parts were replaced by files with an older date, as packages do: Ninja does not see it."""
+    for header in pathlib.Path(directory).glob("**/*.pch"):
+        name = header.relative_to(directory).as_posix()
+        parts = subprocess.run(["ninja", "-C", directory, "-t", "deps", name], capture_output=True, text=True).stdout
+        paths = [pathlib.Path(directory, line.strip()) for line in parts.splitlines() if line.startswith("    ")]
+        built = header.stat().st_mtime
+        if any(not path.exists() or path.stat().st_ctime > built for path in paths):
+            header.unlink()
+
+
+def introspect(directory, what):
+    found = subprocess.run(["meson", "introspect", directory, what], capture_output=True, text=True, check=True)
+    return json.loads(found.stdout)
+
+
+def chosen_tests(build):
+    """The tests to run, the names of the others, and what Ninja has to make for the former (nothing named: all there is)."""
+    tests = introspect(build.directory, "--tests")
+    chosen = [test for test in tests if is_chosen(build, test)]
+    others = sorted(test["name"] for test in tests if not is_chosen(build, test))
+    if not build.only and not build.never:
+        return chosen, others, []
+    files = {target["id"]: target["filename"] for target in introspect(build.directory, "--targets")}
+    top = pathlib.Path(build.directory).resolve()
+    wanted = {os.path.relpath(name, top) for test in chosen for id in test["depends"] for name in files.get(id, [])}
+    return chosen, others, sorted(wanted)
+
+
+def build_seconds(build, targets):
+    """How many steps are to be made, and how long that should take: as long as steps of this directory took on average."""
+    plan = subprocess.run(["ninja", "-C", build.directory, "-n", *targets], capture_output=True, text=True).stdout
+    steps = [int(found[2]) for found in map(NINJA_STEP.match, plan.splitlines()) if found]
+    log, seconds = pathlib.Path(build.directory, ".ninja_log"), []
+    for line in log.read_text().splitlines()[1:] if log.exists() else []:
+        began, ended = line.split("\t")[:2]
+        seconds.append((int(ended) - int(began)) / 1000)
+    average = sum(seconds) / len(seconds) if len(seconds) > 50 else STEP_SECONDS
+    count = max(steps, default=0)
+    return count, count * average / ((os.cpu_count() or 1) + 2)
+
+
+def test_seconds(directory):
+    """How long each test took the last time, by name."""
+    try:
+        return json.loads(pathlib.Path(directory, "test_seconds.json").read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def make(build, targets):
+    """Runs Ninja, shows what it complains about and now and then how far it is. True: all was made."""
+    began = shown = time.monotonic()
+    configured = None  # what Meson says while it configures again; it counts when that fails
+    for line in lines_of(["ninja", "-C", build.directory, "-k", "0", *targets]):
+        if isinstance(line, int):
+            say("".join(configured or []) if line else "")
+            return line == 0
+        step = NINJA_STEP.match(line)
+        if step:
+            configured = [] if "Regenerating" in line else None
+        if configured is not None:
+            configured.append(line)
+        elif not step:
+            if not line.startswith("ninja: "):
+                print(line, end="", flush=True)
+        elif time.monotonic() - shown > 10:
+            shown = time.monotonic()
+            done, total = int(step[1]), int(step[2])
+            say(f"  built {done} of {total}, about {spoken((shown - began) / done * (total - done))} left")
+
+
+def run(build, tests):
+    """Runs the tests; their results are in Meson's logs. Returns the names of those that Meson said nothing of."""
+    known = test_seconds(build.directory)
+    left = {test["name"]: known.get(test["name"], TEST_SECONDS) for test in tests}
+    at_once = int(os.environ.get("MESON_TESTTHREADS") or os.cpu_count() or 1)
+    selection = [word for suite in sorted(build.only) for word in ("--suite", suite)]
+    selection += [word for suite in sorted(build.never) for word in ("--no-suite", suite)]
+    for line in lines_of(["meson", "test", "-C", build.directory, "--no-rebuild", "--print-errorlogs",
+                          "--timeout-multiplier", "3", *selection]):
+        found = None if isinstance(line, int) else TEST_LINE.match(line)
+        if found and found[4] in left:
+            number, count, suite, name, outcome, seconds = found.groups()
+            del left[name]
+            known[name] = float(seconds)
+            say(f"  {number}/{count} {suite or 'test'} / {name}: {outcome}, {seconds} s; "
+                f"about {spoken(sum(left.values()) / at_once)} left")
+        elif not found and not isinstance(line, int) and not line.startswith(("ninja: ", "Full log")):
+            print(line, end="", flush=True)
+    pathlib.Path(build.directory, "test_seconds.json").write_text(json.dumps(known))
+    return list(left)
+
+
+def build_and_test(build):
+    """What failed without a result, in words, and the names of the tests that were left out."""
+    failed_build = [f"the build in {build.directory} failed"]
+    if not set_up(build):
+        return failed_build, []
+    drop_old_headers(build.directory)
+    tests, others, targets = chosen_tests(build)
+    steps, seconds = build_seconds(build, targets)
+    known = test_seconds(build.directory)
+    to_run = sum(known.get(test["name"], TEST_SECONDS) for test in tests) / (os.cpu_count() or 1)
+    say(f"{build.title}: {steps} steps to build, about {spoken(seconds)}; {len(tests)} tests, about {spoken(to_run)}")
+    if not make(build, targets):
+        return failed_build, others
+    return [f"{build.directory}: {name} was not run to its end" for name in run(build, tests)], others
+
+
+def everyday_times(directory, fresh, seconds):
+    """Says how long the everyday run took the last time from nothing, and the last time after that."""
+    kept = pathlib.Path(directory, "run_seconds.json")
+    times = json.loads(kept.read_text()) if kept.exists() else {}
+    times["fresh" if fresh else "again"] = [seconds, processor_minutes()]
+    if pathlib.Path(directory).exists():
+        kept.write_text(json.dumps(times))
+    for key, words, bound in ("fresh", "from a fresh clone", MINUTES_FRESH), ("again", "after a change", MINUTES_AGAIN):
+        if key in times:
+            say(f"{words}: {spoken(times[key][0])}, {times[key][1]:.1f} processor minutes "
+                f"(to be at most {bound} min on two idle processors)")
+
+
+def use_memory():
+    """Tests write many small files; what a disk adds to that is what --all sees."""
+    memory = pathlib.Path("/dev/shm")
+    if "TMPDIR" not in os.environ and os.access(memory, os.W_OK | os.X_OK) and shutil.disk_usage(memory).free > 2 << 30:
+        os.environ["TMPDIR"] = str(memory)
+
+
+def tested(build):
+    return pathlib.Path(build.directory, "meson-logs/testlog.json").exists()
+
+
+def main():
+    reader = argparse.ArgumentParser(prog="tools/test", description=__doc__.splitlines()[0])
+    reader.add_argument("--all", action="store_true", help="everything that continuous integration runs: about half an hour")
+    everything = reader.parse_args().all
+    if not everything:
+        use_memory()
+    began, without_result, left_out = time.monotonic(), [], []
+    planned = builds(everything)
+    fresh = not pathlib.Path(planned[0].directory).exists()
+    for build in planned:
+        for old in pathlib.Path(build.directory, "meson-logs").glob("testlog*"):
+            old.unlink()
+        failed, others = build_and_test(build)
+        without_result += failed
+        left_out += others
+    counts = test_summary.count([each.directory for each in planned if tested(each)])
+    if everything:
+        say(f"took {spoken(time.monotonic() - began)}, {processor_minutes():.1f} processor minutes")
+    else:
+        say(f"left to tools/test --all: {ALSO_LEFT}; and {', '.join(left_out)}")
+        everyday_times(planned[0].directory, fresh, time.monotonic() - began)
+    for words in without_result:
+        say(words)
+        counts["failed"] += 1
+    say("{passed} passed, {failed} failed, {skipped} skipped".format(**counts))
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
