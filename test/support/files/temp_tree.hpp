@@ -30,8 +30,12 @@ public:
   temp_tree(const temp_tree&) = delete;
   temp_tree& operator=(const temp_tree&) = delete;
   ~temp_tree() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    std::error_code failed;
+    std::filesystem::remove_all(path_, failed);
+    if (failed) { // directories that an ordinary user has closed
+      open_directories(path_);
+      std::filesystem::remove_all(path_, failed);
+    }
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -64,6 +68,14 @@ public:
   }
 
 private:
+  static void open_directories(const std::filesystem::path& directory) {
+    std::error_code ignored;
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all,
+                                 std::filesystem::perm_options::add, ignored);
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
+      if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) open_directories(entry.path());
+  }
+
   std::string path_;
 };
 
