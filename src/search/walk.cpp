@@ -24,6 +24,8 @@ namespace {
 
 /// What an entry takes with its name, about, and how many are counted at once.
 constexpr std::uint64_t entry_bytes = 64, entries_counted_at_once = 16 * 1024;
+/// Between two looks at the bounds.
+constexpr std::size_t look_entries = 1024;
 /// Directories held open for those in them; what is in others is found by its path.
 constexpr int held_max = 128;
 /// So many directories must wait before another thread is worth its start.
@@ -150,6 +152,7 @@ private:
     std::sort(here.entries.begin(), here.entries.end(),
               [&](const auto& a, const auto& b) { return before(here, a, b); });
     met.entries += here.entries.size();
+    if (options_.sizes == file_sizes::read) PADDOCK_CHECK(read_sizes(fd->get(), here));
     plan(*std::move(fd), here, met, more);
     return {};
   }
@@ -202,6 +205,20 @@ private:
     }
     if (options_.ignored == ignored_entries::leave_out)
       std::erase_if(here.entries, [](const walked_entry& entry) { return entry.ignored; });
+  }
+
+  /// Errors: those of the bounds.
+  result<void> read_sizes(int fd, walked_directory& here) const {
+    here.sizes.reserve(here.entries.size());
+    for (const walked_entry& entry : here.entries) {
+      if (here.sizes.size() % look_entries == 0) PADDOCK_CHECK(options_.bounds.check());
+      std::uint64_t size = 0;
+      if (entry.kind == entry_kind::file)
+        if (const auto status = sys::entry_status_at(fd, here.name(entry).data()))
+          size = status->size;
+      here.sizes.push_back(size);
+    }
+    return {};
   }
 
   /// Makes tasks of the directories in `here`.

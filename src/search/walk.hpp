@@ -28,8 +28,12 @@ enum class ignored_entries : std::uint8_t {
   include,   ///< as if there were no ignore files
 };
 
+/// Whether the sizes of files are wanted, which costs a system call for each.
+enum class file_sizes : std::uint8_t { leave_out, read };
+
 struct walk_options {
   ignored_entries ignored = ignored_entries::leave_out;
+  file_sizes sizes = file_sizes::leave_out;
   unsigned threads_max = 2;
   std::uint64_t entries_max = 2'000'000; ///< then the walk ends early
   work_bounds bounds{};
@@ -49,6 +53,7 @@ struct walked_directory {
   std::string path;                  ///< relative to the root; "" is the root
   std::string names;                 ///< each followed by a NUL
   std::vector<walked_entry> entries; ///< in the order of their paths, with those inside of them
+  std::vector<std::uint64_t> sizes;  ///< of the entries, if wanted; 0 of what is no file
 
   std::unique_ptr<ignore_frame> own_rules; ///< if it has any
   const ignore_frame* rules = nullptr;     ///< the innermost that count here

@@ -391,8 +391,8 @@ class Both(Cli):
             self.assertIn("Exit codes: 0", done.stdout)
 
     def test_no_subcommand_or_a_wrong_one(self):
-        self.fails(run(PADDOCK), 2, "call, search, find, tools, exec, skills, experts, demo or doctor")
-        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, tools, exec")
+        self.fails(run(PADDOCK), 2, "call, search, find, map, tools, exec, skills, experts, demo or doctor")
+        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, map, tools, exec")
         self.fails(run(PADDOCK, "exce", "--", "ls"), 2, "no command exce; did you mean exec?")
         self.fails(run(PADDOCK, "skills", "lst"), 2, "paddock skills has no command lst; did you mean list?")
         self.fails(run(PADDOCK, "experts"), 2, "say what to do: list, tools, call or check")

@@ -62,8 +62,9 @@ TEST_F(tools_search, are_of_the_coding_set_alone_and_read_only) {
   const auto has_them = [&](mcp::workspace_options options) {
     serve(std::move(options));
     return std::ranges::count_if(server().tools(), [](const mcp::tool& each) {
-             return each.name == "searchText" || each.name == "findFiles";
-           }) == 2;
+             return each.name == "searchText" || each.name == "findFiles" ||
+                    each.name == "mapDirectory";
+           }) == 3;
   };
   EXPECT_FALSE(has_them({}));
   EXPECT_TRUE(has_them({.tools = mcp::toolset::coding}));
@@ -119,6 +120,29 @@ TEST_F(tools_search, find_what_is_asked_for) {
   tree.directory(".perstack");
   for (const search_case& each : searches)
     EXPECT_EQ(each.head, head(each.tool, each.arguments)) << each.name;
+}
+
+TEST_F(tools_search, a_map_shows_what_is_where) {
+  const auto got = call("mapDirectory", "{}");
+  EXPECT_EQ("out/ 1 file, 7 B, ignored\n"
+            "src/\n"
+            "  deep/\n"
+            "    b.h 13 B\n"
+            "  a.c 25 B\n"
+            "  blob 7 B\n"
+            ".gitignore 5 B\n",
+            got.string("tree"));
+  EXPECT_EQ("tree files directories bytes truncated", got.keys());
+  EXPECT_EQ(4, got.integer("files"));
+  EXPECT_EQ(2, got.integer("directories"));
+  EXPECT_EQ(50, got.integer("bytes"));
+  EXPECT_EQ("src/ 3 files, 45 B\n.gitignore 5 B\n",
+            call("mapDirectory", R"({"depth":1})").string("tree").substr(26));
+  EXPECT_EQ("b.h 13 B\n", call("mapDirectory", R"({"path":"src/deep"})").string("tree"));
+  EXPECT_THAT(call("mapDirectory", R"({"includeIgnored":true})").string("tree"),
+              HasSubstr("out/\n  made.c 7 B\n"));
+  EXPECT_EQ("escapes_root", call("mapDirectory", R"({"path":".."})").error());
+  EXPECT_EQ("invalid_argument", call("mapDirectory", R"({"bytesMax":10})").error());
 }
 
 TEST_F(tools_search, newest_first) {

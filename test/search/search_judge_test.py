@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -116,6 +117,51 @@ class Ripgrep(Judged):
     def test_a_difference_would_be_seen(self):
         (self.top / "f").write_text("foo\nFoo\n")
         self.assertNotEqual(run([RG, "-n", "foo"], self.top), run([PADDOCK, "search", "-i", "foo"], self.top))
+
+
+def amount(top):
+    """Files, directories and bytes beneath a directory, as Python's walk has them."""
+    files = directories = size = 0
+    for where, inside, names in os.walk(top):
+        directories += len(inside)
+        files += len(names)
+        size += sum(os.lstat(os.path.join(where, name)).st_size for name in names if not os.path.islink(os.path.join(where, name)))
+    return files, directories, size
+
+
+class Map(Judged):
+    def test_counts_are_those_of_a_walk(self):
+        tree = self.top / "tree"
+        shutil.copytree(SOURCE / "src", tree / "src")
+        shutil.copytree(SOURCE / "docs", tree / "out", symlinks=True)
+        (tree / ".gitignore").write_text("/out/\n")
+        (tree / "link").symlink_to("src")  # a file of no size for the map, a directory for the walk
+        files, directories, size = amount(tree / "src")
+        for room in [200, 1000, 5000, 50_000, 1_000_000]:
+            have = json.loads(run([PADDOCK, "map", "--json", "--bytes", str(room)], tree, [0]))
+            self.assertEqual((files + 2, directories + 1, size + 6), (have["files"], have["directories"], have["bytes"]))
+            self.assertLessEqual(len(have["tree"].encode()), room)
+            self.assertEqual(room < 20_000, have["truncated"])
+            collapsed = 0
+            path = []
+            for line in have["tree"].splitlines():
+                depth = (len(line) - len(line.lstrip())) // 2
+                name, _, told = line.strip().partition(" ")
+                path = path[:depth] + [name]
+                if not (m := re.match(r"([\d,]+) files?, ", told)) or name == "\u2026":
+                    continue
+                collapsed += 1
+                self.assertEqual(amount(tree / "".join(path))[0], int(m[1].replace(",", "")), line)
+                self.assertEqual("ignored" in told, name == "out/", line)
+            self.assertGreater(collapsed, 0)
+        self.assertEqual(amount(tree)[0], have["files"] - 1 + amount(tree / "out")[0])  # the control: the walk counts all
+        names = [line.strip().split(" ")[0] for line in have["tree"].splitlines()]
+        want = run(["git", "ls-files", "-o", "--exclude-standard", "."], self.repository(tree)).decode().split()
+        self.assertEqual(sorted(os.path.basename(path) for path in want), sorted(name for name in names if not name.endswith("/")))
+
+    def repository(self, tree):
+        run(["git", "init", "-q"], tree, [0])
+        return tree
 
 
 class Git(Judged):

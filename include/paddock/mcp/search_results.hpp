@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// What searches found, as JSON: the results of the tools `searchText` and `findFiles`, and what
-/// `paddock search --json` and `paddock find --json` print.
+/// What searches found, as JSON: the results of the tools `searchText`, `findFiles` and
+/// `mapDirectory`, and what `paddock search`, `find` and `map` print with `--json`.
 ///
 /// Names that are no UTF-8 are written in the codec of lexical_path.hpp; in lines of text what is
 /// no UTF-8 becomes U+FFFD. Thread-safety: functions of their arguments.
@@ -10,6 +10,7 @@
 #include <paddock/mcp/json.hpp>
 #include <paddock/search/find_files.hpp>
 #include <paddock/search/text_search.hpp>
+#include <paddock/search/tree_map.hpp>
 
 namespace paddock::mcp {
 
@@ -24,5 +25,8 @@ std::uint64_t write_matches(json_writer& out, const text_matches& found,
 /// Returns how many paths were written.
 std::uint64_t write_found(json_writer& out, const found_files& found, const find_options& options,
                           std::size_t json_bytes_max);
+
+/// One object: the map as text, what is in the tree, and what could not be looked at.
+void write_map(json_writer& out, const tree_map& map, std::size_t json_bytes_max);
 
 } // namespace paddock::mcp

@@ -163,4 +163,19 @@ std::uint64_t write_found(json_writer& out, const found_files& found, const find
   return shown;
 }
 
+void write_map(json_writer& out, const tree_map& map, std::size_t json_bytes_max) {
+  std::string tree;
+  for (const map_line& line : map.lines)
+    (tree += text_of(line)) += '\n';
+  out.begin_object().member("tree", tree);
+  out.key("files").unsigned_integer(map.amount.files);
+  out.key("directories").unsigned_integer(map.amount.directories);
+  out.key("bytes").unsigned_integer(map.amount.bytes);
+  out.key("truncated").boolean(map.truncated);
+  search_coverage coverage = map.coverage;
+  coverage.ignored_by.clear(); // they are in the map
+  write_reasons(out, coverage, true, json_bytes_max);
+  out.end_object();
+}
+
 } // namespace paddock::mcp

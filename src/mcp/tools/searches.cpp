@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-// The tools that look for what is where: searchText, findFiles.
+// The tools that look for what is where: searchText, findFiles, mapDirectory.
 
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/mcp/search_results.hpp>
 #include <paddock/search/find_files.hpp>
 #include <paddock/search/text_search.hpp>
+#include <paddock/search/tree_map.hpp>
 
 #include <algorithm>
 #include <string>
@@ -117,6 +118,24 @@ tool_result find_files(workspace_state& state, call& c) {
   json_writer out;
   const std::uint64_t shown = write_found(out, *found, options, result_bytes_max(c));
   return page_of(out, shown, found->paths.size());
+}
+
+tool_result map_directory(workspace_state& state, call& c) {
+  const map_options defaults;
+  const std::size_t room = result_bytes_max(c);
+  const map_options options{.depth_max = count_argument(c, "depth", defaults.depth_max),
+                            .bytes_max = std::min<std::uint64_t>(
+                                count_argument(c, "bytesMax", defaults.bytes_max), room / 4),
+                            .ignored = ignored_of(c),
+                            .threads_max = threads_max(),
+                            .bounds = bounds_of(state, c)};
+  c.may_block();
+  const std::string path = path_argument(c, "path");
+  const auto found = map_tree(*state.root, path, options);
+  if (!found) return failure(found.error(), path);
+  json_writer out;
+  write_map(out, *found, room);
+  return {.json = out.take()};
 }
 
 } // namespace paddock::mcp

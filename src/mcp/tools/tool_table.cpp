@@ -164,6 +164,26 @@ constexpr parameter_row find_parameters[] = {
      .fallback = "0"},
     {"includeIgnored", type::boolean, optional, "Find what ignore files leave out"},
 };
+constexpr parameter_row map_parameters[] = {
+    {.name = "path",
+     .type = type::string,
+     .presence = optional,
+     .description = "Directory to map",
+     .characters_min = 1,
+     .fallback = R"(".")"},
+    {.name = "depth",
+     .type = type::integer,
+     .presence = optional,
+     .description = "Levels to show (default: all there is room for)",
+     .minimum = 1},
+    {.name = "bytesMax",
+     .type = type::integer,
+     .presence = optional,
+     .description = "Most bytes of the map",
+     .minimum = 200,
+     .fallback = "5000"},
+    {"includeIgnored", type::boolean, optional, "Show what is in ignored directories"},
+};
 
 constexpr std::string_view path_schema =
     R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})";
@@ -193,6 +213,8 @@ constexpr std::string_view search_schema =
     R"({"type":"object","properties":{"matches":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"text":{"type":"string"},"context":{"type":"boolean"},"cut":{"type":"boolean"}},"required":["line","text"]}}}}},"files":{"type":"array","items":{"type":"string"}},"counts":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"integer"}}}},"totalMatches":{"type":"integer"},"totalFiles":{"type":"integer"},"exact":{"type":"boolean"},"truncated":{"type":"boolean"},"nextOffset":{"type":"integer"},"searched":{"type":"integer"},"skipped":{"type":"object"},"ignoredBy":{"type":"array","items":{"type":"object"}},"unreadable":{"type":"array","items":{"type":"object"}},"endedBy":{"type":"string"},"notice":{"type":"string"}},"required":["totalMatches","truncated"]})";
 constexpr std::string_view find_schema =
     R"({"type":"object","properties":{"paths":{"type":"array","items":{"type":"string"}},"total":{"type":"integer"},"truncated":{"type":"boolean"},"nextOffset":{"type":"integer"},"skipped":{"type":"object"},"ignoredBy":{"type":"array","items":{"type":"object"}},"unreadable":{"type":"array","items":{"type":"object"}},"endedBy":{"type":"string"},"notice":{"type":"string"}},"required":["paths","total","truncated"]})";
+constexpr std::string_view map_schema =
+    R"({"type":"object","properties":{"tree":{"type":"string"},"files":{"type":"integer"},"directories":{"type":"integer"},"bytes":{"type":"integer"},"truncated":{"type":"boolean"},"unreadable":{"type":"array","items":{"type":"object"}},"endedBy":{"type":"string"},"notice":{"type":"string"}},"required":["tree","files","directories","bytes","truncated"]})";
 
 constexpr annotations looks{.read_only = true, .destructive = false, .idempotent = true};
 constexpr annotations adds{.destructive = false};
@@ -319,6 +341,11 @@ constexpr std::array table{
              "exec with find; for one directory with sizes use listDirectory.",
              find_parameters, find_schema, looks, effect::none, find_files,
              R"({"glob":"**/*_test.{cpp,py}","sort":"modified"})", page_hint, toolset::coding},
+    tool_row{"mapDirectory", "Map directory",
+             "Show a directory tree in little text, with sizes; what has no room is one line with "
+             "counts. Use it first in an unknown workspace; for a name use findFiles.",
+             map_parameters, map_schema, looks, effect::none, map_directory,
+             R"({"path":".","depth":3})", "give a smaller bytesMax", toolset::coding},
 };
 
 } // namespace

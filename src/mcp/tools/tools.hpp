@@ -102,6 +102,7 @@ tool_result create_directory(workspace_state&, call&);
 tool_result delete_directory(workspace_state&, call&);
 tool_result search_text(workspace_state&, call&);
 tool_result find_files(workspace_state&, call&);
+tool_result map_directory(workspace_state&, call&);
 
 /// Until the deadline of a tool, and as long as the client wants the call.
 [[nodiscard]] work_bounds bounds_of(workspace_state& state, const call& c);

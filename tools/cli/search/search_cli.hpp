@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The subcommands that look into a workspace: search, find.
+// The subcommands that look into a workspace: search, find, map.
 
 #include "common/subcommand.hpp"
 
@@ -15,6 +15,8 @@ namespace paddock::cli {
 [[nodiscard]] subcommand add_search(CLI::App& app);
 /// Files and directories by their names.
 [[nodiscard]] subcommand add_find(CLI::App& app);
+/// What is where, in little text.
+[[nodiscard]] subcommand add_map(CLI::App& app);
 
 /// "; 3 entries are ignored (node_modules/ in .gitignore:2 …)": what an answer leaves out; empty
 /// when that is nothing.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+// paddock map: what is where in a workspace, in little text.
+
+#include "common/terminal.hpp"
+#include "search_cli.hpp"
+
+#include <paddock/mcp/search_results.hpp>
+#include <paddock/search/tree_map.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <thread>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock map";
+
+struct command_options {
+  std::string workspace = ".";
+  std::string path = ".";
+  map_options map;
+  bool no_ignore = false, json = false;
+};
+
+style style_of(const map_line& line) {
+  if (line.ignored || line.kind == map_kind::rest) return style::dim;
+  return line.kind == map_kind::file ? style::plain : style::bold;
+}
+
+int run_map(const command_options& options) {
+  const auto workspace = root::open(options.workspace);
+  if (!workspace) {
+    complain(program, unusable_workspace(options.workspace, workspace.error().code));
+    return usage;
+  }
+  map_options how = options.map;
+  how.threads_max = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  if (options.no_ignore) how.ignored = ignore_files::disregard;
+  const auto map = map_tree(*workspace, options.path, how);
+  if (!map) {
+    complain(program, options.path + ": " + std::string(text(map.error().code)) + "; " +
+                          std::string(advice(map.error().code)));
+    return usage;
+  }
+  if (options.json) {
+    mcp::json_writer out;
+    mcp::write_map(out, *map, std::numeric_limits<std::size_t>::max());
+    std::printf("%s\n", out.str().c_str());
+    return success;
+  }
+  for (const map_line& line : map->lines)
+    std::printf("%s\n", styled(text_of(line), style_of(line)).c_str());
+  if (map->truncated)
+    complain(program, map->coverage.ended_early
+                          ? "not everything was looked at, because a bound was met"
+                          : "not everything is shown; give a larger --bytes, or a path further "
+                            "down");
+  return success;
+}
+
+} // namespace
+
+subcommand add_map(CLI::App& app) {
+  const auto options = std::make_shared<command_options>();
+  CLI::App* parser =
+      app.add_subcommand("map", "What is where in a workspace, with sizes, in little text");
+  parser->footer("What has no room is one line with its counts, as is what ignore files leave out. "
+                 "Exit codes: 0, or 2 for\nunusable options or paths.");
+  parser->add_option("path", options->path, "The directory to map (default: all of the workspace)")
+      ->type_name("PATH");
+  parser
+      ->add_option("-w,--workspace", options->workspace, "The workspace (default: this directory)")
+      ->type_name("DIRECTORY");
+  parser->add_option("-d,--depth", options->map.depth_max, "Levels shown")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  parser->add_option("--bytes", options->map.bytes_max, "Bytes of the map at most (default: 5000)")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{200}, std::numeric_limits<std::uint64_t>::max()));
+  parser->add_flag("--no-ignore", options->no_ignore, "Show what is in ignored directories, too");
+  parser->add_flag("--json", options->json, "One JSON object");
+  return {parser, [options] { return run_map(*options); }};
+}
+
+} // namespace paddock::cli
