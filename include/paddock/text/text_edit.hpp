@@ -17,15 +17,12 @@
 /// is an LF. Thread-safety: pure functions.
 
 #include <paddock/base/result.hpp>
-#include <paddock/text/detail/line_breaks.hpp>
-#include <paddock/text/detail/text_search.hpp>
+#include <paddock/text/detail/text_matches.hpp>
 
 #include <gsl/assert>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -67,131 +64,6 @@ template <class Wanted>
 
 // --- inline --------------------------------------------------------------------------------------
 
-namespace detail {
-
-struct text_match {
-  std::size_t offset = 0;
-  std::size_t size = 0;
-  std::uint64_t occurrences = 0;
-};
-
-/// Each match costs a search of its own, and a MiB may hold as many as bytes.
-inline constexpr std::uint64_t wanted_step_matches = 4096;
-
-/// Whether to go on after a match.
-template <class Wanted> [[nodiscard]] bool still_wanted(const text_match& match, Wanted& wanted) {
-  return match.occurrences % wanted_step_matches != 0 || wanted();
-}
-
-/// First occurrence and number of occurrences, byte for byte; nothing when it is not wanted.
-template <class Wanted>
-[[nodiscard]] std::optional<text_match> find_exactly(std::string_view content,
-                                                     std::string_view text, Wanted& wanted) {
-  text_match match;
-  const text_finder finder(text);
-  std::size_t from = 0;
-  // Each step costs as much as the text is long, too.
-  const std::size_t step_bytes = std::max(wanted_step_bytes, text.size());
-  for (std::size_t begin = 0; begin < content.size(); begin += step_bytes) {
-    if (begin > 0 && !wanted()) return std::nullopt;
-    // Matches that begin in this step may end behind it.
-    const std::string_view step =
-        content.substr(0, std::min(content.size() - begin, step_bytes + text.size() - 1) + begin);
-    for (std::size_t at = finder.find(step, std::max(from, begin)); at != std::string_view::npos;
-         at = finder.find(step, from)) {
-      if (match.occurrences++ == 0) match = {at, text.size(), 1};
-      from = at + text.size();
-      if (!still_wanted(match, wanted)) return std::nullopt;
-    }
-  }
-  return match;
-}
-
-/// The end of a piece of `content` from `begin`, of about `bytes`, that does not part a CRLF pair.
-[[nodiscard]] inline std::size_t end_of_piece(std::string_view content, std::size_t begin,
-                                              std::size_t bytes) noexcept {
-  const std::size_t end = begin + std::min(bytes, content.size() - begin);
-  return end < content.size() && content[end] == '\n' && is_pair(content, end) ? end + 1 : end;
-}
-
-/// The offset in `content` of an offset in its normalised form.
-[[nodiscard]] inline std::size_t original_offset(std::string_view content,
-                                                 std::size_t normalised) noexcept {
-  std::size_t pairs = 0; // before the offset
-  for (std::size_t at = content.find('\n'); at != std::string_view::npos;
-       at = content.find('\n', at + 1)) {
-    const std::size_t pair = is_pair(content, at) ? 1 : 0;
-    if (at - pair - pairs >= normalised) break;
-    pairs += pair;
-  }
-  return normalised + pairs;
-}
-
-/// Finds `text`, in which LF is the only line break, in a content that has both. A piece of it at a
-/// time is normalised, together with the end of the one before, where a match may begin.
-template <class Wanted>
-[[nodiscard]] std::optional<text_match> find_mixed(std::string_view content, std::string_view text,
-                                                   Wanted& wanted) {
-  constexpr std::size_t piece_bytes = std::size_t{512} * 1024;
-  text_match match;
-  const text_finder finder(text);
-  for (std::size_t begin = 0, end = 0; end < content.size();) {
-    if (begin > 0 && !wanted()) return std::nullopt;
-    end = end_of_piece(content, end, std::max(piece_bytes, text.size()));
-    const std::string_view piece = content.substr(begin, end - begin);
-    const std::string normalised = with_line_breaks(piece, "\n");
-    std::size_t from = 0;
-    for (std::size_t at = finder.find(normalised, 0); at != std::string_view::npos;
-         at = finder.find(normalised, from)) {
-      from = at + text.size();
-      if (match.occurrences++ > 0) {
-        if (!still_wanted(match, wanted)) return std::nullopt;
-        continue;
-      }
-      match.offset = begin + original_offset(piece, at);
-      match.size = begin + original_offset(piece, from) - match.offset;
-    }
-    const std::size_t kept = normalised.size() - std::min(normalised.size(), text.size() - 1);
-    begin += original_offset(piece, std::max(from, kept));
-  }
-  return match;
-}
-
-/// Finds `old_text` as the top of this header says; nothing when it is not wanted. Precondition:
-/// not empty.
-template <class Wanted>
-[[nodiscard]] std::optional<text_match> find_normalised(std::string_view content,
-                                                        std::string_view old_text, Wanted& wanted) {
-  // Without a break inside, and without a CR at the end that could be half of a pair, a match is a
-  // run of equal bytes.
-  const bool ends_in_cr = old_text.back() == '\r';
-  if (!ends_in_cr && old_text.find('\n') == std::string_view::npos)
-    return find_exactly(content, old_text, wanted);
-  const auto endings = line_endings_of(content, wanted);
-  if (!endings) return std::nullopt;
-  if (endings == line_endings::no_pairs)
-    return find_exactly(content, with_line_breaks(old_text, "\n"), wanted);
-  if (endings == line_endings::all_pairs && !ends_in_cr)
-    return find_exactly(content, with_line_breaks(old_text, "\r\n"), wanted);
-  return find_mixed(content, with_line_breaks(old_text, "\n"), wanted);
-}
-
-/// The line break that new text at this place is to use, see the top of this header.
-[[nodiscard]] inline std::string_view line_break_at(std::string_view content,
-                                                    const text_match& match) noexcept {
-  std::size_t at = content.substr(0, match.offset + match.size).find('\n', match.offset);
-  if (at == std::string_view::npos) {
-    const void* before =
-        match.offset == 0 ? nullptr : ::memrchr(content.data(), '\n', match.offset);
-    at = before == nullptr
-             ? content.find('\n', match.offset + match.size)
-             : static_cast<std::size_t>(static_cast<const char*>(before) - content.data());
-  }
-  return at != std::string_view::npos && is_pair(content, at) ? "\r\n" : "\n";
-}
-
-} // namespace detail
-
 inline result<edit_plan> plan_edit(std::string_view content, const text_edit& edit) {
   return plan_edit(content, edit, [] { return true; });
 }
@@ -199,19 +71,21 @@ inline result<edit_plan> plan_edit(std::string_view content, const text_edit& ed
 template <class Wanted>
 result<edit_plan> plan_edit(std::string_view content, const text_edit& edit, Wanted&& wanted) {
   if (edit.old_text.empty()) return error{error_code::invalid_argument, 0, "text_edit"};
-  const auto found = detail::find_normalised(content, edit.old_text, wanted);
-  if (!found) return error{error_code::cancelled, 0, "text_edit"};
-  const detail::text_match& match = *found;
-  if (match.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
-  const auto before = detail::count_breaks(content.substr(0, match.offset), wanted);
-  if (!before) return error{error_code::cancelled, 0, "text_edit"};
-  return edit_plan{
-      .offset = match.offset,
-      .size = match.size,
-      .replacement = detail::with_line_breaks(edit.new_text, detail::line_break_at(content, match)),
-      .occurrences = match.occurrences,
-      .line = before->all,
+  const error cancelled{error_code::cancelled, 0, "text_edit"};
+  edit_plan plan;
+  const auto note = [&](std::size_t offset, std::size_t size) {
+    if (plan.occurrences++ > 0) return;
+    plan.offset = offset;
+    plan.size = size;
   };
+  if (!detail::for_each_match(content, edit.old_text, note, wanted)) return cancelled;
+  if (plan.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
+  const auto before = detail::count_breaks(content.substr(0, plan.offset), wanted);
+  if (!before) return cancelled;
+  plan.line = before->all;
+  plan.replacement = detail::with_line_breaks(
+      edit.new_text, detail::line_break_at(content, plan.offset, plan.size));
+  return plan;
 }
 
 } // namespace paddock

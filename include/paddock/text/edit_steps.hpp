@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Several edits of one text, each made to the outcome of the one before, all or none. Nothing is
+/// guessed: what to replace is found exactly, as text_edit.hpp finds it (CRLF and LF are the same),
+/// and where it occurs more often than was said, nothing changes and every place is named.
+///
+/// Lines count from 0. Those that are given, and those of a failure, count in the content before
+/// all steps, which is what the caller has seen; those of the outcome count in the outcome.
+///
+/// Cost: a few linear passes for each step. Not guaranteed: memory below that of the content, the
+/// outcome, and 40 bytes for each place that is replaced. Thread-safety: pure functions.
+
+#include <paddock/base/result.hpp>
+#include <paddock/text/detail/line_shifts.hpp>
+#include <paddock/text/detail/text_matches.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+
+enum class edit_places : std::uint8_t { one, all };
+
+struct edit_step {
+  std::string_view old_text{}; ///< not empty
+  std::string_view new_text{}; ///< literal
+  edit_places places = edit_places::one;
+  /// How often `old_text` has to occur. Without it: once, or, where all places are replaced or a
+  /// line is given, at all.
+  std::optional<std::uint64_t> occurrences{};
+  /// Of several places the one nearest to this line is replaced, the upper one of two.
+  std::optional<std::uint64_t> near_line{};
+};
+
+struct edit_limits {
+  std::size_t bytes_max = std::numeric_limits<std::size_t>::max(); ///< of the text, at any time
+  std::uint64_t places_max = 1'000'000;                            ///< replaced by all steps
+};
+
+struct edited_place {
+  std::uint64_t line = 0;        ///< of the first that was replaced
+  std::uint64_t occurrences = 0; ///< how many were replaced
+};
+
+struct edited_text {
+  std::string text;
+  std::vector<edited_place> steps; ///< one for each step
+};
+
+/// Why a step was not made; nothing was.
+struct edit_failure : error {
+  std::size_t step = 0;
+  std::uint64_t occurrences = 0;      ///< of its old text, after the steps before
+  std::vector<std::uint64_t> lines{}; ///< of the first `lines_max` of them
+  static constexpr std::size_t lines_max = 100;
+};
+
+/// The content after all steps. Errors: invalid_argument (old text is empty), no_match, ambiguous
+/// (the number of occurrences is not the one that was asked for), too_large, too_many (places),
+/// cancelled when `wanted()`, asked about every MiB, is false.
+template <class Wanted>
+[[nodiscard]] result<edited_text, edit_failure>
+apply_edits(std::string_view content, std::span<const edit_step> steps, const edit_limits& limits,
+            Wanted&& wanted);
+
+/// The same, always wanted.
+[[nodiscard]] inline result<edited_text, edit_failure> apply_edits(std::string_view content,
+                                                                   std::span<const edit_step> steps,
+                                                                   const edit_limits& limits = {});
+
+// --- inline --------------------------------------------------------------------------------------
+
+namespace detail {
+
+/// A place where the old text of a step stands.
+struct edit_match {
+  std::size_t offset = 0, size = 0;
+  std::uint64_t line = 0;
+};
+
+/// Makes steps one after the other.
+template <class Wanted> class step_editor {
+public:
+  step_editor(std::string_view content, const edit_limits& limits, Wanted& wanted)
+      : text_(content), limits_(limits), wanted_(wanted), places_left_(limits.places_max) {}
+
+  [[nodiscard]] result<void, edit_failure> make(const edit_step& step) {
+    if (step.old_text.empty()) return failed(error_code::invalid_argument);
+    PADDOCK_TRY(const auto matches, matches_of(step));
+    if (matches.empty()) return failed(error_code::no_match);
+    const bool counts =
+        step.occurrences ? *step.occurrences == matches.size()
+                         : matches.size() == 1 || step.near_line || step.places == edit_places::all;
+    const bool is_one = step.places == edit_places::one;
+    if (!counts || (is_one && matches.size() > 1 && !step.near_line))
+      return failed(error_code::ambiguous, matches);
+    if (!is_one) return replace(step, matches);
+    const edit_match& nearest = matches[nearest_of(matches, step.near_line.value_or(0))];
+    return replace(step, {&nearest, 1});
+  }
+
+  [[nodiscard]] edited_text outcome() && {
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      for (std::size_t later = i + 1; later < shifts_.size(); ++later)
+        places_[i].line = shifts_[later].forward(places_[i].line);
+    return {shifts_.empty() ? std::string(text_) : std::move(owned_), std::move(places_)};
+  }
+
+private:
+  [[nodiscard]] edit_failure failed(error_code code, std::span<const edit_match> matches = {}) {
+    edit_failure out{{code, 0, "edit_steps"}, shifts_.size(), matches.size(), {}};
+    for (const edit_match& match : matches.first(std::min(matches.size(), out.lines_max))) {
+      std::uint64_t line = match.line;
+      for (std::size_t i = shifts_.size(); i-- > 0;)
+        line = shifts_[i].backward(line);
+      out.lines.push_back(line);
+    }
+    return out;
+  }
+
+  [[nodiscard]] result<std::vector<edit_match>, edit_failure> matches_of(const edit_step& step) {
+    std::vector<edit_match> matches;
+    std::size_t counted = 0; // the breaks up to here
+    std::uint64_t line = 0;
+    const auto note = [&](std::size_t offset, std::size_t size) {
+      if (matches.size() > places_left_) return;
+      line += count_breaks(text_.substr(counted, offset - counted)).all;
+      counted = offset;
+      matches.push_back({offset, size, line});
+    };
+    if (!for_each_match(text_, step.old_text, note, wanted_)) return failed(error_code::cancelled);
+    if (matches.size() > places_left_) return failed(error_code::too_many);
+    return matches;
+  }
+
+  [[nodiscard]] std::size_t nearest_of(std::span<const edit_match> matches,
+                                       std::uint64_t line) const {
+    for (const line_shifts& shifts : shifts_)
+      line = shifts.forward(line);
+    const auto distance = [&](const edit_match& match) {
+      return match.line > line ? match.line - line : line - match.line;
+    };
+    return static_cast<std::size_t>(std::ranges::min_element(matches, {}, distance) -
+                                    matches.begin());
+  }
+
+  [[nodiscard]] result<void, edit_failure> replace(const edit_step& step,
+                                                   std::span<const edit_match> matches) {
+    const std::string with_lf = with_line_breaks(step.new_text, "\n");
+    const std::string with_pairs = with_line_breaks(step.new_text, "\r\n");
+    std::string text;
+    line_shifts shifts;
+    std::size_t copied = 0;
+    for (const edit_match& match : matches) {
+      const std::string_view piece = text_.substr(copied, match.offset - copied);
+      const bool is_lf = line_break_at(text_, match.offset, match.size) == "\n";
+      const std::string& replacement = is_lf ? with_lf : with_pairs;
+      if (text.size() + piece.size() + replacement.size() > limits_.bytes_max)
+        return failed(error_code::too_large);
+      text.append(piece).append(replacement);
+      copied = match.offset + match.size;
+      shifts.add(match.line, count_breaks(text_.substr(match.offset, match.size)).all,
+                 count_breaks(replacement).all);
+    }
+    if (text.size() + text_.size() - copied > limits_.bytes_max)
+      return failed(error_code::too_large);
+    text.append(text_.substr(copied));
+    places_.push_back({shifts.forward(matches.front().line), matches.size()});
+    places_left_ -= matches.size();
+    shifts_.push_back(std::move(shifts));
+    owned_ = std::move(text);
+    text_ = owned_;
+    return {};
+  }
+
+  std::string_view text_; ///< after the steps so far
+  std::string owned_;     ///< holds it once a step was made
+  const edit_limits& limits_;
+  Wanted& wanted_;
+  std::uint64_t places_left_;
+  std::vector<line_shifts> shifts_; ///< of each step so far
+  std::vector<edited_place> places_;
+};
+
+} // namespace detail
+
+template <class Wanted>
+result<edited_text, edit_failure> apply_edits(std::string_view content,
+                                              std::span<const edit_step> steps,
+                                              const edit_limits& limits, Wanted&& wanted) {
+  detail::step_editor editor(content, limits, wanted);
+  for (const edit_step& step : steps)
+    PADDOCK_CHECK(editor.make(step));
+  return std::move(editor).outcome();
+}
+
+inline result<edited_text, edit_failure>
+apply_edits(std::string_view content, std::span<const edit_step> steps, const edit_limits& limits) {
+  return apply_edits(content, steps, limits, [] { return true; });
+}
+
+} // namespace paddock

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+
+// Several edits against a reference that is as plain as it can be: one search after the other, and
+// lines that are counted anew each time.
+
+#include <paddock/text/edit_steps.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+using lines = std::vector<std::uint64_t>;
+
+std::uint64_t line_of(const std::string& text, std::size_t offset) {
+  return static_cast<std::uint64_t>(
+      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+}
+
+/// What one step does to a text in which lines end with LF; nothing when it fails.
+std::optional<std::string> plainly(const std::string& before, const edit_step& step,
+                                   std::uint64_t near) {
+  std::vector<std::size_t> at;
+  for (std::size_t from = before.find(step.old_text); from != std::string::npos;
+       from = before.find(step.old_text, from + step.old_text.size()))
+    at.push_back(from);
+  if (at.empty()) return std::nullopt;
+  if (step.occurrences && *step.occurrences != at.size()) return std::nullopt;
+  if (step.places == edit_places::one) {
+    if (at.size() > 1 && !step.near_line) return std::nullopt;
+    const auto distance = [&](std::size_t offset) {
+      const std::uint64_t line = line_of(before, offset);
+      return line > near ? line - near : near - line;
+    };
+    at = {*std::ranges::min_element(at, {}, distance)};
+  }
+  std::string after = before;
+  while (!at.empty()) {
+    after.replace(at.back(), step.old_text.size(), step.new_text);
+    at.pop_back();
+  }
+  return after;
+}
+
+std::string random_text(std::mt19937_64& random, std::size_t size) {
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i)
+    text += "ab\n"[random() % 3];
+  return text;
+}
+
+TEST(EditSteps, DoWhatPlainSearchesDo) {
+  std::mt19937_64 random(1);
+  std::size_t made = 0;
+  for (std::size_t round = 0; round < 60'000; ++round) {
+    const std::string content = random_text(random, random() % 24);
+    const std::string old_text = random_text(random, 1 + random() % 3);
+    const std::string new_text = random_text(random, random() % 4);
+    edit_step step{.old_text = old_text, .new_text = new_text};
+    if (random() % 2 == 0) step.places = edit_places::all;
+    if (random() % 3 == 0) step.occurrences = random() % 4;
+    if (random() % 3 == 0) step.near_line = random() % 9;
+    const auto expected = plainly(content, step, step.near_line.value_or(0));
+    const auto found = apply_edits(content, {&step, 1});
+    ASSERT_EQ(found.has_value(), expected.has_value()) << testing::PrintToString(content);
+    if (!found) continue;
+    ++made;
+    ASSERT_EQ(found->text, *expected);
+    // The same with pairs: what is between the lines is not seen.
+    const auto with_pairs = [](std::string_view text) {
+      return detail::with_line_breaks(text, "\r\n");
+    };
+    const auto pairs = apply_edits(with_pairs(content), {&step, 1});
+    ASSERT_TRUE(pairs.has_value());
+    if (content.find('\n') != std::string::npos) {
+      ASSERT_EQ(pairs->text, with_pairs(*expected));
+    }
+    ASSERT_EQ(pairs->steps[0].line, found->steps[0].line);
+    ASSERT_EQ(pairs->steps[0].occurrences, found->steps[0].occurrences);
+  }
+  EXPECT_GT(made, 10'000U);
+}
+
+/// Which line of `content` a word that is there once stands in.
+std::uint64_t line_with(const std::string& content, std::string_view word) {
+  return line_of(content, content.find(word));
+}
+
+TEST(EditSteps, FollowLinesThroughTheStepsBefore) {
+  const std::string content = "zero\none\ntwo\nx\nfour\nx\nsix\nx\n";
+  const std::vector<edit_step> steps{
+      {.old_text = "one\ntwo\n", .new_text = ""},
+      {.old_text = "zero", .new_text = "a\nb\nc\nd\ne"},
+      {.old_text = "x", .new_text = "FIVE", .near_line = 5}, // as the caller counts
+      {.old_text = "a\n", .new_text = "new\nnew\na\n"},
+  };
+  const auto done = apply_edits(content, steps);
+  ASSERT_TRUE(done.has_value());
+  EXPECT_EQ(done->text, "new\nnew\na\nb\nc\nd\ne\nx\nfour\nFIVE\nsix\nx\n");
+  EXPECT_EQ(done->steps[2].line, line_with(done->text, "FIVE"));
+  EXPECT_EQ(done->steps[3].line, 0U);
+}
+
+struct failing {
+  const char* name;
+  std::vector<edit_step> steps;
+  error_code code;
+  std::size_t step;
+  lines places;
+  std::uint64_t places_max = 9;
+};
+
+TEST(EditSteps, NameThePlacesAndChangeNothing) {
+  const std::string content = "a\nb\na\nc\na\n";
+  const edit_step good{.old_text = "b", .new_text = "1\n2\n3"};
+  const failing table[] = {
+      {"empty", {{.old_text = "", .new_text = "x"}}, error_code::invalid_argument, 0, {}},
+      {"absent", {good, {.old_text = "b", .new_text = "x"}}, error_code::no_match, 1, {}},
+      {"ambiguous", {{.old_text = "a", .new_text = "x"}}, error_code::ambiguous, 0, {0, 2, 4}},
+      {"lines of what the caller saw",
+       {good, {.old_text = "a", .new_text = "x"}},
+       error_code::ambiguous,
+       1,
+       {0, 2, 4}},
+      {"places in new text are where it stands",
+       {good, {.old_text = "\n", .new_text = "x"}},
+       error_code::ambiguous,
+       1,
+       {0, 1, 1, 1, 2, 3, 4}},
+      {"more than said",
+       {{.old_text = "a", .new_text = "x", .occurrences = 2}},
+       error_code::ambiguous,
+       0,
+       {0, 2, 4}},
+      {"fewer than said, all",
+       {{.old_text = "a", .new_text = "x", .places = edit_places::all, .occurrences = 4}},
+       error_code::ambiguous,
+       0,
+       {0, 2, 4}},
+      {"as many as said, which one",
+       {{.old_text = "a", .new_text = "x", .occurrences = 3}},
+       error_code::ambiguous,
+       0,
+       {0, 2, 4}},
+      {"too long",
+       {{.old_text = "b", .new_text = "12345678901234567890"}},
+       error_code::too_large,
+       0,
+       {}},
+      {"too many places",
+       {{.old_text = "a", .new_text = "x", .places = edit_places::all},
+        {.old_text = "x", .new_text = "a", .places = edit_places::all}},
+       error_code::too_many,
+       1,
+       {},
+       5},
+  };
+  for (const failing& row : table) {
+    const auto done =
+        apply_edits(content, row.steps, {.bytes_max = 25, .places_max = row.places_max});
+    if (done) {
+      ADD_FAILURE() << row.name;
+      continue;
+    }
+    EXPECT_EQ(done.error().code, row.code) << row.name;
+    EXPECT_EQ(done.error().step, row.step) << row.name;
+    EXPECT_EQ(done.error().lines, row.places) << row.name;
+  }
+}
+
+TEST(EditSteps, EndWhenTheyAreNoLongerWanted) {
+  const std::string content(std::size_t{3} << 20, 'a');
+  const edit_step step{.old_text = "b", .new_text = "c"};
+  std::size_t asked = 0;
+  const auto done = apply_edits(content, {&step, 1}, {}, [&] { return ++asked < 2; });
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().code, error_code::cancelled);
+}
+
+TEST(EditSteps, WithoutStepsNothingChanges) {
+  const auto done = apply_edits("a\r\nb", {});
+  ASSERT_TRUE(done.has_value());
+  EXPECT_EQ(done->text, "a\r\nb");
+}
+
+} // namespace
+} // namespace paddock

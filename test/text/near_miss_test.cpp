@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+
+#include <paddock/text/near_miss.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace paddock {
+namespace {
+
+constexpr std::string_view program = "#include <stdio.h>\n"              // 0
+                                     "\n"                                // 1
+                                     "int main(void) {\n"                // 2
+                                     "\tint total = 0;\n"                // 3
+                                     "\tfor (int i = 0; i < 3; ++i) {\n" // 4
+                                     "\t\ttotal += i;\n"                 // 5
+                                     "\t}\n"                             // 6
+                                     "\tprintf(\"%d\\n\", total);\n"     // 7
+                                     "\treturn 0;\n"                     // 8
+                                     "}\n";                              // 9
+
+struct row {
+  const char* name;
+  std::string_view old_text, new_text;
+  near_miss_kind kind;
+  std::uint64_t line;
+  std::string_view found;
+  std::string_view wanted;
+  std::uint64_t wanted_line;
+};
+
+TEST(NearMiss, NamesThePlaceThatWasMeant) {
+  const row table[] = {
+      {"blanks for tabs", "    int total = 0;\n    for (int i = 0; i < 3; ++i) {\n", "x",
+       near_miss_kind::white_space, 3, "\tint total = 0;\n\tfor (int i = 0; i < 3; ++i) {\n",
+       "    int total = 0;", 3},
+      {"another break of lines", "int main(void)\n{", "x", near_miss_kind::white_space, 2,
+       "int main(void) {\n", "int main(void)", 2},
+      {"one word of several lines",
+       "\tint total = 0;\n\tfor (int j = 0; j < 3; ++j) {\n\t\ttotal += i;\n", "x",
+       near_miss_kind::similar, 3,
+       "\tint total = 0;\n\tfor (int i = 0; i < 3; ++i) {\n\t\ttotal += i;\n",
+       "\tfor (int j = 0; j < 3; ++j) {", 4},
+      {"one letter of a line", "printf(\"%i\\n\", total);", "x", near_miss_kind::similar, 7,
+       "\tprintf(\"%d\\n\", total);\n", "printf(\"%i\\n\", total);", 7},
+      {"made before", "\tint sum = 0;\n", "\tint total = 0;\n", near_miss_kind::already_applied, 3,
+       "\tint total = 0;\n", "", 0},
+      {"indented before", "  return 0;\n", "\treturn 0;\n", near_miss_kind::already_applied, 8,
+       "\treturn 0;\n", "", 0},
+      {"new text that is there elsewhere", "  return  0;\n", "\tint total = 0;\n",
+       near_miss_kind::white_space, 8, "\treturn 0;\n", "  return  0;", 8},
+  };
+  for (const row& each : table) {
+    const auto near = nearest(program, each.old_text, each.new_text);
+    if (!near) {
+      ADD_FAILURE() << each.name;
+      continue;
+    }
+    EXPECT_EQ(near->kind, each.kind) << each.name;
+    EXPECT_EQ(near->line, each.line) << each.name;
+    EXPECT_EQ(near->found, each.found) << each.name;
+    EXPECT_EQ(near->wanted, each.wanted) << each.name;
+    EXPECT_EQ(near->wanted_line, each.wanted_line) << each.name;
+  }
+}
+
+TEST(NearMiss, SaysNothingWhereNothingIsNear) {
+  EXPECT_FALSE(nearest(program, "def main():\n    pass\n", "x").has_value());
+  EXPECT_FALSE(nearest("", "a", "b").has_value());
+  EXPECT_FALSE(nearest("a\nb\n", "\n\n\n", "").has_value());
+  // New text that is short may stand anywhere.
+  EXPECT_FALSE(nearest(program, "while (true)", "}").has_value());
+}
+
+TEST(NearMiss, ShowsNoMoreThanItsBoundAndWholeCodePoints) {
+  std::string line;
+  for (int i = 0; i < 2000; ++i)
+    line += "文";
+  const auto near = nearest(line + " b\n", line + "  b", "x");
+  ASSERT_TRUE(near.has_value());
+  EXPECT_LE(near->found.size(), near_miss::found_bytes_max);
+  EXPECT_EQ(near->found, line.substr(0, near->found.size()));
+  EXPECT_EQ(near->found.size() % 3, 0U);
+  EXPECT_EQ(near->wanted.size() % 3, 0U);
+}
+
+/// One line of real-looking text with a change in it is found again.
+TEST(NearMiss, FindsLinesOfWhichALetterWasChanged) {
+  std::mt19937_64 random(1);
+  const auto word = [&] {
+    std::string out;
+    for (std::size_t n = 2 + random() % 8; n > 0; --n)
+      out += static_cast<char>('a' + random() % 26);
+    return out;
+  };
+  std::string content;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    std::string line(2 * (random() % 4), ' ');
+    for (std::size_t n = 3 + random() % 6; n > 0; --n)
+      line += word() + " ";
+    line += std::to_string(i);
+    lines.push_back(line);
+    content += line + "\n";
+  }
+  for (std::size_t i = 0; i < 200; ++i) {
+    const std::size_t at = random() % lines.size();
+    std::string changed = lines[at];
+    changed[changed.size() / 2] = '#';
+    const auto near = nearest(content, changed, "x");
+    ASSERT_TRUE(near.has_value()) << changed;
+    EXPECT_EQ(near->line, at) << changed;
+  }
+}
+
+} // namespace
+} // namespace paddock
