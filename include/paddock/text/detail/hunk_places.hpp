@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Finds where hunks belong, and makes their changes; see patch.hpp, which includes this.
+/// Thread-safety: pure.
+
+#include <paddock/text/detail/line_diff.hpp>
+#include <paddock/text/patch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock::detail {
+
+class hunk_applier {
+public:
+  explicit hunk_applier(std::string_view content) : lines_(lines_of(content)) {}
+
+  [[nodiscard]] result<void, hunk_failure> make(const patch_hunk& hunk) {
+    std::vector<std::string_view> before;
+    for (const hunk_line& line : hunk.lines)
+      if (line.action != line_action::add) before.push_back(line.text);
+    PADDOCK_TRY(const std::size_t place, place_of(hunk, before));
+    const line_ends ends = ends_of(hunk, before, place);
+    copy_until(place);
+    for (const hunk_line& line : hunk.lines) {
+      if (line.action == line_action::add)
+        add(line.text, ends);
+      else if (line.action == line_action::keep)
+        copy_until(at_ + 1);
+      else
+        ++at_;
+    }
+    if (hunk.line)
+      shift_ = static_cast<std::int64_t>(place) - static_cast<std::int64_t>(*hunk.line);
+    ++made_;
+    return {};
+  }
+
+  [[nodiscard]] std::string outcome() && {
+    copy_until(lines_.size());
+    return std::move(out_);
+  }
+
+private:
+  std::vector<std::string_view> lines_;
+  std::size_t at_ = 0;     ///< the first line that is neither copied nor removed
+  std::int64_t shift_ = 0; ///< by how much the last hunk stood elsewhere than it said
+  std::size_t made_ = 0;   ///< hunks
+  std::string out_;
+
+  void copy_until(std::size_t line) {
+    for (; at_ < line; ++at_)
+      out_ += lines_[at_];
+  }
+
+  /// Whose ends new lines have: on the way CRs get lost, or come. The lines that are there tell.
+  enum class line_ends : std::uint8_t { of_patch, of_neighbours };
+  [[nodiscard]] line_ends ends_of(const patch_hunk& hunk, std::span<const std::string_view> before,
+                                  std::size_t place) const {
+    bool are_lost = !hunk.line; // a model wrote it, which sees no CR
+    bool are_added = false;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const bool is_pair = lines_[place + i].ends_with("\r\n");
+      are_lost = are_lost || (is_pair && !before[i].ends_with("\r\n"));
+      are_added = are_added || (!is_pair && before[i].ends_with("\r\n"));
+    }
+    return are_lost != are_added ? line_ends::of_neighbours : line_ends::of_patch;
+  }
+
+  /// Neighbours are what stands before, or else behind.
+  void add(std::string_view text, line_ends ends) {
+    const bool is_first = out_.empty();
+    const bool has_pair =
+        is_first ? at_ < lines_.size() && lines_[at_].ends_with("\r\n") : out_.ends_with("\r\n");
+    if (!is_first && !out_.ends_with('\n')) out_ += '\n'; // what was the last line has one now
+    if (ends == line_ends::of_patch || !text.ends_with('\n'))
+      out_ += text;
+    else
+      out_.append(without_end(text)).append(has_pair ? "\r\n" : "\n");
+  }
+
+  [[nodiscard]] static std::string_view without_end(std::string_view line) noexcept {
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line;
+  }
+
+  [[nodiscard]] bool fits(const patch_hunk& hunk, std::span<const std::string_view> before,
+                          std::size_t place) const {
+    if (place > lines_.size() || before.size() > lines_.size() - place) return false;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (without_end(lines_[place + i]) != without_end(before[i])) return false;
+      // The format with line numbers says which line has no end; the other one can't.
+      if (hunk.line && lines_[place + i].ends_with('\n') != before[i].ends_with('\n')) return false;
+    }
+    return !hunk.is_at_end || place + before.size() == lines_.size();
+  }
+
+  /// Where all lines are as in `before`, by D. Knuth, J. Morris and V. Pratt's search, for text may
+  /// repeat itself. Precondition: `before` has lines.
+  template <class Found>
+  void for_each_place(std::span<const std::string_view> before, std::size_t first,
+                      const Found& found) const {
+    std::vector<std::size_t> shorter(before.size() + 1, 0); // by how many fit: how many else do
+    const auto longer = [&](std::size_t fitting, std::string_view line) {
+      while (fitting > 0 &&
+             (fitting == before.size() || without_end(before[fitting]) != without_end(line)))
+        fitting = shorter[fitting];
+      return fitting + (without_end(before[fitting]) == without_end(line) ? 1U : 0U);
+    };
+    for (std::size_t i = 1; i < before.size(); ++i)
+      shorter[i + 1] = longer(shorter[i], before[i]);
+    std::size_t fitting = 0;
+    for (std::size_t i = first; i < lines_.size(); ++i) {
+      fitting = longer(fitting, lines_[i]);
+      if (fitting == before.size()) found(i + 1 - before.size());
+    }
+  }
+
+  /// Behind the anchors, of which each has to be there.
+  [[nodiscard]] std::optional<std::size_t> behind(std::span<const std::string_view> anchors) const {
+    std::size_t line = at_;
+    for (const std::string_view anchor : anchors) {
+      while (line < lines_.size() && without_end(lines_[line]) != anchor)
+        ++line;
+      if (line++ == lines_.size()) return std::nullopt;
+    }
+    return line;
+  }
+
+  [[nodiscard]] result<std::size_t, hunk_failure>
+  place_of(const patch_hunk& hunk, std::span<const std::string_view> before) const {
+    hunk_failure failure{{error_code::no_match, 0, "patch"}, made_, {}};
+    if (hunk.line) {
+      const std::int64_t said = static_cast<std::int64_t>(*hunk.line) + shift_;
+      if (said >= static_cast<std::int64_t>(at_) &&
+          fits(hunk, before, static_cast<std::size_t>(said)))
+        return static_cast<std::size_t>(said);
+      if (before.empty()) return failure; // nothing says where it would fit
+    }
+    const auto first = behind(hunk.anchors);
+    if (!first) return failure;
+    if (before.empty() && !hunk.line) { // lines to add, and no place but these
+      if (!hunk.anchors.empty()) return *first;
+      if (hunk.is_at_end || lines_.empty()) return lines_.size();
+      failure.code = error_code::ambiguous;
+      return failure;
+    }
+    for_each_place(before, *first, [&](std::size_t place) {
+      if (fits(hunk, before, place)) failure.lines.push_back(place);
+    });
+    if (failure.lines.size() == 1) return static_cast<std::size_t>(failure.lines.front());
+    if (failure.lines.empty()) return failure;
+    // An anchor is there to tell which of several is meant: the first behind it.
+    if (!hunk.anchors.empty()) return static_cast<std::size_t>(failure.lines.front());
+    failure.code = error_code::ambiguous;
+    return failure;
+  }
+};
+
+} // namespace paddock::detail
+
+namespace paddock {
+
+inline result<std::string, hunk_failure> apply_hunks(std::string_view content,
+                                                     std::span<const patch_hunk> hunks) {
+  detail::hunk_applier applier(content);
+  for (const patch_hunk& hunk : hunks)
+    PADDOCK_CHECK(applier.make(hunk));
+  return std::move(applier).outcome();
+}
+
+} // namespace paddock

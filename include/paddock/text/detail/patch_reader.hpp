@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Reads patches; see patch.hpp, which includes this. Formats: POSIX `diff -u`; git's "Generating
+/// patch text with -p" (git-diff); apply_patch of OpenAI's Codex. Thread-safety: pure.
+
+#include <paddock/text/detail/line_diff.hpp>
+#include <paddock/text/patch.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock::detail {
+
+using patch_result = result<std::vector<file_patch>, patch_fault>;
+
+/// The lines of a patch, one after the other.
+class patch_lines {
+public:
+  explicit patch_lines(std::string_view patch) : lines_(lines_of(patch)) {}
+
+  [[nodiscard]] bool is_over() const noexcept { return at_ == lines_.size(); }
+  [[nodiscard]] std::size_t at() const noexcept { return at_; }
+  void skip() noexcept { ++at_; }
+  /// With its end; empty behind the last one.
+  [[nodiscard]] std::string_view raw(std::size_t ahead = 0) const noexcept {
+    return at_ + ahead < lines_.size() ? lines_[at_ + ahead] : std::string_view();
+  }
+  /// Without its end.
+  [[nodiscard]] std::string_view line(std::size_t ahead = 0) const noexcept {
+    std::string_view text = raw(ahead);
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    return text;
+  }
+  [[nodiscard]] bool begins(std::string_view with) const noexcept {
+    return line().starts_with(with);
+  }
+  [[nodiscard]] patch_fault fault(const char* what,
+                                  error_code code = error_code::invalid_argument) const noexcept {
+    return {{code, 0, what}, at_};
+  }
+
+private:
+  std::vector<std::string_view> lines_;
+  std::size_t at_ = 0;
+};
+
+/// A name in quotes as C writes it, and how many bytes it took; 0 where it is none.
+[[nodiscard]] inline std::pair<std::string, std::size_t> quoted_name(std::string_view text) {
+  constexpr std::string_view letters = "abtnvfr\"\\", meanings = "\a\b\t\n\v\f\r\"\\";
+  std::string name;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '"') return {std::move(name), i + 1};
+    if (text[i] != '\\') {
+      name += text[i];
+      continue;
+    }
+    if (++i == text.size()) break;
+    if (const std::size_t letter = letters.find(text[i]); letter != std::string_view::npos) {
+      name += meanings[letter];
+      continue;
+    }
+    unsigned value = 0;
+    const auto [end, fault] =
+        std::from_chars(text.data() + i, text.data() + std::min(i + 3, text.size()), value, 8);
+    if (fault != std::errc() || end != text.data() + i + 3 || value > 0xff) break;
+    name += static_cast<char>(value);
+    i += 2;
+  }
+  return {};
+}
+
+/// The name of a line `---` or `+++`, or of git's headers: in quotes, or up to a tab.
+[[nodiscard]] inline std::string patch_name(std::string_view text) {
+  if (text.starts_with('"'))
+    if (auto [name, size] = quoted_name(text); size != 0) return name;
+  return std::string(text.substr(0, text.find('\t')));
+}
+
+constexpr std::string_view no_file = "/dev/null";
+
+/// Takes off the first component where it tells the sides apart, as in a/x and b/x.
+inline void strip_sides(std::string& before, std::string& after) {
+  const auto rest = [](const std::string& name) {
+    const std::size_t slash = name.find('/');
+    return slash == std::string::npos ? std::string() : name.substr(slash + 1);
+  };
+  const bool are_usual = (before.starts_with("a/") || before == no_file) &&
+                         (after.starts_with("b/") || after == no_file);
+  const bool are_sides = before != after && !rest(before).empty() && rest(before) == rest(after);
+  if (!are_usual && !are_sides) return;
+  if (before != no_file) before = rest(before);
+  if (after != no_file) after = rest(after);
+}
+
+/// The unified format.
+class unified_reader {
+public:
+  explicit unified_reader(std::string_view patch) : lines_(patch) {}
+
+  [[nodiscard]] patch_result read() {
+    std::vector<file_patch> files;
+    while (!lines_.is_over()) {
+      if (!lines_.begins("diff --git ") && !is_head()) {
+        if (lines_.begins("@@ -")) return lines_.fault("a hunk without the name of its file");
+        lines_.skip();
+        continue;
+      }
+      PADDOCK_TRY(files.emplace_back(), read_file());
+    }
+    if (files.empty()) return lines_.fault("there is no patch in the text");
+    return files;
+  }
+
+private:
+  patch_lines lines_;
+  std::string before_, after_; ///< names on both sides
+  bool has_sides_ = true;      ///< such as a/ and b/
+
+  [[nodiscard]] bool is_head() const {
+    return lines_.begins("--- ") && lines_.line(1).starts_with("+++ ");
+  }
+
+  /// The lines between `diff --git` and the hunks.
+  [[nodiscard]] result<void, patch_fault> read_headers(file_patch& file) {
+    set_names(lines_.line().substr(11));
+    for (lines_.skip(); !lines_.is_over() && !is_head(); lines_.skip()) {
+      const std::string_view line = lines_.line();
+      const auto value = [&](std::string_view name) -> std::optional<std::string_view> {
+        if (!line.starts_with(name)) return std::nullopt;
+        return line.substr(name.size());
+      };
+      if (line.starts_with("GIT binary patch") || line.starts_with("Binary files "))
+        return lines_.fault("binary", error_code::unsupported_type);
+      if (const auto name = value("rename from "))
+        file.from = patch_name(*name);
+      else if (const auto copied = value("copy from "))
+        file.from = patch_name(*copied);
+      else if (const auto to = value("rename to "))
+        set_moved(file, patch_action::move, *to);
+      else if (const auto copy = value("copy to "))
+        set_moved(file, patch_action::copy, *copy);
+      else if (const auto made = value("new file mode "))
+        set_mode(file, patch_action::create, *made);
+      else if (value("deleted file mode "))
+        file.action = patch_action::remove;
+      else if (const auto mode = value("new mode "))
+        set_mode(file, file.action, *mode);
+      else if (!value("old mode ") && !value("index ") && !value("similarity index ") &&
+               !value("dissimilarity index "))
+        break;
+    }
+    return {};
+  }
+
+  static void set_mode(file_patch& file, patch_action action, std::string_view mode) {
+    file.action = action;
+    file.is_executable = mode.ends_with("755");
+  }
+  void set_moved(file_patch& file, patch_action action, std::string_view to) {
+    file.action = action;
+    before_ = file.from;
+    after_ = patch_name(to);
+  }
+
+  /// Both names of `diff --git`, which are the same but for the sides; those of other lines win.
+  void set_names(std::string_view both) {
+    before_.clear();
+    after_.clear();
+    if (both.starts_with('"')) {
+      auto [name, size] = quoted_name(both);
+      if (size == 0) return;
+      before_ = std::move(name);
+      after_ = patch_name(both.substr(std::min(both.size(), size + 1)));
+    } else if (both.size() % 2 == 1 && both[both.size() / 2] == ' ') {
+      before_ = both.substr(0, both.size() / 2);
+      after_ = patch_name(both.substr(both.size() / 2 + 1));
+    }
+    has_sides_ = before_ != after_;
+    if (has_sides_) strip_sides(before_, after_);
+  }
+
+  [[nodiscard]] result<file_patch, patch_fault> read_file() {
+    file_patch file;
+    before_.clear();
+    after_.clear();
+    has_sides_ = true;
+    if (lines_.begins("diff --git ")) PADDOCK_CHECK(read_headers(file));
+    if (is_head()) {
+      std::string before = patch_name(lines_.line().substr(4));
+      std::string after = patch_name(lines_.line(1).substr(4));
+      if (has_sides_) strip_sides(before, after);
+      if (before == no_file && file.action == patch_action::edit)
+        file.action = patch_action::create;
+      if (after == no_file) file.action = patch_action::remove;
+      if (file.from.empty()) {
+        before_ = std::move(before);
+        after_ = std::move(after);
+      }
+      lines_.skip();
+      lines_.skip();
+      while (lines_.begins("@@ -")) {
+        PADDOCK_TRY(file.hunks.emplace_back(), read_hunk());
+      }
+      if (file.hunks.empty()) return lines_.fault("a hunk was expected, which begins with @@ -");
+    }
+    file.path = file.action == patch_action::remove ? before_ : after_;
+    if (file.path.empty() || file.path == no_file)
+      return lines_.fault("the name of a file is missing");
+    return file;
+  }
+
+  /// `12,3` or `12`: where, and how many.
+  [[nodiscard]] static bool read_range(std::string_view& text, std::uint64_t& first,
+                                       std::uint64_t& count) {
+    const auto number = [&](std::uint64_t& value) {
+      const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (fault != std::errc()) return false;
+      text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+      return true;
+    };
+    count = 1;
+    if (!number(first)) return false;
+    if (!text.starts_with(',')) return true;
+    text.remove_prefix(1);
+    return number(count);
+  }
+
+  [[nodiscard]] result<patch_hunk, patch_fault> read_hunk() {
+    patch_hunk hunk;
+    hunk.line_of_patch = lines_.at();
+    std::string_view head = lines_.line().substr(4);
+    std::uint64_t first = 0, before = 0, ignored = 0, after = 0;
+    if (!read_range(head, first, before) || !head.starts_with(" +")) return bad_head();
+    head.remove_prefix(2);
+    if (!read_range(head, ignored, after) || !head.starts_with(" @@")) return bad_head();
+    hunk.line = before == 0 || first == 0 ? first : first - 1;
+    for (lines_.skip(); !lines_.is_over(); lines_.skip()) {
+      if (!is_of_hunk(before, after)) break;
+      const std::string_view raw = lines_.raw();
+      if (raw.starts_with('\\')) {
+        if (!hunk.lines.empty()) remove_end(hunk.lines.back().text);
+        continue;
+      }
+      const line_action action = raw.starts_with('+')   ? line_action::add
+                                 : raw.starts_with('-') ? line_action::remove
+                                                        : line_action::keep;
+      if (action != line_action::add && before > 0) --before;
+      if (action != line_action::remove && after > 0) --after;
+      // A blank in front of an empty line gets lost on the way.
+      hunk.lines.push_back({action, lines_.line().empty() ? raw : raw.substr(1)});
+    }
+    if (hunk.lines.empty()) return lines_.fault("the hunk has no lines");
+    return hunk;
+  }
+
+  [[nodiscard]] patch_fault bad_head() const {
+    return lines_.fault("the head of a hunk is not as in @@ -1,3 +1,4 @@");
+  }
+
+  static void remove_end(std::string_view& text) {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+  }
+
+  /// Whether the line is of the hunk, of which so many are left if its counts are right: what looks
+  /// like the next file may be a line that was removed and one that was added.
+  [[nodiscard]] bool is_of_hunk(std::uint64_t before, std::uint64_t after) const {
+    const std::string_view line = lines_.line();
+    const bool is_counted = before > 0 || after > 0;
+    if (line.empty()) return is_counted;
+    if (is_head() &&
+        (!is_counted || (lines_.line(2).starts_with("@@ -") && !(before == 1 && after == 1))))
+      return false;
+    if (!is_counted && line == "-- ") return false; // the end of a mail
+    return std::string_view(" +-\\").find(line.front()) != std::string_view::npos;
+  }
+};
+
+/// The format that begins with `*** Begin Patch`.
+class begin_patch_reader {
+public:
+  static constexpr std::string_view begin = "*** Begin Patch";
+
+  explicit begin_patch_reader(std::string_view patch) : lines_(patch) {}
+
+  [[nodiscard]] patch_result read() {
+    while (lines_.line() != begin)
+      lines_.skip();
+    lines_.skip();
+    std::vector<file_patch> files;
+    while (!lines_.begins("*** End Patch")) {
+      if (lines_.is_over()) return lines_.fault("*** End Patch is missing");
+      if (trim_empty()) continue;
+      PADDOCK_TRY(files.emplace_back(), read_file());
+    }
+    if (files.empty()) return lines_.fault("the patch names no file");
+    return files;
+  }
+
+private:
+  patch_lines lines_;
+
+  [[nodiscard]] bool trim_empty() {
+    if (!lines_.line().empty()) return false;
+    lines_.skip();
+    return true;
+  }
+  /// What follows `head` in this line, which is passed.
+  [[nodiscard]] std::optional<std::string> take(std::string_view head) {
+    if (!lines_.begins(head)) return std::nullopt;
+    std::string rest(lines_.line().substr(head.size()));
+    lines_.skip();
+    return rest;
+  }
+
+  [[nodiscard]] result<file_patch, patch_fault> read_file() {
+    file_patch file;
+    if (auto added = take("*** Add File: ")) {
+      file.action = patch_action::create;
+      file.path = *std::move(added);
+      patch_hunk whole{.lines = {}, .line = 0, .line_of_patch = lines_.at()};
+      for (; lines_.begins("+"); lines_.skip())
+        whole.lines.push_back({line_action::add, lines_.raw().substr(1)});
+      if (!whole.lines.empty()) file.hunks.push_back(std::move(whole));
+      return file;
+    }
+    if (auto deleted = take("*** Delete File: ")) {
+      file.action = patch_action::remove;
+      file.path = *std::move(deleted);
+      return file;
+    }
+    auto updated = take("*** Update File: ");
+    if (!updated)
+      return lines_.fault("*** Add File: , *** Delete File: or *** Update File: was expected");
+    file.path = *std::move(updated);
+    if (auto moved = take("*** Move to: ")) {
+      file.action = patch_action::move;
+      file.from = std::exchange(file.path, *std::move(moved));
+    }
+    while (!lines_.is_over() && !lines_.begins("***")) {
+      PADDOCK_TRY(file.hunks.emplace_back(), read_hunk());
+    }
+    if (file.hunks.empty() && file.action == patch_action::edit)
+      return lines_.fault("an updated file has no hunk, which begins with @@");
+    return file;
+  }
+
+  [[nodiscard]] result<patch_hunk, patch_fault> read_hunk() {
+    patch_hunk hunk;
+    hunk.line_of_patch = lines_.at();
+    for (; lines_.begins("@@"); lines_.skip()) {
+      std::string_view anchor = lines_.line().substr(2);
+      if (anchor.starts_with(' ')) anchor.remove_prefix(1);
+      if (!anchor.empty()) hunk.anchors.push_back(anchor);
+    }
+    for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** "); lines_.skip()) {
+      const std::string_view raw = lines_.raw();
+      const char mark = lines_.line().empty() ? ' ' : raw.front();
+      if (mark != ' ' && mark != '+' && mark != '-')
+        return lines_.fault("a line of a hunk begins with a blank, + or -");
+      hunk.lines.push_back({mark == '+'   ? line_action::add
+                            : mark == '-' ? line_action::remove
+                                          : line_action::keep,
+                            lines_.line().empty() ? raw : raw.substr(1)});
+    }
+    hunk.is_at_end = take("*** End of File").has_value();
+    if (hunk.lines.empty()) return lines_.fault("the hunk has no lines");
+    return hunk;
+  }
+};
+
+} // namespace paddock::detail
+
+namespace paddock {
+
+inline result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch) {
+  constexpr std::string_view begin = detail::begin_patch_reader::begin;
+  const std::size_t at = patch.find(begin);
+  const bool is_line = at != std::string_view::npos && (at == 0 || patch[at - 1] == '\n') &&
+                       (patch.substr(at + begin.size()).starts_with('\n') ||
+                        patch.substr(at + begin.size()).starts_with("\r\n"));
+  return is_line ? detail::begin_patch_reader(patch).read() : detail::unified_reader(patch).read();
+}
+
+} // namespace paddock

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Patches as people and models write them, read into data: the unified format of `diff -u` with
+/// git's headers (created, deleted, renamed and copied files, modes, names in quotes, no newline at
+/// the end), and the format that begins with `*** Begin Patch`. `apply_hunks` makes the changes of
+/// one file in its text.
+///
+/// Every line that a hunk shows as it was has to be there, byte for byte but for the CR of a line
+/// end; nothing is tried that comes near. A hunk belongs where it says; if its lines do not stand
+/// there, then to the one other place where they do, and to none of several. Counts in the head of
+/// a hunk that are not right are passed over, for models count badly.
+///
+/// Not guaranteed: binary patches, which are refused; that the names are fit for use, which the
+/// path sandbox decides. Thread-safety: pure functions.
+
+#include <paddock/base/result.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+enum class patch_action : std::uint8_t { edit, create, remove, move, copy };
+enum class line_action : std::uint8_t { keep, remove, add };
+
+struct hunk_line {
+  line_action action = line_action::keep;
+  std::string_view text{}; ///< with its LF; without where the file has none
+};
+
+struct patch_hunk {
+  std::vector<hunk_line> lines;
+  /// Where it begins in the file as it was, from 0, if the patch says so.
+  std::optional<std::uint64_t> line{};
+  /// Lines of which each stands before the hunk, in this order (`@@ class X` of the second format).
+  std::vector<std::string_view> anchors{};
+  bool is_at_end = false;        ///< nothing follows in the file
+  std::size_t line_of_patch = 0; ///< from 0, for messages
+};
+
+struct file_patch {
+  patch_action action = patch_action::edit;
+  std::string path;                    ///< afterwards; of a removed file the one it has
+  std::string from;                    ///< of a moved or copied file, else empty
+  std::optional<bool> is_executable{}; ///< afterwards, if the patch says so
+  std::vector<patch_hunk> hunks;
+};
+
+/// Why a text is no patch, and in which of its lines, from 0.
+struct patch_fault : error {
+  std::size_t line = 0;
+};
+
+/// The files of a patch, in its order; views are into `patch`. Text around it is passed over, such
+/// as the message of a mail. Errors: invalid_argument (`operation` says what is wrong),
+/// unsupported_type (a binary patch).
+[[nodiscard]] inline result<std::vector<file_patch>, patch_fault>
+parse_patch(std::string_view patch);
+
+/// Why a hunk has no place.
+struct hunk_failure : error {
+  std::size_t hunk = 0;
+  std::vector<std::uint64_t> lines{}; ///< of an ambiguous one: where it could begin, from 0
+};
+
+/// `content` with all hunks, which do not overlap. New lines end as their neighbours do. Errors:
+/// no_match, ambiguous; nothing is changed then.
+[[nodiscard]] inline result<std::string, hunk_failure>
+apply_hunks(std::string_view content, std::span<const patch_hunk> hunks);
+
+/// What a hunk shows: the file's lines as they were, and as they are to be.
+struct hunk_texts {
+  std::string before, after;
+};
+[[nodiscard]] inline hunk_texts texts_of(const patch_hunk& hunk) {
+  hunk_texts out;
+  for (const hunk_line& line : hunk.lines) {
+    if (line.action != line_action::add) out.before += line.text;
+    if (line.action != line_action::remove) out.after += line.text;
+  }
+  return out;
+}
+
+} // namespace paddock
+
+#include <paddock/text/detail/hunk_places.hpp>
+#include <paddock/text/detail/patch_reader.hpp>

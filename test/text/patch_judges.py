@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""git judges how patches are read and applied: what it writes between two random trees has to turn the one into the other, and of
+patches with bytes changed none may give another tree than git's.
+
+APPLY_PATCH names the program that applies a patch as we read it.
+"""
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROUNDS, CHANGED = 30, 12
+LINES = ["", "{", "}", "-- a", "++ b", "-- ", "@@ -1 +1 @@", "diff --git a/x b/x", "文字", "\tx", "return 0;"]
+NAMES = ["b", "d/a", "d/e/f", "x y", "ä", 'quo"te', "tab\tx", "a/a", "-x"]
+OPTIONS = [[], ["-U0"], ["-U1"], ["-M"], ["-M", "-C", "--find-copies-harder"], ["--no-prefix"], ["--patience", "-U10"]]
+
+
+class GitDecides(unittest.TestCase):
+    def setUp(self):
+        self.random = random.Random(40)
+        memory = pathlib.Path("/dev/shm")
+        self.top = pathlib.Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None))
+        self.addCleanup(shutil.rmtree, self.top)
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.top), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C",
+                            "GIT_CEILING_DIRECTORIES": str(self.top)}
+
+    def git(self, directory, *arguments):
+        return subprocess.run(["git", "-C", directory, *arguments], capture_output=True, env=self.environment)
+
+    def text(self):
+        count = self.random.choice([0, 1, 3, 20, 60])
+        lines = [self.random.choice(LINES) + str(self.random.randrange(4)) + self.random.choice(["\n"] * 9 + ["\r\n"]) for _ in range(count)]
+        return "".join(lines).encode()[:-1 if self.random.random() < 0.2 else None]
+
+    def changed(self, text):
+        lines = text.splitlines(keepends=True)
+        for _ in range(self.random.randrange(4)):
+            at = self.random.randint(0, len(lines))
+            lines[at:at + self.random.randrange(3)] = self.text().splitlines(keepends=True)[:self.random.randrange(3)]
+        return b"".join(lines)
+
+    def write(self, directory, files):
+        for name, (text, mode) in files.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text)
+            path.chmod(mode)
+
+    def read(self, directory):
+        paths = [path for path in directory.rglob("*") if path.is_file() and ".git" not in path.parts]
+        return {str(path.relative_to(directory)): (path.read_bytes(), path.stat().st_mode & 0o777) for path in paths}
+
+    def trees(self):
+        chosen = self.random.sample(NAMES, 6)
+        before = {name: (self.text(), self.random.choice([0o644, 0o755])) for name in chosen}
+        after = {}
+        for name, (text, mode) in before.items():
+            kind = self.random.random()
+            if kind < 0.15:
+                continue
+            to = name if kind < 0.8 else name + "-moved"
+            after[to] = (text if self.random.random() < 0.3 else self.changed(text), mode if self.random.random() < 0.8 else 0o755)
+        for i in range(self.random.randrange(3)):
+            after[f"new/{i}"] = (self.text(), 0o644)
+        return before, after
+
+    def diff(self, number):
+        """A directory with the tree before, what it is to become, and git's patch."""
+        before, after = self.trees()
+        directory = self.top / f"tree{number}"
+        directory.mkdir()
+        self.write(directory, before)
+        self.git(directory, "init", "-q")
+        self.git(directory, "config", "core.autocrlf", "false")
+        self.git(directory, "add", "-A")
+        tree = self.git(directory, "write-tree").stdout.strip()
+        for path in self.read(directory):
+            (directory / path).unlink()
+        self.write(directory, after)
+        self.git(directory, "add", "-A")
+        patch = self.git(directory, "diff", "--cached", "--no-color", *self.random.choice(OPTIONS), tree).stdout
+        shutil.rmtree(directory)
+        directory.mkdir()
+        self.write(directory, before)
+        return directory, before, after, patch
+
+    def apply(self, directory, patch):
+        (self.top / "patch").write_bytes(patch)
+        return subprocess.run([os.environ["APPLY_PATCH"], directory, self.top / "patch"], capture_output=True)
+
+    def test_patches_of_git(self):
+        seen = 0
+        for number in range(ROUNDS * 5):
+            directory, before, after, patch = self.diff(number)
+            if not patch:
+                continue
+            seen += 1
+            ran = self.apply(directory, patch)
+            self.assertEqual(ran.returncode, 0, ran.stderr + patch)
+            self.assertEqual(self.read(directory), after, patch)
+        self.assertGreater(seen, ROUNDS * 3)
+
+    def test_changed_patches(self):
+        """What both take gives the same tree; and most of what git refuses we do (counts are passed over here)."""
+        both = refused = 0
+        for number in range(ROUNDS):
+            directory, before, _, patch = self.diff(f"c{number}")
+            if not patch:
+                continue
+            for _ in range(CHANGED):
+                lines = patch.splitlines(keepends=True)
+                # Heads that are damaged mean what each program makes of them.
+                hunks = [i for i, line in enumerate(lines) if line[:1] in b" +-" and line[:3] not in (b"---", b"+++")]
+                if not hunks:
+                    break
+                at = self.random.choice(hunks)
+                if self.random.random() < 0.5:
+                    del lines[at]
+                else:
+                    lines.insert(at, lines[self.random.choice(hunks)])
+                wrong = b"".join(lines)
+                ours, gits = self.top / "ours", self.top / "gits"
+                for copy in (ours, gits):
+                    shutil.rmtree(copy, ignore_errors=True)
+                    shutil.copytree(directory, copy)
+                ran = self.apply(ours, wrong)
+                (self.top / "patch").write_bytes(wrong)
+                level = "-p0" if b"diff --git a/" not in patch else "-p1"
+                judged = self.git(gits, "apply", "--recount", "--unidiff-zero", "--whitespace=nowarn", level, self.top / "patch")
+                self.assertIn(ran.returncode, (0, 1, 3), ran.stderr + wrong)
+                if ran.returncode == 0 and judged.returncode == 0:
+                    both += 1
+                    one, other = self.read(ours), self.read(gits)
+                    differing = [name for name in one | other if one.get(name) != other.get(name)]
+                    self.assertEqual(one, other, (differing, wrong))
+                elif ran.returncode != 0:
+                    refused += 1
+                    self.assertEqual(self.read(ours), before)
+        self.assertGreater(both, 20)
+        self.assertGreater(refused, 100)
+
+
+if __name__ == "__main__":
+    unittest.main()

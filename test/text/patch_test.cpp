@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+
+// Patches as people, programs and models write them. git makes random ones, and is their judge, in
+// patch_judges.py.
+
+#include <paddock/text/patch.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+/// One word and the names of each file.
+std::string summary(const std::vector<file_patch>& files) {
+  static constexpr const char* actions[] = {"edit", "create", "remove", "move", "copy"};
+  std::string out;
+  for (const file_patch& file : files) {
+    out += std::string(out.empty() ? "" : ", ") + actions[static_cast<std::size_t>(file.action)];
+    if (!file.from.empty()) out += " " + file.from;
+    out += " " + file.path;
+    if (file.is_executable) out += *file.is_executable ? " +x" : " -x";
+    if (!file.hunks.empty()) out += " " + std::to_string(file.hunks.size());
+  }
+  return out;
+}
+
+struct readable {
+  const char* name;
+  std::string_view patch;
+  std::string_view summary;
+};
+
+TEST(Patch, IsReadAsItsProgramsWriteIt) {
+  const readable table[] = {
+      {"diff -u", "--- a.c\t2024-01-01 00:00:00 +0000\n+++ a.c\t2024-01-02\n@@ -1 +1 @@\n-a\n+b\n",
+       "edit a.c 1"},
+      {"diff -u of two trees", "--- old/src/a.c\n+++ new/src/a.c\n@@ -1 +1 @@\n-a\n+b\n",
+       "edit src/a.c 1"},
+      {"diff -u of a copy", "--- a.c.orig\n+++ a.c\n@@ -1 +1 @@\n-a\n+b\n", "edit a.c 1"},
+      {"git",
+       "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@ int f() {\n-a\n+b\n",
+       "edit x 1"},
+      {"git, other sides", "diff --git i/x w/x\n--- i/x\n+++ w/x\n@@ -1 +1 @@\n-a\n+b\n",
+       "edit x 1"},
+      {"git without sides", "diff --git d/x d/x\n--- d/x\n+++ d/x\n@@ -1 +1 @@\n-a\n+b\n",
+       "edit d/x 1"},
+      {"a folder that is called a", "--- a/a/x\n+++ b/a/x\n@@ -1 +1 @@\n-a\n+b\n", "edit a/x 1"},
+      {"created",
+       "diff --git a/x b/x\nnew file mode 100755\nindex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 "
+       "@@\n+a\n",
+       "create x +x 1"},
+      {"created, empty", "diff --git a/d/x b/d/x\nnew file mode 100644\nindex 0..e\n",
+       "create d/x -x"},
+      {"created by diff -N", "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n", "create x 1"},
+      {"deleted",
+       "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+       "remove x 1"},
+      {"moved", "diff --git a/d/x b/e/y\nsimilarity index 100%\nrename from d/x\nrename to e/y\n",
+       "move d/x e/y"},
+      {"moved and changed",
+       "diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\nindex 1..2\n--- "
+       "a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n",
+       "move x y 1"},
+      {"copied", "diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", "copy x y"},
+      {"mode alone", "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", "edit x +x"},
+      {"names with blanks",
+       "diff --git a/x y b/x y\n--- a/x y\t\n+++ b/x y\t\n@@ -1 +1 @@\n-a\n+b\n", "edit x y 1"},
+      {"names in quotes",
+       "diff --git \"a/\\303\\244\\\"\\t\" \"b/\\303\\244\\\"\\t\"\nold mode 100755\nnew mode "
+       "100644\n",
+       "edit ä\"\t -x"},
+      {"a mail",
+       "From 1 Mon Sep 17\nSubject: x\n---\n a | 2 +-\n\ndiff --git a/a b/a\n--- a/a\n+++ b/a\n@@ "
+       "-1 +1 @@\n-a\n+b\n-- \n2.39\n\n",
+       "edit a 1"},
+      {"several, CRLF",
+       "--- a/x\r\n+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n--- a/y\r\n+++ b/y\r\n@@ -1 +1 "
+       "@@\r\n-a\r\n+b\r\n",
+       "edit x 1, edit y 1"},
+      {"lines that look like the next file",
+       "--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- a/y\n+++ b/y\n@@ -5 +5 @@\n-a\n+b\n", "edit x 2"},
+      {"the next file, in spite of the count",
+       "--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-a\n+b\n--- a/y\n+++ b/y\n@@ -5 +5 @@\n-a\n+b\n",
+       "edit x 1, edit y 1"},
+      {"Begin Patch",
+       "*** Begin Patch\n*** Add File: a b\n+x\n*** Delete File: c\n*** Update File: d\n*** Move "
+       "to: e\n@@ f\n-x\n+y\n@@\n-z\n*** End of File\n*** End Patch\n",
+       "create a b 1, remove c, move d e 2"},
+      {"Begin Patch in a text",
+       "Here it is:\n*** Begin Patch\n*** Delete File: c\n*** End Patch\nDone.", "remove c"},
+  };
+  for (const readable& row : table) {
+    const auto files = parse_patch(row.patch);
+    EXPECT_EQ(files ? summary(*files) : std::string("refused: ") + files.error().operation,
+              row.summary)
+        << row.name;
+  }
+}
+
+struct refused {
+  const char* name;
+  std::string_view patch;
+  error_code code;
+  std::size_t line;
+};
+
+TEST(Patch, SaysWhereItCannotBeRead) {
+  constexpr error_code invalid = error_code::invalid_argument;
+  const refused table[] = {
+      {"empty", "", invalid, 0},
+      {"prose", "no patch\nat all\n", invalid, 2},
+      {"no file", "@@ -1 +1 @@\n-a\n+b\n", invalid, 0},
+      {"no hunk", "--- a/x\n+++ b/x\nwhat\n", invalid, 2},
+      {"a strange head", "--- a/x\n+++ b/x\n@@ -x +1 @@\n-a\n", invalid, 2},
+      {"a huge number", "--- a/x\n+++ b/x\n@@ -99999999999999999999 +1 @@\n-a\n", invalid, 2},
+      {"an empty hunk", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n", invalid, 3},
+      {"binary", "diff --git a/x b/x\nindex 1..2\nGIT binary patch\nliteral 1\n",
+       error_code::unsupported_type, 2},
+      {"binary, told only", "diff --git a/x b/x\nBinary files a/x and b/x differ\n",
+       error_code::unsupported_type, 1},
+      {"a name that never ends", "diff --git \"a/x b/x\nnew file mode 100644\n", invalid, 2},
+      {"Begin without End", "*** Begin Patch\n*** Delete File: x\n", invalid, 2},
+      {"no files", "*** Begin Patch\n*** End Patch\n", invalid, 1},
+      {"another word", "*** Begin Patch\n*** Rename File: x\n*** End Patch\n", invalid, 1},
+      {"a line without a mark", "*** Begin Patch\n*** Update File: x\n@@\nline\n*** End Patch\n",
+       invalid, 3},
+      {"an update of nothing", "*** Begin Patch\n*** Update File: x\n*** End Patch\n", invalid, 2},
+  };
+  for (const refused& row : table) {
+    const auto files = parse_patch(row.patch);
+    if (files) {
+      ADD_FAILURE() << row.name << ": " << summary(*files);
+      continue;
+    }
+    EXPECT_EQ(files.error().code, row.code) << row.name;
+    EXPECT_EQ(files.error().line, row.line) << row.name << ": " << files.error().operation;
+  }
+}
+
+/// The hunks of a patch, without its names.
+std::vector<patch_hunk> hunks_of(std::string_view patch) {
+  static std::vector<std::string> kept; // views are into it
+  kept.reserve(1000);
+  const bool is_second = patch.find("@@ -") == std::string_view::npos;
+  kept.push_back(is_second ? "*** Begin Patch\n*** Update File: x\n" + std::string(patch) +
+                                 "*** End Patch\n"
+                           : "--- a/x\n+++ b/x\n" + std::string(patch));
+  const auto files = parse_patch(kept.back());
+  return files ? files->front().hunks : std::vector<patch_hunk>();
+}
+
+struct made {
+  const char* name;
+  std::string_view content, hunks, outcome;
+};
+
+TEST(Patch, HunksGoWhereTheirLinesStand) {
+  const made table[] = {
+      {"where they say", "a\na\na\n", "@@ -2 +2 @@\n-a\n+b\n", "a\nb\na\n"},
+      {"elsewhere, when there is one such place", "x\ny\na\n", "@@ -1 +1 @@\n-a\n+b\n",
+       "x\ny\nb\n"},
+      {"as far away as the one before", "x\n1\na\na\n2\na\na\n",
+       "@@ -1 +1 @@\n-1\n+one\n@@ -2 +2 @@\n-a\n+b\n", "x\none\nb\na\n2\na\na\n"},
+      {"lines alone", "a\nb\n", "@@ -1,0 +2 @@\n+x\n", "a\nx\nb\n"},
+      {"to an empty file", "", "@@ -0,0 +1,2 @@\n+x\n+y\n", "x\ny\n"},
+      {"ends come", "a", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n", "a\n"},
+      {"and go", "a\n", "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n", "a"},
+      {"lines behind one without an end", "a",
+       "@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n",
+       "a\nb"},
+      {"CRLF stays", "a\r\nb\r\nc\r\n", "@@ -1,3 +1,4 @@\n a\n-b\n+x\n+y\n c\n",
+       "a\r\nx\r\ny\r\nc\r\n"},
+      {"CRLF at the beginning", "a\r\n", "@@ -1 +1,2 @@\n+x\n a\n", "x\r\na\r\n"},
+      {"CRLF alone in the patch", "a\nb\n", "@@ -1,2 +1,3 @@\r\n a\r\n+x\r\n b\r\n", "a\nx\nb\n"},
+      {"ends that the patch means", "a\r\nb\n", "@@ -1,2 +1,3 @@\n a\r\n+x\n b\n", "a\r\nx\nb\n"},
+      {"and changes", "a\r\n", "@@ -1 +1 @@\n-a\r\n+a\n", "a\n"},
+      {"a blank that got lost", "a\n\nb\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nc\n"},
+      {"counts that are wrong", "a\nb\nc\n", "@@ -1,7 +1,2 @@\n a\n-b\n+x\n+y\n c\n",
+       "a\nx\ny\nc\n"},
+      {"without numbers", "a\nb\nc\n", "@@\n b\n+x\n", "a\nb\nx\nc\n"},
+      {"behind what they name", "class A\nx\nclass B\nx\n", "@@ class B\n-x\n+y\n",
+       "class A\nx\nclass B\ny\n"},
+      {"behind one name and another", "class B\nf\nx\nclass A\nf\nx\n",
+       "@@ class A\n@@ f\n-x\n+y\n", "class B\nf\nx\nclass A\nf\ny\n"},
+      {"at the end", "x\nx\n", "@@\n-x\n+y\n*** End of File\n", "x\ny\n"},
+      {"lines alone, at the end", "x\n", "@@\n+y\n*** End of File\n", "x\ny\n"},
+      {"lines alone, behind a name", "x\ny\n", "@@ x\n+z\n", "x\nz\ny\n"},
+      {"the last line without its end", "a\nb", "@@\n-b\n+c\n", "a\nc\n"},
+  };
+  for (const made& row : table) {
+    const auto hunks = hunks_of(row.hunks);
+    EXPECT_FALSE(hunks.empty()) << row.name;
+    const auto outcome = apply_hunks(row.content, hunks);
+    EXPECT_EQ(outcome ? *outcome : "refused", row.outcome) << row.name;
+  }
+}
+
+struct unplaced {
+  const char* name;
+  std::string_view content, hunks;
+  error_code code;
+  std::size_t hunk;
+  std::vector<std::uint64_t> lines;
+};
+
+TEST(Patch, HunksThatFitNowhereOrTwiceChangeNothing) {
+  const unplaced table[] = {
+      {"nowhere", "a\n", "@@ -1 +1 @@\n-b\n+c\n", error_code::no_match, 0, {}},
+      {"in white space only", " a\n", "@@ -1 +1 @@\n-a\n+c\n", error_code::no_match, 0, {}},
+      {"twice", "x\na\na\n", "@@ -1 +1 @@\n-a\n+c\n", error_code::ambiguous, 0, {1, 2}},
+      {"twice, overlapping",
+       "x\na\na\na\n",
+       "@@ -1,2 +1 @@\n-a\n-a\n+c\n",
+       error_code::ambiguous,
+       0,
+       {1, 2}},
+      {"the second nowhere",
+       "a\nb\n",
+       "@@ -1 +1 @@\n-a\n+c\n@@ -2 +2 @@\n-x\n+y\n",
+       error_code::no_match,
+       1,
+       {}},
+      {"before the one before",
+       "a\nb\n",
+       "@@ -2 +2 @@\n-b\n+c\n@@ -1 +1 @@\n-a\n+y\n",
+       error_code::no_match,
+       1,
+       {}},
+      {"behind the end", "a\n", "@@ -9,0 +9 @@\n+y\n", error_code::no_match, 0, {}},
+      {"another end",
+       "a\n",
+       "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n",
+       error_code::no_match,
+       0,
+       {}},
+      {"no numbers, twice", "a\na\n", "@@\n-a\n+b\n", error_code::ambiguous, 0, {0, 1}},
+      {"no numbers, lines alone", "a\n", "@@\n+b\n", error_code::ambiguous, 0, {}},
+      {"a name that is not there", "a\n", "@@ class X\n-a\n+b\n", error_code::no_match, 0, {}},
+      {"not at the end", "a\nb\n", "@@\n-a\n+c\n*** End of File\n", error_code::no_match, 0, {}},
+  };
+  for (const unplaced& row : table) {
+    const auto hunks = hunks_of(row.hunks);
+    EXPECT_FALSE(hunks.empty()) << row.name;
+    const auto outcome = apply_hunks(row.content, hunks);
+    if (outcome) {
+      ADD_FAILURE() << row.name << ": " << *outcome;
+      continue;
+    }
+    EXPECT_EQ(outcome.error().code, row.code) << row.name;
+    EXPECT_EQ(outcome.error().hunk, row.hunk) << row.name;
+    EXPECT_EQ(outcome.error().lines, row.lines) << row.name;
+  }
+}
+
+TEST(Patch, RepetitionCostsNothing) {
+  std::string content;
+  std::string hunk = "@@\n";
+  for (int i = 0; i < 200'000; ++i)
+    content += "a\n";
+  for (int i = 0; i < 50'000; ++i)
+    hunk += " a\n";
+  hunk += "-b\n";
+  const auto hunks = hunks_of(hunk);
+  const auto outcome = apply_hunks(content, hunks); // 10^10 comparisons, if done plainly
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_EQ(outcome.error().code, error_code::no_match);
+}
+
+} // namespace
+} // namespace paddock
