@@ -4,6 +4,8 @@
 // ours; what the hunks of larger ones say, read back by a reader as plain as it can be. `git apply`
 // and `patch` judge in unified_diff_judges.py.
 
+#include "text/line_diff.hpp"
+
 #include <paddock/text/unified_diff.hpp>
 
 #include <gtest/gtest.h>
@@ -212,7 +214,7 @@ TEST(UnifiedDiff, LinesWhoseHashesCollideAreOnlySlower) {
   for (int i = 0; i < 50; ++i)
     lines.push_back(std::to_string(i % 20) + "\n");
   const std::vector<std::string_view> views(lines.begin(), lines.end());
-  const detail::numbered_lines sorted = detail::number_by_order(views, views).first;
+  const numbered_lines sorted = number_by_order(views, views).first;
   for (std::size_t i = 0; i < views.size(); ++i)
     for (std::size_t j = 0; j < views.size(); ++j)
       ASSERT_EQ(sorted[i] == sorted[j], views[i] == views[j]);

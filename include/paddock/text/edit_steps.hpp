@@ -17,7 +17,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,7 +40,7 @@ struct edit_step {
 };
 
 struct edit_limits {
-  std::size_t bytes_max = std::numeric_limits<std::size_t>::max(); ///< of the text, at any time
+  std::size_t bytes_max = SIZE_MAX; ///< of the text, at any time
   std::uint64_t places_max = 1'000'000;                            ///< replaced by all steps
 };
 
@@ -71,7 +70,7 @@ template <class Wanted>
 apply_edits(std::string_view content, std::span<const edit_step> steps, const edit_limits& limits,
             Wanted&& wanted);
 
-/// The same, always wanted.
+/// The same, always wanted. Errors: the same but for cancelled.
 [[nodiscard]] inline result<edited_text, edit_failure> apply_edits(std::string_view content,
                                                                    std::span<const edit_step> steps,
                                                                    const edit_limits& limits = {});
@@ -148,8 +147,10 @@ private:
     const auto distance = [&](const edit_match& match) {
       return match.line > line ? match.line - line : line - match.line;
     };
-    return static_cast<std::size_t>(std::ranges::min_element(matches, {}, distance) -
-                                    matches.begin());
+    std::size_t nearest = 0;
+    for (std::size_t i = 1; i < matches.size(); ++i)
+      if (distance(matches[i]) < distance(matches[nearest])) nearest = i;
+    return nearest;
   }
 
   [[nodiscard]] result<void, edit_failure> replace(const edit_step& step,

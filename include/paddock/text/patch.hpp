@@ -60,8 +60,7 @@ struct patch_fault : error {
 /// The files of a patch, in its order; views are into `patch`. Text around it is passed over, such
 /// as the message of a mail. Errors: invalid_argument (`operation` says what is wrong),
 /// unsupported_type (a binary patch).
-[[nodiscard]] inline result<std::vector<file_patch>, patch_fault>
-parse_patch(std::string_view patch);
+[[nodiscard]] result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch);
 
 /// Why a hunk has no place.
 struct hunk_failure : error {
@@ -71,23 +70,13 @@ struct hunk_failure : error {
 
 /// `content` with all hunks, which do not overlap. New lines end as their neighbours do. Errors:
 /// no_match, ambiguous; nothing is changed then.
-[[nodiscard]] inline result<std::string, hunk_failure>
-apply_hunks(std::string_view content, std::span<const patch_hunk> hunks);
+[[nodiscard]] result<std::string, hunk_failure> apply_hunks(std::string_view content,
+                                                            std::span<const patch_hunk> hunks);
 
-/// What a hunk shows: the file's lines as they were, and as they are to be.
 struct hunk_texts {
   std::string before, after;
 };
-[[nodiscard]] inline hunk_texts texts_of(const patch_hunk& hunk) {
-  hunk_texts out;
-  for (const hunk_line& line : hunk.lines) {
-    if (line.action != line_action::add) out.before += line.text;
-    if (line.action != line_action::remove) out.after += line.text;
-  }
-  return out;
-}
+/// What a hunk shows: the file's lines as they were, and as they are to be.
+[[nodiscard]] hunk_texts texts_of(const patch_hunk& hunk);
 
 } // namespace paddock
-
-#include <paddock/text/detail/hunk_places.hpp>
-#include <paddock/text/detail/patch_reader.hpp>

@@ -12,9 +12,6 @@
 /// Not guaranteed: a short answer; `bytes_max` bounds it, at a hunk. Cost: linear in the texts and
 /// in the number of changes, with memory of about 60 bytes a line. Thread-safety: pure functions.
 
-#include <paddock/text/detail/line_diff.hpp>
-
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -33,8 +30,8 @@ struct line_change {
 };
 
 /// In order; between two changes at least one line is the same.
-[[nodiscard]] inline std::vector<line_change> changed_lines(std::string_view before,
-                                                            std::string_view after);
+[[nodiscard]] std::vector<line_change> changed_lines(std::string_view before,
+                                                     std::string_view after);
 
 struct unified_diff_options {
   std::size_t context_lines = 3;
@@ -54,181 +51,7 @@ struct unified_diff_text {
 };
 
 /// Never fails; what is not text in any encoding is compared by lines as well.
-[[nodiscard]] inline unified_diff_text unified_diff(std::string_view before, std::string_view after,
-                                                    const unified_diff_options& options = {});
-
-// --- inline --------------------------------------------------------------------------------------
-
-namespace detail {
-
-/// Of a run of changed lines that could as well stand further down, the last place.
-inline void slide_down(const std::vector<std::uint32_t>& numbers, std::vector<bool>& is_changed,
-                       const std::vector<bool>& is_changed_there) {
-  std::size_t there = 0; // the line of the other text that stands beside `end`
-  const auto skip = [&] {
-    while (there < is_changed_there.size() && is_changed_there[there])
-      ++there;
-  };
-  for (std::size_t end = 0; end < numbers.size();) {
-    if (!is_changed[end]) {
-      skip();
-      ++end;
-      ++there;
-      continue;
-    }
-    std::size_t begin = end;
-    while (end < numbers.size() && is_changed[end])
-      ++end;
-    // Only where nothing of the other text stands beside: an exchange of lines has its place.
-    while (end < numbers.size() && numbers[begin] == numbers[end] &&
-           !(there < is_changed_there.size() && is_changed_there[there])) {
-      is_changed[begin++] = false;
-      is_changed[end++] = true;
-      ++there;
-      while (end < numbers.size() && is_changed[end])
-        ++end; // it has met the next one
-    }
-  }
-}
-
-/// The changes of the marked lines.
-[[nodiscard]] inline std::vector<line_change> changes_of(const std::vector<bool>& is_removed,
-                                                         const std::vector<bool>& is_added) {
-  std::vector<line_change> changes;
-  std::size_t before = 0;
-  std::size_t after = 0;
-  while (before < is_removed.size() || after < is_added.size()) {
-    line_change change{before, 0, after, 0};
-    for (; before < is_removed.size() && is_removed[before]; ++before)
-      ++change.before_count;
-    for (; after < is_added.size() && is_added[after]; ++after)
-      ++change.after_count;
-    if (change.before_count + change.after_count > 0) changes.push_back(change);
-    ++before;
-    ++after;
-  }
-  return changes;
-}
-
-/// Two texts by lines, and what changed between them.
-struct compared_lines {
-  std::vector<std::string_view> before, after;
-  std::vector<line_change> changes;
-};
-
-[[nodiscard]] inline compared_lines compare_lines(std::string_view before, std::string_view after) {
-  compared_lines out{lines_of(before), lines_of(after), {}};
-  const auto [before_numbers, after_numbers] = number_lines(out.before, out.after);
-  line_comparison compared(before_numbers, after_numbers);
-  slide_down(before_numbers, compared.is_removed, compared.is_added);
-  slide_down(after_numbers, compared.is_added, compared.is_removed);
-  out.changes = changes_of(compared.is_removed, compared.is_added);
-  return out;
-}
-
-/// `name` as the lines `---` and `+++` have it: quoted as C does it where it could be misread; a
-/// tab ends one with blanks.
-[[nodiscard]] inline std::string diff_name(std::string_view name) {
-  constexpr std::string_view letters = "abtnvfr"; // from \a, 7, to \r, 13
-  std::string quoted = "\"";
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted.append({'\\', c});
-    } else if (byte >= '\a' && byte <= '\r') {
-      quoted.append({'\\', letters[byte - std::size_t{'\a'}]});
-    } else if (byte < 0x20 || byte == 0x7f) {
-      const auto digit = [](unsigned value) { return static_cast<char>('0' + value % 8); };
-      quoted.append({'\\', digit(byte / 64U), digit(byte / 8U), digit(byte)});
-    } else {
-      quoted += c;
-    }
-  }
-  // patch takes blanks at the end for none.
-  if (quoted.size() > name.size() + 1 || name.ends_with(' ')) return quoted + '"';
-  return std::string(name) + (name.find(' ') == std::string_view::npos ? "" : "\t");
-}
-
-/// Writes hunks: changes that are near each other, and the lines around them.
-class hunk_writer {
-public:
-  hunk_writer(const compared_lines& lines, std::size_t context)
-      : lines_(lines), context_(context) {}
-
-  /// The hunk that begins with the change `first`; `first` becomes the one behind it.
-  [[nodiscard]] std::string next(std::size_t& first) const {
-    const std::vector<line_change>& changes = lines_.changes;
-    const std::size_t begin = changes[first].before_line;
-    const std::size_t before_begin = begin - std::min(begin, context_);
-    const std::size_t after_begin = changes[first].after_line - (begin - before_begin);
-    std::string body;
-    std::size_t before = before_begin;
-    std::size_t end = 0; // of what has changed, in `before`
-    std::size_t after_count = 0;
-    const auto add = [&](char mark, std::string_view line) {
-      body += mark;
-      body += line;
-      if (!line.ends_with('\n')) body += "\n\\ No newline at end of file\n";
-      if (mark != '-') ++after_count;
-      if (mark != '+') ++before;
-    };
-    for (bool is_near = true; is_near;
-         is_near = first < changes.size() && changes[first].before_line - end <= 2 * context_) {
-      const line_change& change = changes[first++];
-      while (before < change.before_line)
-        add(' ', lines_.before[before]);
-      for (std::size_t i = 0; i < change.before_count; ++i)
-        add('-', lines_.before[before]);
-      for (std::size_t i = 0; i < change.after_count; ++i)
-        add('+', lines_.after[change.after_line + i]);
-      end = before;
-    }
-    for (std::size_t i = 0; i < context_ && before < lines_.before.size(); ++i)
-      add(' ', lines_.before[before]);
-    return "@@ -" + place(before_begin, before - before_begin) + " +" +
-           place(after_begin, after_count) + " @@\n" + body;
-  }
-
-private:
-  /// Lines count from 1; of none the line before is named.
-  [[nodiscard]] static std::string place(std::size_t begin, std::size_t count) {
-    const std::string first = std::to_string(count == 0 ? begin : begin + 1);
-    return count == 1 ? first : first + "," + std::to_string(count);
-  }
-
-  const compared_lines& lines_;
-  std::size_t context_;
-};
-
-} // namespace detail
-
-inline std::vector<line_change> changed_lines(std::string_view before, std::string_view after) {
-  return detail::compare_lines(before, after).changes;
-}
-
-inline unified_diff_text unified_diff(std::string_view before, std::string_view after,
-                                      const unified_diff_options& options) {
-  unified_diff_text out;
-  if (before == after) return out;
-  const detail::compared_lines lines = detail::compare_lines(before, after);
-  for (const line_change& change : lines.changes) {
-    out.removed += change.before_count;
-    out.added += change.after_count;
-  }
-  std::string names;
-  if (!options.before_name.empty() || !options.after_name.empty())
-    names = "--- " + detail::diff_name(options.before_name) + "\n+++ " +
-            detail::diff_name(options.after_name) + "\n";
-  const detail::hunk_writer hunks(lines, options.context_lines);
-  for (std::size_t change = 0; change < lines.changes.size(); ++out.hunks) {
-    const std::string hunk = hunks.next(change);
-    const std::string piece = out.hunks == 0 ? names + hunk : hunk;
-    if (out.hunks_left_out > 0 || piece.size() > options.bytes_max - out.text.size())
-      ++out.hunks_left_out;
-    else
-      out.text += piece;
-  }
-  return out;
-}
+[[nodiscard]] unified_diff_text unified_diff(std::string_view before, std::string_view after,
+                                             const unified_diff_options& options = {});
 
 } // namespace paddock

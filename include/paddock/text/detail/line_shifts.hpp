@@ -4,7 +4,6 @@
 /// Where lines of a text went when places of it were replaced, and where they came from.
 /// Thread-safety: as for any value.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -45,8 +44,14 @@ private:
   };
 
   [[nodiscard]] const place* last_before(std::uint64_t line, std::uint64_t place::* begin) const {
-    const auto end = std::ranges::lower_bound(replaced_, line, {}, begin);
-    return end == replaced_.begin() ? nullptr : &*std::prev(end);
+    std::size_t first = 0;
+    for (std::size_t count = replaced_.size(); count > 0;) {
+      const std::size_t half = count / 2;
+      const bool is_before = replaced_[first + half].*begin < line;
+      if (is_before) first += half + 1;
+      count = is_before ? count - half - 1 : half;
+    }
+    return first == 0 ? nullptr : &replaced_[first - 1];
   }
 
   std::vector<place> replaced_;

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace paddock::detail {
+namespace paddock {
 
 /// The lines of a text, each with its LF; the last one may have none.
 [[nodiscard]] inline std::vector<std::string_view> lines_of(std::string_view text) {
@@ -279,4 +279,4 @@ private:
   }
 };
 
-} // namespace paddock::detail
+} // namespace paddock

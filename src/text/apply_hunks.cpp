@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-#pragma once
 
-/// Finds where hunks belong, and makes their changes; see patch.hpp, which includes this.
-/// Thread-safety: pure.
+#include "text/line_diff.hpp"
 
-#include <paddock/text/detail/line_diff.hpp>
 #include <paddock/text/patch.hpp>
 
 #include <algorithm>
@@ -16,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-namespace paddock::detail {
+namespace paddock {
+namespace {
 
 class hunk_applier {
 public:
@@ -165,16 +163,23 @@ private:
   }
 };
 
-} // namespace paddock::detail
+} // namespace
 
-namespace paddock {
-
-inline result<std::string, hunk_failure> apply_hunks(std::string_view content,
-                                                     std::span<const patch_hunk> hunks) {
-  detail::hunk_applier applier(content);
+result<std::string, hunk_failure> apply_hunks(std::string_view content,
+                                              std::span<const patch_hunk> hunks) {
+  hunk_applier applier(content);
   for (const patch_hunk& hunk : hunks)
     PADDOCK_CHECK(applier.make(hunk));
   return std::move(applier).outcome();
+}
+
+hunk_texts texts_of(const patch_hunk& hunk) {
+  hunk_texts out;
+  for (const hunk_line& line : hunk.lines) {
+    if (line.action != line_action::add) out.before += line.text;
+    if (line.action != line_action::remove) out.after += line.text;
+  }
+  return out;
 }
 
 } // namespace paddock

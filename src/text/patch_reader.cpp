@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-#pragma once
 
-/// Reads patches; see patch.hpp, which includes this. Formats: POSIX `diff -u`; git's "Generating
-/// patch text with -p" (git-diff); apply_patch of OpenAI's Codex. Thread-safety: pure.
+// Formats: POSIX `diff -u`; git's "Generating patch text with -p" (git-diff); apply_patch of
+// OpenAI's Codex.
 
-#include <paddock/text/detail/line_diff.hpp>
+#include "text/line_diff.hpp"
+
 #include <paddock/text/patch.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <string>
@@ -14,7 +15,8 @@
 #include <utility>
 #include <vector>
 
-namespace paddock::detail {
+namespace paddock {
+namespace {
 
 using patch_result = result<std::vector<file_patch>, patch_fault>;
 
@@ -51,7 +53,7 @@ private:
 };
 
 /// A name in quotes as C writes it, and how many bytes it took; 0 where it is none.
-[[nodiscard]] inline std::pair<std::string, std::size_t> quoted_name(std::string_view text) {
+[[nodiscard]] std::pair<std::string, std::size_t> quoted_name(std::string_view text) {
   constexpr std::string_view letters = "abtnvfr\"\\", meanings = "\a\b\t\n\v\f\r\"\\";
   std::string name;
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -76,7 +78,7 @@ private:
 }
 
 /// The name of a line `---` or `+++`, or of git's headers: in quotes, or up to a tab.
-[[nodiscard]] inline std::string patch_name(std::string_view text) {
+[[nodiscard]] std::string patch_name(std::string_view text) {
   if (text.starts_with('"'))
     if (auto [name, size] = quoted_name(text); size != 0) return name;
   return std::string(text.substr(0, text.find('\t')));
@@ -85,7 +87,7 @@ private:
 constexpr std::string_view no_file = "/dev/null";
 
 /// Takes off the first component where it tells the sides apart, as in a/x and b/x.
-inline void strip_sides(std::string& before, std::string& after) {
+void strip_sides(std::string& before, std::string& after) {
   const auto rest = [](const std::string& name) {
     const std::size_t slash = name.find('/');
     return slash == std::string::npos ? std::string() : name.substr(slash + 1);
@@ -374,17 +376,15 @@ private:
   }
 };
 
-} // namespace paddock::detail
+} // namespace
 
-namespace paddock {
-
-inline result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch) {
-  constexpr std::string_view begin = detail::begin_patch_reader::begin;
+result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch) {
+  constexpr std::string_view begin = begin_patch_reader::begin;
   const std::size_t at = patch.find(begin);
   const bool is_line = at != std::string_view::npos && (at == 0 || patch[at - 1] == '\n') &&
                        (patch.substr(at + begin.size()).starts_with('\n') ||
                         patch.substr(at + begin.size()).starts_with("\r\n"));
-  return is_line ? detail::begin_patch_reader(patch).read() : detail::unified_reader(patch).read();
+  return is_line ? begin_patch_reader(patch).read() : unified_reader(patch).read();
 }
 
 } // namespace paddock

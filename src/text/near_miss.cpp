@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+
+#include "text/line_diff.hpp"
+
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/text/detail/text_matches.hpp>
+#include <paddock/text/near_miss.hpp>
+
+#include <algorithm>
+#include <bitset>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+[[nodiscard]] constexpr bool is_white_space(char c) noexcept {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+[[nodiscard]] std::string without_white_space(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text)
+    if (!is_white_space(c)) out += c;
+  return out;
+}
+
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view line) noexcept {
+  while (!line.empty() && is_white_space(line.front()))
+    line.remove_prefix(1);
+  while (!line.empty() && is_white_space(line.back()))
+    line.remove_suffix(1);
+  return line;
+}
+
+/// Some lines of a content.
+struct line_range {
+  std::size_t begin = 0, count = 0;
+};
+
+/// Finds places in one content.
+class near_places {
+public:
+  near_places(std::string_view content, std::string_view old_text)
+      : lines_(lines_of(content)), old_lines_(lines_of(old_text)), content_(content),
+        old_text_(old_text) {}
+
+  /// Where all but the white space is the same.
+  [[nodiscard]] std::optional<line_range> of_other_white_space() const {
+    const std::string wanted = without_white_space(old_text_);
+    if (wanted.empty()) return std::nullopt;
+    const std::string squeezed = without_white_space(content_);
+    const std::size_t at = detail::text_finder(wanted).find(squeezed, 0);
+    if (at == std::string::npos) return std::nullopt;
+    const std::size_t last = at + wanted.size() - 1;
+    line_range place;
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const std::size_t before = seen;
+      for (const char c : lines_[i])
+        seen += is_white_space(c) ? 0U : 1U;
+      if (before <= at && at < seen) place.begin = i;
+      if (before <= last && last < seen) return line_range{place.begin, i - place.begin + 1};
+    }
+    return std::nullopt;
+  }
+
+  /// Where `text` stands that is long enough to mean something.
+  [[nodiscard]] std::optional<line_range> of(std::string_view text) const {
+    constexpr std::size_t bytes_min = 8;
+    if (without_white_space(text).size() < bytes_min) return std::nullopt;
+    std::size_t first = std::string_view::npos;
+    const auto note = [&](std::size_t offset, std::size_t) { first = std::min(first, offset); };
+    const auto wanted = [&] { return first == std::string_view::npos; };
+    (void)detail::for_each_match(content_, text, note, wanted);
+    if (first == std::string_view::npos) return std::nullopt;
+    const std::size_t line = detail::count_breaks(content_.substr(0, first)).all;
+    return line_range{line, lines_of(text).size()};
+  }
+
+  /// Where the most lines are the same; else where one is nearly the same as the longest.
+  [[nodiscard]] std::optional<line_range> of_similar() const {
+    const auto by_lines = most_votes();
+    const auto begin = by_lines ? by_lines : like_the_longest();
+    if (!begin) return std::nullopt;
+    const std::size_t first = *begin < 0 ? 0 : static_cast<std::size_t>(*begin);
+    return line_range{first, std::min(old_lines_.size(), lines_.size() - first)};
+  }
+
+  [[nodiscard]] near_miss describe(near_miss_kind kind, const line_range& place) const {
+    near_miss out{.kind = kind, .line = place.begin, .found = {}, .wanted = {}, .wanted_line = 0};
+    const std::size_t end = std::min(place.begin + place.count, lines_.size());
+    for (std::size_t i = place.begin; i < end && out.found.size() < out.found_bytes_max; ++i)
+      out.found += lines_[i];
+    if (out.found.size() > out.found_bytes_max)
+      out.found.resize(
+          detail::truncate_to_valid_prefix(out.found.substr(0, out.found_bytes_max)).size());
+    if (kind == near_miss_kind::already_applied) return out;
+    for (std::size_t i = 0; i < old_lines_.size(); ++i) {
+      const std::size_t line = place.begin + i;
+      if (line < end && without_end(lines_[line]) == without_end(old_lines_[i])) continue;
+      out.wanted = detail::truncate_to_valid_prefix(
+          without_end(old_lines_[i]).substr(0, out.found_bytes_max));
+      out.wanted_line = line;
+      break;
+    }
+    return out;
+  }
+
+private:
+  static constexpr std::size_t letters_min = 3; ///< of a line that means something
+
+  [[nodiscard]] static std::string_view without_end(std::string_view line) noexcept {
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line;
+  }
+
+  /// Each line of the content that is one of the old text's votes for where that begins. Lines that
+  /// are everywhere say little, and have few votes.
+  [[nodiscard]] std::optional<std::ptrdiff_t> most_votes() const {
+    constexpr std::size_t votes_max = 64;
+    struct voter {
+      std::vector<std::size_t> old_lines;
+      std::size_t votes = 0;
+    };
+    std::map<std::string_view, voter> voters; // hostile lines could collide in a table of hashes
+    std::size_t meaningful = 0;
+    for (std::size_t i = 0; i < old_lines_.size(); ++i) {
+      const std::string_view line = trimmed(old_lines_[i]);
+      if (line.size() < letters_min) continue;
+      ++meaningful;
+      voter& one = voters[line];
+      if (one.old_lines.size() < votes_max) one.old_lines.push_back(i);
+    }
+    if (voters.empty()) return std::nullopt;
+    std::map<std::ptrdiff_t, std::size_t> votes;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const auto found = voters.find(trimmed(lines_[i]));
+      if (found == voters.end() || found->second.votes >= votes_max) continue;
+      found->second.votes += found->second.old_lines.size();
+      for (const std::size_t old_line : found->second.old_lines)
+        ++votes[static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(old_line)];
+    }
+    const auto best =
+        std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+    if (best == votes.end() || best->second * 3 < meaningful) return std::nullopt;
+    return best->first;
+  }
+
+  /// By how many runs of three bytes lines have in common with the longest line of the old text.
+  [[nodiscard]] std::optional<std::ptrdiff_t> like_the_longest() const {
+    std::size_t longest = 0;
+    for (std::size_t i = 1; i < old_lines_.size(); ++i)
+      if (trimmed(old_lines_[i]).size() > trimmed(old_lines_[longest]).size()) longest = i;
+    const std::string_view wanted = trimmed(old_lines_[longest]);
+    if (wanted.size() < letters_min) return std::nullopt;
+    std::bitset<std::size_t{1} << 16> runs;
+    const std::size_t wanted_runs = for_each_run(wanted, [&](std::size_t run) { runs.set(run); });
+    std::optional<std::ptrdiff_t> place;
+    double most = 0.5; // of the runs of both
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const std::string_view line = trimmed(lines_[i]);
+      if (line.size() < letters_min) continue;
+      std::size_t common = 0;
+      const std::size_t all =
+          for_each_run(line, [&](std::size_t run) { common += runs.test(run) ? 1U : 0U; });
+      const double share = 2.0 * static_cast<double>(std::min(common, wanted_runs)) /
+                           static_cast<double>(all + wanted_runs);
+      if (share <= most) continue;
+      most = share;
+      place = static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(longest);
+    }
+    return place;
+  }
+
+  template <class Use> static std::size_t for_each_run(std::string_view line, const Use& use) {
+    constexpr std::uint32_t spread = 2654435761U; // 2^32 / the golden ratio
+    const auto byte = [&](std::size_t i) {
+      return static_cast<std::uint32_t>(static_cast<unsigned char>(line[i]));
+    };
+    for (std::size_t i = 2; i < line.size(); ++i)
+      use(((byte(i - 2) << 16 | byte(i - 1) << 8 | byte(i)) * spread) >> 16);
+    return line.size() - 2;
+  }
+
+  std::vector<std::string_view> lines_, old_lines_;
+  std::string_view content_, old_text_;
+};
+
+} // namespace
+
+std::optional<near_miss> nearest(std::string_view content, std::string_view old_text,
+                                 std::string_view new_text) {
+  if (old_text.empty() || content.empty()) return std::nullopt;
+  const near_places places(content, old_text);
+  const auto done = places.of(new_text);
+  const auto other_white_space = places.of_other_white_space();
+  // An edit of white space alone that was made finds its new text both ways.
+  const bool is_done =
+      done &&
+      (!other_white_space || (other_white_space->begin < done->begin + done->count &&
+                              done->begin < other_white_space->begin + other_white_space->count));
+  if (is_done) return places.describe(near_miss_kind::already_applied, *done);
+  if (other_white_space) return places.describe(near_miss_kind::white_space, *other_white_space);
+  if (const auto similar = places.of_similar())
+    return places.describe(near_miss_kind::similar, *similar);
+  return std::nullopt;
+}
+
+} // namespace paddock
