@@ -151,6 +151,24 @@ class Servers(Experts):
                           "other": ("works", False, True), "worse": ("failed", True, True)})
         self.assertEqual(self.processes(), [])
 
+    def test_check_says_what_it_waits_for(self):
+        """The control is the server beside it, which is never waited for; and who wants no progress hears nothing of it."""
+        started = self.here / "started"
+        options = self.servers(good=["one"], deaf=["--silent", "--started", str(started)])
+        config = json.loads((self.here / "servers.json").read_text())
+        config["mcpServers"]["deaf"]["connectTimeout"] = 6000
+        (self.here / "servers.json").write_text(json.dumps(config))
+        waits = r"(?m)^(\S+): no answer yet; it has 6\S* s \(connectTimeout in the configuration\)$"
+        for quiet, told in [([], ["deaf"]), (["--quiet"], [])]:
+            started.unlink(missing_ok=True)
+            done = self.run_experts("check", *options, *quiet)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(re.findall(waits, done.stderr), told, done.stderr)
+            self.assertRegex(done.stderr, r"(?m)^paddock experts: default: deaf: .* did not answer initialize in time; it has 6\S* s")
+            self.assertRegex(done.stdout, r"(?m)^  deaf +failed after \d[^\n]*s\n  good|^  good[^\n]*\n  deaf +failed after")
+            self.assertEqual(len(started.read_text().splitlines()), 1, "it is not waited for once more")
+        self.assertEqual(self.processes(), [])
+
     def test_check_tells_what_is_wrong_with_all_together(self):
         done = self.run_experts("check", *self.servers(s=["one"], t=["one"]), "--quiet")
         self.assertEqual(done.returncode, 1)

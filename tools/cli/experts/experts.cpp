@@ -77,24 +77,45 @@ struct skill_trial {
   std::int64_t us = 0;
 };
 
+class stopwatch {
+public:
+  [[nodiscard]] std::int64_t us() const {
+    using namespace std::chrono;
+    return duration_cast<microseconds>(steady_clock::now() - began_).count();
+  }
+
+private:
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// What came of all skills together.
+struct known_failure {
+  start_problem problem{};
+  std::int64_t us = 0;
+};
+
 /// Together the first failure ends the others, so that each tells only alone what is wrong with it.
 std::vector<skill_trial> try_each(const skill_manager::config& config, const expert& e,
-                                  const experts_options& options) {
+                                  const experts_options& options, const known_failure& known) {
   std::vector<skill_trial> trials;
-  experts_options quiet = options;
-  quiet.quiet = true;
+  experts_options one = options;
+  one.is_trial = true;
   for (const auto& skill : e.skills) {
     expert alone = e;
     alone.skills = {skill};
     alone.delegates.clear();
     skill_trial& trial = trials.emplace_back(skill_trial{.skill = skill.name});
-    const auto began = std::chrono::steady_clock::now();
-    const auto running = running_expert::start(config, alone, quiet, &trial.problem);
-    failure why;
-    if (running && !running->skills().tool_definitions(&why)) trial.problem = said(why);
-    trial.us = std::chrono::duration_cast<std::chrono::microseconds>(
-                   std::chrono::steady_clock::now() - began)
-                   .count();
+    start_problem problem = known.problem;
+    trial.us = known.us;
+    if (problem.late != skill.name) { // one that did not answer is not waited for once more
+      problem = {};
+      const stopwatch watch;
+      const auto running = running_expert::start(config, alone, one, &problem);
+      failure why;
+      if (running && !running->skills().tool_definitions(&why)) problem.text = said(why);
+      trial.us = watch.us();
+    }
+    trial.problem = problem.text;
     const std::string prefix = trial.skill + ": ";
     if (trial.problem.starts_with(prefix)) trial.problem.erase(0, prefix.size());
   }
@@ -103,9 +124,9 @@ std::vector<skill_trial> try_each(const skill_manager::config& config, const exp
 
 /// Why the expert does not work: every skill that fails alone, or what is wrong with all together.
 void show_failure(const skill_manager::config& config, const expert& e,
-                  const experts_options& options, const std::string& problem,
+                  const experts_options& options, const known_failure& known,
                   mcp::json_writer& json) {
-  const auto trials = try_each(config, e, options);
+  const auto trials = try_each(config, e, options, known);
   bool explained = false;
   for (const auto& [skill, why, us] : trials) {
     const std::string_view state = why.empty() ? "works" : "failed";
@@ -119,14 +140,17 @@ void show_failure(const skill_manager::config& config, const expert& e,
     if (!why.empty()) json.member("problem", why);
     json.key("tools").unsigned_integer(0).key("connectUs").integer(us).end_object();
   }
-  if (!explained) complain(experts_program, fit(e.name + ": " + problem, problem_width));
+  if (!explained) complain(experts_program, fit(e.name + ": " + known.problem.text, problem_width));
 }
 
 /// One expert's line, or its object; whether all its skills work.
 bool check_one(const skill_manager::config& config, const expert& e, const experts_options& options,
                mcp::json_writer& json) {
-  std::string problem;
-  auto running = running_expert::start(config, e, options, &problem);
+  known_failure known;
+  std::string& problem = known.problem.text;
+  const stopwatch watch;
+  auto running = running_expert::start(config, e, options, &known.problem);
+  known.us = watch.us();
   std::size_t tools = 0;
   if (running) {
     failure why;
@@ -150,7 +174,7 @@ bool check_one(const skill_manager::config& config, const expert& e, const exper
   } else {
     running.reset();
     std::fflush(stdout);
-    show_failure(config, e, options, problem, json);
+    show_failure(config, e, options, known, json);
   }
   json.end_array().end_object();
   return problem.empty();

@@ -5,6 +5,7 @@
 // person, and showing it all.
 
 #include "common/subcommand.hpp"
+#include "experts_wait.hpp"
 
 #include <paddock/skill_manager/skill_set.hpp>
 
@@ -29,6 +30,7 @@ struct experts_options {
   std::string workspace = ".";
   bool json = false;
   bool quiet = false;
+  bool is_trial = false; ///< of one skill alone: only what is waited for is told
   std::string tool;
   std::optional<std::string> arguments;
 
@@ -48,6 +50,12 @@ struct skill_times {
   std::size_t tools = 0;
 };
 
+/// Why the skills of an expert cannot be started.
+struct start_problem {
+  std::string text;
+  std::string late{}; ///< the skill whose server did not answer in time, if that is it
+};
+
 /// The skills of one expert, started. Progress goes to standard error; SIGINT and SIGTERM close
 /// them.
 class running_expert {
@@ -56,19 +64,20 @@ public:
   [[nodiscard]] static std::unique_ptr<running_expert> start(const skill_manager::config& from,
                                                              const skill_manager::expert& of,
                                                              const experts_options& options,
-                                                             std::string* why = nullptr);
+                                                             start_problem* why = nullptr);
   ~running_expert();
   [[nodiscard]] skill_manager::skill_set& skills() { return *set_; }
   [[nodiscard]] std::map<std::string, skill_times> times() const;
 
 private:
   class interrupts;
-  explicit running_expert(bool quiet);
+  running_expert(const skill_manager::expert& of, const experts_options& options);
   void hear(const skill_manager::any_event& e);
 
   const bool quiet_;
   mutable std::mutex guard_;
   std::map<std::string, skill_times> times_;
+  waiting_notices waiting_;
   std::unique_ptr<skill_manager::skill_set> set_;
   std::unique_ptr<interrupts> interrupts_; // before set_ goes
 };

@@ -130,6 +130,23 @@ private:
 
 namespace {
 
+/// How long the server of a skill may take, and what decides it.
+std::string time_to_connect(const skill_manager::skill_entry& entry) {
+  const std::int64_t ms =
+      entry.connect_timeout_ms.value_or(mcp::client_options{}.connect_timeout_ms);
+  return "it has " + duration(ms * 1'000'000) + " (connectTimeout in the configuration)";
+}
+
+/// Of the skills that have a server.
+std::map<std::string, std::string> times_to_connect(const skill_manager::expert& of) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : of.skills)
+    if (std::holds_alternative<skill_manager::stdio_entry>(entry.kind) ||
+        std::holds_alternative<skill_manager::http_entry>(entry.kind))
+      all.emplace(entry.name, time_to_connect(entry));
+  return all;
+}
+
 /// What the configuration says is run at the next start: no expert may change it.
 workspace_cli place_of(const skill_manager::config& from, const experts_options& options) {
   workspace_cli place;
@@ -157,10 +174,10 @@ skill_manager::expert kept_off(const workspace_cli& place, skill_manager::expert
 std::unique_ptr<running_expert> running_expert::start(const skill_manager::config& from,
                                                       const skill_manager::expert& of,
                                                       const experts_options& options,
-                                                      std::string* why) {
-  const auto give_up = [&](const std::string& message) {
+                                                      start_problem* why) {
+  const auto give_up = [&](const std::string& message, std::string late = {}) {
     if (why != nullptr)
-      *why = message;
+      *why = {.text = message, .late = std::move(late)};
     else
       complain(experts_program, fit(of.name + ": " + message, warning_width));
     return nullptr;
@@ -170,7 +187,7 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
   if (!workspace)
     return give_up("the workspace " + options.workspace +
                    " cannot be used: " + std::string(text(workspace.error().code)));
-  std::unique_ptr<running_expert> made(new running_expert(options.quiet));
+  std::unique_ptr<running_expert> made(new running_expert(of, options));
   skill_manager::set_options with;
   with.workspace = std::make_shared<const root>(*std::move(workspace));
   with.base.confinement.read_only_paths = place.read_only_paths();
@@ -186,11 +203,21 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
   if (!managers) return give_up(said());
   made->set_ = std::make_unique<skill_manager::skill_set>(*std::move(managers));
   made->interrupts_ = std::make_unique<interrupts>([set = made->set_.get()] { set->close(); });
-  if (!made->set_->init(&reason)) return give_up(said());
-  return made;
+  const auto started = made->set_->init(&reason);
+  if (started) return made;
+  if (started.error().code != error_code::timed_out) return give_up(said());
+  const auto times = times_to_connect(of);
+  const auto late = times.find(reason.skill);
+  if (late == times.end()) return give_up(said());
+  return give_up(said() + "; " + late->second, late->first);
 }
 
-running_expert::running_expert(bool quiet) : quiet_(quiet) {}
+running_expert::running_expert(const skill_manager::expert& of, const experts_options& options)
+    : quiet_(options.quiet || options.is_trial),
+      waiting_([times = times_to_connect(of), tells = !options.quiet](const std::string& skill) {
+        if (const auto found = times.find(skill); tells && found != times.end())
+          progress(skill, "no answer yet; " + found->second);
+      }) {}
 
 running_expert::~running_expert() {
   if (set_) set_->close();
@@ -202,7 +229,10 @@ std::map<std::string, skill_times> running_expert::times() const {
 }
 
 void running_expert::hear(const skill_manager::any_event& e) {
+  if (const auto* s = std::get_if<skill_manager::event::starting>(&e)) waiting_.begin(s->skill);
+  if (const auto* d = std::get_if<skill_manager::event::disconnected>(&e)) waiting_.end(d->skill);
   if (const auto* c = std::get_if<skill_manager::event::connected>(&e)) {
+    waiting_.end(c->skill);
     const std::int64_t us = c->times.spawn_us + c->times.handshake_us + c->times.tools_us;
     const std::lock_guard lock(guard_);
     times_[std::string(c->skill)] = {.us = us, .tools = c->tools};
