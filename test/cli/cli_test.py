@@ -112,7 +112,7 @@ class Call(Cli):
         fails("todo", "newTodos=x", "JSON array")
         fails("exec", "env=A=b", "JSON object")
         self.fails(self.call("listDirectory", "--arg", "path=.", "--arg", "path=/"), 2, "twice")
-        self.fails(self.call("listDirectory", "{}", "--arg", "path=."), 2, "--arg", "excludes")
+        self.fails(self.call("listDirectory", "{}", "--arg", "path=."), 2, "--arg", "contradict each other")
 
     def test_an_option_with_names_takes_one_argument(self):
         done = run(PADDOCK, "call", "-w", self.workspace, "--pick", "todo,exec", "todo", "{}")
@@ -434,9 +434,18 @@ class Both(Cli):
             ([PADDOCK, "doctor", "frobnicate"], "one argument too many: frobnicate (see paddock doctor --help)"),
             ([PADDOCK, "help", "exce"], "no command exce; did you mean exec?"),
             ([SERVER, "--http"], "--http needs a value: ADDRESS"),
+            ([SERVER, "--http", "http://127.0.0.1:8080/x"], "a URL is not an address: write --http 127.0.0.1:8080 --http-path /x"),
+            ([SERVER, "--http", "https://localhost"], "write --http localhost:8080"),
+            ([SERVER, "--http", "8080"], "write --http 127.0.0.1:8080"), ([SERVER, "--http", ":8080"], "write --http 127.0.0.1:8080"),
+            ([SERVER, "--http", "localhost"], "write --http localhost:8080"),
+            ([SERVER, "--http", "127.0.0.1:0", "--http-path", "x/y"], "write --http-path /x/y"),
+            ([PADDOCK, "doctor", "-w", "/absent"], "--workspace: /absent cannot be looked at: No such file", "create it"),
+            ([PADDOCK, "doctor", "-w", SERVER], "is no directory; name the one that holds it"),
+            ([PADDOCK, "search", "-j", "0", "x"], "--threads: 0 is too small; 1 is the least"),
             ([SERVER, "--print-config", "vscod"], "vscod is not one of:", "did you mean vscode?"),
         ]:
-            self.fails(run(*command), 2, *words)
+            place = ["-w", self.workspace] if command[1] == "--http" and len(command) > 2 else []
+            self.fails(run(*command, *place), 2, *words)
         self.assertLess(len(run(SERVER, "--" + "x" * 100_000).stderr), 400)
         self.assertNotIn("\x1b", run(SERVER, "--\x1b[2J").stderr)
 
@@ -475,6 +484,9 @@ class Both(Cli):
             ([PADDOCK, "doctor", "-w="], "--workspace"),
             ([PADDOCK, "skills", "list", "--root=~"], "--root: only a shell knows what ~ means"),
             ([PADDOCK, "experts", "list", "--config", "~/perstack.toml"], "--config: only a shell"),
+            ([PADDOCK, "skills", "import", "~/x.zip"], "only a shell knows what ~/x.zip means", os.path.expanduser("~") + "/x.zip"),
+            ([PADDOCK, "skills", "validate", "~/x"], "only a shell knows"), ([PADDOCK, "demo", "~"], "only a shell knows"),
+            ([PADDOCK, "search", "x", "--workspace", "~/x"], "--workspace: only a shell knows"),
             ([PADDOCK, "exec", "--timeout", "", "--", "true"], "--timeout needs a value: SECONDS"),
             ([PADDOCK, "skills", "add", "a", "--name=", "--description", "b"], "--name needs a value: TEXT"),
             ([PADDOCK, "demo", ""], "is empty; name a directory or leave it out"),
@@ -491,6 +503,34 @@ class Both(Cli):
         self.path("file").write_text("x")
         done = run(PADDOCK, "exec", "--host", "-w", self.workspace, "--", "printf", "%s|%s", "", "--workspace=")
         self.assertEqual(done.stdout, "|--workspace=")
+
+    def test_contradictions(self):
+        """Two options of which one would be ignored; the controls are the same options, each beside one that goes with it."""
+        rights = [["--allow-network"], ["--exec-read", "/usr"], ["--exec-write", "/usr"], ["--require-confinement"],
+                  ["--pass-env", "A"]]
+        refused = [[*right, *none] for right in rights for none in
+                   [["--read-only"], ["--exec", "off"], ["--omit", "exec"], ["--pick", "todo"]]]
+        refused += [[*right, "--exec", "host"] for right in rights[:-1]]
+        refused += [["--exec", mode, *none] for mode in ["host", "best-effort"] for none in
+                    [["--read-only"], ["--omit", "exec"], ["--pick", "todo"]]]
+        refused += [["--exec", "best-effort", "--require-confinement"], ["--pick", "todo,exec", "--omit", "exec"],
+                    ["--list-tools", "--check"]]
+        for options in refused:
+            for command in [[SERVER], [PADDOCK, "tools"]] if "--check" not in options else [[SERVER]]:
+                with self.subTest(options=options, command=command):
+                    self.fails(run(*command, "-w", self.workspace, *options), 2, options[0], "contradict each other",
+                               "leave out one of the two")
+        for options in [["--host", "--network"], ["--host", "--read", "/usr"], ["--write", "/usr", "--host"], ["--best-effort", "--host"],
+                        ["--host", "--protect", "a"], ["--host", "--unprotect", ".envrc"]]:
+            with self.subTest(options=options):
+                self.fails(run(PADDOCK, "exec", "-w", self.workspace, *options, "--", "true"), 2, "--host", "contradict each other")
+        taken = rights + [["--exec", "host", "--pass-env", "A"], ["--exec", "best-effort", "--allow-network"], ["--read-only"],
+                          ["--read-only", "--exec", "off"], ["--pick", "exec", "--allow-network"], ["--pick", "todo", "--omit", "exec"]]
+        os.mkdir(self.path("inside"))
+        for options in taken:
+            options = [word if word != "/usr" else self.path("inside") for word in options]
+            done = run(PADDOCK, "tools", "-w", self.workspace, *options)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), options)
 
     def test_names_to_protect(self):
         for options, *words in [
@@ -576,7 +616,7 @@ class Server(Cli):
         names = [line.split()[0] for line in done.stdout.splitlines()]
         self.assertEqual(len(names), 9)
         self.assertNotIn("exec", names)
-        done = run(SERVER, "--list-tools", "--pick", "todo,exec", "--omit", "exec", "-w", self.workspace)
+        done = run(SERVER, "--list-tools", "--pick", "todo", "--omit", "exec", "-w", self.workspace)
         self.assertRegex(done.stdout, r"\Atodo +Add tasks [^\n]+\n\Z")
 
     def test_mistakes(self):
@@ -600,7 +640,7 @@ class Server(Cli):
     def test_configurations_of_hosts(self):
         os.mkdir(self.path('a "b" \u00e9$\x7f'))
         workspace = os.path.join(self.workspace, 'a "b" \u00e9$\x7f')
-        options = ["--read-only", "--pick=todo,readTextFile", "--exec", "host", "--max-todos", "7",
+        options = ["--read-only", "--pick=todo,readTextFile", "--exec", "off", "--max-todos", "7",
                    "--audit", os.path.relpath(self.path("audit"))]
         for host in self.HOSTS:
             done = run(SERVER, "--print-config", host, "-w", os.path.relpath(workspace), *options)
@@ -609,7 +649,7 @@ class Server(Cli):
                 continue
             self.assertEqual(server.pop("type", None), "stdio" if host == "vscode" else None)
             self.assertEqual(server, {"command": os.path.realpath(SERVER), "args": [
-                "--workspace", workspace, "--read-only", "--pick", "todo,readTextFile", "--exec", "host",
+                "--workspace", workspace, "--read-only", "--pick", "todo,readTextFile", "--exec", "off",
                 "--max-todos", "7", "--audit", str(self.path("audit"))]})
             for line in re.findall(r"(?m)^or run: .* -- (.*)$", done.stderr):
                 self.assertEqual(shlex.split(line), [server["command"], *server["args"]])
@@ -632,7 +672,7 @@ class Server(Cli):
     def test_mistakes_in_configurations(self):
         self.fails(run(SERVER, "--print-config", "nope"), 2, "--print-config", "zed")
         self.fails(run(SERVER, "--print-config", "zed", "-w", "/nonexistent"), 2, "/nonexistent")
-        self.fails(run(SERVER, "--print-config", "zed", "--check"), 2, "excludes")
+        self.fails(run(SERVER, "--print-config", "zed", "--check"), 2, "contradict each other")
         os.mkdir(os.fsencode(self.workspace) + b"/\xff")
         done = subprocess.run([SERVER, "--print-config", "zed", "-w", os.fsencode(self.workspace) + b"/\xff"],
                               capture_output=True, timeout=60)

@@ -42,7 +42,8 @@ struct reply {
 class bounded_work : public testing::Test {
 protected:
   void serve(std::vector<std::string> options = {}) {
-    options.insert(options.end(), {"--exec", "best-effort"});
+    if (!std::ranges::count(options, "--exec"))
+      options.insert(options.end(), {"--exec", "best-effort"});
     adapter.emplace(tree.path(), options);
   }
   void put(const std::string& id, std::string_view tool, const std::string& arguments) {
@@ -323,7 +324,7 @@ TEST_F(bounded_work, edits_of_large_files_share_the_memory) {
   constexpr int calls = 10;
   for (int i = 0; i < calls; ++i)
     dense("f" + std::to_string(i), file_bytes);
-  serve({"--max-memory-bytes", std::to_string(3 * file_bytes), "--omit", "exec"});
+  serve({"--max-memory-bytes", std::to_string(3 * file_bytes), "--exec", "off"});
   for (int i = 0; i < calls; ++i)
     put("edit-" + std::to_string(i), "editTextFile",
         R"({"path":"f)" + std::to_string(i) + R"(","oldText":"line\nabsent","newText":"x"})");

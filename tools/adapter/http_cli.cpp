@@ -50,10 +50,36 @@ std::optional<std::string> read_token(std::string_view program, const std::strin
   return token;
 }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+/// What was meant by something that is no address; empty: that is not known.
+std::string address_meant(std::string_view given) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!given.starts_with(scheme)) continue;
+    given.remove_prefix(scheme.size());
+    const std::size_t slash = std::min(given.find('/'), given.size());
+    std::string text = "; a URL is not an address: write --http ";
+    text.append(given.substr(0, slash));
+    if (given.substr(0, slash).find(':') == given.npos) text += ":8080";
+    if (given.size() - slash > 1) text.append(" --http-path ").append(given.substr(slash));
+    return text;
+  }
+  const std::string meant = "; write --http ";
+  if (is_number(given)) return meant + "127.0.0.1:" + std::string(given);
+  if (given.starts_with(':') && is_number(given.substr(1)))
+    return meant + "127.0.0.1" + std::string(given);
+  if (given.find(':') == given.npos) return meant + std::string(given) + ":8080";
+  return {};
+}
+
 void complain_about(std::string_view program, const http_cli& from, const error& reason) {
   std::string message = "cannot serve at " + from.listen + ": ";
   if (reason.code == error_code::invalid_argument)
-    message.append(reason.operation);
+    message.append(reason.operation)
+        .append(from.options.path.starts_with('/') ? address_meant(from.listen)
+                                                   : "; write --http-path /" + from.options.path);
   else if (reason.code == error_code::denied_by_policy)
     message.append(reason.operation).append("; give one with --http-token-file");
   else if (std::string_view(reason.operation).find(' ') != std::string_view::npos)

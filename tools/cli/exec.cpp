@@ -2,6 +2,7 @@
 
 // paddock exec: one command, confined to a workspace, for people.
 
+#include "common/contradictions.hpp"
 #include "common/mistakes.hpp"
 #include "common/text_forms.hpp"
 #include "subcommands.hpp"
@@ -167,8 +168,14 @@ int run_exec(const exec_options& options) {
   workspace_cli place = options.place;
   place.confinement.read_option = "--read";
   place.confinement.write_option = "--write";
+  place.confinement.network_option = "--network";
+  place.confinement.host_option = "--host";
   if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
   if (options.host) place.confinement.mode = exec_choice::host;
+  if (const std::string wrong = contradiction(place); !wrong.empty()) {
+    complain(program, wrong);
+    return usage;
+  }
   auto policy = place.policy(program);
   if (!policy) return exit_not_started;
   warn_of_program_in_workspace(program, place);
@@ -232,8 +239,12 @@ subcommand add_exec(CLI::App& app) {
   parser->add_option("--memory", options->memory_bytes, "Memory of each process, at least 1048576")
       ->type_name("BYTES")
       ->check(whole_number(memory_bytes_max, memory_bytes_min));
-  parser->add_flag("--best-effort", options->best_effort, "Run also where a layer is missing");
-  parser->add_flag("--host", options->host, "No confinement");
+  auto* best_effort =
+      parser->add_flag("--best-effort", options->best_effort, "Run also where a layer is missing");
+  parser->add_flag("--host", options->host, "No confinement")
+      ->excludes(best_effort)
+      ->excludes(parser->get_option("--protect"))
+      ->excludes(parser->get_option("--unprotect"));
   parser->add_flag("--json", options->json, "Print one JSON object when it has ended");
   parser->add_option("command", options->command, "The program and its arguments, after --")
       ->required()

@@ -82,7 +82,8 @@ std::string type_of(const CLI::Option& option) {
 std::string home_sign(std::string_view type, std::string_view given) {
   constexpr std::string_view socket = "unix:";
   if (type == "ADDRESS" && given.starts_with(socket)) given.remove_prefix(socket.size());
-  const bool is_path = type == "DIR" || type == "PATH" || type == "FILE" || type == "ADDRESS";
+  constexpr std::string_view types[] = {"DIR", "DIRECTORY", "PATH", "FILE", "ADDRESS", "SOURCE"};
+  const bool is_path = std::ranges::find(types, type) != std::end(types);
   if (!is_path || (given != "~" && !given.starts_with("~/"))) return {};
   const char* const home = std::getenv("HOME");
   const std::string whole = std::string(home != nullptr && *home == '/' ? home : "/home/NAME") +
@@ -169,13 +170,26 @@ private:
     }
     const bool has_commands = !commands_of(*at_).empty();
     if (has_commands) return mistake{.text = no_command(word), .is_command = true};
-    if (++arguments_ <= arguments_max(*at_)) return std::nullopt;
+    if (++arguments_ <= arguments_max(*at_)) return positional(word);
     std::string text = "there is one argument too many: " + shown(word);
     if (is_given_as(word, {".toml", ".json"}) && at_->get_option_no_throw("--config") != nullptr)
       text += "; to read that configuration, write --config " + shown(word);
     else if (names_a_directory(word) && at_->get_option_no_throw("--workspace") != nullptr)
       text += "; to work in that directory, write --workspace " + shown(word);
     return mistake{std::move(text)};
+  }
+
+  /// What is wrong with the argument that was just counted.
+  std::optional<mistake> positional(const std::string& word) const {
+    int last = 0;
+    for (const CLI::Option* option : at_->get_options()) {
+      if (!option->get_positional()) continue;
+      last += option->get_items_expected_max();
+      if (last < arguments_) continue;
+      if (auto home = home_sign(type_of(*option), word); !home.empty()) return mistake{home, true};
+      break;
+    }
+    return std::nullopt;
   }
 
   std::string separator_is_missing(const std::string& word) const {
@@ -271,6 +285,20 @@ CLI::Validator whole_number(std::uint64_t max, std::uint64_t min) {
         if (number < min)
           return shown(given) + " is too small; " + std::to_string(min) + " is the least";
         return {};
+      },
+      "");
+}
+
+CLI::Validator existing_directory() {
+  return CLI::Validator(
+      [](std::string& given) -> std::string {
+        std::error_code failed;
+        const auto found = std::filesystem::status(given, failed);
+        if (std::filesystem::is_directory(found)) return {};
+        if (std::filesystem::exists(found))
+          return shown(given) + " is no directory; name the one that holds it";
+        return shown(given) + " cannot be looked at: " + failed.message() +
+               "; create it, or name another directory";
       },
       "");
 }

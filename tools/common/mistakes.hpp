@@ -36,6 +36,9 @@ struct mistake {
 /// Seconds, with a fraction if wanted, between a millisecond and `max_s`.
 [[nodiscard]] CLI::Validator seconds(std::uint64_t max_s);
 
+/// A directory that is there.
+[[nodiscard]] CLI::Validator existing_directory();
+
 /// One of these words, as it is.
 [[nodiscard]] CLI::Validator one_of(const std::vector<std::string>& words);
 /// "NAME is not one of: A, B; did you mean A?"

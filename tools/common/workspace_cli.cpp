@@ -2,6 +2,7 @@
 #include "workspace_cli.hpp"
 
 #include "command_line.hpp"
+#include "contradictions.hpp"
 #include "mistakes.hpp"
 #include "own_files.hpp"
 #include "terminal.hpp"
@@ -73,14 +74,6 @@ std::string check_variable(const std::string& name) {
   if (const auto reason = refusal_of(name))
     return shown + " is never passed on: it " + std::string(*reason);
   return {};
-}
-
-/// What options say of each other; empty: it fits together.
-std::string contradiction(const limits& chosen) {
-  const std::uint64_t asked = chosen.exec_timeout_ms;
-  if (asked <= chosen.exec_timeout_ms_max || asked == limits{}.exec_timeout_ms) return {};
-  return "--max-exec-default-ms " + std::to_string(asked) + " is more than --max-exec-ms " +
-         std::to_string(chosen.exec_timeout_ms_max) + "; raise the second or lower the first";
 }
 
 void add_exec_options(CLI::App& app, confinement_cli& target) {
@@ -299,11 +292,13 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   app.add_flag_callback(
       "--read-only", [&] { target.tools.access = mcp::workspace_access::read_only; },
       "Only tools that change nothing; exec is left out too");
-  app.add_option("--pick", target.tools.pick, "Only these tools")
+  app.add_option("--pick", target.tools.pick,
+                 "Only these tools, with commas between their names (repeatable)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAMES");
-  app.add_option("--omit", target.tools.omit, "Not these tools")
+  app.add_option("--omit", target.tools.omit,
+                 "Not these tools, with commas between their names (repeatable)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAMES");
@@ -311,7 +306,8 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   add_protection_options(app, target.confinement.protection);
   add_skills_options(app, target.skills);
   app.add_option("--pass-env", target.tools.pass_environment,
-                 "Environment variables that commands inherit besides the usual ones")
+                 "Environment variables that commands inherit besides the usual ones, with "
+                 "commas between their names (repeatable)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(check_variable, "")
@@ -389,6 +385,10 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
       text = wrong->text;
     else if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr)
       text += ": " + usage_of(app, path);
+    else if (const auto between = text.find(" excludes ");
+             between != text.npos && dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr)
+      text = text.substr(0, between) + " and " + text.substr(between + 10) +
+             " contradict each other; leave out one of the two";
     else if (const auto missing = text.find(": 1 required "); missing != std::string::npos)
       text = text.substr(0, missing) +
              " needs a value: " + text.substr(missing + 13, text.rfind(" missing") - missing - 13);
@@ -400,7 +400,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
 
 std::optional<mcp::server> make_server(std::string_view program, const workspace_cli& from,
                                        mcp::server_options options) {
-  if (const auto wrong = contradiction(from.tools.limits); !wrong.empty()) {
+  if (const auto wrong = contradiction(from); !wrong.empty()) {
     complain(program, wrong);
     return std::nullopt;
   }

@@ -39,8 +39,10 @@ struct confinement_cli {
   bool require_all = false;
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
-  const char* read_option = "--exec-read"; ///< how the two are given
+  const char* read_option = "--exec-read"; ///< how these are given
   const char* write_option = "--exec-write";
+  const char* network_option = "--allow-network";
+  const char* host_option = "--exec host";
   protection_cli protection;
 };
 

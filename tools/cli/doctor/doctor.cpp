@@ -4,6 +4,7 @@
 
 #include "doctor.hpp"
 
+#include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 #include "system_probes.hpp"
 
@@ -144,7 +145,7 @@ subcommand add_doctor(CLI::App& app) {
       ->add_option("-w,--workspace", options->workspace,
                    "The directory whose file system is tried (default: the current directory)")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory);
+      ->check(existing_directory(), "");
   parser->add_flag("--json", options->json, "One JSON object instead of text");
   return {parser, [options] { return run_doctor(*options); }};
 }

@@ -2,6 +2,7 @@
 
 // paddock search: lines of text that match a pattern, with the options that ripgrep has.
 
+#include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 #include "search_cli.hpp"
 
@@ -207,7 +208,7 @@ subcommand add_search(CLI::App& app) {
   parser->add_flag("-c,--count", options->count, "Print how many lines match in each file");
   parser->add_option("-C,--context", options->context, "Lines shown before and after each match")
       ->type_name("N")
-      ->check(CLI::Range(0, 1000));
+      ->check(whole_number(1000));
   parser->add_option("-m,--limit", options->limit, "Matching lines (or files) printed at most")
       ->type_name("N");
   parser->add_flag("--no-ignore", options->no_ignore, "Search what ignore files leave out, too");
@@ -217,7 +218,7 @@ subcommand add_search(CLI::App& app) {
       ->add_option("-j,--threads", options->threads,
                    "How many threads search (default: one for each processor, at most 8)")
       ->type_name("N")
-      ->check(CLI::Range(1, 64));
+      ->check(whole_number(64, 1));
   parser->add_flag("--json", options->json, "One JSON object for each path");
   return {parser, [options] { return run_search(*options); }};
 }

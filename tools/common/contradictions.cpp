@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "contradictions.hpp"
+
+#include <paddock/base/limits.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+namespace paddock::cli {
+namespace {
+
+bool has(const std::vector<std::string>& list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+/// What only matters where commands run.
+struct of_commands {
+  const char* (*option)(const confinement_cli&);
+  bool (*is_given)(const workspace_cli&);
+  bool of_confined; ///< and only where they are confined
+};
+
+constexpr of_commands command_options[] = {
+    {[](const confinement_cli& c) { return c.network_option; },
+     [](const workspace_cli& w) { return w.confinement.network; }, true},
+    {[](const confinement_cli& c) { return c.read_option; },
+     [](const workspace_cli& w) { return !w.confinement.read_paths.empty(); }, true},
+    {[](const confinement_cli& c) { return c.write_option; },
+     [](const workspace_cli& w) { return !w.confinement.write_paths.empty(); }, true},
+    {[](const confinement_cli&) { return "--require-confinement"; },
+     [](const workspace_cli& w) { return w.confinement.require_all; }, true},
+    {[](const confinement_cli&) { return "--pass-env"; },
+     [](const workspace_cli& w) { return !w.tools.pass_environment.empty(); }, false},
+    {[](const confinement_cli& c) { return c.host_option; },
+     [](const workspace_cli& w) { return w.confinement.mode == exec_choice::host; }, false},
+    {[](const confinement_cli&) { return "--exec best-effort"; },
+     [](const workspace_cli& w) { return w.confinement.mode == exec_choice::best_effort; }, false},
+};
+
+/// The option because of which no command runs; empty: they run.
+std::string_view forbids_commands(const workspace_cli& given) {
+  if (given.tools.access == mcp::workspace_access::read_only) return "--read-only";
+  if (given.confinement.mode == exec_choice::off) return "--exec off";
+  if (has(given.tools.omit, "exec")) return "--omit exec";
+  if (!given.tools.pick.empty() && !has(given.tools.pick, "exec")) return "--pick without exec";
+  return {};
+}
+
+std::string both(std::string_view one, std::string_view other, std::string_view why) {
+  return std::string(one)
+      .append(" and ")
+      .append(other)
+      .append(" contradict each other: ")
+      .append(std::string(why) + "; leave out one of the two");
+}
+
+std::string of_limits(const limits& chosen) {
+  const std::uint64_t asked = chosen.exec_timeout_ms;
+  if (asked <= chosen.exec_timeout_ms_max || asked == limits{}.exec_timeout_ms) return {};
+  return "--max-exec-default-ms " + std::to_string(asked) + " is more than --max-exec-ms " +
+         std::to_string(chosen.exec_timeout_ms_max) + "; raise the second or lower the first";
+}
+
+} // namespace
+
+std::string contradiction(const workspace_cli& given) {
+  for (const std::string& name : given.tools.pick)
+    if (has(given.tools.omit, name))
+      return both("--pick " + name, "--omit " + name, "a tool is offered or it is not");
+  const std::string_view none = forbids_commands(given);
+  const confinement_cli& how = given.confinement;
+  const bool is_host = how.mode == exec_choice::host;
+  for (const of_commands& each : command_options) {
+    if (!each.is_given(given)) continue;
+    if (!none.empty()) return both(each.option(how), none, "no command runs");
+    if (is_host && each.of_confined)
+      return both(each.option(how), how.host_option, "no command is confined");
+  }
+  if (how.require_all && how.mode == exec_choice::best_effort)
+    return both("--require-confinement", "--exec best-effort",
+                "where a layer is missing, a command is refused or it runs");
+  return of_limits(given.tools.limits);
+}
+
+} // namespace paddock::cli
