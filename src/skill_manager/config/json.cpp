@@ -84,25 +84,58 @@ config_node convert(mcp::json_view from, line_list& lines) {
   return made;
 }
 
-/// Finds where text that is known to be no JSON goes wrong; the parser does not say. What only the
-/// parser notices (a bad escape, a bad number) stays without a line.
+/// Finds where text that is known to be no JSON goes wrong; the parser does not say.
 class syntax_error_finder {
 public:
   explicit syntax_error_finder(std::string_view text) : text_(text) {}
 
-  unsigned line() {
+  /// False where only the parser sees what is wrong.
+  bool find(config_problem& problem) {
     while (skip_blanks())
-      if (!accept(text_[at_])) return line_;
-    return next_ == expected::end ? 0 : line_;
+      if (!accept(text_[at_])) {
+        problem.line = line_;
+        problem.message = "not JSON: " + std::string(trouble_) + " at column " +
+                          std::to_string(at_ - line_begin_ + 1);
+        return true;
+      }
+    if (next_ == expected::end) return false;
+    problem.line = line_;
+    problem.message = "not JSON: it ends where " + std::string(wanted());
+    return true;
   }
 
 private:
   enum class expected : std::uint8_t { value, value_or_end, key, key_or_end, colon, comma, end };
 
+  [[nodiscard]] std::string_view wanted() const {
+    switch (next_) {
+    case expected::value:
+      return "a value is expected";
+    case expected::value_or_end:
+      return "a value or ] is expected";
+    case expected::key:
+      return "a name in double quotes is expected";
+    case expected::key_or_end:
+      return "a name in double quotes or } is expected";
+    case expected::colon:
+      return "a colon is expected";
+    case expected::comma:
+      return open_.ends_with('{') ? "a comma or } is expected" : "a comma or ] is expected";
+    case expected::end:
+      break;
+    }
+    return "nothing more is expected";
+  }
+  bool refuse() {
+    trouble_ = wanted();
+    return false;
+  }
   bool skip_blanks() {
     for (; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '\n') ++line_;
       if (std::string_view(" \t\r\n").find(text_[at_]) == std::string_view::npos) return true;
+      if (text_[at_] != '\n') continue;
+      ++line_;
+      line_begin_ = at_ + 1;
     }
     return false;
   }
@@ -113,56 +146,95 @@ private:
 
   bool accept(char c) {
     if (c == '{' || c == '[') {
-      if (!wants_value()) return false;
+      if (!wants_value()) return refuse();
       open_ += c;
       next_ = c == '{' ? expected::key_or_end : expected::value_or_end;
     } else if (c == '}' || c == ']') {
       const auto when_empty = c == '}' ? expected::key_or_end : expected::value_or_end;
-      if (open_.empty() || open_.back() != (c == '}' ? '{' : '[')) return false;
-      if (next_ != expected::comma && next_ != when_empty) return false;
+      if (open_.empty() || open_.back() != (c == '}' ? '{' : '[')) return refuse();
+      if (next_ != expected::comma && next_ != when_empty) return refuse();
       open_.pop_back();
       after_value();
     } else if (c == ',') {
-      if (next_ != expected::comma) return false;
+      if (next_ != expected::comma || open_.empty()) return refuse();
       next_ = open_.back() == '{' ? expected::key : expected::value;
     } else if (c == ':') {
-      if (next_ != expected::colon) return false;
+      if (next_ != expected::colon) return refuse();
       next_ = expected::value;
     } else {
-      return accept_scalar(c);
+      return c == '"' ? accept_string() : accept_word();
     }
     ++at_;
     return true;
   }
 
-  bool accept_scalar(char c) {
-    const std::size_t begin = at_;
-    if (c == '"') {
-      for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-        if (text_[at_] == '\n') return false;
-        if (text_[at_] == '\\') ++at_;
+  bool accept_string() {
+    const bool is_key = next_ == expected::key || next_ == expected::key_or_end;
+    if (!is_key && !wants_value()) return refuse();
+    std::size_t end = at_ + 1;
+    for (; end < text_.size() && text_[end] != '"'; ++end) {
+      if (static_cast<unsigned char>(text_[end]) < ' ') break;
+      if (text_[end] != '\\') continue;
+      if (!is_escape(text_.substr(end))) {
+        at_ = end;
+        trouble_ = "there is no such escape (a backslash itself is written twice)";
+        return false;
       }
-      if (at_ >= text_.size()) return false;
-      ++at_;
-      if (next_ == expected::key || next_ == expected::key_or_end) {
-        next_ = expected::colon;
-        return true;
-      }
-    } else {
-      at_ = std::min(text_.find_first_of(" \t\r\n,:{}[]\"", at_), text_.size());
-      const std::string_view word = text_.substr(begin, at_ - begin);
-      const bool number = c == '-' || (c >= '0' && c <= '9');
-      if (!number && word != "true" && word != "false" && word != "null") return false;
+      ++end;
     }
-    if (!wants_value()) return false;
+    if (end >= text_.size() || text_[end] != '"') {
+      trouble_ = "the closing quote is missing on the line of the text that begins";
+      return false;
+    }
+    at_ = end + 1;
+    if (is_key)
+      next_ = expected::colon;
+    else
+      after_value();
+    return true;
+  }
+  static bool is_escape(std::string_view text) {
+    if (text.size() < 2) return false;
+    if (text[1] != 'u') return std::string_view("\"\\/bfnrt").find(text[1]) != text.npos;
+    const std::string_view digits = text.substr(2, 4);
+    return digits.size() == 4 &&
+           digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  }
+
+  bool accept_word() {
+    if (!wants_value()) return refuse();
+    const std::size_t end = std::min(text_.find_first_of(" \t\r\n,:{}[]\"", at_), text_.size());
+    const std::string_view word = text_.substr(at_, end - at_);
+    if (word != "true" && word != "false" && word != "null" && !is_number(word)) return refuse();
+    at_ = end;
     after_value();
     return true;
+  }
+  static bool is_number(std::string_view word) {
+    const auto skip_digits = [&] {
+      const std::size_t count = std::min(word.find_first_not_of("0123456789"), word.size());
+      word.remove_prefix(count);
+      return count > 0;
+    };
+    if (word.starts_with('-')) word.remove_prefix(1);
+    if (word.size() > 1 && word[0] == '0' && word[1] >= '0' && word[1] <= '9') return false;
+    if (!skip_digits()) return false;
+    if (word.starts_with('.')) {
+      word.remove_prefix(1);
+      if (!skip_digits()) return false;
+    }
+    if (!word.starts_with('e') && !word.starts_with('E')) return word.empty();
+    word.remove_prefix(1);
+    if (word.starts_with('+') || word.starts_with('-')) word.remove_prefix(1);
+    return skip_digits() && word.empty();
   }
 
   const std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t line_begin_ = 0;
   unsigned line_ = 1;
   expected next_ = expected::value;
+  std::string_view trouble_;
   std::string open_; ///< brackets
 };
 
@@ -250,8 +322,8 @@ result<config_node> parse_json(std::string_view text, config_problem& problem) {
     parsed = document.parse(text);
   }
   if (!parsed) {
-    problem.line = syntax_error_finder(text).line();
     problem.message = parsed.error().operation;
+    if (problem.message == "not JSON") (void)syntax_error_finder(text).find(problem);
     return parsed.error();
   }
   line_list lines(text);
