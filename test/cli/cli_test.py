@@ -532,6 +532,12 @@ class Both(Cli):
             done = run(PADDOCK, "tools", "-w", self.workspace, *options)
             self.assertEqual((done.returncode, done.stderr), (0, ""), options)
 
+    def test_a_search_takes_several_globs(self):
+        for name in ["a.md", "b.txt", "c.py"]:
+            self.path(name).write_text("word\n")
+        done = run(PADDOCK, "search", "-l", "-g", "*.md", "-g", "*.txt", "word", "--workspace", self.workspace)
+        self.assertEqual((sorted(done.stdout.split()), done.stderr), (["a.md", "b.txt"], ""))
+
     def test_names_to_protect(self):
         for options, *words in [
             (["--unprotect", "foo"], "--unprotect: foo is not protected; the names are:", ".git/hooks"),

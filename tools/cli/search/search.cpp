@@ -202,8 +202,7 @@ subcommand add_search(CLI::App& app) {
       ->add_option("-g,--glob", options->globs,
                    "Only files that fit; with ! before it: all but those")
       ->type_name("GLOB")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   parser->add_flag("-l,--files-with-matches", options->list_files, "Print only paths");
   parser->add_flag("-c,--count", options->count, "Print how many lines match in each file");
   parser->add_option("-C,--context", options->context, "Lines shown before and after each match")
