@@ -30,6 +30,42 @@ protected:
 const std::string png = "\x89PNG\r\n\x1A\n\0\0\0\rIHDR"s;
 const std::string html = "<!DOCTYPE html><title>no image</title>";
 
+/// Every path of every tool, and the controls: another name, the same name said plainly, and one
+/// that exists.
+TEST_F(tools_files, a_home_directory_is_no_path) {
+  tree.file("x", "text");
+  const std::pair<const char*, std::string> calls[] = {
+      {"readTextFile", R"({"path":"@"})"},
+      {"readImageFile", R"({"path":"@"})"},
+      {"readPdfFile", R"({"path":"@"})"},
+      {"getFileInfo", R"({"path":"@"})"},
+      {"listDirectory", R"({"path":"@"})"},
+      {"writeTextFile", R"({"path":"@","text":"x"})"},
+      {"appendTextFile", R"({"path":"@","text":"x"})"},
+      {"editTextFile", R"({"path":"@","oldText":"a","newText":"b"})"},
+      {"deleteFile", R"({"path":"@"})"},
+      {"deleteDirectory", R"({"path":"@"})"},
+      {"createDirectory", R"({"path":"@"})"},
+      {"moveFile", R"({"source":"@","destination":"y"})"},
+      {"moveFile", R"({"source":"x","destination":"@"})"},
+      {"exec", R"({"command":"true","args":[],"env":{},"cwd":"@","stdout":true,"stderr":true})"}};
+  const auto with = [&](const auto& each, std::string_view path) {
+    std::string arguments = each.second;
+    arguments.replace(arguments.find('@'), 1, path);
+    return call(each.first, arguments).message();
+  };
+  for (const auto& each : calls) {
+    for (const char* path : {"~/a", "~"})
+      EXPECT_THAT(with(each, path), HasSubstr("~ is not expanded")) << each.first;
+    EXPECT_FALSE(std::filesystem::exists(tree / "~")) << each.first;
+  }
+  EXPECT_THAT(with(calls[0], "~/a/b"), AllOf(HasSubstr("such as a/b,"), HasSubstr("./~/a/b if")));
+  for (const char* path : {"~a/b", "a/~", "./~/a"})
+    EXPECT_THAT(with(calls[0], path), HasSubstr("no such file")) << path;
+  EXPECT_FALSE(call("writeTextFile", R"({"path":"./~/a","text":"it is there"})").failed);
+  EXPECT_EQ("it is there", call_path("readTextFile", "~/a").string("content"));
+}
+
 // --- reading text --------------------------------------------------------------------------------
 
 TEST_F(tools_files, text_that_is_not_utf8_is_refused_with_its_offset) {

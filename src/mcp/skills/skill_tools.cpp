@@ -29,6 +29,7 @@ tool_result read_file_call(const read_file_state& state, const call& c) {
   const paddock::root& root = *state.root;
   const allowed_file_options& options = state.options;
   const std::string path = path_argument(c, "path");
+  if (auto refused = refuse_home(root, path)) return *std::move(refused);
   allowed_file_options bounded = options;
   bounded.bounds = {.deadline_ms = deadline_in(state.timeout_ms),
                     .cancelled = &c.cancelled(),

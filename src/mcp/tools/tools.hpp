@@ -117,6 +117,11 @@ tool_result map_directory(workspace_state&, call&);
 /// A path argument as bytes: file names that are not UTF-8 travel in the encoding of encode_name.
 [[nodiscard]] std::string path_argument(const call& c, std::string_view name);
 
+/// A refusal of "~/x", which whoever is used to a shell takes for a path of the home directory;
+/// nothing for other paths, and where the workspace has an entry "~".
+[[nodiscard]] std::optional<tool_result> refuse_home(const paddock::root& root,
+                                                     std::string_view path);
+
 /// How long a result may be to fit into a line for certain: it is sent twice, the second time as
 /// text with every quote and backslash escaped, beside an id of up to a kilobyte.
 [[nodiscard]] std::size_t result_bytes_max(const call& c);

@@ -4,6 +4,7 @@
 
 #include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/exec/command.hpp>
+#include <paddock/file/file.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
 #include <algorithm>
@@ -57,7 +58,31 @@ std::vector<parameter> parameters_of(std::span<const parameter_row> rows, const 
   return made;
 }
 
+/// Of parameters that are paths.
+constexpr std::string_view path_parameters[] = {"path", "source", "destination", "cwd"};
+
+std::vector<std::string_view> path_parameters_of(const tool_row& row) {
+  std::vector<std::string_view> found;
+  for (const parameter_row& p : row.parameters)
+    if (std::ranges::find(path_parameters, p.name) != std::end(path_parameters))
+      found.push_back(p.name);
+  return found;
+}
+
 } // namespace
+
+std::optional<tool_result> refuse_home(const root& root, std::string_view path) {
+  if (path != "~" && !path.starts_with("~/")) return std::nullopt;
+  if (inspect(root, "~")) return std::nullopt;
+  const std::string_view rest = path.substr(std::min<std::size_t>(path.size(), 2));
+  return tool_result::failure(
+      error_code::invalid_argument,
+      shown(path) +
+          ": ~ is not expanded, and nothing here has that name; write a path in the "
+          "workspace, such as " +
+          (rest.empty() ? std::string(".") : shown(rest)) + ", or ./" + shown(path) +
+          " if a directory of that name is meant");
+}
 
 tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& state) {
   tool made;
@@ -70,7 +95,12 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
   made.too_large_hint = row.too_large_hint;
   made.annotations = row.annotations;
   made.origin = json_origin::writer;
-  made.handler = [state, function = row.function](call& c) { return function(*state, c); };
+  made.handler = [state, function = row.function, paths = path_parameters_of(row)](call& c) {
+    for (const std::string_view name : paths)
+      if (auto refused = refuse_home(*state->root, text_argument(c, name)))
+        return *std::move(refused);
+    return function(*state, c);
+  };
   return made;
 }
 
