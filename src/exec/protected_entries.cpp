@@ -265,10 +265,8 @@ bool workspace_watch::index::is_of_top(std::string_view name) const {
 std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
                                                             omissions& without) const {
   std::vector<std::pair<std::int64_t, std::string>> all;
-  std::size_t bytes = 0;
   const auto add = [&](std::string path) {
     if (path.size() > entry_bytes_max_) return void(without.too_deep = std::move(path));
-    bytes += path.size() + 2;
     all.emplace_back(0, std::move(path));
   };
   for (const auto& [path, in] : directories_.all()) {
@@ -279,22 +277,27 @@ std::set<std::string> workspace_watch::index::choose_hidden(int workspace,
       for (const std::string& name : in.names)
         if (rules_.is_hidden(name) && !(path.empty() && is_of_top(name))) add(join(path, name));
   }
-  if (all.size() > hidden_max || bytes > hidden_bytes_max) {
+  const auto choose = [&] {
+    std::set<std::string> chosen;
+    std::set<std::string, std::less<>> kept;
+    std::size_t bytes = 0;
+    for (const auto& [created_ns, path] : all) {
+      bytes += path.size() + 2;
+      for_each_on_the_way(parent(path), [&](std::string_view each) {
+        if (!kept.contains(each)) bytes += kept.emplace(each).first->size() + 2;
+      });
+      if (chosen.size() == hidden_max || kept.size() > kept_max || bytes > hidden_bytes_max) break;
+      chosen.insert(path);
+    }
+    return chosen;
+  };
+  auto chosen = choose();
+  if (chosen.size() < all.size()) {
     for (auto& [created_ns, path] : all)
       if (const auto status = sys::status_at(workspace, path.c_str(), AT_SYMLINK_NOFOLLOW))
         created_ns = status->created_ns;
     std::ranges::sort(all);
-  }
-  std::set<std::string> chosen;
-  std::set<std::string, std::less<>> kept;
-  bytes = 0;
-  for (auto& [created_ns, path] : all) {
-    bytes += path.size() + 2;
-    for_each_on_the_way(parent(path), [&](std::string_view each) {
-      if (!kept.contains(each)) bytes += kept.emplace(each).first->size() + 2;
-    });
-    if (chosen.size() == hidden_max || kept.size() > kept_max || bytes > hidden_bytes_max) break;
-    chosen.insert(std::move(path));
+    chosen = choose();
   }
   without.hidden = all.size() - chosen.size();
   return chosen;
