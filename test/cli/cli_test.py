@@ -194,14 +194,17 @@ class Demo(Cli):
     def attacks(self, program):
         done = run(program, "demo")
         lines = re.findall(r"(?m)^(held|skipped|FAILED) +(.{34}) ", done.stdout)
-        return done, {attack.strip(): verdict for verdict, attack in lines}
+        return done, {re.sub(r"(\.\./)+", "../../", attack.strip()): verdict for verdict, attack in lines}
 
     def test_attacks_its_own_fence(self):
         if run(PADDOCK, "exec", "-w", self.workspace, "--", "true").returncode == 125:
             self.skipTest("this system cannot confine commands")
         done, met = self.attacks(PADDOCK)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
-        self.assertEqual(met, {name: "held" for name in self.ATTACKS}, done.stdout)
+        expected = {name: "held" for name in self.ATTACKS}
+        if not os.access(pathlib.Path(PADDOCK).with_name("paddock-exec-helper"), os.W_OK):
+            expected["open what confines it for writing"] = "skipped"
+        self.assertEqual(met, expected, done.stdout)
         for text in ["the path leaves the workspace", "may be read but not changed", "is reserved"]:
             self.assertIn(text, done.stdout)
 
@@ -209,16 +212,30 @@ class Demo(Cli):
         """The control: the same attacks on a server that protects nothing of what commands and tools would change."""
         folder = self.path("open")
         folder.mkdir()
-        shutil.copy(PADDOCK, folder)
+        for program in [PADDOCK, pathlib.Path(PADDOCK).with_name("paddock-exec-helper")]:
+            shutil.copy(program, folder)
         server = folder / "paddock-mcp"
         server.write_text(f"#!/bin/sh\nexec {SERVER} --exec host --unprotect .git/hooks --unprotect .perstack \"$@\"\n")
         server.chmod(0o755)
         done, met = self.attacks(folder / "paddock")
         self.assertEqual(done.returncode, 1, done)
         for name in ["call a port of this machine", "write .git/hooks/pre-commit", "plant .git/hooks/pre-commit", "read .perstack/token",
-                     "print .perstack/token"]:
+                     "print .perstack/token", "open what confines it for writing"]:
             self.assertEqual(met[name], "FAILED", done.stdout)
         self.assertEqual(met["read ../../etc/passwd"], "held")
+
+    def test_skips_what_would_come_to_nothing_anyway(self):
+        """Where no port can be opened and no copied program runs, holding against them would show nothing."""
+        here = self.path("tmp")
+        here.mkdir()
+        inside = ["unshare", "-mn", "sh", "-c", f'mount -t tmpfs -o noexec none "{here}" && TMPDIR="{here}" exec "$0" demo', str(PADDOCK)]
+        if subprocess.run(["unshare", "-mn", "mount", "-t", "tmpfs", "none", str(here)], capture_output=True).returncode != 0:
+            self.skipTest("no namespaces of one's own")
+        done = subprocess.run(inside, capture_output=True, encoding="utf-8", timeout=60)
+        met = {attack.strip(): verdict for verdict, attack in re.findall(r"(?m)^(held|skipped|FAILED) +(.{34}) ", done.stdout)}
+        for name in ["call a port of this machine", "leave a daemon behind"]:
+            self.assertEqual(met.get(name), "skipped", done)
+        self.assertEqual(met["print .perstack/token"], "held", done.stdout)
 
     def test_leaves_nothing_behind(self):
         temporary = self.path("tmp")

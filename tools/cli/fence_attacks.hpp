@@ -2,7 +2,8 @@
 #pragma once
 
 // The second half of the demonstration: an agent that tries to leave. Each attack goes through the
-// tools, and what became of it is looked up outside them.
+// tools, and what became of it is looked up outside them. One that comes to nothing without a fence
+// either is reported as skipped.
 
 #include <paddock/mcp/client.hpp>
 
