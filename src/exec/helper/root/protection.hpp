@@ -58,7 +58,15 @@ private:
 
   /// What stands in front of the path.
   static sys::exec_entry kind_of(const char* entry) { return static_cast<sys::exec_entry>(*entry); }
-  template <class Action> int for_each(Action act) const;
+  /// Of a relative path, or an absolute one.
+  static const char* path_of(const char* entry) { return entry + (entry[1] == '/' ? 2 : 1); }
+  /// Calls act(entry, index) until it fails.
+  template <class Action> int for_each(Action act) const {
+    const char* entry = wanted_.protected_entries;
+    for (std::uint32_t i = 0; i < wanted_.fixed->protected_entries; ++i, entry = next(entry))
+      if (const int failed = act(entry, i); failed != 0) return failed;
+    return 0;
+  }
   void note_absence(int workspace, const char* entry, note& about);
   void hold_directory(int workspace, const char* path, note& about);
   int keep_open(int directory);
