@@ -60,7 +60,6 @@ result<void> directory_index::refresh(int top, std::int64_t time_ms) {
   };
   const bool were_unlisted = std::exchange(unlisted_, false);
   outdated_ = false;
-  if (!known_.contains("")) pending_.emplace_back();
   std::size_t done = 0;
   for (const std::string& path : take_changed(top)) {
     outdated_ = is_late(done++);
@@ -71,6 +70,7 @@ result<void> directory_index::refresh(int top, std::int64_t time_ms) {
     find_unlisted();
   else
     unlisted_ = unlisted_ || were_unlisted;
+  if (!known_.contains("")) pending_.emplace_front();
   for (; !pending_.empty() && known_.size() < known_max_ && !is_late(done); ++done) {
     const std::string path = std::move(pending_.front());
     pending_.pop_front();
@@ -162,8 +162,11 @@ void directory_index::list(int top, const std::string& path) {
   const auto before_ns = sys::file_clock_ns();
   auto fd = resolve::open_strict(in, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!fd && fd.error().code != error_code::permission_denied &&
-      fd.error().code != error_code::name_too_long)
+      fd.error().code != error_code::name_too_long) {
+    // No descriptor was left, or the tree kept changing: it is there, and looked for again.
+    unlisted_ = unlisted_ || !(tells_absence(fd.error()) || resolve::met_link(fd.error()));
     return forget(path);
+  }
   directory fresh;
   if (fd) {
     const auto status = sys::status_at(fd->get(), "");

@@ -12,7 +12,9 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -109,6 +111,27 @@ TEST_F(directory_index_test, as_many_as_there_is_room_for_are_complete) {
   tree.directory("z");
   refresh();
   EXPECT_FALSE(index.complete());
+}
+
+TEST_F(directory_index_test, what_could_not_be_opened_is_not_taken_for_gone) {
+  tree.directory("sub");
+  tree.file("sub/mark");
+  struct rlimit before{};
+  ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &before));
+  const int next = ::dup(top.get());
+  ::close(next);
+  for (const bool known : {false, true}) {
+    struct rlimit none = before;
+    none.rlim_cur = static_cast<rlim_t>(next);
+    if (known) tree.file("sub/shut"); // it has changed since
+    ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &none));
+    refresh();
+    ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &before));
+    EXPECT_FALSE(index.complete());
+    refresh();
+    EXPECT_TRUE(index.complete()); // the control
+    EXPECT_THAT(names_of("sub"), testing::Contains("mark"));
+  }
 }
 
 TEST_F(directory_index_test, what_is_closed_is_not_looked_into) {
