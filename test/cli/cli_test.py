@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unicodedata
 import unittest
 
 try:
@@ -138,6 +139,7 @@ class Tools(Cli):
                          [line.split()[0] for line in self.tools().splitlines()])
         self.assertEqual(len(self.tools("--read-only").splitlines()), 9)
         self.assertIn("ReadFile", self.tools("--skills"))
+        self.fails(run(PADDOCK, "tools", "ReadFile"), 2, "ReadFile is there with --skills only")
 
     def test_every_tool_has_an_example_that_it_accepts(self):
         names = [line.split()[0] for line in self.tools("--skills").splitlines()]
@@ -919,6 +921,16 @@ class Skills(Cli):
         self.assertEqual(self.skills("delete", "notes").stdout, "deleted notes\n")
         self.assertFalse(self.path(".agents/skills/notes").exists())
 
+    def test_columns_are_those_of_a_terminal(self):
+        """Wide characters take two columns, as Python's tables of Unicode have it; the control is a name of narrow ones."""
+        def columns(text):
+            return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+        for name in ["narrow-name", "\u67e5\u8be2\u884c\u60c5", "\ud55c\uad6d", "\u30ab\u30ca"]:
+            self.put(f".agents/skills/{name}/SKILL.md", f"---\nname: {name}\ndescription: d\n---\n")
+        rows = [line for line in self.skills("list").stdout.splitlines() if " user " in line]
+        self.assertEqual(len(rows), 4)
+        self.assertEqual({columns(row[:row.index("user")]) for row in rows}, {columns("narrow-name") + 2})
+
     def test_system_skills_win_and_stay(self):
         for place in ["sys.skills", "skills"]:
             self.put(f".agents/{place}/x/SKILL.md", f"---\nname: x\ndescription: From {place}.\n---\n")
@@ -1003,6 +1015,11 @@ class Skills(Cli):
         self.assertIn("\nA &amp; b.\n", self.skills("prompt", "--format", "xml").stdout)
         done = self.skills("prompt", "--budget", "100", "--json")
         self.assertEqual(json.loads(done.stdout)["leftOut"], 1)
+        for budget, told in [("50", "paddock skills: 1 of 1 skills are left out, because the text has 50 bytes at most; raise --budget"),
+                             ("1000", "")]:
+            done = self.skills("prompt", "--budget", budget)
+            self.assertEqual(done.returncode, 0)
+            self.assertTrue(done.stderr.startswith(told) if told else done.stderr == "", done)
 
     def test_no_control_character_reaches_a_terminal(self):
         self.put(".agents/skills/evil/SKILL.md", '---\nname: evil\ndescription: "a\\e]0;x\\ab"\n---\n\x1b[2J\n')
@@ -1036,6 +1053,7 @@ class Skills(Cli):
         self.put(".agents/skills/broken/SKILL.md", "---\nname: [x\n---\n")
         self.put(".agents/skills/tied/SKILL.md", "---\nname: &n tied\ndescription: d\nother: *n\n---\n")
         self.put(".agents/sys.skills/own/SKILL.md", "---\nname: own\ndescription: d\n---\n")
+        self.put(".agents/skills/called/SKILL.md", "---\nname: Its name\ndescription: d\n---\n")
         self.put("file", "x")
         self.put("in-place/.agents/skills", "x")
         self.put("above/.agents", "x")
@@ -1046,6 +1064,7 @@ class Skills(Cli):
             ("show", "absent", "paddock skills list"), ("edit", "absent", *name, "paddock skills list"),
             ("delete", "absent", "paddock skills list"), ("files", "absent", "paddock skills list"),
             ("show", "", "paddock skills list"), ("delete", "", "paddock skills list"), ("show", "a/b", "paddock skills list"),
+            ("show", "Its name", "the one named so is called"), ("import", "https://example.org/x.zip", "nothing is downloaded"),
             ("show", "none", "add one"), ("show", "broken", "correct it"),
             ("edit", "broken", *name, "give --description too"), ("edit", "tied", *name, "editor"),
             ("edit", "own", *name, "make a user skill of another id"), ("delete", "own", "by hand"),

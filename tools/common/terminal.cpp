@@ -15,9 +15,28 @@ bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
-std::size_t code_points(std::string_view utf8) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(utf8, [](char c) { return !is_continuation(c); }));
+struct code_range {
+  char32_t first;
+  char32_t last;
+};
+/// What terminals show in two columns: wide and full-width characters of UAX 11, by their blocks.
+constexpr code_range wide[] = {
+    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x4DBF},   {0x4E00, 0xA4CF},  {0xA960, 0xA97F},
+    {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},  {0xFFE0, 0xFFE6},
+    {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+/// Takes the first character; how many columns it has.
+std::size_t take_columns(std::string_view& utf8) {
+  const auto lead = static_cast<unsigned char>(utf8.front());
+  char32_t c = lead < 0x80   ? lead
+               : lead < 0xE0 ? lead & 0x1FU
+               : lead < 0xF0 ? lead & 0xFU
+                             : lead & 7U;
+  utf8.remove_prefix(1);
+  for (; !utf8.empty() && is_continuation(utf8.front()); utf8.remove_prefix(1))
+    c = c << 6U | (static_cast<unsigned char>(utf8.front()) & 0x3FU);
+  const bool is_wide =
+      std::ranges::any_of(wide, [c](const code_range& r) { return r.first <= c && c <= r.last; });
+  return is_wide ? 2 : 1; // also a mark on another: who counts nothing can be made to show no end
 }
 
 /// ASCII control characters, and the C1 ones (C2 80 to C2 9F), which some terminals obey.
@@ -51,6 +70,13 @@ std::string_view code_of(style wanted) {
 
 } // namespace
 
+std::size_t columns_of(std::string_view utf8) {
+  std::size_t sum = 0;
+  while (!utf8.empty())
+    sum += take_columns(utf8);
+  return sum;
+}
+
 bool output_has_colours() {
   static const bool colours = [] {
     const char* refused = std::getenv("NO_COLOR");
@@ -67,16 +93,17 @@ std::string styled(std::string_view text, style wanted) {
 
 std::string fit(std::string_view utf8, std::size_t width) {
   std::string text = without_controls(utf8);
-  if (code_points(text) <= width) return text;
+  if (columns_of(text) <= width) return text;
+  std::string_view rest = text;
   std::size_t kept = 0;
-  for (std::size_t seen = 0; kept < text.size(); ++kept)
-    if (!is_continuation(text[kept]) && ++seen == width) break;
+  for (std::size_t seen = take_columns(rest); seen < width; seen += take_columns(rest))
+    kept = text.size() - rest.size();
   return text.substr(0, kept) + "…";
 }
 
 std::string column(std::string_view utf8, std::size_t width, align side) {
   const std::string text = fit(utf8, width);
-  const std::string fill(width - std::min(width, code_points(text)), ' ');
+  const std::string fill(width - std::min(width, columns_of(text)), ' ');
   return side == align::left ? text + fill : fill + text;
 }
 

@@ -17,7 +17,10 @@ enum class style : std::uint8_t { plain, dim, good, bad, bold };
 /// `text` in a style; unchanged where standard output has no colours.
 [[nodiscard]] std::string styled(std::string_view text, style wanted);
 
-/// Control characters become '?', and what exceeds `width` code points an ellipsis.
+/// How many columns of a terminal it takes.
+[[nodiscard]] std::size_t columns_of(std::string_view utf8);
+/// Control characters become '?', and what exceeds `width` columns of a terminal an
+/// ellipsis.
 [[nodiscard]] std::string fit(std::string_view utf8, std::size_t width);
 enum class align : std::uint8_t { left, right };
 /// The same, filled up with spaces.

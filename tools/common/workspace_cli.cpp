@@ -443,7 +443,10 @@ const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
   std::vector<std::string_view> names;
   for (const auto& tool : server.tools())
     names.push_back(tool.name);
-  complain(program, mcp::no_such_tool(name, names));
+  const bool is_of_skills = name == "ReadFile";
+  complain(program, is_of_skills ? "the tool ReadFile is there with --skills only; readTextFile "
+                                   "reads files of the workspace"
+                                 : mcp::no_such_tool(name, names));
   return nullptr;
 }
 

@@ -147,6 +147,14 @@ int refused(const import_given& options, const import_error& e) {
 }
 
 int run_import(const import_given& options) {
+  if (const auto scheme = options.source.find("://");
+      scheme != std::string::npos && scheme > 0 && options.source.find('/') == scheme + 1) {
+    const std::string message = options.source + " is a URL, and nothing is downloaded here; fetch "
+                                                 "it first (curl -LO URL), look into it, and "
+                                                 "import the file";
+    complain(skills_program, fit(message, message.size()));
+    return failed;
+  }
   const auto store = open_store(options);
   if (!store) return usage;
   import_options how = options.how;

@@ -58,7 +58,7 @@ void print_table(const skill_list& list, const skill_store_options& places) {
           ".");
   std::size_t width = 2;
   for (const skill& s : list.skills)
-    width = std::max(width, std::min(s.id.size(), id_width_max));
+    width = std::max(width, std::min(columns_of(s.id), id_width_max));
   if (!list.skills.empty())
     print(styled(column("ID", width) + "  SOURCE  DESCRIPTION", style::bold));
   for (const skill& s : list.skills) {
@@ -110,6 +110,14 @@ int fail_to_show(const skill_store& store, const std::string& id, const error& e
       if (d.id == id && d.why != not_a_skill::shadowed) {
         complain(skills_program, fit(d.path, d.path.size()) + " is not a skill: " + reason_of(d) +
                                      (d.why == not_a_skill::no_skill_file ? "; add one" : ""));
+        return failed;
+      }
+  if (const auto list = store.list(); list && e.code == error_code::not_found)
+    for (const skill& s : (*list)->skills)
+      if (s.name == id) {
+        const std::string message = "there is no skill of the id " + id + "; the one named so is " +
+                                    s.id + ", after its directory";
+        complain(skills_program, fit(message, message.size()));
         return failed;
       }
   return fail_skill(id, e);
@@ -179,6 +187,11 @@ int run_prompt(const skills_cli& options, const prompt_options& how) {
   const skill_prompt prompt = make_skill_prompt((*list)->skills, how);
   if (options.form == output::text) {
     std::fwrite(prompt.text.data(), 1, prompt.text.size(), stdout);
+    if (prompt.left_out > 0)
+      complain(skills_program,
+               std::to_string(prompt.left_out) + " of " + std::to_string((*list)->skills.size()) +
+                   " skills are left out, because the text has " + std::to_string(how.bytes_max) +
+                   " bytes at most; raise --budget, or shorten descriptions");
     return success;
   }
   mcp::json_writer out;
