@@ -39,7 +39,7 @@ struct base_skill::shared {
   void tell(const any_event& e) const { skill_manager::tell(options.on_event, e); }
   [[nodiscard]] result<std::vector<mcp::tool>>
   chosen_tools(std::vector<std::string>& warnings) const;
-  [[nodiscard]] result<void> start(std::vector<std::string>& warnings, failure* why);
+  [[nodiscard]] result<void, skill_error> start(std::vector<std::string>& warnings);
 
   const base_options options;
   std::vector<mcp::tool> tools; // constant once `current` is ready
@@ -75,14 +75,14 @@ base_skill::shared::chosen_tools(std::vector<std::string>& warnings) const {
   return std::vector<mcp::tool>();
 }
 
-result<void> base_skill::shared::start(std::vector<std::string>& warnings, failure* why) {
+result<void, skill_error> base_skill::shared::start(std::vector<std::string>& warnings) {
   const std::lock_guard lock(guard);
   if (current != skill_manager::state::idle)
-    return fail(why, options.name, error_code::conflict, "the skill was initialised before");
+    return fail(options.name, error_code::conflict, "the skill was initialised before");
   auto chosen = chosen_tools(warnings);
   if (!chosen) {
     current = skill_manager::state::failed;
-    return fail(why, options.name, chosen.error().code,
+    return fail(options.name, chosen.error().code,
                 "its tools cannot be made: " + std::string(text(chosen.error().code)));
   }
   tools = *std::move(chosen);
@@ -108,9 +108,9 @@ skill_manager::state base_skill::state() const noexcept {
   return shared_->current;
 }
 
-result<void> base_skill::init(failure* why) {
+result<void, skill_error> base_skill::init() {
   std::vector<std::string> warnings;
-  const auto started = shared_->start(warnings, why);
+  const auto started = shared_->start(warnings);
   for (const std::string& text : warnings)
     shared_->tell(event::warning{name(), text});
   PADDOCK_CHECK(started);
@@ -132,8 +132,8 @@ void base_skill::close() noexcept {
   if (was_ready) shared_->tell(event::disconnected{name(), {}});
 }
 
-result<std::vector<tool_definition>> base_skill::tool_definitions(failure* why) {
-  PADDOCK_CHECK(check_ready(state(), name(), why));
+result<std::vector<tool_definition>, skill_error> base_skill::tool_definitions() {
+  PADDOCK_CHECK(check_ready(state(), name()));
   std::vector<tool_definition> all;
   for (const mcp::tool& tool : shared_->tools)
     all.push_back({.skill = name(),
@@ -144,19 +144,20 @@ result<std::vector<tool_definition>> base_skill::tool_definitions(failure* why) 
   return all;
 }
 
-result<call_outcome> base_skill::call_tool(std::string_view tool, std::string_view arguments,
-                                           const mcp::call_options& options, failure* why) {
-  PADDOCK_CHECK(check_ready(state(), name(), why));
+result<call_outcome, skill_error> base_skill::call_tool(std::string_view tool,
+                                                        std::string_view arguments,
+                                                        const mcp::call_options& options) {
+  PADDOCK_CHECK(check_ready(state(), name()));
   const mcp::tool* found = shared_->find(tool);
-  if (found == nullptr) return no_such_tool(why, name(), tool);
+  if (found == nullptr) return no_such_tool(name(), tool);
   call_arguments given;
-  PADDOCK_CHECK(given.parse(arguments, name(), why));
+  PADDOCK_CHECK(given.parse(arguments, name()));
   in_process_call call(
       given.view(), options,
       static_cast<std::size_t>(shared_->options.tools.limits.message_out_bytes_max));
   {
     const std::lock_guard lock(shared_->guard);
-    PADDOCK_CHECK(check_ready(shared_->current, name(), why));
+    PADDOCK_CHECK(check_ready(shared_->current, name()));
     shared_->running.push_back(&call);
   }
   const auto forget = gsl::finally([&] {
@@ -165,7 +166,7 @@ result<call_outcome> base_skill::call_tool(std::string_view tool, std::string_vi
     shared_->changed.notify_all();
   });
   if (call.cancelled())
-    return fail(why, name(), error_code::cancelled, "the call was cancelled before it began");
+    return fail(name(), error_code::cancelled, "the call was cancelled before it began");
   const std::string problems = mcp::problems_of(*found, given.view());
   std::string thrown;
   auto done = mcp::guarded(
@@ -177,14 +178,13 @@ result<call_outcome> base_skill::call_tool(std::string_view tool, std::string_vi
   if (!done) call.on_cancel({}); // it may refer to what is gone
   call.finish();
   if (!done)
-    return fail(why, name(), error_code::io,
-                "the tool " + found->name + " did not finish: " + thrown);
+    return fail(name(), error_code::io, "the tool " + found->name + " did not finish: " + thrown);
   const mcp::tool_result r = *std::move(done);
   // A tool that succeeded all the same has done its work.
   if (r.failed() && call.timed_out())
-    return fail(why, name(), error_code::timed_out, "the call took longer than it may");
+    return fail(name(), error_code::timed_out, "the call took longer than it may");
   if (r.failed() && call.cancelled())
-    return fail(why, name(), error_code::cancelled, "the call was cancelled");
+    return fail(name(), error_code::cancelled, "the call was cancelled");
   std::string content = r.content.empty() ? text_content(r.json) : r.content;
   std::string whole = result_of(r, content);
   return call_outcome(

@@ -29,46 +29,45 @@ bool is_inside_observer() noexcept {
   return observers_entered > 0;
 }
 
-error fail(failure* why, std::string_view skill, error_code code, std::string message) {
-  if (why != nullptr) *why = {std::string(skill), std::move(message)};
-  return {code, 0, "skill_manager"};
+skill_error fail(std::string_view skill, error_code code, std::string message) {
+  return {skill, {code, 0, "skill_manager"}, std::move(message)};
 }
 
-result<void> start_once(std::atomic<state>& s, std::string_view skill, failure* why) {
+result<void, skill_error> start_once(std::atomic<state>& s, std::string_view skill) {
   state expected = state::idle;
   if (s.compare_exchange_strong(expected, state::ready)) return {};
-  return fail(why, skill, error_code::conflict, "the skill was initialised before");
+  return fail(skill, error_code::conflict, "the skill was initialised before");
 }
 
-result<void> check_ready(state s, std::string_view skill, failure* why) {
+result<void, skill_error> check_ready(state s, std::string_view skill) {
   if (s == state::ready) return {};
-  if (s == state::closed) return fail(why, skill, error_code::cancelled, "the skill was closed");
-  return fail(why, skill, error_code::conflict, "the skill is not initialised");
+  if (s == state::closed) return fail(skill, error_code::cancelled, "the skill was closed");
+  return fail(skill, error_code::conflict, "the skill is not initialised");
 }
 
-error no_such_tool(failure* why, std::string_view skill, std::string_view tool) {
-  return fail(why, skill, error_code::not_found, "the skill has no tool " + detail::excerpt(tool));
+skill_error no_such_tool(std::string_view skill, std::string_view tool) {
+  return fail(skill, error_code::not_found, "the skill has no tool " + detail::excerpt(tool));
 }
 
-result<void> call_arguments::parse(std::string_view json, std::string_view skill, failure* why) {
+result<void, skill_error> call_arguments::parse(std::string_view json, std::string_view skill) {
   const auto parsed = document_.parse(json.empty() ? "{}" : json);
   if (!parsed)
-    return fail(why, skill, error_code::invalid_argument,
+    return fail(skill, error_code::invalid_argument,
                 std::string("the arguments must be a JSON object: they are ") +
                     parsed.error().operation);
   if (!parsed->is(mcp::json_kind::object))
-    return fail(why, skill, error_code::invalid_argument, "the arguments must be a JSON object");
+    return fail(skill, error_code::invalid_argument, "the arguments must be a JSON object");
   return {};
 }
 
-result<std::string_view> required_value(std::span<const std::string_view> inherited,
-                                        std::string_view name, std::string_view skill,
-                                        failure* why) {
+result<std::string_view, skill_error> required_value(std::span<const std::string_view> inherited,
+                                                     std::string_view name,
+                                                     std::string_view skill) {
   for (const std::string_view assignment : inherited)
     if (detail::environment::variable_name(assignment) == name &&
         assignment.size() > name.size() + 1)
       return assignment.substr(name.size() + 1);
-  return fail(why, skill, error_code::invalid_argument,
+  return fail(skill, error_code::invalid_argument,
               "requires the environment variable " + std::string(name) +
                   ", which is not set or empty");
 }

@@ -15,9 +15,7 @@
 
 namespace paddock::skill_manager {
 
-/// Leaves the sentence for people behind and returns the error.
-[[nodiscard]] error fail(failure* why, std::string_view skill, error_code code,
-                         std::string message);
+[[nodiscard]] skill_error fail(std::string_view skill, error_code code, std::string message);
 
 /// Tells an event. The caller holds no mutex: the observer may come back to any skill for what is
 /// known of it, and other threads must get past this one.
@@ -27,16 +25,16 @@ void tell(const observer& heard_by, const any_event& e);
 [[nodiscard]] bool is_inside_observer() noexcept;
 
 /// idle becomes ready, for a manager that has nothing to start. Errors: conflict.
-[[nodiscard]] result<void> start_once(std::atomic<state>& s, std::string_view skill, failure* why);
+[[nodiscard]] result<void, skill_error> start_once(std::atomic<state>& s, std::string_view skill);
 /// Errors: conflict (not initialised), cancelled (closed).
-[[nodiscard]] result<void> check_ready(state s, std::string_view skill, failure* why);
-[[nodiscard]] error no_such_tool(failure* why, std::string_view skill, std::string_view tool);
+[[nodiscard]] result<void, skill_error> check_ready(state s, std::string_view skill);
+[[nodiscard]] skill_error no_such_tool(std::string_view skill, std::string_view tool);
 
 /// The arguments, parsed and known to be an object; empty text is an empty one.
 class call_arguments {
 public:
   /// Errors: invalid_argument.
-  [[nodiscard]] result<void> parse(std::string_view json, std::string_view skill, failure* why);
+  [[nodiscard]] result<void, skill_error> parse(std::string_view json, std::string_view skill);
   [[nodiscard]] mcp::json_view view() const noexcept { return document_.root(); }
 
 private:
@@ -44,9 +42,9 @@ private:
 };
 
 /// The value of a variable that must be set and not empty. Errors: invalid_argument.
-[[nodiscard]] result<std::string_view> required_value(std::span<const std::string_view> inherited,
-                                                      std::string_view name, std::string_view skill,
-                                                      failure* why);
+[[nodiscard]] result<std::string_view, skill_error>
+required_value(std::span<const std::string_view> inherited, std::string_view name,
+               std::string_view skill);
 
 /// Warns of the names in `pick` and `omit` that are no tools, each once.
 void warn_of_unknown(const tool_choice& choice, std::span<const std::string_view> tools,

@@ -23,19 +23,19 @@ std::string_view delegate_skill::tool_name() const noexcept {
   return slash == std::string_view::npos ? expert : expert.substr(slash + 1);
 }
 
-result<void> delegate_skill::init(failure* why) {
+result<void, skill_error> delegate_skill::init() {
   if (tool_name().empty())
-    return fail(why, name(), error_code::invalid_argument,
+    return fail(name(), error_code::invalid_argument,
                 "the name of an expert must not be empty or end in a slash");
-  return start_once(state_, name(), why);
+  return start_once(state_, name());
 }
 
 void delegate_skill::close() noexcept {
   state_ = skill_manager::state::closed;
 }
 
-result<std::vector<tool_definition>> delegate_skill::tool_definitions(failure* why) {
-  PADDOCK_CHECK(check_ready(state_, name(), why));
+result<std::vector<tool_definition>, skill_error> delegate_skill::tool_definitions() {
+  PADDOCK_CHECK(check_ready(state_, name()));
   return std::vector{tool_definition{.skill = name(),
                                      .name = std::string(tool_name()),
                                      .description = options_.description,
@@ -43,15 +43,16 @@ result<std::vector<tool_definition>> delegate_skill::tool_definitions(failure* w
                                      .type = type()}};
 }
 
-result<call_outcome> delegate_skill::call_tool(std::string_view tool, std::string_view arguments,
-                                               const mcp::call_options&, failure* why) {
-  PADDOCK_CHECK(check_ready(state_, name(), why));
-  if (tool != tool_name()) return no_such_tool(why, name(), tool);
+result<call_outcome, skill_error> delegate_skill::call_tool(std::string_view tool,
+                                                            std::string_view arguments,
+                                                            const mcp::call_options&) {
+  PADDOCK_CHECK(check_ready(state_, name()));
+  if (tool != tool_name()) return no_such_tool(name(), tool);
   call_arguments given;
-  PADDOCK_CHECK(given.parse(arguments, name(), why));
+  PADDOCK_CHECK(given.parse(arguments, name()));
   const auto query = given.view()["query"].string();
   if (!query || query->empty())
-    return fail(why, name(), error_code::invalid_argument,
+    return fail(name(), error_code::invalid_argument,
                 std::string(tool) + " requires a query: a string that says what to do");
   delegate_call call{
       .expert = options_.expert, .tool = std::string(tool), .query = std::string(*query)};

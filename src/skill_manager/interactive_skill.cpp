@@ -27,23 +27,23 @@ std::string missing_members(mcp::json_view schema, mcp::json_view arguments) {
 interactive_skill::interactive_skill(interactive_options options) : options_(std::move(options)) {}
 interactive_skill::~interactive_skill() = default;
 
-result<void> interactive_skill::init(failure* why) {
+result<void, skill_error> interactive_skill::init() {
   mcp::json_document document;
   for (const interactive_tool& tool : options_.tools) {
     const auto schema = document.parse(tool.input_schema);
     if (!schema || !schema->is(mcp::json_kind::object))
-      return fail(why, name(), error_code::invalid_argument,
+      return fail(name(), error_code::invalid_argument,
                   "the input schema of " + tool.name + " must be a JSON object");
   }
-  return start_once(state_, name(), why);
+  return start_once(state_, name());
 }
 
 void interactive_skill::close() noexcept {
   state_ = skill_manager::state::closed;
 }
 
-result<std::vector<tool_definition>> interactive_skill::tool_definitions(failure* why) {
-  PADDOCK_CHECK(check_ready(state_, name(), why));
+result<std::vector<tool_definition>, skill_error> interactive_skill::tool_definitions() {
+  PADDOCK_CHECK(check_ready(state_, name()));
   std::vector<tool_definition> all;
   for (const interactive_tool& tool : options_.tools)
     all.push_back({.skill = name(),
@@ -54,17 +54,18 @@ result<std::vector<tool_definition>> interactive_skill::tool_definitions(failure
   return all;
 }
 
-result<call_outcome> interactive_skill::call_tool(std::string_view tool, std::string_view arguments,
-                                                  const mcp::call_options&, failure* why) {
-  PADDOCK_CHECK(check_ready(state_, name(), why));
+result<call_outcome, skill_error> interactive_skill::call_tool(std::string_view tool,
+                                                               std::string_view arguments,
+                                                               const mcp::call_options&) {
+  PADDOCK_CHECK(check_ready(state_, name()));
   const auto found = std::ranges::find(options_.tools, tool, &interactive_tool::name);
-  if (found == options_.tools.end()) return no_such_tool(why, name(), tool);
+  if (found == options_.tools.end()) return no_such_tool(name(), tool);
   call_arguments given;
-  PADDOCK_CHECK(given.parse(arguments, name(), why));
+  PADDOCK_CHECK(given.parse(arguments, name()));
   mcp::json_document schema;
   PADDOCK_CHECK(schema.parse(found->input_schema)); // init has seen it
   if (const auto missing = missing_members(schema.root(), given.view()); !missing.empty())
-    return fail(why, name(), error_code::invalid_argument, found->name + " requires: " + missing);
+    return fail(name(), error_code::invalid_argument, found->name + " requires: " + missing);
   interactive_call call{.skill = name(),
                         .tool = found->name,
                         .description = found->description,

@@ -28,10 +28,10 @@ observer one_at_a_time(observer heard_by) {
 
 class maker {
 public:
-  maker(const set_options& options, failure* why)
-      : options_(options), why_(why), on_event_(one_at_a_time(options.on_event)) {}
+  explicit maker(const set_options& options)
+      : options_(options), on_event_(one_at_a_time(options.on_event)) {}
 
-  result<manager_list> make(const config& from, const expert& of) {
+  result<manager_list, skill_error> make(const config& from, const expert& of) {
     if (!has_base(of)) {
       skill_entry whole;
       whole.name = base_skill_package;
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  result<void> add(const skill_entry& entry) {
+  result<void, skill_error> add(const skill_entry& entry) {
     if (const auto* base = std::get_if<base_entry>(&entry.kind)) return add_base(entry, *base);
     if (const auto* asked = std::get_if<interactive_entry>(&entry.kind)) {
       made_.push_back(std::make_unique<interactive_skill>(
@@ -58,7 +58,7 @@ private:
       return {};
     }
     std::vector<std::string> left_out;
-    PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment, why_, &left_out));
+    PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment, &left_out));
     for (const std::string& text : left_out)
       tell(on_event_, event::warning{entry.name, text});
     if (auto* program = std::get_if<mcp::stdio_endpoint>(&endpoint))
@@ -76,12 +76,11 @@ private:
     return {};
   }
 
-  result<void> add_base(const skill_entry& entry, const base_entry& base) {
+  result<void, skill_error> add_base(const skill_entry& entry, const base_entry& base) {
     if (options_.workspace == nullptr)
-      return fail(why_, entry.name, error_code::invalid_argument,
-                  "the Base Skill needs a workspace");
+      return fail(entry.name, error_code::invalid_argument, "the Base Skill needs a workspace");
     for (const std::string& name : base.pass_environment)
-      PADDOCK_CHECK(required_value(options_.environment, name, entry.name, why_));
+      PADDOCK_CHECK(required_value(options_.environment, name, entry.name));
     base_options o{.name = entry.name,
                    .workspace = options_.workspace,
                    .tools = options_.base,
@@ -95,16 +94,15 @@ private:
   }
 
   const set_options& options_;
-  failure* why_;
   const observer on_event_;
   manager_list made_;
 };
 
 } // namespace
 
-result<manager_list> make_managers(const config& from, const expert& of, const set_options& options,
-                                   failure* why) {
-  return maker(options, why).make(from, of);
+result<manager_list, skill_error> make_managers(const config& from, const expert& of,
+                                                const set_options& options) {
+  return maker(options).make(from, of);
 }
 
 } // namespace paddock::skill_manager

@@ -49,15 +49,14 @@ private:
       out.append("${").append(name).append("}"); // somebody else's, such as a shell's
       return {};
     }
-    failure ignored;
-    const auto value = required_value(inherited_, variable, entry_.name, &ignored);
+    const auto value = required_value(inherited_, variable, entry_.name);
     if (value) {
       out += *value;
     } else if (colon != std::string_view::npos) {
       out += name.substr(colon + 2);
     } else {
       missing_ = variable.substr(0, 255);
-      return value.error();
+      return error{error_code::invalid_argument, 0, "skill_manager"};
     }
     return {};
   }
@@ -70,17 +69,17 @@ private:
 /// Exactly what the documentation promises. The operator's own words are not second-guessed: a
 /// variable that is required or given reaches the server even where commands of an agent may not
 /// have it.
-result<std::vector<std::string>> environment_of(const stdio_entry& entry, std::string_view skill,
-                                                std::span<const std::string_view> inherited,
-                                                expansion& expand, failure* why,
-                                                std::vector<std::string>* left_out) {
+result<std::vector<std::string>, skill_error>
+environment_of(const stdio_entry& entry, std::string_view skill,
+               std::span<const std::string_view> inherited, expansion& expand,
+               std::vector<std::string>* left_out) {
   PADDOCK_TRY(const auto usual,
               build_environment({.inherited = inherited, .pass = {}, .extra = {}}));
   variables::variable_list all;
   for (const std::string& assignment : usual)
     all.put(variables::variable_name(assignment), assignment);
   for (const std::string& name : entry.required_environment) {
-    PADDOCK_TRY(const auto value, required_value(inherited, name, skill, why));
+    PADDOCK_TRY(const auto value, required_value(inherited, name, skill));
     all.put(name, name + "=" + std::string(value));
   }
   for (const auto& [name, value] : entry.environment) {
@@ -96,21 +95,21 @@ result<std::vector<std::string>> environment_of(const stdio_entry& entry, std::s
 
 } // namespace
 
-result<mcp::endpoint> endpoint_of(const skill_entry& entry,
-                                  std::span<const std::string_view> inherited, failure* why,
-                                  std::vector<std::string>* left_out) {
+result<mcp::endpoint, skill_error> endpoint_of(const skill_entry& entry,
+                                               std::span<const std::string_view> inherited,
+                                               std::vector<std::string>* left_out) {
   expansion expand(entry, inherited);
-  const auto expanded = [&](const std::string& value) -> result<std::string> {
+  const auto expanded = [&](const std::string& value) -> result<std::string, skill_error> {
     auto text = expand(value);
     if (text) return text;
-    return fail(why, entry.name, error_code::invalid_argument,
+    return fail(entry.name, error_code::invalid_argument,
                 "needs a value for ${" + expand.missing() +
                     "}: set that environment variable, or write the value into the configuration");
   };
   if (const auto* program = std::get_if<stdio_entry>(&entry.kind)) {
     mcp::stdio_endpoint made{.confinement = program->confinement};
     PADDOCK_TRY(made.environment,
-                environment_of(*program, entry.name, inherited, expand, why, left_out));
+                environment_of(*program, entry.name, inherited, expand, left_out));
     PADDOCK_TRY(made.working_directory, expanded(program->working_directory));
     for (const std::string& argument : program->argv) {
       PADDOCK_TRY(std::string word, expanded(argument));
@@ -130,7 +129,7 @@ result<mcp::endpoint> endpoint_of(const skill_entry& entry,
     made.headers.emplace_back(header, std::move(text));
   }
   for (const auto& [header, variable] : remote->headers_from_environment) {
-    PADDOCK_TRY(const auto value, required_value(inherited, variable, entry.name, why));
+    PADDOCK_TRY(const auto value, required_value(inherited, variable, entry.name));
     made.headers.emplace_back(header, value);
   }
   return mcp::endpoint(std::move(made));

@@ -39,10 +39,10 @@ void mcp_skill::shared::begin_reconnecting() {
   lost_because = link->why_lost();
   asked_pause_ms = link->client().retry_ms();
   if (!reconnector.joinable() && !start_thread(reconnector, [this] { reconnect_until_closed(); }))
-    (void)remember({error_code::too_many, 0, "thread"},
-                   {options.name, "the server was lost (" + lost_because +
-                                      "), and the system has no thread left to reach it again"},
-                   nullptr);
+    (void)remember({options.name,
+                    {error_code::too_many, 0, "thread"},
+                    "the server was lost (" + lost_because +
+                        "), and the system has no thread left to reach it again"});
   changed.notify_all();
 }
 
@@ -77,8 +77,7 @@ bool mcp_skill::shared::reconnect(std::unique_lock<std::mutex>& lock) {
   auto old = std::exchange(link, nullptr);
   lock.unlock();
   old.reset();
-  failure reason;
-  auto made = session::open(options, hooks, stop, &reason);
+  auto made = session::open(options, hooks, stop);
   lock.lock();
   busy = false;
   changed.notify_all();
@@ -88,10 +87,10 @@ bool mcp_skill::shared::reconnect(std::unique_lock<std::mutex>& lock) {
     connected_at_ms = sys::monotonic_ms();
     if (!link->connected() && !closing) begin_reconnecting();
   } else if (is_for_good(made.error())) {
-    (void)remember(made.error(), std::move(reason), nullptr);
+    (void)remember(std::move(made).error());
   } else {
     current = state::reconnecting;
-    lost_because = std::move(reason.message);
+    lost_because = std::move(made).error().detail;
   }
   return !closing;
 }

@@ -68,10 +68,8 @@ private:
 
 } // namespace
 
-result<std::shared_ptr<mcp_skill::session>> mcp_skill::session::open(const mcp_options& options,
-                                                                     const hooks& on,
-                                                                     const cancellation& stop,
-                                                                     failure* why) {
+result<std::shared_ptr<mcp_skill::session>, skill_error>
+mcp_skill::session::open(const mcp_options& options, const hooks& on, const cancellation& stop) {
   const auto made = std::make_shared<session>(options, on);
   const std::string target = target_of(options.endpoint);
   made->tell(event::starting{options.name, target});
@@ -82,11 +80,9 @@ result<std::shared_ptr<mcp_skill::session>> mcp_skill::session::open(const mcp_o
   with.on_tools_changed = [c = made.get()] { c->stale_ = true; };
   with.on_lost = [c = made.get()](std::string_view reason) { c->on_lost(reason); };
   auto client = mcp::client::connect(options.endpoint, std::move(with), &stop);
-  if (!client) {
-    (void)fail(why, options.name, client.error().code,
-               "cannot use " + target + ": " + explain(client.error()));
-    return static_cast<const error&>(client.error());
-  }
+  if (!client)
+    return skill_error(options.name, client.error(),
+                       "cannot use " + target + ": " + explain(client.error()));
   made->client_.emplace(*std::move(client));
   made->select();
   made->announce();
@@ -127,13 +123,13 @@ void mcp_skill::session::select() {
   definitions_ = std::move(chosen);
 }
 
-result<definition_list> mcp_skill::session::definitions(failure* why) {
+result<definition_list, skill_error> mcp_skill::session::definitions() {
   if (stale_.exchange(false)) {
     if (const auto fetched = client_->refresh_tools(); !fetched) {
       stale_ = true;
-      (void)fail(why, options_.name, fetched.error().code,
-                 "the server's tools changed and cannot be fetched: " + fetched.error().detail);
-      return static_cast<const error&>(fetched.error());
+      return skill_error(options_.name, fetched.error(),
+                         "the server's tools changed and cannot be fetched: " +
+                             fetched.error().detail);
     }
     select();
   }

@@ -28,8 +28,8 @@ public:
     std::function<void(std::string text)> warn;
   };
   /// Connects and selects the tools. Errors: those of client::connect.
-  [[nodiscard]] static result<std::shared_ptr<session>>
-  open(const mcp_options& options, const hooks& on, const cancellation& stop, failure* why);
+  [[nodiscard]] static result<std::shared_ptr<session>, skill_error>
+  open(const mcp_options& options, const hooks& on, const cancellation& stop);
 
   session(const mcp_options& o, const hooks& on) : options_(o), hooks_(on) {}
   session(const session&) = delete;
@@ -38,7 +38,7 @@ public:
 
   [[nodiscard]] mcp::client& client() { return *client_; }
   /// The tools that are offered, fetched again when the server said that they changed.
-  [[nodiscard]] result<definition_list> definitions(failure* why);
+  [[nodiscard]] result<definition_list, skill_error> definitions();
   /// As last fetched.
   [[nodiscard]] definition_list known() const;
   [[nodiscard]] bool connected() const;

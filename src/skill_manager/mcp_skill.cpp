@@ -28,45 +28,39 @@ bool offers(const std::vector<tool_definition>& all, std::string_view tool) {
 
 /// The session, started where it is not there yet or was lost. One thread starts it, the others
 /// wait.
-result<std::shared_ptr<mcp_skill::session>> mcp_skill::shared::use(failure* why) {
+result<std::shared_ptr<mcp_skill::session>, skill_error> mcp_skill::shared::use() {
   std::unique_lock lock(guard);
   changed.wait(lock, [&] { return !busy; });
-  if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
-  if (!initialised)
-    return fail(why, options.name, error_code::conflict, "the skill is not initialised");
-  if (current == skill_manager::state::failed) {
-    if (why != nullptr) *why = failed_because;
-    return failed_with;
-  }
-  if (current == skill_manager::state::idle) return start(lock, why);
+  if (closing) return fail(options.name, error_code::cancelled, "the skill was closed");
+  if (!initialised) return fail(options.name, error_code::conflict, "the skill is not initialised");
+  if (current == skill_manager::state::failed) return *failed_because;
+  if (current == skill_manager::state::idle) return start(lock);
   if (current == skill_manager::state::ready && link->connected())
-    return link->left_unanswered && link->calls_in_flight == 0 ? check(lock, why) : link;
-  if (!is_remote()) return replace_lost(lock, why);
+    return link->left_unanswered && link->calls_in_flight == 0 ? check(lock) : link;
+  if (!is_remote()) return replace_lost(lock);
   if (current == skill_manager::state::ready) begin_reconnecting();
-  return fail(why, options.name, error_code::io,
+  return fail(options.name, error_code::io,
               "the server was lost (" + lost_because + "); " + when_again());
 }
 
-result<std::shared_ptr<mcp_skill::session>>
-mcp_skill::shared::replace_lost(std::unique_lock<std::mutex>& lock, failure* why) {
+result<std::shared_ptr<mcp_skill::session>, skill_error>
+mcp_skill::shared::replace_lost(std::unique_lock<std::mutex>& lock) {
   if (restarts < restarts_max) {
     ++restarts;
-    return start(lock, why);
+    return start(lock);
   }
   const auto old = std::exchange(link, nullptr);
-  const error failed = remember({error_code::io, 0, "skill_manager"},
-                                {options.name, "the server was lost again after it had been "
-                                               "restarted: " +
-                                                   old->why_lost()},
-                                why);
+  auto failed =
+      remember(fail(options.name, error_code::io,
+                    "the server was lost again after it had been restarted: " + old->why_lost()));
   lock.unlock(); // `old` ends what is left of it
   return failed;
 }
 
 /// Of a program that left a call unanswered. While it does not say that it lives, nobody else is
 /// sent to it.
-result<std::shared_ptr<mcp_skill::session>>
-mcp_skill::shared::check(std::unique_lock<std::mutex>& lock, failure* why) {
+result<std::shared_ptr<mcp_skill::session>, skill_error>
+mcp_skill::shared::check(std::unique_lock<std::mutex>& lock) {
   const std::shared_ptr<session> suspect = link;
   busy = true;
   lock.unlock();
@@ -76,38 +70,35 @@ mcp_skill::shared::check(std::unique_lock<std::mutex>& lock, failure* why) {
   lock.lock();
   busy = false;
   changed.notify_all();
-  if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
+  if (closing) return fail(options.name, error_code::cancelled, "the skill was closed");
   if (alive) return suspect;
-  return replace_lost(lock, why);
+  return replace_lost(lock);
 }
 
-result<std::shared_ptr<mcp_skill::session>>
-mcp_skill::shared::start(std::unique_lock<std::mutex>& lock, failure* why) {
+result<std::shared_ptr<mcp_skill::session>, skill_error>
+mcp_skill::shared::start(std::unique_lock<std::mutex>& lock) {
   current = skill_manager::state::starting;
   busy = true;
   std::shared_ptr<session> old = std::exchange(link, nullptr);
   lock.unlock();
   old.reset(); // what is left of the lost one
-  failure reason;
-  auto made = session::open(options, hooks, stop, &reason);
+  auto made = session::open(options, hooks, stop);
   lock.lock();
   busy = false;
   changed.notify_all();
-  if (!made) return remember(made.error(), std::move(reason), why);
+  if (!made) return remember(std::move(made).error());
   current = skill_manager::state::ready;
   link = *made; // close, which waits for this, ends it
   connected_at_ms = sys::monotonic_ms();
-  if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
+  if (closing) return fail(options.name, error_code::cancelled, "the skill was closed");
   if (is_remote() && !link->connected()) begin_reconnecting(); // nobody was there to hear of it
   return *std::move(made);
 }
 
-error mcp_skill::shared::remember(error e, failure reason, failure* why) {
+skill_error mcp_skill::shared::remember(skill_error reason) {
   current = skill_manager::state::failed;
-  failed_with = e;
   failed_because = std::move(reason);
-  if (why != nullptr) *why = failed_because;
-  return e;
+  return *failed_because;
 }
 
 skill_manager::state mcp_skill::shared::visible_state() const {
@@ -134,24 +125,23 @@ bool mcp_skill::shared::may_offer(std::string_view tool) const {
   return choice.pick.empty() || std::ranges::find(choice.pick, tool) != choice.pick.end();
 }
 
-void mcp_skill::shared::explain_loss(const session& lost, std::string_view text, failure* why) {
-  std::string message(text);
-  if (message.empty()) message = lost.why_lost();
+std::string mcp_skill::shared::after_loss() const {
   const std::lock_guard lock(guard);
-  if (is_remote())
-    message += "; the call may have been carried out; " + when_again();
-  else
-    message += restarts < restarts_max ? "; the server is restarted for the next call"
-                                       : "; the server is not restarted again";
-  (void)fail(why, options.name, error_code::io, std::move(message));
+  if (is_remote()) return "; the call may have been carried out; " + when_again();
+  return restarts < restarts_max ? "; the server is restarted for the next call"
+                                 : "; the server is not restarted again";
 }
 
-void mcp_skill::shared::explain_timeout(session& late, std::string text, failure* why) {
-  if (!is_remote()) {
-    late.left_unanswered = true;
+/// What a call failed with, and what comes next.
+skill_error mcp_skill::shared::error_of_call(session& asked, const detailed_error& reason) {
+  std::string text = explain(reason);
+  if (reason.code == error_code::io && !asked.connected()) {
+    text += after_loss();
+  } else if (reason.code == error_code::timed_out && !is_remote()) {
+    asked.left_unanswered = true;
     text += "; before the next call the server is asked whether it still answers";
   }
-  (void)fail(why, options.name, error_code::timed_out, std::move(text));
+  return {options.name, reason, std::move(text)};
 }
 
 mcp_skill::mcp_skill(mcp_options options) : shared_(std::make_unique<shared>(std::move(options))) {}
@@ -169,18 +159,18 @@ skill_manager::state mcp_skill::state() const noexcept {
   return shared_->visible_state();
 }
 
-result<void> mcp_skill::init(failure* why) {
+result<void, skill_error> mcp_skill::init() {
   if (is_inside_observer())
-    return fail(why, name(), error_code::conflict,
+    return fail(name(), error_code::conflict,
                 "an observer cannot wait for a server: initialise the skill after it has returned");
   {
     const std::lock_guard lock(shared_->guard);
-    if (shared_->closing) return fail(why, name(), error_code::cancelled, "the skill was closed");
+    if (shared_->closing) return fail(name(), error_code::cancelled, "the skill was closed");
     if (std::exchange(shared_->initialised, true))
-      return fail(why, name(), error_code::conflict, "the skill was initialised before");
+      return fail(name(), error_code::conflict, "the skill was initialised before");
   }
   if (shared_->options.start == startup::lazy) return {};
-  PADDOCK_CHECK(shared_->use(why));
+  PADDOCK_CHECK(shared_->use());
   return {};
 }
 
@@ -205,48 +195,46 @@ void mcp_skill::close() noexcept {
 }
 
 /// Without waiting for anything.
-result<std::vector<tool_definition>> mcp_skill::shared::known_tools(failure* why) const {
+result<std::vector<tool_definition>, skill_error> mcp_skill::shared::known_tools() const {
   const std::lock_guard lock(guard);
-  if (closing) return fail(why, options.name, error_code::cancelled, "the skill was closed");
-  if (current == skill_manager::state::failed) {
-    if (why != nullptr) *why = failed_because;
-    return failed_with;
-  }
+  if (closing) return fail(options.name, error_code::cancelled, "the skill was closed");
+  if (current == skill_manager::state::failed) return *failed_because;
   if (link != nullptr) return *link->known();
   if (offered) return *offered;
-  return fail(why, options.name, error_code::conflict,
+  return fail(options.name, error_code::conflict,
               "the skill is not connected, and an observer cannot wait for it: ask again after it "
               "has returned");
 }
 
-result<std::vector<tool_definition>> mcp_skill::tool_definitions(failure* why) {
-  if (is_inside_observer()) return shared_->known_tools(why);
-  const auto link = shared_->use(why);
+result<std::vector<tool_definition>, skill_error> mcp_skill::tool_definitions() {
+  if (is_inside_observer()) return shared_->known_tools();
+  auto link = shared_->use();
   if (!link) {
     // An agent's tools do not come and go with a session that will be there again.
     const std::lock_guard lock(shared_->guard);
     const bool comes_back = shared_->current == skill_manager::state::reconnecting;
     if (comes_back && shared_->offered) return *shared_->offered;
-    return link.error();
+    return std::move(link).error();
   }
-  PADDOCK_TRY(const auto definitions, (*link)->definitions(why));
+  PADDOCK_TRY(const auto definitions, (*link)->definitions());
   const std::lock_guard lock(shared_->guard);
   shared_->offered = definitions;
   return *definitions;
 }
 
-result<call_outcome> mcp_skill::call_tool(std::string_view tool, std::string_view arguments,
-                                          const mcp::call_options& options, failure* why) {
+result<call_outcome, skill_error> mcp_skill::call_tool(std::string_view tool,
+                                                       std::string_view arguments,
+                                                       const mcp::call_options& options) {
   call_arguments given;
-  PADDOCK_CHECK(given.parse(arguments, name(), why));
-  if (!shared_->may_offer(tool)) return no_such_tool(why, name(), tool);
+  PADDOCK_CHECK(given.parse(arguments, name()));
+  if (!shared_->may_offer(tool)) return no_such_tool(name(), tool);
   if (is_inside_observer())
-    return fail(why, name(), error_code::conflict,
+    return fail(name(), error_code::conflict,
                 "an observer cannot wait for a server: call the tool after it has returned");
-  PADDOCK_TRY(const auto link, shared_->use(why));
+  PADDOCK_TRY(const auto link, shared_->use());
   if (!offers(*link->known(), tool)) {
-    PADDOCK_TRY(const auto renewed, link->definitions(why));
-    if (!offers(*renewed, tool)) return no_such_tool(why, name(), tool);
+    PADDOCK_TRY(const auto renewed, link->definitions());
+    if (!offers(*renewed, tool)) return no_such_tool(name(), tool);
   }
   mcp::call_options with = options;
   if (shared_->options.timeout_ms) {
@@ -257,20 +245,11 @@ result<call_outcome> mcp_skill::call_tool(std::string_view tool, std::string_vie
   const auto reply = link->client().call_tool(tool, arguments, with);
   --link->calls_in_flight;
   if (reply) link->left_unanswered = false;
-  if (!reply) {
-    std::string text = explain(reply.error());
-    if (reply.error().code == error_code::io && !link->connected())
-      shared_->explain_loss(*link, text, why);
-    else if (reply.error().code == error_code::timed_out)
-      shared_->explain_timeout(*link, std::move(text), why);
-    else
-      (void)fail(why, name(), reply.error().code, std::move(text));
-    return static_cast<const error&>(reply.error());
-  }
+  if (!reply) return shared_->error_of_call(*link, reply.error());
   mcp::json_document document;
   const auto whole = document.parse(reply->json);
   if (!whole || !whole->is(mcp::json_kind::object))
-    return fail(why, name(), error_code::io, "the server's answer is no JSON object");
+    return fail(name(), error_code::io, "the server's answer is no JSON object");
   return call_outcome(tool_reply{
       .content = content_of(*whole, tool), .result = reply->json, .failed = reply->failed});
 }

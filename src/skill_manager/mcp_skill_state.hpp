@@ -26,22 +26,22 @@ struct mcp_skill::shared {
   explicit shared(mcp_options o)
       : options(std::move(o)), hooks{[this] { on_lost(); }, [this](std::string t) { warn(t); }} {}
 
-  [[nodiscard]] result<std::shared_ptr<session>> use(failure* why);
-  [[nodiscard]] result<std::shared_ptr<session>> start(std::unique_lock<std::mutex>& lock,
-                                                       failure* why);
-  [[nodiscard]] result<std::shared_ptr<session>> check(std::unique_lock<std::mutex>& lock,
-                                                       failure* why);
-  [[nodiscard]] result<std::shared_ptr<session>> replace_lost(std::unique_lock<std::mutex>& lock,
-                                                              failure* why);
+  [[nodiscard]] result<std::shared_ptr<session>, skill_error> use();
+  [[nodiscard]] result<std::shared_ptr<session>, skill_error>
+  start(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] result<std::shared_ptr<session>, skill_error>
+  check(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] result<std::shared_ptr<session>, skill_error>
+  replace_lost(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] skill_manager::state visible_state() const;
-  [[nodiscard]] result<std::vector<tool_definition>> known_tools(failure* why) const;
+  [[nodiscard]] result<std::vector<tool_definition>, skill_error> known_tools() const;
   [[nodiscard]] bool may_offer(std::string_view tool) const;
   [[nodiscard]] bool is_remote() const {
     return std::holds_alternative<mcp::http_endpoint>(options.endpoint);
   }
-  [[nodiscard]] error remember(error e, failure reason, failure* why);
-  void explain_loss(const session& lost, std::string_view text, failure* why);
-  void explain_timeout(session& late, std::string text, failure* why);
+  [[nodiscard]] skill_error remember(skill_error reason);
+  [[nodiscard]] skill_error error_of_call(session& asked, const detailed_error& reason);
+  [[nodiscard]] std::string after_loss() const;
 
   // --- connecting again
   void on_lost();
@@ -67,9 +67,8 @@ struct mcp_skill::shared {
   bool initialised = false;
   bool closing = false;
   unsigned restarts = 0;
-  std::shared_ptr<session> link; // while ready
-  error failed_with{};           // while failed
-  failure failed_because;
+  std::shared_ptr<session> link;             // while ready
+  std::optional<skill_error> failed_because; // while failed
   std::set<std::string> warned;
   definition_list offered; // as last asked for; null before that
 

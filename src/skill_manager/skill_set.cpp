@@ -16,35 +16,26 @@
 namespace paddock::skill_manager {
 namespace {
 
-struct first_failure {
-  error code;
-  failure reason;
-};
-
 /// The first of several threads to fail; later failures are consequences.
 class failure_slot {
 public:
   /// True for the first.
-  bool set(error e, failure reason) {
+  bool set(skill_error reason, const manager& of) {
+    if (reason.skill.empty()) reason.skill = of.name();
     const std::lock_guard lock(guard_);
     if (first_) return false;
-    first_ = {e, std::move(reason)};
+    first_ = std::move(reason);
     return true;
   }
-  [[nodiscard]] std::optional<first_failure> get() const {
+  [[nodiscard]] std::optional<skill_error> get() const {
     const std::lock_guard lock(guard_);
     return first_;
   }
 
 private:
   mutable std::mutex guard_;
-  std::optional<first_failure> first_;
+  std::optional<skill_error> first_;
 };
-
-error report(const first_failure& f, failure* why) {
-  if (why != nullptr) *why = f.reason;
-  return f.code;
-}
 
 std::string described(const manager& m) {
   return m.name() + " (" + std::string(name_of(m.type())) + ")";
@@ -59,13 +50,13 @@ struct skill_set::shared {
     index by_name;
   };
 
-  [[nodiscard]] result<void> check_names(failure* why) const;
-  [[nodiscard]] result<void> init_all(failure* why);
+  [[nodiscard]] result<void, skill_error> check_names() const;
+  [[nodiscard]] result<void, skill_error> init_all();
   void init_one(manager& m, failure_slot& failed);
   enum class scope : std::uint8_t { started, every };
   /// The tools of all skills that are started, or of every one, which starts lazy ones. From inside
   /// an observer none is started: what starts may have an event to tell it.
-  [[nodiscard]] result<listing> list(scope of, failure* why) const;
+  [[nodiscard]] result<listing, skill_error> list(scope of) const;
   void close_all() noexcept;
   [[nodiscard]] manager* find(std::string_view tool) const;
   void remember(index by_name);
@@ -78,12 +69,12 @@ struct skill_set::shared {
   index tools; // of the skills that are started
 };
 
-result<void> skill_set::shared::check_names(failure* why) const {
+result<void, skill_error> skill_set::shared::check_names() const {
   std::map<std::string_view, const manager*> names;
   for (const auto& m : managers) {
     const auto [other, is_new] = names.emplace(m->name(), m.get());
     if (!is_new)
-      return fail(why, m->name(), error_code::conflict,
+      return fail(m->name(), error_code::conflict,
                   "two skills have this name: " + described(*other->second) + " and " +
                       described(*m) + "; rename one of them");
   }
@@ -92,14 +83,13 @@ result<void> skill_set::shared::check_names(failure* why) const {
 
 void skill_set::shared::init_one(manager& m, failure_slot& failed) {
   if (failed.get().has_value() || is_closing()) return;
-  failure reason{m.name(), {}};
-  const auto started = m.init(&reason);
-  if (started || !failed.set(started.error(), std::move(reason))) return;
+  auto started = m.init();
+  if (started || !failed.set(std::move(started).error(), m)) return;
   close_all(); // ends siblings that are still starting
 }
 
-result<void> skill_set::shared::init_all(failure* why) {
-  PADDOCK_CHECK(check_names(why));
+result<void, skill_error> skill_set::shared::init_all() {
+  PADDOCK_CHECK(check_names());
   failure_slot failed;
   for (auto begin = managers.begin(); begin != managers.end();) {
     const skill_type type = (*begin)->type();
@@ -108,28 +98,27 @@ result<void> skill_set::shared::init_all(failure* why) {
     for_all_at_once(static_cast<std::size_t>(end - begin), [&](std::size_t i) {
       init_one(*begin[static_cast<std::ptrdiff_t>(i)], failed);
     });
-    if (const auto first = failed.get()) return report(*first, why);
+    if (const auto first = failed.get()) return *first;
     begin = end;
   }
-  if (is_closing()) return fail(why, {}, error_code::cancelled, "the skills were closed");
-  PADDOCK_TRY(auto listed, list(scope::started, why));
+  if (is_closing()) return fail({}, error_code::cancelled, "the skills were closed");
+  PADDOCK_TRY(auto listed, list(scope::started));
   remember(std::move(listed.by_name));
   return {};
 }
 
 /// Skills that failed are left out: that was told when it happened.
-result<skill_set::shared::listing> skill_set::shared::list(scope of, failure* why) const {
+result<skill_set::shared::listing, skill_error> skill_set::shared::list(scope of) const {
   std::vector<std::vector<tool_definition>> of_each(managers.size());
   failure_slot failed;
   const auto ask = [&](std::size_t i) {
     manager& m = *managers[i];
     if (m.state() == state::failed) return;
-    failure reason{m.name(), {}};
-    auto found = m.tool_definitions(&reason);
+    auto found = m.tool_definitions();
     if (found)
       of_each[i] = *std::move(found);
     else
-      failed.set(found.error(), std::move(reason));
+      failed.set(std::move(found).error(), m);
   };
   std::vector<std::size_t> lazy;
   for (std::size_t i = 0; i < managers.size(); ++i)
@@ -139,13 +128,13 @@ result<skill_set::shared::listing> skill_set::shared::list(scope of, failure* wh
       ask(i);
   if (of == scope::every && !is_inside_observer())
     for_all_at_once(lazy.size(), [&](std::size_t i) { ask(lazy[i]); });
-  if (const auto first = failed.get()) return report(*first, why);
+  if (const auto first = failed.get()) return *first;
   listing made;
   for (std::size_t i = 0; i < managers.size(); ++i)
     for (tool_definition& tool : of_each[i]) {
       const auto [other, is_new] = made.by_name.emplace(tool.name, managers[i].get());
       if (!is_new)
-        return fail(why, managers[i]->name(), error_code::conflict,
+        return fail(managers[i]->name(), error_code::conflict,
                     "two skills have a tool " + tool.name + ": " + described(*other->second) +
                         " and " + described(*managers[i]) +
                         "; leave it out of one of them (omit), or rename it");
@@ -190,19 +179,18 @@ skill_set::~skill_set() {
   close();
 }
 
-result<void> skill_set::init(failure* why) {
+result<void, skill_error> skill_set::init() {
   if (is_inside_observer())
-    return fail(why, {}, error_code::conflict,
+    return fail({}, error_code::conflict,
                 "an observer cannot wait for skills: initialise them after it has returned");
   {
     const std::lock_guard lock(shared_->guard);
     if (std::exchange(shared_->initialised, true))
-      return fail(why, {}, error_code::conflict, "the skills were initialised before");
+      return fail({}, error_code::conflict, "the skills were initialised before");
   }
-  const auto started = shared_->init_all(why);
-  if (started) return {};
-  shared_->close_all();
-  return started.error();
+  auto started = shared_->init_all();
+  if (!started) shared_->close_all();
+  return started;
 }
 
 void skill_set::close() noexcept {
@@ -213,23 +201,24 @@ void skill_set::close() noexcept {
   shared_->close_all();
 }
 
-result<std::vector<tool_definition>> skill_set::tool_definitions(failure* why) {
-  PADDOCK_TRY(auto listed, shared_->list(shared::scope::every, why));
+result<std::vector<tool_definition>, skill_error> skill_set::tool_definitions() {
+  PADDOCK_TRY(auto listed, shared_->list(shared::scope::every));
   shared_->remember(std::move(listed.by_name));
   return std::move(listed.all);
 }
 
-result<call_outcome> skill_set::call_tool(std::string_view tool, std::string_view arguments,
-                                          const mcp::call_options& options, failure* why) {
+result<call_outcome, skill_error> skill_set::call_tool(std::string_view tool,
+                                                       std::string_view arguments,
+                                                       const mcp::call_options& options) {
   manager* having = shared_->find(tool);
   if (having == nullptr) {
-    PADDOCK_TRY(auto listed, shared_->list(shared::scope::every, why));
+    PADDOCK_TRY(auto listed, shared_->list(shared::scope::every));
     shared_->remember(std::move(listed.by_name));
     having = shared_->find(tool);
   }
   if (having == nullptr)
-    return fail(why, {}, error_code::not_found, "no skill has a tool " + detail::excerpt(tool));
-  return having->call_tool(tool, arguments, options, why);
+    return fail({}, error_code::not_found, "no skill has a tool " + detail::excerpt(tool));
+  return having->call_tool(tool, arguments, options);
 }
 
 std::span<const std::unique_ptr<manager>> skill_set::managers() const noexcept {

@@ -102,8 +102,8 @@ protected:
   }
   [[nodiscard]] std::unique_ptr<mcp_skill> make(const skill_entry& from,
                                                 std::int64_t ping_timeout_ms = 60'000) {
-    auto endpoint = endpoint_of(from, environment, &why);
-    EXPECT_THAT(endpoint, IsOk()) << why.message;
+    auto endpoint = endpoint_of(from, environment);
+    EXPECT_THAT(endpoint, IsOk());
     return std::make_unique<mcp_skill>(mcp_options{.name = from.name,
                                                    .endpoint = *std::move(endpoint),
                                                    .client = client,
@@ -115,8 +115,9 @@ protected:
   }
   [[nodiscard]] std::string called(manager& m, std::string_view tool,
                                    std::string_view arguments = "{}") {
-    const auto outcome = m.call_tool(tool, arguments, {.timeout_ms = 20'000}, &why);
-    if (!outcome) return std::string(wire_name(outcome.error().code)) + ": " + why.message;
+    const auto outcome = m.call_tool(tool, arguments, {.timeout_ms = 20'000});
+    if (!outcome)
+      return std::string(wire_name(outcome.error().code)) + ": " + explain(outcome.error());
     return std::get<tool_reply>(*outcome).content;
   }
   [[nodiscard]] std::vector<std::unique_ptr<manager>> managers(const expert& e,
@@ -129,9 +130,8 @@ protected:
                                .base = {},
                                .environment = environment,
                                .client = client,
-                               .on_event = heard_by ? std::move(heard_by) : listener()},
-                              &why);
-    EXPECT_THAT(made, IsOk()) << why.message;
+                               .on_event = heard_by ? std::move(heard_by) : listener()});
+    EXPECT_THAT(made, IsOk());
     return made ? *std::move(made) : std::vector<std::unique_ptr<manager>>();
   }
   [[nodiscard]] std::size_t lines_of(std::string_view file) const {
@@ -141,7 +141,6 @@ protected:
 
   const test::temp_tree tree;
   const std::string cookie;
-  failure why;
   std::vector<std::string_view> environment = {"PATH=/usr/bin:/bin", "SECRET=s",
                                                "EMPTY=", "NODE_OPTIONS=--x"};
   mcp::client_options client{.discover_timeout_ms = 20'000, .close_grace_ms = 500};
@@ -162,7 +161,7 @@ std::string text(const std::string& content) {
 
 TEST_F(mcp_skills, what_nobody_sees_of_a_tool_is_not_told) {
   const auto skill = make(entry("s", {"smuggles"}));
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   const auto tools = skill->tool_definitions();
   ASSERT_THAT(tools, IsOk());
   EXPECT_EQ(tools->front().description, "does it 👩\u200D💻\n- all");
@@ -190,7 +189,7 @@ TEST_F(mcp_skills, a_tool_that_cannot_be_told_without_what_nobody_sees_is_left_o
   for (const auto& c : cases) {
     clear_events();
     const auto skill = make(entry("s", {"one", c.tool}));
-    ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+    ASSERT_THAT(skill->init(), IsOk());
     const auto tools = skill->tool_definitions();
     ASSERT_THAT(tools, IsOk());
     ASSERT_THAT(*tools, SizeIs(1)) << c.tool;
@@ -206,7 +205,7 @@ TEST_F(mcp_skills, a_tool_that_cannot_be_told_without_what_nobody_sees_is_left_o
     skill_entry from = entry("s", {"one", "smuggles-name"});
     from.tools = choice;
     const auto skill = make(from);
-    ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+    ASSERT_THAT(skill->init(), IsOk());
     EXPECT_THAT(*skill->tool_definitions(), SizeIs(1));
     const std::string told = testing::PrintToString(events());
     EXPECT_EQ(told.find("warning") == std::string::npos, choice.pick.empty()) << told;
@@ -217,7 +216,7 @@ TEST_F(mcp_skills, a_tool_that_cannot_be_told_without_what_nobody_sees_is_left_o
 TEST_F(mcp_skills, connects_lists_and_calls) {
   const auto skill = make(entry("s", {"one", "two"}));
   EXPECT_THAT(called(*skill, "one"), HasSubstr("not initialised"));
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_EQ(skill->state(), state::ready);
   EXPECT_THAT(skill->init(), IsError(error_code::conflict));
   const auto tools = skill->tool_definitions();
@@ -239,7 +238,7 @@ TEST_F(mcp_skills, connects_lists_and_calls) {
 
 TEST_F(mcp_skills, every_reply_has_content) {
   const auto skill = make(entry("s", {"empty", "structured", "fail"}));
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_EQ(called(*skill, "empty"), text("empty returned nothing"));
   EXPECT_EQ(called(*skill, "structured"), text(R"({\"a\":1})"));
   const auto outcome = skill->call_tool("fail", "{}");
@@ -250,7 +249,7 @@ TEST_F(mcp_skills, every_reply_has_content) {
 
 TEST_F(mcp_skills, new_tools_are_found) {
   const auto skill = make(entry("s", {"grow"}));
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(called(*skill, "grown"), HasSubstr("not_found"));
   EXPECT_THAT(called(*skill, "grow"), HasSubstr("grow 1"));
   EXPECT_THAT(called(*skill, "grown"), HasSubstr("grown 2"));
@@ -261,13 +260,13 @@ TEST_F(mcp_skills, the_configured_timeout_holds) {
   skill_entry slow = entry("s", {"hang"});
   slow.timeout_ms = 50;
   const auto skill = make(slow);
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(called(*skill, "hang"), HasSubstr("timed_out"));
 }
 
 TEST_F(mcp_skills, closing_ends_calls_in_flight) {
   const auto skill = make(entry("s", {"hang"}));
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   std::thread closer([&] { skill->close(); });
   const auto outcome = skill->call_tool("hang", "{}");
   EXPECT_THAT(outcome, IsError(error_code::cancelled));
@@ -281,7 +280,7 @@ TEST_F(mcp_skills, pick_and_omit_also_refuse_the_call) {
   skill_entry chosen = entry("s", {"one", "two", "three"});
   chosen.tools = {.pick = {"one", "two"}, .omit = {"two"}};
   const auto skill = make(chosen);
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   const auto tools = skill->tool_definitions();
   ASSERT_THAT(tools, IsOk());
   ASSERT_THAT(*tools, SizeIs(1));
@@ -315,7 +314,7 @@ TEST_F(mcp_skills, names_of_tools_that_are_gone_are_warned_of_once) {
     each.choice.omit.push_back("crash"); // there, and left out
     chosen.tools = each.choice;
     const auto skill = make(chosen);
-    ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+    ASSERT_THAT(skill->init(), IsOk());
     EXPECT_EQ(skill->state(), state::ready);
     EXPECT_THAT(*skill->tool_definitions(), SizeIs(each.left));
     EXPECT_THAT(*skill->tool_definitions(), SizeIs(each.left));
@@ -337,7 +336,7 @@ TEST_F(mcp_skills, only_the_minimum_and_what_is_required_reaches_the_server) {
   p.environment = {{"MINE", "m"}};
   environment = {"PATH=/usr/bin:/bin", "SECRET=s", "OTHER=o", "HOME=/h", "NODE_OPTIONS=--x"};
   const auto skill = make(with);
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(called(*skill, "environment"),
               AllOf(HasSubstr(R"(\"SECRET\": \"s\")"), HasSubstr(R"(\"MINE\": \"m\")"),
                     HasSubstr(R"(\"HOME\": \"/h\")"), Not(HasSubstr("OTHER")),
@@ -348,7 +347,7 @@ TEST_F(mcp_skills, what_is_required_is_delivered_whatever_its_name) {
   skill_entry with = entry("s", {"environment"});
   std::get<stdio_entry>(with.kind).required_environment = {"NODE_OPTIONS"};
   const auto skill = make(with);
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(called(*skill, "environment"), HasSubstr(R"(\"NODE_OPTIONS\": \"--x\")"));
 }
 
@@ -356,19 +355,20 @@ TEST_F(mcp_skills, missing_variables_are_named) {
   for (const char* name : {"ABSENT", "EMPTY", "SECRE"}) {
     skill_entry with = entry("db", {"t"});
     std::get<stdio_entry>(with.kind).required_environment = {"SECRET", name};
-    EXPECT_THAT(endpoint_of(with, environment, &why), IsError(error_code::invalid_argument));
-    EXPECT_EQ(why.skill, "db");
-    EXPECT_THAT(why.message, HasSubstr(std::string("variable ") + name));
+    const auto made = endpoint_of(with, environment);
+    ASSERT_THAT(made,
+                IsError(error_code::invalid_argument, HasSubstr(std::string("variable ") + name)));
+    EXPECT_EQ(made.error().skill, "db");
   }
   skill_entry remote;
   remote.kind = http_entry{.url = "https://example.com",
                            .headers = {{"A", "b"}},
                            .headers_from_environment = {{"Authorization", "SECRET"}}};
-  const auto endpoint = endpoint_of(remote, environment, &why);
+  const auto endpoint = endpoint_of(remote, environment);
   ASSERT_THAT(endpoint, IsOk());
   EXPECT_THAT(std::get<mcp::http_endpoint>(*endpoint).headers,
               ElementsAre(testing::Pair("A", "b"), testing::Pair("Authorization", "s")));
-  EXPECT_THAT(endpoint_of(remote, {}, &why), IsError(error_code::invalid_argument));
+  EXPECT_THAT(endpoint_of(remote, {}), IsError(error_code::invalid_argument));
 }
 
 TEST_F(mcp_skills, variables_in_foreign_values_are_filled_in) {
@@ -384,8 +384,8 @@ TEST_F(mcp_skills, variables_in_foreign_values_are_filled_in) {
   p.environment = {
       {"ONE", "${SECRET}"}, {"TWO", "${ABSENT}"}, {"THREE", "${input:key}"}, {"FOUR", "4"}};
   std::vector<std::string> left_out;
-  const auto endpoint = endpoint_of(with, environment, &why, &left_out);
-  ASSERT_THAT(endpoint, IsOk()) << why.message;
+  const auto endpoint = endpoint_of(with, environment, &left_out);
+  ASSERT_THAT(endpoint, IsOk());
   const auto& made = std::get<mcp::stdio_endpoint>(*endpoint);
   EXPECT_THAT(made.argv, ElementsAre("x", "s/s", "other ", "$HOME ${", "${A+b} $${1}", "./a"));
   EXPECT_THAT(made.environment, AllOf(Contains("ONE=s"), Contains("FOUR=4"),
@@ -394,10 +394,10 @@ TEST_F(mcp_skills, variables_in_foreign_values_are_filled_in) {
   EXPECT_THAT(left_out, ElementsAre(AllOf(HasSubstr("env.TWO"), HasSubstr("ABSENT")),
                                     AllOf(HasSubstr("env.THREE"), HasSubstr("input:key"))));
   p.argv.push_back("${ABSENT}");
-  EXPECT_THAT(endpoint_of(with, environment, &why), IsError(error_code::invalid_argument));
-  EXPECT_THAT(why.message, HasSubstr("needs a value for ${ABSENT}"));
+  EXPECT_THAT(endpoint_of(with, environment),
+              IsError(error_code::invalid_argument, HasSubstr("needs a value for ${ABSENT}")));
   with.expands_variables = false; // the control
-  const auto literal = endpoint_of(with, environment, &why);
+  const auto literal = endpoint_of(with, environment);
   ASSERT_THAT(literal, IsOk());
   EXPECT_EQ(std::get<mcp::stdio_endpoint>(*literal).argv.back(), "${ABSENT}");
 }
@@ -408,7 +408,7 @@ TEST_F(mcp_skills, a_lazy_skill_starts_once_however_many_come) {
   skill_entry lazy = entry("s", {"--started", tree / "started", "one"});
   lazy.start = startup::lazy;
   const auto skill = make(lazy);
-  ASSERT_THAT(skill->init(&why), IsOk());
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_EQ(skill->state(), state::idle);
   EXPECT_THAT(processes_with(cookie), IsEmpty());
   std::vector<std::thread> threads;
@@ -429,10 +429,10 @@ TEST_F(mcp_skills, a_lazy_skill_that_cannot_start_says_so_to_all) {
   std::get<stdio_entry>(lazy.kind).argv = {"/nowhere/server"};
   lazy.start = startup::lazy;
   const auto skill = make(lazy);
-  ASSERT_THAT(skill->init(&why), IsOk());
+  ASSERT_THAT(skill->init(), IsOk());
   for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(skill->tool_definitions(&why), IsError(error_code::not_found));
-    EXPECT_THAT(why.message, HasSubstr("/nowhere/server"));
+    EXPECT_THAT(skill->tool_definitions(),
+                IsError(error_code::not_found, HasSubstr("/nowhere/server")));
   }
   EXPECT_EQ(skill->state(), state::failed);
 }
@@ -441,7 +441,7 @@ TEST_F(mcp_skills, a_lazy_skill_that_cannot_start_says_so_to_all) {
 
 TEST_F(mcp_skills, a_crashed_server_is_restarted_once) {
   const auto skill = make(entry("s", {"--started", tree / "started", "one", "crash"}));
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(called(*skill, "one"), HasSubstr("one 1"));
   EXPECT_THAT(called(*skill, "crash"),
               AllOf(HasSubstr("io: "), HasSubstr("restarted for the next")));
@@ -458,7 +458,7 @@ TEST_F(mcp_skills, a_crashed_server_is_restarted_once) {
 
 TEST_F(mcp_skills, many_calls_meet_one_restart) {
   const auto skill = make(entry("s", {"--started", tree / "started", "one", "crash"}));
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(skill->call_tool("crash", "{}"), IsError(error_code::io));
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)
@@ -472,11 +472,10 @@ TEST_F(mcp_skills, many_calls_meet_one_restart) {
 
 TEST_F(mcp_skills, a_server_that_hangs_is_restarted_once) {
   const auto skill = make(entry("s", {"--started", tree / "started", "one", "hang"}), 100);
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   const auto hang = [&] {
-    EXPECT_THAT(skill->call_tool("hang", "{}", {.timeout_ms = 50}, &why),
-                IsError(error_code::timed_out));
-    EXPECT_THAT(why.message, HasSubstr("asked whether it still answers"));
+    EXPECT_THAT(skill->call_tool("hang", "{}", {.timeout_ms = 50}),
+                IsError(error_code::timed_out, HasSubstr("asked whether it still answers")));
     EXPECT_EQ(skill->state(), state::unresponsive);
   };
   hang();
@@ -495,9 +494,8 @@ TEST_F(mcp_skills, a_server_that_hangs_is_restarted_once) {
 /// The control: a tool is slow, the server is not.
 TEST_F(mcp_skills, a_server_that_still_answers_is_not_restarted) {
   const auto skill = make(entry("s", {"--started", tree / "started", "one", "slow"}));
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
-  EXPECT_THAT(skill->call_tool("slow", "{}", {.timeout_ms = 50}, &why),
-              IsError(error_code::timed_out));
+  ASSERT_THAT(skill->init(), IsOk());
+  EXPECT_THAT(skill->call_tool("slow", "{}", {.timeout_ms = 50}), IsError(error_code::timed_out));
   EXPECT_EQ(skill->state(), state::unresponsive);
   EXPECT_THAT(called(*skill, "one"), HasSubstr("one 2")); // the same process
   EXPECT_EQ(skill->state(), state::ready);
@@ -506,7 +504,7 @@ TEST_F(mcp_skills, a_server_that_still_answers_is_not_restarted) {
 
 TEST_F(mcp_skills, many_uses_of_a_server_that_hangs_meet_one_restart) {
   const auto skill = make(entry("s", {"--started", tree / "started", "one", "hang"}), 100);
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(skill->call_tool("hang", "{}", {.timeout_ms = 50}), IsError(error_code::timed_out));
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)
@@ -523,7 +521,7 @@ TEST_F(mcp_skills, many_uses_of_a_server_that_hangs_meet_one_restart) {
 
 TEST_F(mcp_skills, closing_does_not_wait_for_a_server_that_hangs) {
   const auto skill = make(entry("s", {"hang"}), 200);
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(skill->call_tool("hang", "{}", {.timeout_ms = 50}), IsError(error_code::timed_out));
   std::thread other([&] { (void)skill->tool_definitions().has_value(); });
   skill->close();
@@ -544,7 +542,7 @@ TEST_F(mcp_skills, ten_servers_start_at_the_same_time) {
               {"--barrier", tree / "barrier", std::to_string(count), "tool" + std::to_string(i)}));
   e.delegates = {"@org/writer"};
   skill_set set(managers(e));
-  ASSERT_THAT(set.init(&why), IsOk()) << why.skill << ": " << why.message;
+  ASSERT_THAT(set.init(), IsOk());
   const auto tools = set.tool_definitions();
   ASSERT_THAT(tools, IsOk());
   EXPECT_THAT(*tools, SizeIs(mcp::workspace_tool_names().size() + count + 1));
@@ -565,9 +563,9 @@ TEST_F(mcp_skills, a_failing_server_leaves_nothing_behind) {
   client.connect_timeout_ms = 600'000; // the slow one would take that long
   client.discover_timeout_ms = 600'000;
   skill_set set(managers(e));
-  EXPECT_THAT(set.init(&why), IsError(error_code::io));
-  EXPECT_EQ(why.skill, "bad");
-  EXPECT_THAT(why.message, HasSubstr("skill_server.py"));
+  const auto started = set.init();
+  ASSERT_THAT(started, IsError(error_code::io, HasSubstr("skill_server.py")));
+  EXPECT_EQ(started.error().skill, "bad");
   EXPECT_THAT(processes_with(cookie), IsEmpty());
   EXPECT_THAT(set.tool_definitions(), IsError(error_code::cancelled));
 }
@@ -576,8 +574,9 @@ TEST_F(mcp_skills, servers_with_one_tool_name_are_refused) {
   expert e;
   e.skills = {entry("alpha", {"ask"}), entry("zeta", {"ask"})};
   skill_set set(managers(e));
-  EXPECT_THAT(set.init(&why), IsError(error_code::conflict));
-  EXPECT_THAT(why.message, AllOf(HasSubstr("tool ask"), HasSubstr("alpha"), HasSubstr("zeta")));
+  EXPECT_THAT(set.init(),
+              IsError(error_code::conflict,
+                      AllOf(HasSubstr("tool ask"), HasSubstr("alpha"), HasSubstr("zeta"))));
   EXPECT_THAT(processes_with(cookie), IsEmpty());
 }
 
@@ -590,7 +589,7 @@ TEST_F(mcp_skills, a_base_skill_of_the_configuration_replaces_the_whole_one) {
   e.skills = {base};
   {
     skill_set set(managers(e));
-    ASSERT_THAT(set.init(&why), IsOk()) << why.message;
+    ASSERT_THAT(set.init(), IsOk());
     EXPECT_THAT(*set.tool_definitions(), SizeIs(2));
     EXPECT_THAT(set.call_tool("exec", "{}"), IsError(error_code::not_found));
     EXPECT_EQ(set.managers().front()->name(), "file-ops");
@@ -599,7 +598,7 @@ TEST_F(mcp_skills, a_base_skill_of_the_configuration_replaces_the_whole_one) {
   std::get<stdio_entry>(other.kind).replaces_base = true;
   e.skills = {other};
   skill_set set(managers(e));
-  ASSERT_THAT(set.init(&why), IsOk()) << why.message;
+  ASSERT_THAT(set.init(), IsOk());
   EXPECT_THAT(*set.tool_definitions(), SizeIs(1));
 }
 
@@ -609,7 +608,7 @@ TEST_F(mcp_skills, an_observer_hears_one_event_at_a_time) {
   for (int i = 0; i < 6; ++i)
     e.skills.push_back(entry("s" + std::to_string(i), {"t" + std::to_string(i)}));
   skill_set set(managers(e));
-  ASSERT_THAT(set.init(&why), IsOk()) << why.message;
+  ASSERT_THAT(set.init(), IsOk());
   set.close();
   const auto heard = events();
   for (int i = 0; i < 6; ++i) {
@@ -672,7 +671,7 @@ TEST_F(mcp_skills, works_with_the_adapter) {
   adapter.kind = p;
   adapter.tools.pick = {"writeTextFile"};
   const auto skill = make(adapter);
-  ASSERT_THAT(skill->init(&why), IsOk()) << why.message;
+  ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(called(*skill, "writeTextFile", R"({"path":"a","text":"x"})"), HasSubstr("text"));
   EXPECT_EQ(tree.content("a"), "x");
 }

@@ -33,6 +33,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 // --- managers that do what the test says --------------------------------------------------------
@@ -87,18 +88,18 @@ public:
   [[nodiscard]] const std::string& name() const noexcept override { return plan_.name; }
   [[nodiscard]] skill_type type() const noexcept override { return plan_.type; }
   [[nodiscard]] skill_manager::state state() const noexcept override { return state_; }
-  result<void> init(failure* why) override {
+  result<void, skill_error> init() override {
     if (plan_.lazy) return {};
-    return start(why);
+    return start();
   }
   void close() noexcept override {
     if (closed_.exchange(true)) return;
     state_ = skill_manager::state::closed;
     journal_.add("close " + plan_.name);
   }
-  result<std::vector<tool_definition>> tool_definitions(failure* why) override {
+  result<std::vector<tool_definition>, skill_error> tool_definitions() override {
     if (state_ == skill_manager::state::idle) {
-      PADDOCK_CHECK(start(why));
+      PADDOCK_CHECK(start());
     }
     if (closed_) return error{error_code::cancelled, 0, "fake"};
     std::vector<tool_definition> all;
@@ -110,24 +111,22 @@ public:
                      .type = plan_.type});
     return all;
   }
-  result<call_outcome> call_tool(std::string_view tool, std::string_view, const mcp::call_options&,
-                                 failure*) override {
+  result<call_outcome, skill_error> call_tool(std::string_view tool, std::string_view,
+                                              const mcp::call_options&) override {
     return call_outcome(tool_reply{.content = plan_.name + "/" + std::string(tool), .result = {}});
   }
 
 private:
-  result<void> start(failure* why) {
+  result<void, skill_error> start() {
     journal_.add("start " + plan_.name);
     for (const auto& line : plan_.waits_for)
       if (!journal_.wait_for(line, [&] { return closed_.load(); })) {
         journal_.add("cancelled " + plan_.name);
-        if (why != nullptr) *why = {plan_.name, "was cancelled"};
-        return error{error_code::cancelled, 0, "fake"};
+        return skill_error(plan_.name, {error_code::cancelled, 0, "fake"}, "was cancelled");
       }
     if (plan_.fails) {
       state_ = skill_manager::state::failed;
-      if (why != nullptr) *why = {plan_.name, "does not want to"};
-      return error{error_code::permission_denied, 0, "fake"};
+      return detailed_error({error_code::permission_denied, 0, "fake"}, "does not want to");
     }
     journal_.add("ready " + plan_.name);
     state_ = skill_manager::state::ready;
@@ -148,9 +147,9 @@ std::vector<std::unique_ptr<manager>> fakes(journal& j, std::vector<plan> plans)
 }
 
 std::string called(skill_set& set, std::string_view tool) {
-  failure why;
-  const auto outcome = set.call_tool(tool, "{}", {}, &why);
-  if (!outcome) return std::string(wire_name(outcome.error().code)) + ": " + why.message;
+  const auto outcome = set.call_tool(tool, "{}");
+  if (!outcome)
+    return std::string(wire_name(outcome.error().code)) + ": " + explain(outcome.error());
   return std::get<tool_reply>(*outcome).content;
 }
 
@@ -199,16 +198,15 @@ TEST(skill_set, closes_everything_when_one_fails) {
                           {.name = "bad", .waits_for = {"ready good", "start slow"}, .fails = true},
                           {.name = "slow", .waits_for = {"never"}},
                           {.name = "i", .type = skill_type::interactive}}));
-  failure why;
   // The slow one is cancelled and not waited for: it would never be ready.
   std::thread stir([&] {
     j.wait_for("close slow", [] { return false; });
     j.stir();
   });
-  EXPECT_THAT(set.init(&why), IsError(error_code::permission_denied));
+  const auto started = set.init();
   stir.join();
-  EXPECT_EQ(why.skill, "bad");
-  EXPECT_EQ(why.message, "does not want to");
+  ASSERT_THAT(started, IsError(error_code::permission_denied, testing::StrEq("does not want to")));
+  EXPECT_EQ(started.error().skill, "bad") << "which the manager did not say";
   for (const char* line : {"close b", "close good", "close bad", "close slow", "cancelled slow"})
     EXPECT_TRUE(j.has(line)) << line;
   EXPECT_FALSE(j.has("start i"));
@@ -223,8 +221,7 @@ TEST(skill_set, is_closed_while_it_starts) {
     set.close();
     j.stir();
   });
-  failure why;
-  EXPECT_THAT(set.init(&why), IsError(error_code::cancelled));
+  EXPECT_THAT(set.init(), IsError(error_code::cancelled));
   closer.join();
   EXPECT_TRUE(j.has("cancelled slow"));
 }
@@ -271,10 +268,10 @@ TEST(skill_set, refuses_two_of_one_name) {
   for (auto& each : cases) {
     journal j;
     skill_set set(fakes(j, each.plans));
-    failure why;
-    EXPECT_THAT(set.init(&why), IsError(error_code::conflict));
+    const auto started = set.init();
+    ASSERT_THAT(started, IsError(error_code::conflict));
     for (const auto& words : each.said)
-      EXPECT_THAT(why.message, HasSubstr(words));
+      EXPECT_THAT(started.error().detail, HasSubstr(words));
     EXPECT_EQ(j.has("start " + each.plans[0].name), each.started);
     EXPECT_TRUE(j.has("close " + each.plans[1].name));
   }
@@ -308,9 +305,8 @@ TEST(skill_set, a_lazy_skill_with_a_taken_name_leaves_the_others_usable) {
   skill_set set(fakes(
       j, {{.name = "a", .tools = {"one"}}, {.name = "late", .tools = {"one"}, .lazy = true}}));
   ASSERT_THAT(set.init(), IsOk());
-  failure why;
-  EXPECT_THAT(set.tool_definitions(&why), IsError(error_code::conflict));
-  EXPECT_THAT(why.message, AllOf(HasSubstr("a (mcp)"), HasSubstr("late (mcp)")));
+  EXPECT_THAT(set.tool_definitions(),
+              IsError(error_code::conflict, AllOf(HasSubstr("a (mcp)"), HasSubstr("late (mcp)"))));
   EXPECT_EQ(called(set, "one"), "a/one");
 }
 
@@ -319,9 +315,9 @@ TEST(skill_set, a_lazy_skill_that_fails_is_told_once_and_left_out) {
   skill_set set(fakes(j, {{.name = "a", .tools = {"one"}},
                           {.name = "late", .tools = {"two"}, .fails = true, .lazy = true}}));
   ASSERT_THAT(set.init(), IsOk());
-  failure why;
-  EXPECT_THAT(set.tool_definitions(&why), IsError(error_code::permission_denied));
-  EXPECT_EQ(why.skill, "late");
+  const auto listed = set.tool_definitions();
+  ASSERT_THAT(listed, IsError(error_code::permission_denied));
+  EXPECT_EQ(listed.error().skill, "late");
   const auto all = set.tool_definitions();
   ASSERT_THAT(all, IsOk());
   EXPECT_EQ(all->size(), 1U);
@@ -363,17 +359,14 @@ TEST(interactive_skills, hands_the_call_to_the_application) {
 TEST(interactive_skills, refuses_what_nobody_could_answer) {
   interactive_skill skill(confirm());
   ASSERT_THAT(skill.init(), IsOk());
-  failure why;
-  EXPECT_THAT(skill.call_tool("other", "{}", {}, &why), IsError(error_code::not_found));
-  EXPECT_THAT(why.message, HasSubstr("other"));
+  EXPECT_THAT(skill.call_tool("other", "{}"), IsError(error_code::not_found, HasSubstr("other")));
   for (const char* arguments : {"", "{}", "[]", "{", "null", "\"x\""})
-    EXPECT_THAT(skill.call_tool("confirm", arguments, {}, &why),
-                IsError(error_code::invalid_argument))
+    EXPECT_THAT(skill.call_tool("confirm", arguments), IsError(error_code::invalid_argument))
         << arguments;
-  EXPECT_THAT(skill.call_tool("confirm", "{}", {}, &why), IsError(error_code::invalid_argument));
-  EXPECT_THAT(why.message, HasSubstr("message"));
+  EXPECT_THAT(skill.call_tool("confirm", "{}"),
+              IsError(error_code::invalid_argument, HasSubstr("message")));
   interactive_skill broken({.name = "x", .tools = {{"t", "", "[]"}}, .on_event = {}});
-  EXPECT_THAT(broken.init(&why), IsError(error_code::invalid_argument));
+  EXPECT_THAT(broken.init(), IsError(error_code::invalid_argument));
 }
 
 // --- delegate -----------------------------------------------------------------------------------
@@ -405,9 +398,9 @@ TEST(delegate_skills, needs_a_query) {
   ASSERT_THAT(skill.init(), IsOk());
   for (const char* arguments :
        {"{}", R"({"query":""})", R"({"query":1})", R"({"query":null})", "x"}) {
-    failure why;
-    EXPECT_THAT(skill.call_tool("a", arguments, {}, &why), IsError(error_code::invalid_argument));
-    EXPECT_FALSE(why.message.empty()) << arguments;
+    EXPECT_THAT(skill.call_tool("a", arguments),
+                IsError(error_code::invalid_argument, Not(IsEmpty())))
+        << arguments;
   }
   EXPECT_THAT(skill.call_tool("b", R"({"query":"x"})"), IsError(error_code::not_found));
 }
@@ -427,9 +420,8 @@ protected:
   }
   static std::string result_of(base_skill& skill, std::string_view tool,
                                std::string_view arguments) {
-    failure why;
-    const auto outcome = skill.call_tool(tool, arguments, {}, &why);
-    return outcome ? std::get<tool_reply>(*outcome).result : why.message;
+    const auto outcome = skill.call_tool(tool, arguments);
+    return outcome ? std::get<tool_reply>(*outcome).result : explain(outcome.error());
   }
   const test::temp_tree tree;
 };
@@ -523,10 +515,9 @@ TEST_F(base_skills, names_of_tools_that_are_gone_are_warned_of) {
     ASSERT_EQ(warnings.size(), each.said.size());
     for (std::size_t i = 0; i < warnings.size(); ++i)
       EXPECT_THAT(warnings[i], HasSubstr(each.said[i]));
-    EXPECT_THAT(skill.call_tool("exec", "{}"),
-                each.left < 2
-                    ? testing::Matcher<const result<call_outcome>&>(IsError(error_code::not_found))
-                    : testing::_);
+    if (each.left < 2) {
+      EXPECT_THAT(skill.call_tool("exec", "{}"), IsError(error_code::not_found));
+    }
   }
 }
 

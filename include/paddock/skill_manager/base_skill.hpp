@@ -40,14 +40,13 @@ public:
   [[nodiscard]] skill_type type() const noexcept override { return skill_type::base; }
   [[nodiscard]] skill_manager::state state() const noexcept override;
   /// Errors: conflict (called before), those of workspace_tools.
-  [[nodiscard]] result<void> init(failure* why = nullptr) override;
+  [[nodiscard]] result<void, skill_error> init() override;
   /// Cancels running calls and waits for them.
   void close() noexcept override;
-  [[nodiscard]] result<std::vector<tool_definition>>
-  tool_definitions(failure* why = nullptr) override;
-  [[nodiscard]] result<call_outcome> call_tool(std::string_view tool, std::string_view arguments,
-                                               const mcp::call_options& options = {},
-                                               failure* why = nullptr) override;
+  [[nodiscard]] result<std::vector<tool_definition>, skill_error> tool_definitions() override;
+  [[nodiscard]] result<call_outcome, skill_error>
+  call_tool(std::string_view tool, std::string_view arguments,
+            const mcp::call_options& options = {}) override;
 
 private:
   struct shared;

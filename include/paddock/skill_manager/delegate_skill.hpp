@@ -32,14 +32,13 @@ public:
   [[nodiscard]] skill_type type() const noexcept override { return skill_type::delegate; }
   [[nodiscard]] skill_manager::state state() const noexcept override { return state_; }
   /// Errors: conflict (called before), invalid_argument (a name that ends in a slash, or is empty).
-  [[nodiscard]] result<void> init(failure* why = nullptr) override;
+  [[nodiscard]] result<void, skill_error> init() override;
   void close() noexcept override;
-  [[nodiscard]] result<std::vector<tool_definition>>
-  tool_definitions(failure* why = nullptr) override;
+  [[nodiscard]] result<std::vector<tool_definition>, skill_error> tool_definitions() override;
   /// Returns a delegate_call.
-  [[nodiscard]] result<call_outcome> call_tool(std::string_view tool, std::string_view arguments,
-                                               const mcp::call_options& options = {},
-                                               failure* why = nullptr) override;
+  [[nodiscard]] result<call_outcome, skill_error>
+  call_tool(std::string_view tool, std::string_view arguments,
+            const mcp::call_options& options = {}) override;
 
   /// The name of its one tool, made of the expert's.
   [[nodiscard]] std::string_view tool_name() const noexcept;

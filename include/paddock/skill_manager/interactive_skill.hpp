@@ -35,14 +35,13 @@ public:
   [[nodiscard]] skill_type type() const noexcept override { return skill_type::interactive; }
   [[nodiscard]] skill_manager::state state() const noexcept override { return state_; }
   /// Errors: conflict (called before), invalid_argument (a schema that is no JSON object).
-  [[nodiscard]] result<void> init(failure* why = nullptr) override;
+  [[nodiscard]] result<void, skill_error> init() override;
   void close() noexcept override;
-  [[nodiscard]] result<std::vector<tool_definition>>
-  tool_definitions(failure* why = nullptr) override;
+  [[nodiscard]] result<std::vector<tool_definition>, skill_error> tool_definitions() override;
   /// Returns an interactive_call.
-  [[nodiscard]] result<call_outcome> call_tool(std::string_view tool, std::string_view arguments,
-                                               const mcp::call_options& options = {},
-                                               failure* why = nullptr) override;
+  [[nodiscard]] result<call_outcome, skill_error>
+  call_tool(std::string_view tool, std::string_view arguments,
+            const mcp::call_options& options = {}) override;
 
 private:
   const interactive_options options_;

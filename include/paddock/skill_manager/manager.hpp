@@ -16,6 +16,7 @@
 /// MCP skill are those last known, its `init` and `call_tool` fail with `conflict`, a set starts no
 /// lazy skill, and nothing may be closed or destroyed.
 
+#include <paddock/base/detailed_error.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/mcp/client.hpp>
 
@@ -24,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -116,10 +118,14 @@ using any_event =
                  event::reconnecting, event::warning, event::interactive, event::delegated>;
 using observer = std::function<void(const any_event&)>;
 
-/// What went wrong, for people: `skill` may be empty.
-struct failure {
-  std::string skill;
-  std::string message;
+/// What went wrong, and in which skill.
+struct skill_error : detailed_error {
+  std::string skill; ///< may be empty: of none in particular, or not known
+
+  skill_error(detailed_error reason) noexcept : detailed_error(std::move(reason)) {}
+  skill_error(const error& reason) noexcept : detailed_error(reason) {}
+  skill_error(std::string_view of, const error& reason, std::string text)
+      : detailed_error(reason, std::move(text)), skill(of) {}
 };
 
 /// One skill: it is started, offers tools, runs calls and is closed.
@@ -137,20 +143,18 @@ public:
   /// Where it is between init and close.
   [[nodiscard]] virtual skill_manager::state state() const noexcept = 0;
   /// Errors: conflict (it was called before), and those of connecting.
-  [[nodiscard]] virtual result<void> init(failure* why = nullptr) = 0;
+  [[nodiscard]] virtual result<void, skill_error> init() = 0;
   /// Ends what the skill has started and waits for it; calls in flight fail with `cancelled`. May
   /// be repeated.
   virtual void close() noexcept = 0;
   /// The tools that `pick` and `omit` leave. A lazy skill is started by this. Errors: those of
   /// init.
-  [[nodiscard]] virtual result<std::vector<tool_definition>>
-  tool_definitions(failure* why = nullptr) = 0;
+  [[nodiscard]] virtual result<std::vector<tool_definition>, skill_error> tool_definitions() = 0;
   /// `arguments` is JSON text, an object. Errors: not_found (no such tool, or not one that `pick`
   /// and `omit` leave), invalid_argument, and those of client::call_tool.
-  [[nodiscard]] virtual result<call_outcome> call_tool(std::string_view tool,
-                                                       std::string_view arguments,
-                                                       const mcp::call_options& options = {},
-                                                       failure* why = nullptr) = 0;
+  [[nodiscard]] virtual result<call_outcome, skill_error>
+  call_tool(std::string_view tool, std::string_view arguments,
+            const mcp::call_options& options = {}) = 0;
 };
 
 } // namespace paddock::skill_manager

@@ -61,10 +61,9 @@ struct mcp_options {
 /// ones replace. Errors: invalid_argument, naming a variable that is required and not set, or
 /// empty. A variable whose value in `env` stands for one that is not set is left out; `left_out`,
 /// if given, receives a sentence for each. Precondition: the entry is of a server.
-[[nodiscard]] result<mcp::endpoint> endpoint_of(const skill_entry& entry,
-                                                std::span<const std::string_view> inherited,
-                                                failure* why = nullptr,
-                                                std::vector<std::string>* left_out = nullptr);
+[[nodiscard]] result<mcp::endpoint, skill_error>
+endpoint_of(const skill_entry& entry, std::span<const std::string_view> inherited,
+            std::vector<std::string>* left_out = nullptr);
 
 /// The tools of an MCP server, which is started or reached when it is needed.
 class mcp_skill final : public manager {
@@ -76,13 +75,12 @@ public:
   [[nodiscard]] skill_type type() const noexcept override { return skill_type::mcp; }
   /// `idle` after init: lazy, and not used yet.
   [[nodiscard]] skill_manager::state state() const noexcept override;
-  [[nodiscard]] result<void> init(failure* why = nullptr) override;
+  [[nodiscard]] result<void, skill_error> init() override;
   void close() noexcept override;
-  [[nodiscard]] result<std::vector<tool_definition>>
-  tool_definitions(failure* why = nullptr) override;
-  [[nodiscard]] result<call_outcome> call_tool(std::string_view tool, std::string_view arguments,
-                                               const mcp::call_options& options = {},
-                                               failure* why = nullptr) override;
+  [[nodiscard]] result<std::vector<tool_definition>, skill_error> tool_definitions() override;
+  [[nodiscard]] result<call_outcome, skill_error>
+  call_tool(std::string_view tool, std::string_view arguments,
+            const mcp::call_options& options = {}) override;
 
 private:
   struct session;

@@ -46,9 +46,8 @@ struct set_options {
 
 /// The managers of an expert's skills, nothing of them started. Errors: invalid_argument (a
 /// required variable is missing, a Base Skill without a workspace).
-[[nodiscard]] result<std::vector<std::unique_ptr<manager>>>
-make_managers(const config& from, const expert& of, const set_options& options,
-              failure* why = nullptr);
+[[nodiscard]] result<std::vector<std::unique_ptr<manager>>, skill_error>
+make_managers(const config& from, const expert& of, const set_options& options);
 
 /// The skills of one expert, and which of them has the tool of a name.
 class skill_set {
@@ -60,16 +59,16 @@ public:
   ~skill_set(); ///< closes
 
   /// Errors: conflict (called before, or a name that two have), cancelled, and those of the skills.
-  [[nodiscard]] result<void> init(failure* why = nullptr);
+  [[nodiscard]] result<void, skill_error> init();
   /// Closes every skill, at the same time, and waits for all. May be repeated.
   void close() noexcept;
   /// Of all skills, in the order in which they were started. Errors: conflict, and those of the
   /// skills.
-  [[nodiscard]] result<std::vector<tool_definition>> tool_definitions(failure* why = nullptr);
+  [[nodiscard]] result<std::vector<tool_definition>, skill_error> tool_definitions();
   /// Errors: not_found (no skill has the tool), conflict, and those of the skill.
-  [[nodiscard]] result<call_outcome> call_tool(std::string_view tool, std::string_view arguments,
-                                               const mcp::call_options& options = {},
-                                               failure* why = nullptr);
+  [[nodiscard]] result<call_outcome, skill_error> call_tool(std::string_view tool,
+                                                            std::string_view arguments,
+                                                            const mcp::call_options& options = {});
 
   /// In the order in which they are started.
   [[nodiscard]] std::span<const std::unique_ptr<manager>> managers() const noexcept;

@@ -15,12 +15,12 @@ namespace paddock::cli {
 namespace {
 
 using skill_manager::expert;
-using skill_manager::failure;
+using skill_manager::skill_error;
 
 constexpr std::size_t problem_width = 4096;
 
-std::string said(const failure& why) {
-  return why.skill.empty() ? why.message : why.skill + ": " + why.message;
+std::string said(const skill_error& e) {
+  return e.skill.empty() ? explain(e) : e.skill + ": " + explain(e);
 }
 
 int run_list(const experts_options& options) {
@@ -42,10 +42,9 @@ int run_tools(const experts_options& options) {
   bool good = true;
   for (const expert* e : experts) {
     const auto running = running_expert::start(*config, *e, options);
-    failure why;
-    const auto tools = running ? running->skills().tool_definitions(&why)
-                               : error{error_code::cancelled, 0, "experts"};
-    if (running && !tools) complain(experts_program, e->name + ": " + said(why));
+    const auto tools =
+        running ? running->skills().tool_definitions() : error{error_code::cancelled, 0, "experts"};
+    if (running && !tools) complain(experts_program, e->name + ": " + said(tools.error()));
     good = good && tools;
     if (tools) show_tools(e->name, *tools, options.json ? &json : nullptr);
   }
@@ -111,8 +110,10 @@ std::vector<skill_trial> try_each(const skill_manager::config& config, const exp
       problem = {};
       const stopwatch watch;
       const auto running = running_expert::start(config, alone, one, &problem);
-      failure why;
-      if (running && !running->skills().tool_definitions(&why)) problem.text = said(why);
+      if (running) {
+        const auto tools = running->skills().tool_definitions();
+        if (!tools) problem.text = said(tools.error());
+      }
       trial.us = watch.us();
     }
     trial.problem = problem.text;
@@ -153,12 +154,11 @@ bool check_one(const skill_manager::config& config, const expert& e, const exper
   known.us = watch.us();
   std::size_t tools = 0;
   if (running) {
-    failure why;
-    const auto all = running->skills().tool_definitions(&why); // starts lazy ones too
+    const auto all = running->skills().tool_definitions(); // starts lazy ones too
     if (all)
       tools = all->size();
     else
-      problem = said(why);
+      problem = said(all.error());
   }
   json.begin_object().member("expert", e.name).key("ok").boolean(problem.empty());
   if (!problem.empty()) json.member("problem", problem);
@@ -251,10 +251,9 @@ int run_call(const experts_options& options) {
       arguments = *given;
     }
   }
-  failure why;
-  const auto outcome = running->skills().call_tool(options.tool, arguments, {}, &why);
+  const auto outcome = running->skills().call_tool(options.tool, arguments);
   if (outcome) return show(*outcome, options);
-  complain(experts_program, said(why));
+  complain(experts_program, said(outcome.error()));
   const bool mistake = outcome.error().code == error_code::not_found ||
                        outcome.error().code == error_code::invalid_argument;
   return mistake ? usage : failed;

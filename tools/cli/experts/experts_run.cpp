@@ -195,21 +195,21 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
     with.environment.emplace_back(*entry);
   with.client.version = PADDOCK_VERSION;
   with.on_event = [raw = made.get()](const skill_manager::any_event& e) { raw->hear(e); };
-  skill_manager::failure reason;
-  const auto said = [&] {
-    return reason.skill.empty() ? reason.message : reason.skill + ": " + reason.message;
+  const auto said = [](const skill_manager::skill_error& e) {
+    return e.skill.empty() ? explain(e) : e.skill + ": " + explain(e);
   };
-  auto managers = skill_manager::make_managers(from, kept_off(place, of), with, &reason);
-  if (!managers) return give_up(said());
+  auto managers = skill_manager::make_managers(from, kept_off(place, of), with);
+  if (!managers) return give_up(said(managers.error()));
   made->set_ = std::make_unique<skill_manager::skill_set>(*std::move(managers));
   made->interrupts_ = std::make_unique<interrupts>([set = made->set_.get()] { set->close(); });
-  const auto started = made->set_->init(&reason);
+  const auto started = made->set_->init();
   if (started) return made;
-  if (started.error().code != error_code::timed_out) return give_up(said());
+  const auto& failed = started.error();
+  if (failed.code != error_code::timed_out) return give_up(said(failed));
   const auto times = times_to_connect(of);
-  const auto late = times.find(reason.skill);
-  if (late == times.end()) return give_up(said());
-  return give_up(said() + "; " + late->second, late->first);
+  const auto late = times.find(failed.skill);
+  if (late == times.end()) return give_up(said(failed));
+  return give_up(said(failed) + "; " + late->second, late->first);
 }
 
 running_expert::running_expert(const skill_manager::expert& of, const experts_options& options)
