@@ -21,9 +21,9 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PARTS = ("meson.build", "meson_options.txt", "amalgamation", "include", "src", "tools", "subprojects", "LICENSE") # without git
 QUICK = ["--buildtype=plain"] # neither optimised nor with debug information
 OPTIONS = [*QUICK, "-Dtests=disabled", "-Dbench=disabled", "-Dcli=disabled"]
-CONSUMERS = ("agent", "server", "frontmatter", "skills")
+CONSUMERS = ("agent", "server", "frontmatter", "search", "skills")
 # What other link units need than that for files and commands.
-OTHERS = ("libzip", "yaml-0.1", "libutf8proc")
+OTHERS = ("libzip", "yaml-0.1", "libutf8proc", "re2")
 
 
 def run(*command, **options):
@@ -123,6 +123,14 @@ def try_frontmatter(program, _workspace, **environment):
     expect(out.endswith(" ---\nname: pdf\ndescription: \"Reads PDF files.\"\n---\n\n"), out)
 
 
+def try_search(program, workspace, **environment):
+    (workspace / "deep").mkdir()
+    (workspace / "deep/a.txt").write_text("a meadow\na fence\n")
+    (workspace / "b.txt").write_text("no fences\n")
+    out = printed(program, workspace, r"\bfence\b", **environment)
+    expect(out == "deep/a.txt:2:a fence\n", out)
+
+
 def try_skills(program, workspace, **environment):
     out = printed(program, workspace, **environment)
     expect("notes" in out and "Keeps notes for people." in out and (workspace / ".agents/skills/notes/SKILL.md").exists(), out)
@@ -190,8 +198,8 @@ def by_pkg_config(name, work, _tarball, compiler, kind, prefix):
         if name == "agent":
             environment["PKG_CONFIG_LIBDIR"] = str(without_others(work))
             known = {unit: not subprocess.run(["pkg-config", "--static", "--libs", unit], env=environment, check=False,
-                                              capture_output=True).returncode for unit in ("paddock", "paddock-skill")}
-            expect(known == {"paddock": True, "paddock-skill": False}, known)
+                                              capture_output=True).returncode for unit in ("paddock", "paddock-search", "paddock-skill")}
+            expect(known == {"paddock": True, "paddock-search": False, "paddock-skill": False}, known)
         with only_static(prefix):
             run("make", "-C", project, env=environment | {"PKG_CONFIG_FLAGS": "--static"})
             try_program(name, project)

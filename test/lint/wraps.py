@@ -27,7 +27,7 @@ def problems_of(path):
         build = path.parent / "packagefiles" / patch / "meson.build"
         if not build.exists():
             yield f"there is no packagefiles/{patch}/meson.build"
-        elif f"version: '{directory.rsplit('-', 1)[-1]}'" not in build.read_text():
+        elif f"version: '{re.sub(r'^.*?-(?=[0-9])', '', directory)}'" not in build.read_text():
             yield f"packagefiles/{patch}/meson.build has another version than {directory}"
 
 

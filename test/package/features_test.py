@@ -14,6 +14,7 @@ OPTIONS = ["--buildtype=plain", "-Dtests=disabled", "-Dbench=disabled", "-Ddocs=
 # option: (line of the summary, the library it names)
 FEATURES = {
     "yaml": ("full YAML", "libyaml"),
+    "regex": ("regular expressions", "RE2"),
     "zip": ("zip import", "libzip"),
     "unicode": ("collisions of names", "utf8proc"),
     "http": ("HTTP client", "libcurl"),
