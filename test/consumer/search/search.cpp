@@ -6,7 +6,7 @@
 
 int main(int argc, char** argv) {
   const auto opened = paddock::root::open(argc > 1 ? argv[1] : ".");
-  const auto pattern = paddock::text_pattern::compile(argc > 2 ? argv[2] : "TODO");
+  const auto pattern = paddock::text_pattern::compile(argc > 2 ? argv[2] : "fence");
   if (!opened || !pattern) return 1;
   const auto found = paddock::search_text(*opened, ".", *pattern);
   if (!found) return 1;
