@@ -59,7 +59,8 @@ struct enforcement {
   void set(step which, std::int32_t result) { results[static_cast<unsigned>(which)] = result; }
 };
 
-/// The layers, in the order of PADDOCK_CONFINEMENT_LAYERS in paddock/exec/confinement.hpp.
+/// The layers of PADDOCK_CONFINEMENT_LAYERS in paddock/exec/confinement.hpp, in its order;
+/// confinement_policy.cpp compares the names one by one.
 enum layer : std::uint8_t {
   file_system,
   network,
