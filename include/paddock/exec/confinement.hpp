@@ -4,9 +4,10 @@
 /// What a command may touch: a policy goes in, a report of what the kernel really enforces comes
 /// out.
 ///
-/// By default a command can change nothing outside its workspace and its own scratch space (a /tmp,
-/// /dev/shm and home directory that exist only while it runs), read nothing but the workspace and
-/// the installed programs, reach no network, see or change no protected entry, and outlive nothing.
+/// By default a command changes nothing outside its workspace and its own scratch space: a /tmp,
+/// /dev/shm and home directory that exist only while it runs. It reads nothing but the workspace
+/// and the installed programs, reaches no network, and neither sees hidden entries nor changes
+/// protected ones. Nothing that it starts outlives it.
 ///
 /// A layer that is `required` and cannot be had makes `run` refuse before the program starts; a
 /// layer that is `best_effort` and cannot be had is listed as missing. Nothing is ever weaker in
@@ -93,12 +94,13 @@ struct confinement_policy {
   std::vector<std::string> read_paths{};
   /// Absolute paths that may be changed as well.
   std::vector<std::string> write_paths{};
-  /// Where programs are installed, in the form of PATH; at first the PATH of this process. Visible
-  /// are /usr, /bin, /lib and the like, the part of /etc that programs need, the directories named
-  /// here, and beside those called bin, sbin or shims the libraries of the same installation; never
-  /// the home directory or one above the workspace, and nothing because of a directory that the
-  /// command could change or that a link in such a directory leads to. Entries that are not
-  /// absolute or do not exist mean nothing. The PATH of the command has no say in this.
+  /// Where programs are installed, in the form of PATH; at first the PATH of this process. The
+  /// command sees /usr, /bin, /lib and the like, the part of /etc that programs need, and the
+  /// directories named here. Of a directory called bin, sbin or shims it also sees the libraries
+  /// of the same installation, beside it. It never sees the home directory or one above the
+  /// workspace because of this, nor a directory that it could change or that a link in such a
+  /// directory leads to. Entries that are not absolute or do not exist mean nothing. The PATH of
+  /// the command has no say in this.
   std::string search_path = process_variable("PATH");
   /// Covered by an empty directory of the command's own; at first the HOME of this process. Not
   /// absolute, or "/": there is none. The HOME of the command has no say in this.
@@ -161,14 +163,15 @@ struct confinement_report {
   [[nodiscard]] std::string unmet() const;
 };
 
-/// Tries the policy as it is, on the workspace that it is for (a directory descriptor, borrowed;
-/// -1: a throw-away one): every layer that is wanted is really applied to a child, which then tries
-/// to read, write and change attributes outside, also by an odd PATH and HOME, to open a socket, to
-/// see a protected entry, to gain privileges and to leave some behind. It changes nothing in the
-/// workspace. A layer that claims to hold and does not is reported as missing. Takes a few
-/// milliseconds and never refuses. `helper` as in command::helper. Errors: those of `run`, and
-/// those of making a temporary directory that lies in no path of the policy (unsupported: there is
-/// none).
+/// Tries the policy as it is: every layer that is wanted is really applied to a child, which then
+/// attacks it. It tries to read, write and change attributes outside, also by an odd PATH and HOME,
+/// to open a socket, to see a protected entry, to gain privileges and to leave some behind. A layer
+/// that claims to hold and does not is reported as missing. Takes a few milliseconds, changes
+/// nothing in the workspace and refuses nothing.
+///
+/// `workspace` is a descriptor of the directory that the policy is for, borrowed; -1: a throw-away
+/// one. `helper` as in command::helper. Errors: those of `run`, and those of making a temporary
+/// directory that lies in no path of the policy (unsupported: there is none).
 [[nodiscard]] result<confinement_report> probe_confinement(const confinement_policy& policy,
                                                            const std::string& helper = {},
                                                            int workspace = -1);

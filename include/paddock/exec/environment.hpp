@@ -5,10 +5,10 @@
 /// adds, then what the caller asks for.
 ///
 /// Variables that make a loader, a shell, an interpreter or a common tool run other code than the
-/// program that was named are refused by name: an error when the caller sets one, left out silently
-/// when it would be inherited, even if the operator named it. The table below is the only list. It
-/// cannot be complete, because any program may invent such a variable: it is a fence against
-/// surprise, and confinement is the wall.
+/// program that was named are refused by name. It is an error when the caller sets one. One that
+/// would be inherited is left out silently, even if the operator named it. The table below is the
+/// only list. It cannot be complete, because any program may invent such a variable: it is a fence
+/// against surprise, and confinement is the wall.
 ///
 /// PATH, HOME, SHELL, CC, PAGER, EDITOR and their like may be set: they choose among programs that
 /// the caller could name in argv anyway, and harmless values (PAGER=cat, EDITOR=true) are everyday.

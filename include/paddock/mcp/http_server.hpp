@@ -24,12 +24,13 @@
 /// neither token nor `Host`, so that orchestrators can probe; it too refuses foreign origins. Pages
 /// of allowed origins can read every answer, errors too.
 ///
-/// Guaranteed: memory, threads, connections and sessions are bounded, slow clients are cut off,
-/// probes are answered also when all connections are taken (some more are kept for them), an answer
-/// goes to the connection that asked and to no other, malformed HTTP is refused where two
-/// programs could read it differently. Not guaranteed: secrecy (put TLS in front for other
-/// machines), fairness between clients, and that a handler which ignores `call::cancelled()` is
-/// stopped.
+/// Guaranteed: memory, threads, connections and sessions are bounded, and slow clients are cut off.
+/// Probes are answered also when all connections are taken: some more are kept for them. An answer
+/// goes to the connection that asked and to no other. HTTP that two programs could read differently
+/// is refused.
+///
+/// Not guaranteed: secrecy (put TLS in front for other machines), fairness between clients, and
+/// that a handler which ignores `call::cancelled()` is stopped.
 ///
 /// Thread-safety: `run` once, on one thread; `stop` and `address` from any.
 

@@ -64,11 +64,11 @@ struct classification {
   bool mismatch = false; ///< the bytes contradict the name; `type` follows the bytes
 };
 
-/// Combines both. Text takes the textual type of the extension (text in foo.ts is
-/// text/x-typescript), a container takes the more special type of the extension (a zip called
-/// foo.docx); otherwise the content decides, and when it is nothing known the extension does,
-/// unless it promises a format whose signature should have been there. An empty file has the type
-/// of its extension, else text/plain; whoever needs a real image looks at by_content.
+/// Combines both. Text takes the textual type of the extension: text in foo.ts is
+/// text/x-typescript. A container takes the more special type of the extension: a zip called
+/// foo.docx. Otherwise the content decides. When it is nothing known, the extension does, unless it
+/// promises a format whose signature should have been there. An empty file has the type of its
+/// extension, else text/plain; whoever needs a real image looks at by_content.
 [[nodiscard]] inline classification classify(std::string_view file_name,
                                              std::string_view prefix) noexcept;
 

@@ -13,13 +13,14 @@
 /// openat2 is missing or filtered the same strict open is done component by component with
 /// O_NOFOLLOW.
 ///
-/// What it guarantees: no operation of this toolkit reads, creates, changes or deletes anything
-/// that is not beneath the root directory, whatever other processes do to the tree meanwhile;
-/// hidden entries of `protected_names` are refused, whatever spelling, link or rename leads to
-/// them; read-only ones are never changed (protected_names.hpp). What it does not guarantee:
-/// content reached through hard links or mounts that somebody else placed inside the workspace; a
-/// directory that another process moves out of the root while it is held open stays in use until
-/// the operation ends; other programs are not confined (see command.hpp).
+/// Guaranteed: no operation of this toolkit reads, creates, changes or deletes anything that is not
+/// beneath the root directory, whatever other processes do to the tree meanwhile. Hidden entries of
+/// `protected_names` are refused, whatever spelling, link or rename leads to them; read-only ones
+/// are never changed (protected_names.hpp).
+///
+/// Not guaranteed: that hard links and mounts which somebody else placed in the workspace lead
+/// inside. A directory that another process moves out of the root while it is held open stays in
+/// use until the operation ends. Other programs are not confined (see command.hpp).
 ///
 /// Paths are bytes. Relative ones start at the root; absolute ones are accepted when they name the
 /// root's own location component by component (as configured, or as the kernel spells it). `~` and
@@ -114,9 +115,9 @@ enum class final_link : std::uint8_t {
   follow, ///< act on what it points to, which need not exist
 };
 
-/// What is to become of the entry that a path names: an ordinary directory that leads to protected
-/// entries may be made, but not be replaced, moved or deleted, and one with the repository of a
-/// submodule or worktree not be removed with all that is in it.
+/// What is to become of the entry that a path names. A directory that leads to protected entries
+/// may be made, but not be replaced, moved or deleted. One that holds the repository of a submodule
+/// or worktree may not be removed with all that is in it.
 enum class purpose : std::uint8_t { change, make_directory, remove_tree };
 
 /// Whether missing parent directories are made.

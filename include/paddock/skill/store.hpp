@@ -5,11 +5,11 @@
 /// (never changed) and the user's in `.agents/skills`. List, add, edit, delete, import.
 ///
 /// Everything happens beneath a `root`. A change is staged beside its destination and swapped in by
-/// one rename, so that a failed import or edit leaves the old skill whole, also when the process is
-/// killed in the middle; what it leaves then (a directory named `.staging-` and 32 hexadecimal
-/// digits, of an edit a file named `.paddock-tmp-` and as many) is no skill and stays until
-/// somebody removes it. What other programs change is seen by the next call: the index is kept, but
-/// each entry is checked against the file's identity, size and times.
+/// one rename: an import or edit that fails leaves the old skill whole. So it does when the process
+/// is killed in the middle. What is left behind then is no skill, and stays until somebody removes
+/// it: a directory named `.staging-` and 32 hexadecimal digits, or of an edit a file named
+/// `.paddock-tmp-` and as many. What other programs change is seen by the next call: the index is
+/// kept, but each entry is checked against the file's identity, size and times.
 ///
 /// Not guaranteed: that two programs which change the same skill at the same time both succeed; one
 /// gets `conflict` or `already_exists`.

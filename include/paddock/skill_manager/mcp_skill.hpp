@@ -10,14 +10,16 @@
 /// is checked by init and connected when its tools are first asked for or called; whoever comes
 /// meanwhile waits for the same attempt.
 ///
-/// When the server is lost, the calls in flight fail. A program is started again by the next use,
-/// once; when it is lost a second time the skill has failed. A program that left a call unanswered
-/// until its deadline is `unresponsive`: the next use sends it a ping, and one that does not answer
-/// that either counts as lost and is ended (not while another call is in flight; that one may be
-/// what keeps it busy). A remote server whose stream of events was lost is `reconnecting`: it is
-/// tried again after growing pauses, until it is back, refuses for good (credentials, policy) or
-/// the skill is closed; calls fail meanwhile, with `io`, and the list of tools is the last one.
-/// Nothing is ever called twice.
+/// When the server is lost, the calls in flight fail; nothing is ever called twice. What comes next
+/// depends on the server:
+/// - A program is started again by the next use, once. When it is lost a second time, the skill has
+///   failed.
+/// - A program that left a call unanswered until its deadline is `unresponsive`. The next use sends
+///   it a ping, unless another call is in flight, which may be what keeps it busy. Without an
+///   answer it counts as lost and is ended.
+/// - A remote server whose stream of events was lost is `reconnecting`. It is tried again after
+///   growing pauses, until it is back, refuses for good (credentials, policy) or the skill is
+///   closed. Meanwhile calls fail with `io`, and the list of tools is the last one.
 ///
 /// Thread-safety: as every manager.
 
