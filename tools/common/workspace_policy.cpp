@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+
+// What follows from the options for commands: which paths they see and change, and which parts of
+// this program they may not.
+
+#include "own_files.hpp"
+#include "workspace_cli.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace paddock::cli {
+namespace {
+
+bool is_in(const std::filesystem::path& path, const std::filesystem::path& directory) {
+  return std::ranges::mismatch(path, directory).in2 == directory.end();
+}
+
+/// Whether a link in `place` is followed on the way to `path`, which exists.
+bool follows_link_in(const std::filesystem::path& place, const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path walked;
+  for (const auto& part : path) {
+    const auto next = walked / part;
+    if (std::filesystem::is_symlink(next, failed)) {
+      const auto parent = std::filesystem::canonical(walked, failed);
+      if (is_in(parent, place)) return true;
+      const auto target = std::filesystem::read_symlink(next, failed);
+      if (follows_link_in(place, parent / target)) return true;
+    }
+    walked = next;
+  }
+  return false;
+}
+
+struct path_option {
+  std::string name;
+  std::string purpose; ///< of what it names
+};
+
+/// Under its canonical name, which is fixed from now on, and under the name that was given, where
+/// that means the same when it is read as text.
+bool add_paths(std::string_view program, const std::string& workspace, const path_option& option,
+               const std::vector<std::string>& given, std::vector<std::string>& into) {
+  std::error_code failed;
+  const auto place = std::filesystem::canonical(workspace, failed);
+  for (const std::string& path : given) {
+    const auto refuse = [&](const std::string& why) {
+      complain(program, option.name + ": the path " + path + ", which " + option.purpose +
+                            " by commands, cannot be used: " + why);
+      return false;
+    };
+    const auto real = std::filesystem::canonical(path, failed);
+    if (failed) return refuse(failed.message() + "; name one that exists");
+    if (real == "/") return refuse("it is everything; name the directories that are needed");
+    if (real == "/dev" || is_in(real, "/proc"))
+      return refuse("commands get one of their own, with what they need of it" +
+                    std::string(real == "/dev" ? "; name the devices that are needed" : ""));
+    const auto given_path = std::filesystem::absolute(path);
+    if (!is_in(real, place) && follows_link_in(place, given_path))
+      return refuse("a link in the workspace leads to it, which a command may have made; name " +
+                    real.string());
+    into.push_back(real.string());
+    auto named = given_path.lexically_normal();
+    if (!named.has_filename()) named = named.parent_path();
+    const bool is_alias = std::filesystem::canonical(named, failed) == real && !failed;
+    if (is_alias && named != real) into.push_back(named.string());
+  }
+  return true;
+}
+
+std::string canonical_or_same(const std::string& path) {
+  std::error_code failed;
+  const auto real = std::filesystem::canonical(path, failed);
+  return failed ? path : real.string();
+}
+
+/// The first program, library or link to one of this process that lies in a directory, or is that
+/// path; empty: none.
+std::string own_part_in(const std::string& directory) {
+  if (std::string own = own_program_in(directory); !own.empty()) return own;
+  const std::string place = canonical_or_same(directory);
+  auto parts = own_files({}, std::span(&place, 1));
+  return parts.empty() ? std::string() : std::move(parts.front());
+}
+
+} // namespace
+
+std::vector<std::string> workspace_cli::read_only_paths() const {
+  std::vector<std::string> places = confinement.write_paths;
+  places.push_back(workspace);
+  std::ranges::transform(places, places.begin(), canonical_or_same);
+  return cli::own_files(own_files, places);
+}
+
+root_options workspace_cli::protected_root() const {
+  root_options made = root;
+  made.protected_names = confinement.protection.names();
+  made.read_only_paths = read_only_paths();
+  return made;
+}
+
+std::optional<confinement_policy> workspace_cli::policy(std::string_view program) const {
+  confinement_policy made;
+  if (confinement.mode == exec_choice::host) made = confinement_policy::host();
+  if (confinement.mode == exec_choice::best_effort) made = confinement_policy::best_effort();
+  if (confinement.network) made.network = demand::off;
+  for (const auto layer : confinement_layers)
+    if (confinement.require_all && made.wanted(layer) != demand::off)
+      made.wanted(layer) = demand::required;
+  if (!add_paths(program, workspace, {confinement.read_option, "may be read"},
+                 confinement.read_paths, made.read_paths) ||
+      !add_paths(program, workspace, {confinement.write_option, "may be changed"},
+                 confinement.write_paths, made.write_paths))
+    return std::nullopt;
+  for (const std::string& path : confinement.write_paths)
+    if (const std::string own = own_part_in(path); !own.empty()) {
+      complain(program, "the path " + path + ", which commands may be let change, holds " + own +
+                            ", with which this program confines them; name a directory without it");
+      return std::nullopt;
+    }
+  made.protected_names = confinement.protection.names();
+  made.read_only_paths = read_only_paths();
+  return made;
+}
+
+std::string program_in_workspace(const workspace_cli& from) {
+  const std::string own = own_part_in(from.workspace);
+  if (own.empty() || from.tools.access == mcp::workspace_access::read_only) return {};
+  return "the workspace holds " + own +
+         ", which is run again at the next start; choose a workspace without this program, its "
+         "libraries and its helper";
+}
+
+void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from) {
+  if (const auto told = program_in_workspace(from); !told.empty())
+    complain(program, "warning: " + told);
+}
+
+} // namespace paddock::cli
