@@ -36,7 +36,7 @@ namespace {
 }
 
 /// Some lines of a content.
-struct line_range {
+struct line_span {
   std::size_t begin = 0, count = 0;
 };
 
@@ -48,27 +48,27 @@ public:
         old_text_(old_text) {}
 
   /// Where all but the white space is the same.
-  [[nodiscard]] std::optional<line_range> of_other_white_space() const {
+  [[nodiscard]] std::optional<line_span> of_other_white_space() const {
     const std::string wanted = without_white_space(old_text_);
     if (wanted.empty()) return std::nullopt;
     const std::string squeezed = without_white_space(content_);
     const std::size_t at = detail::text_finder(wanted).find(squeezed, 0);
     if (at == std::string::npos) return std::nullopt;
     const std::size_t last = at + wanted.size() - 1;
-    line_range place;
+    line_span place;
     std::size_t seen = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const std::size_t before = seen;
       for (const char c : lines_[i])
         seen += is_white_space(c) ? 0U : 1U;
       if (before <= at && at < seen) place.begin = i;
-      if (before <= last && last < seen) return line_range{place.begin, i - place.begin + 1};
+      if (before <= last && last < seen) return line_span{place.begin, i - place.begin + 1};
     }
     return std::nullopt;
   }
 
   /// Where `text` stands that is long enough to mean something.
-  [[nodiscard]] std::optional<line_range> of(std::string_view text) const {
+  [[nodiscard]] std::optional<line_span> of(std::string_view text) const {
     constexpr std::size_t bytes_min = 8;
     if (without_white_space(text).size() < bytes_min) return std::nullopt;
     std::size_t first = std::string_view::npos;
@@ -77,19 +77,19 @@ public:
     (void)detail::for_each_match(content_, text, note, wanted);
     if (first == std::string_view::npos) return std::nullopt;
     const std::size_t line = detail::count_breaks(content_.substr(0, first)).all;
-    return line_range{line, lines_of(text).size()};
+    return line_span{line, lines_of(text).size()};
   }
 
   /// Where the most lines are the same; else where one is nearly the same as the longest.
-  [[nodiscard]] std::optional<line_range> of_similar() const {
+  [[nodiscard]] std::optional<line_span> of_similar() const {
     const auto by_lines = most_votes();
     const auto begin = by_lines ? by_lines : like_the_longest();
     if (!begin) return std::nullopt;
     const std::size_t first = *begin < 0 ? 0 : static_cast<std::size_t>(*begin);
-    return line_range{first, std::min(old_lines_.size(), lines_.size() - first)};
+    return line_span{first, std::min(old_lines_.size(), lines_.size() - first)};
   }
 
-  [[nodiscard]] near_miss describe(near_miss_kind kind, const line_range& place) const {
+  [[nodiscard]] near_miss describe(near_miss_kind kind, const line_span& place) const {
     near_miss out{.kind = kind, .line = place.begin, .found = {}, .wanted = {}, .wanted_line = 0};
     const std::size_t end = std::min(place.begin + place.count, lines_.size());
     for (std::size_t i = place.begin; i < end && out.found.size() < out.found_bytes_max; ++i)
