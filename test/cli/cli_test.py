@@ -162,6 +162,10 @@ class Tools(Cli):
                 self.assertNotEqual(json.loads(done.stdout).get("error"), "invalid_argument", done.stdout)
 
     def test_mistakes(self):
+        for options, expected in {(): 10_000, ("--tools", "coding"): 1_000_000, ("--tools", "coding", "--max-write-characters", "5"): 5}.items():
+            written = json.loads(self.tools("writeTextFile", "--json", *options))
+            self.assertEqual(expected, written["inputSchema"]["properties"]["text"]["maxLength"], options)
+            self.assertEqual("bytes" in written["outputSchema"]["properties"], bool(options), options)
         self.fails(run(PADDOCK, "tools", "nope"), 2, "nope", "the tools are:", "listDirectory")
         self.fails(run(PADDOCK, "tools", "exec", "--read-only"), 2, "no tool exec")
         self.fails(run(PADDOCK, "tools", "-w", "/nonexistent"), 2, "/nonexistent")

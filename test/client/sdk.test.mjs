@@ -3,6 +3,8 @@
 // They validate every structured result against the tool's output schema themselves.
 
 import assert from "node:assert/strict";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import test from "node:test";
 
 import { StdioClientTransport as TransportV2 } from "@modelcontextprotocol/client/stdio";
@@ -30,3 +32,48 @@ for (const [name, sdk, create, version] of officialClients) {
     }
   });
 }
+
+/** Where a word is in the files beneath a directory, as Node reads them: path:line. */
+function placesOf(word, top) {
+  const whole = new RegExp(`\\b${word}\\b`);
+  return readdirSync(top, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .flatMap((entry) => {
+      const file = join(entry.parentPath ?? entry.path, entry.name);
+      const lines = readFileSync(file, "utf8").split("\n");
+      return lines.flatMap((line, i) => (whole.test(line) ? [`${relative(top, file)}:${i + 1}`] : []));
+    })
+    .sort();
+}
+
+test("a class and all its uses are found in two short calls", { timeout: 60_000 }, async (t) => {
+  const { path, command } = workspaceFor(t);
+  cpSync(new URL("../../src", import.meta.url), join(path, "src"), { recursive: true });
+  for (const more of [[], ["--read-only"]]) {
+    const client = officialClients[0][2]();
+    await client.connect(new TransportV1({ command, args: ["--workspace", path, "--tools", "coding", ...more], stderr: "inherit" }));
+    let told = 0;
+    const call = async (name, args) => {
+      const result = await client.callTool({ name, arguments: args });
+      assert.ok(!result.isError, result.content[0].text);
+      told += Buffer.byteLength(result.content[0].text);
+      return result.structuredContent;
+    };
+    try {
+      await client.listTools(); // the client then checks each result against the schema
+      const found = await call("searchText", { pattern: "made_parents", word: true, literal: true });
+      const places = found.matches.flatMap(({ path, lines }) => lines.map(({ line }) => `${path}:${line}`));
+      assert.deepEqual(places.sort(), placesOf("made_parents", path));
+      assert.ok(found.totalMatches === places.length && places.length > 5 && found.exact);
+      const definition = found.matches.flatMap(({ path, lines }) => lines.map((each) => ({ path, ...each })))
+        .find(({ text }) => /^class made_parents/.test(text));
+      const read = await call("readTextFile", { path: definition.path, firstLine: definition.line, lastLine: definition.line + 30 });
+      assert.match(read.content, /^class made_parents[^]*\n};/);
+      assert.ok(told <= 6 * 1024, `${told} bytes`);
+      // The control: half a word is not one.
+      assert.equal((await call("searchText", { pattern: "made_parent", word: true, literal: true })).totalMatches, 0);
+    } finally {
+      await client.close();
+    }
+  }
+});

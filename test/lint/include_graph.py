@@ -37,7 +37,7 @@ ROOMS = {
     "mcp/server": ["base", "sys", "text", "mcp/json", "mcp/protocol"],
     "mcp/stdio": ["base", "sys", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/http": ["base", "sys", "text", "http", "http/server", "mcp/json", "mcp/protocol", "mcp/server"],
-    "mcp/tools": ["base", "sys", "path", "file", "search", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
+    "mcp/tools": ["base", "crypto", "sys", "path", "file", "search", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/skills": ["base", "crypto", "path", "file", "text", "mime", "frontmatter", "skill", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools"],
     "mcp/client": ["base", "sys", "exec", "mcp/json", "mcp/protocol", "mcp/stdio"],
     "mcp/client/http/transfer": ["base", "sys", "http", "mcp/protocol", "mcp/client"],

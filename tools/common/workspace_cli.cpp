@@ -55,7 +55,9 @@ std::string refused_selection(const mcp::workspace_options& asked, const detaile
 }
 
 std::string default_text(const limit_description& limit) {
-  return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) +
+  const std::uint64_t coding = mcp::limits_of(mcp::toolset::coding).*limit.field;
+  std::string other = coding == limits{}.*limit.field ? "" : ", coding " + std::to_string(coding);
+  return std::string(limit.text) + " (default " + std::to_string(limits{}.*limit.field) + other +
          ", at least " + std::to_string(limit.least) + ")";
 }
 
@@ -157,6 +159,14 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
 
 } // namespace
 
+limits workspace_cli::chosen_limits() const {
+  limits chosen = mcp::limits_of(tools.tools);
+  for (std::size_t i = 0; i < limit_options.size(); ++i)
+    if (const auto field = limit_table[i].field; limit_options[i]->count() > 0)
+      chosen.*field = tools.limits.*field;
+  return chosen;
+}
+
 void add_workspace_options(CLI::App& app, workspace_cli& target) {
   app.add_option("-w,--workspace", target.workspace,
                  "The directory that the tools work in (default: the current directory)")
@@ -164,6 +174,15 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   add_choice(app, "--tools", target.tools.tools,
              {{"base", mcp::toolset::base}, {"coding", mcp::toolset::coding}},
              "base: the tools that every agent needs; coding: what work on code needs, too");
+  add_choice(app, "--results", target.tools.results,
+             {{"full", mcp::result_detail::full}, {"brief", mcp::result_detail::brief}},
+             "Whether results of changes repeat the text (default: full for base, brief for "
+             "coding)");
+  add_choice(
+      app, "--images", target.tools.images,
+      {{"reference", mcp::image_results::reference}, {"picture", mcp::image_results::picture}},
+      "Whether readImageFile answers the picture, too (default: reference for base, picture "
+      "for coding)");
   app.add_flag_callback(
       "--read-only", [&] { target.tools.access = mcp::workspace_access::read_only; },
       "Only tools that change nothing; exec is left out too");
@@ -198,11 +217,14 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       app, "--resolver", target.root.resolver,
       {{"auto", resolver::automatic}, {"openat2", resolver::openat2}, {"walker", resolver::walker}},
       "How paths are resolved (default auto: openat2 where the system allows it)");
+  target.limit_options.clear();
   for (const auto& limit : limit_table)
-    app.add_option(std::string(limit.option), target.tools.limits.*limit.field, default_text(limit))
-        ->type_name("N")
-        ->check(whole_number(number_max, limit.least))
-        ->group("Limits");
+    target.limit_options.push_back(app.add_option(std::string(limit.option),
+                                                  target.tools.limits.*limit.field,
+                                                  default_text(limit))
+                                       ->type_name("N")
+                                       ->check(whole_number(number_max, limit.least))
+                                       ->group("Limits"));
 }
 
 namespace {
@@ -285,6 +307,8 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
     return std::nullopt;
   }
   mcp::workspace_options chosen = from.tools;
+  chosen.limits = from.chosen_limits();
+  options.limits = chosen.limits;
   if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
   auto policy = from.policy(program);
   if (!policy) return std::nullopt;
@@ -302,7 +326,6 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   options.title = "Paddock workspace";
   options.version = PADDOCK_VERSION;
   options.instructions = instructions;
-  options.limits = from.tools.limits;
   if (!from.skills.wanted) return mcp::server(std::move(options), *std::move(tools));
   auto offer = offer_skills(program, from, workspace, memory);
   if (!offer) return std::nullopt;

@@ -58,10 +58,14 @@ struct workspace_cli {
   std::string workspace = ".";
   root_options root;
   skills_options_cli skills;
-  mcp::workspace_options tools; ///< but for `exec` and `confinement`, which follow from the next
+  /// But for `exec` and `confinement`, which follow from the next, and limits that no option gives.
+  mcp::workspace_options tools;
+  std::vector<const CLI::Option*> limit_options; ///< as in limit_table
   confinement_cli confinement;
   std::vector<std::string> own_files; ///< of this program, beside itself: not to be changed
 
+  /// As the options give them; the others are those of the set of tools.
+  [[nodiscard]] limits chosen_limits() const;
   /// What of this program lies in the workspace or in a path that commands may change.
   [[nodiscard]] std::vector<std::string> read_only_paths() const;
   /// `root`, with what is protected.

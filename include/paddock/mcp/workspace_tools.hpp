@@ -37,9 +37,28 @@ enum class toolset : std::uint8_t {
   coding, ///< and what an agent that works on code needs beyond them
 };
 
+/// What results of changing text repeat.
+enum class result_detail : std::uint8_t {
+  of_toolset, ///< full in base, brief in coding
+  full,       ///< the text that was given
+  brief,      ///< where it is now, and a hash of the file
+};
+/// What readImageFile answers.
+enum class image_results : std::uint8_t {
+  of_toolset, ///< reference in base, picture in coding
+  reference,  ///< what the file is, for a runtime that loads it
+  picture,    ///< and the picture itself, where it has at most 5 MiB
+};
+
+/// What a set is made for: coding has larger texts, lines long enough for a picture, and shorter
+/// output of commands and pages of files.
+[[nodiscard]] limits limits_of(toolset tools) noexcept;
+
 struct workspace_options {
-  paddock::limits limits{};
+  paddock::limits limits{}; ///< for coding: limits_of
   toolset tools = toolset::base;
+  result_detail results = result_detail::of_toolset;
+  image_results images = image_results::of_toolset;
   workspace_access access = workspace_access::read_write; ///< read_only also removes exec
   exec_mode exec = exec_mode::on;
   confinement_policy confinement{}; ///< of the commands that exec runs

@@ -168,6 +168,18 @@ private:
   std::int64_t next_ms_ = started_ms_;
 };
 
+/// In the coding set the bound is one for both streams: each has half, and what the other leaves.
+stream_rooms rooms_of(toolset tools, const command_outcome& o, shown_streams shown,
+                      std::size_t bytes_max) {
+  if (tools == toolset::base || !shown.out || !shown.err) return {bytes_max, bytes_max};
+  const auto asked = [&](const captured_output& stream) {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(stream.total, bytes_max));
+  };
+  const std::size_t left = bytes_max - std::min(asked(o.out), bytes_max / 2);
+  const std::size_t err = std::min(asked(o.err), left);
+  return {bytes_max - err, err};
+}
+
 constexpr const char* output_does_not_fit =
     "the output of one command may need more memory than the server allows all calls together; a "
     "person can start it with a larger --max-memory-bytes or a smaller --max-exec-output-bytes";
@@ -206,7 +218,8 @@ tool_result exec(workspace_state& state, call& c) {
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {
-    tool_result done = command_result(*state.root, r.run, *outcome, r.shown, bytes_max);
+    tool_result done = command_result(*state.root, r.run, *outcome, r.shown,
+                                      rooms_of(state.options.tools, *outcome, r.shown, bytes_max));
     if (done.json.size() <= result_bytes_max(c) || bytes_max < 1024) return done;
     bytes_max /= 2;
   }

@@ -90,11 +90,11 @@ tool_result command_not_started(const root& root, const command_error& e, const 
 
 namespace {
 
-/// The streams, as far as they are wanted and fit into `bytes_max` each.
+/// The streams, as far as they are wanted and there is room.
 void write_streams(json_writer& out, const command_outcome& o, shown_streams shown,
-                   std::size_t bytes_max) {
-  if (shown.out) out.member("stdout", o.out.text(bytes_max));
-  if (shown.err) out.member("stderr", o.err.text(bytes_max));
+                   stream_rooms rooms) {
+  if (shown.out) out.member("stdout", o.out.text(rooms.out));
+  if (shown.err) out.member("stderr", o.err.text(rooms.err));
 }
 
 std::string describe(const root& root, const command& run, const command_outcome& o) {
@@ -131,15 +131,15 @@ std::string notice_of(const root& root, const command& run, const command_outcom
 } // namespace
 
 tool_result command_result(const root& root, const command& run, const command_outcome& o,
-                           shown_streams shown, std::size_t bytes_max) {
+                           shown_streams shown, stream_rooms rooms) {
   object_result result;
   json_writer& out = result.writer();
   const std::string notice = notice_of(root, run, o);
   const auto answer = answer_of(run, o);
   if (answer || (o.ended == ending::exited && o.exit_code == 0)) {
     std::string text;
-    if (shown.out) text += o.out.text(bytes_max);
-    if (shown.err) text += o.err.text(bytes_max);
+    if (shown.out) text += o.out.text(rooms.out);
+    if (shown.err) text += o.err.text(rooms.err);
     if (text.empty() && answer) text.append("Exit code 1: ").append(*answer).append(".");
     out.member("output", text.empty() ? no_output : std::string_view(text));
     if (answer) out.key("exitCode").integer(1);
@@ -153,7 +153,7 @@ tool_result command_result(const root& root, const command& run, const command_o
     out.key("exitCode").integer(o.exit_code.value_or(0));
   else if (o.signal)
     out.key("signal").integer(*o.signal);
-  write_streams(out, o, shown, bytes_max);
+  write_streams(out, o, shown, rooms);
   tool_result done = result.take();
   done.error = wire_name(code_of(o));
   return done;

@@ -23,11 +23,17 @@ struct shown_streams {
   bool err = true;
 };
 
+/// How many bytes of each stream are shown.
+struct stream_rooms {
+  std::size_t out = 0;
+  std::size_t err = 0;
+};
+
 /// {"output"} of a command that ended with 0, and {"output", "exitCode"} of one that has answered
 /// "no" with 1 (exec_hints.hpp); otherwise a failure with its exit code or signal and
-/// its streams, as far as they are wanted, at most `bytes_max` of each.
+/// its streams, as far as they are wanted and there is room.
 [[nodiscard]] tool_result command_result(const root& root, const command& run,
                                          const command_outcome& outcome, shown_streams shown,
-                                         std::size_t bytes_max);
+                                         stream_rooms rooms);
 
 } // namespace paddock::mcp

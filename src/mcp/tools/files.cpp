@@ -1,107 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/tools.hpp"
 
-#include <paddock/base/detail/utf8.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/mime/mime.hpp>
 
-#include <algorithm>
 #include <string>
 
 namespace paddock::mcp {
 namespace {
 
-std::optional<std::int64_t> integer_argument(const call& c, std::string_view name) {
-  return c.arguments()[name].integer();
+/// What a brief result of a change says of the file, as it is afterwards.
+void write_known(object_result& out, workspace_state& state, const call& c, std::string_view path) {
+  if (const auto known = known_of(state, c, path))
+    out.number("bytes", static_cast<std::int64_t>(known->bytes)).text("hash", known->hash);
 }
 
-/// Where text that is not UTF-8 begins to be so, and what it may be instead.
-tool_result not_text(std::string_view path, const line_slice& slice, std::size_t at) {
-  const auto line =
-      slice.from +
-      std::count(slice.text.begin(), slice.text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  std::string message = shown(path) + ": not valid UTF-8 at byte offset " +
-                        std::to_string(slice.offset + at) + " (line " + std::to_string(line) +
-                        ", counted from 0)";
-  if (slice.offset == 0 &&
-      (slice.text.starts_with("\xFF\xFE") || slice.text.starts_with("\xFE\xFF")))
-    message += "; the file looks like UTF-16, convert it with exec (iconv) first";
-  else
-    message += "; it is a binary file or uses another encoding, do not read it as text";
-  return tool_result::failure(error_code::not_text, message);
-}
-
-tool_result read_too_large(std::string_view path, const root& root, std::uint64_t bytes_max) {
-  std::string size;
-  if (const auto info = inspect(root, path)) size = " (" + human_size(info->status.size) + ")";
-  return tool_result::failure(error_code::too_large,
-                              shown(path) + size + ": the text exceeds " + human_size(bytes_max) +
-                                  " per call; read a part of it with from and to (line numbers), "
-                                  "or where one line is longer "
-                                  "than that, with exec (head -c, cut -c)");
-}
-
-/// A file whose content says that it is of an accepted type and not too large: {"path", "mimeType",
-/// "size"}.
-tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::string_view),
-                  std::string_view expected, std::uint64_t bytes_max) {
-  const std::string path = path_argument(c, "path");
-  const auto file = read_prefix(*state.root, path, mime::sniff_bytes);
-  if (!file) return failure(file.error(), path);
-  const auto found = mime::sniff(file->bytes);
-  if (!accepts(found.type)) {
-    const bool unknown = found.evidence == mime::evidence::none;
-    const std::string_view type = unknown ? "unknown binary data" : found.type;
-    return tool_result::failure(
-        error_code::unsupported_type,
-        shown(path) + ": the content is " + std::string(file->bytes.empty() ? "empty" : type) +
-            ", not " + std::string(expected) + "; use a tool that fits this type of file");
-  }
-  if (file->status.size > bytes_max)
-    return tool_result::failure(error_code::too_large,
-                                shown(path) + ": the file has " + human_size(file->status.size) +
-                                    " and the limit is " + human_size(bytes_max) +
-                                    "; use a smaller file");
-  return object_result()
-      .path("path", *state.root, file->path)
-      .text("mimeType", found.type)
-      .number("size", static_cast<std::int64_t>(file->status.size))
-      .take();
+bool is_brief(const workspace_state& state) {
+  return state.options.results == result_detail::brief;
 }
 
 } // namespace
-
-tool_result read_text_file(workspace_state& state, call& c) {
-  const std::string path = path_argument(c, "path");
-  const std::uint64_t bytes_max = state.options.limits.read_bytes_max;
-  const line_range range{integer_argument(c, "from"), integer_argument(c, "to")};
-  const auto slice =
-      read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
-  if (!slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error()))
-    return read_too_large(path, *state.root, bytes_max);
-  if (!slice)
-    return failure(slice.error(), path,
-                   stopped_hint(slice.error(), "read lines near the front with from and to, which "
-                                               "must not be negative, or use exec (tail, grep)"));
-  const std::size_t bad = detail::first_invalid_utf8(slice->text);
-  if (bad < slice->text.size()) return not_text(path, *slice, bad);
-  object_result out;
-  out.writer().reserve(slice->text.size() + slice->text.size() / 8 + 256);
-  out.text("path", text_argument(c, "path")).text("content", slice->text);
-  out.number("from", slice->from).number("to", slice->to);
-  if (slice->total_lines) out.number("totalLines", *slice->total_lines);
-  return out.take();
-}
-
-tool_result read_image_file(workspace_state& state, call& c) {
-  return media(state, c, mime::is_image_for_model, "a PNG, JPEG, GIF or WebP image",
-               state.options.limits.image_bytes_max);
-}
-
-tool_result read_pdf_file(workspace_state& state, call& c) {
-  constexpr auto is_pdf = [](std::string_view type) { return type == "application/pdf"; };
-  return media(state, c, is_pdf, "a PDF document", state.options.limits.pdf_bytes_max);
-}
 
 tool_result write_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
@@ -110,7 +28,13 @@ tool_result write_text_file(workspace_state& state, call& c) {
       write_file(*state.root, path, text,
                  {.durability = state.options.durability, .bounds = bounds_of(state, c)});
   if (!done) return failure(done.error(), path);
-  return object_result().path("path", *state.root, *done).text("text", text).take();
+  object_result out;
+  out.path("path", *state.root, *done);
+  if (is_brief(state))
+    out.number("bytes", static_cast<std::int64_t>(text.size())).text("hash", hash_of(text));
+  else
+    out.text("text", text);
+  return out.take();
 }
 
 tool_result append_text_file(workspace_state& state, call& c) {
@@ -123,7 +47,13 @@ tool_result append_text_file(workspace_state& state, call& c) {
     return failure(done.error(), path,
                    "create the file with writeTextFile first, or correct the path");
   if (!done) return failure(done.error(), path);
-  return object_result().path("path", *state.root, *done).text("text", text).take();
+  object_result out;
+  out.path("path", *state.root, *done);
+  if (is_brief(state))
+    write_known(out, state, c, *done);
+  else
+    out.text("text", text);
+  return out.take();
 }
 
 tool_result edit_text_file(workspace_state& state, call& c) {
@@ -137,12 +67,18 @@ tool_result edit_text_file(workspace_state& state, call& c) {
     return failure(done.error(), path,
                    stopped_hint(done.error(), "the file is unchanged; call again when less is "
                                               "going on, or edit a smaller file"));
-  return object_result()
-      .path("path", *state.root, done->path)
-      .text("oldText", edit.old_text)
-      .text("newText", edit.new_text)
-      .number("occurrences", static_cast<std::int64_t>(done->occurrences))
-      .take();
+  object_result out;
+  out.path("path", *state.root, done->path);
+  const auto occurrences = static_cast<std::int64_t>(done->occurrences);
+  if (is_brief(state)) {
+    out.number("line", static_cast<std::int64_t>(done->line) + 1);
+    out.number("occurrences", occurrences);
+    if (const auto known = known_of(state, c, done->path)) out.text("hash", known->hash);
+  } else {
+    out.text("oldText", edit.old_text).text("newText", edit.new_text);
+    out.number("occurrences", occurrences);
+  }
+  return out.take();
 }
 
 tool_result move_file(workspace_state& state, call& c) {

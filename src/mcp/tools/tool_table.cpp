@@ -37,6 +37,45 @@ constexpr parameter_row exec_parameters[] = {
      "started is killed",
      0, nullptr, 1},
 };
+constexpr parameter_row short_exec_parameters[] = {
+    {"command", type::string, required,
+     "Program to run, looked up in PATH unless it contains a slash. Not a shell line", 1},
+    {.name = "args",
+     .type = type::string_array,
+     .presence = optional,
+     .description = "Arguments, passed as they are. For pipes or globs run sh with -c",
+     .fallback = "[]"},
+    {.name = "env",
+     .type = type::string_map,
+     .presence = optional,
+     .description = "Environment variables to add",
+     .fallback = "{}"},
+    {.name = "cwd",
+     .type = type::string,
+     .presence = optional,
+     .description = "Working directory inside the workspace",
+     .characters_min = 1,
+     .fallback = R"(".")"},
+    {.name = "stdout",
+     .type = type::boolean,
+     .presence = optional,
+     .description = "",
+     .fallback = "true"},
+    {.name = "stderr",
+     .type = type::boolean,
+     .presence = optional,
+     .description = "",
+     .fallback = "true"},
+    {"timeout", type::integer, optional, "Deadline in milliseconds", 0, nullptr, 1},
+};
+constexpr parameter_row read_page_parameters[] = {
+    {"path", type::string, required, path_text, 1},
+    {"firstLine", type::integer, optional, "1-based; negative counts from the end"},
+    {"lastLine", type::integer, optional, "Inclusive; negative counts from the end"},
+    {"numbered", type::boolean, optional, "Put its number and a tab before each line"},
+    {"from", type::integer, optional, "0-based, instead of firstLine"},
+    {"to", type::integer, optional, "Line to stop before, instead of lastLine"},
+};
 constexpr parameter_row read_text_parameters[] = {
     {"path", type::string, required, path_text, 1},
     {"from", type::integer, optional, "First line, 0-based; negative counts from the end"},
@@ -201,6 +240,14 @@ constexpr std::string_view health_schema =
     R"({"type":"object","properties":{"status":{"type":"string"},"workspace":{"type":"string"},"uptime":{"type":"string"},"memory":{"type":"object","properties":{"heapUsed":{"type":"string"},"heapTotal":{"type":"string"}}},"pid":{"type":"integer"},"version":{"type":"string"},"resolver":{"type":"string"},"warning":{"type":"string"},"confinement":{"type":"array","items":{"type":"object","properties":{"layer":{"type":"string"},"wanted":{"type":"string"},"applied":{"type":"boolean"},"mechanism":{"type":"string"},"missing":{"type":"string"}},"required":["layer","wanted","applied"]}}},"required":["status","workspace","uptime","memory","pid"]})";
 constexpr std::string_view read_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"from":{"type":"integer"},"to":{"type":"integer"},"totalLines":{"type":"integer"}},"required":["path","content","from","to"]})";
+constexpr std::string_view read_page_schema =
+    R"({"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"from":{"type":"integer"},"to":{"type":"integer"},"totalLines":{"type":"integer"},"truncated":{"type":"boolean"},"notice":{"type":"string"},"hash":{"type":"string"}},"required":["path","content","from","to"]})";
+constexpr std::string_view written_schema =
+    R"({"type":"object","properties":{"path":{"type":"string"},"bytes":{"type":"integer"},"hash":{"type":"string"}},"required":["path"]})";
+constexpr std::string_view edited_schema =
+    R"({"type":"object","properties":{"path":{"type":"string"},"line":{"type":"integer"},"occurrences":{"type":"integer"},"hash":{"type":"string"}},"required":["path","line","occurrences"]})";
+constexpr std::string_view picture_schema =
+    R"({"type":"object","properties":{"path":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer"},"notice":{"type":"string"}},"required":["path","mimeType","size"]})";
 constexpr std::string_view media_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer"}},"required":["path","mimeType","size"]})";
 constexpr std::string_view edit_schema =
@@ -222,6 +269,7 @@ constexpr annotations replaces{.idempotent = true};
 constexpr annotations destroys{};
 constexpr annotations opens_world{.open_world = true};
 
+constexpr std::string_view less_hint = "ask for less in one call";
 constexpr std::string_view read_hint = "read a part of the file with from and to (line numbers)";
 constexpr std::string_view remaining_hint =
     "too many todos are left to be shown; complete them, or start a new list with clearTodo";
@@ -256,14 +304,22 @@ constexpr std::array table{
              effect::none,
              clear_todo,
              "{}"},
-    tool_row{"exec", "Run a command",
+    tool_row{"exec",
+             "Run a command",
              "Run a program in the workspace and return its output. No shell is involved; standard "
              "input is empty; everything the program "
              "started is ended when it ends. Do not use it for servers or watchers. Long output is "
              "cut in the middle. Exit code 1 of a program that searches or compares (grep, diff) "
              "is an answer and no failure.",
-             exec_parameters, exec_schema, opens_world, effect::runs, exec,
-             R"({"command":"ls","args":["-l"],"env":{},"cwd":".","stdout":true,"stderr":true})"},
+             exec_parameters,
+             exec_schema,
+             opens_world,
+             effect::runs,
+             exec,
+             R"({"command":"ls","args":["-l"],"env":{},"cwd":".","stdout":true,"stderr":true})",
+             less_hint,
+             toolset::base,
+             {.parameters = short_exec_parameters}},
     tool_row{"getFileInfo", "File information",
              "Get type, size, MIME type, times and permissions of a file or directory.", path_only,
              info_schema, looks, effect::none, get_file_info, R"({"path":"notes.md"})"},
@@ -277,37 +333,86 @@ constexpr std::array table{
         effect::none,
         health_check,
         "{}"},
-    tool_row{"readTextFile", "Read text file",
+    tool_row{"readTextFile",
+             "Read text file",
              "Read a UTF-8 text file, or some of its lines with from and to. Fails for binary "
              "files. For large files read parts.",
-             read_text_parameters, read_schema, looks, effect::none, read_text_file,
-             R"({"path":"notes.md","from":0,"to":100})", read_hint},
-    tool_row{"readImageFile", "Read image file",
+             read_text_parameters,
+             read_schema,
+             looks,
+             effect::none,
+             read_text_file,
+             R"({"path":"notes.md","from":0,"to":100})",
+             read_hint,
+             toolset::base,
+             {.description =
+                  "Read a UTF-8 text file, or lines of it; of a long one without lines the "
+                  "beginning. To find where something is use searchText.",
+              .parameters = read_page_parameters,
+              .output_schema = read_page_schema}},
+    tool_row{"readImageFile",
+             "Read image file",
              "Check that a file is a PNG, JPEG, GIF or WebP image and return its path, MIME type "
              "and size, so that the runtime can load it.",
-             path_only, media_schema, looks, effect::none, read_image_file,
-             R"({"path":"images/plan.png"})"},
+             path_only,
+             media_schema,
+             looks,
+             effect::none,
+             read_image_file,
+             R"({"path":"images/plan.png"})",
+             less_hint,
+             toolset::base,
+             {.description = "See a PNG, JPEG, GIF or WebP image; larger ones than 5 MiB are only "
+                             "named. For other files use readTextFile.",
+              .output_schema = picture_schema}},
     tool_row{"readPdfFile", "Read PDF file",
              "Check that a file is a PDF document and return its path, MIME type and size, so that "
              "the runtime can load it.",
              path_only, media_schema, looks, effect::none, read_pdf_file,
              R"({"path":"documents/plan.pdf"})"},
-    tool_row{"writeTextFile", "Write text file",
+    tool_row{"writeTextFile",
+             "Write text file",
              "Create a text file or replace its whole content, atomically. Missing parent "
              "directories are created. For longer texts write the "
              "first part and add the rest with appendTextFile.",
-             write_parameters, path_text_schema, replaces, effect::writes, write_text_file,
-             R"({"path":"notes.md","text":"# Notes\n"})"},
-    tool_row{"appendTextFile", "Append to text file",
-             "Add text at the end of an existing file. No newline is added.", append_parameters,
-             path_text_schema, adds, effect::writes, append_text_file,
-             R"({"path":"notes.md","text":"One more line\n"})"},
-    tool_row{"editTextFile", "Edit text file",
+             write_parameters,
+             path_text_schema,
+             replaces,
+             effect::writes,
+             write_text_file,
+             R"({"path":"notes.md","text":"# Notes\n"})",
+             less_hint,
+             toolset::base,
+             {},
+             written_schema},
+    tool_row{"appendTextFile",
+             "Append to text file",
+             "Add text at the end of an existing file. No newline is added.",
+             append_parameters,
+             path_text_schema,
+             adds,
+             effect::writes,
+             append_text_file,
+             R"({"path":"notes.md","text":"One more line\n"})",
+             less_hint,
+             toolset::base,
+             {},
+             written_schema},
+    tool_row{"editTextFile",
+             "Edit text file",
              "Replace the first exact occurrence of oldText by newText. Line endings of the file "
              "are kept. Give enough of the surrounding text to "
              "make oldText unique; occurrences tells how many there were.",
-             edit_parameters, edit_schema, destroys, effect::writes, edit_text_file,
-             R"({"path":"notes.md","oldText":"# Notes","newText":"# Plan"})"},
+             edit_parameters,
+             edit_schema,
+             destroys,
+             effect::writes,
+             edit_text_file,
+             R"({"path":"notes.md","oldText":"# Notes","newText":"# Plan"})",
+             less_hint,
+             toolset::base,
+             {},
+             edited_schema},
     tool_row{"moveFile", "Move file",
              "Move or rename a file or directory. Never overwrites. Missing parent directories of "
              "the destination are created.",

@@ -63,6 +63,13 @@ struct parameter_row {
 
 using tool_function = tool_result (*)(workspace_state&, call&);
 
+/// Where a tool of the coding set differs from the same of base; what is empty does not.
+struct coding_row {
+  std::string_view description = {};
+  std::span<const parameter_row> parameters = {};
+  std::string_view output_schema = {};
+};
+
 struct tool_row {
   std::string_view name;
   std::string_view title;
@@ -75,6 +82,8 @@ struct tool_row {
   std::string_view example; ///< arguments, as JSON
   std::string_view too_large_hint = "ask for less in one call";
   toolset from = toolset::base; ///< the smallest set that has it
+  coding_row coding = {};
+  std::string_view brief_schema = {}; ///< of brief results; empty: they do not differ
 };
 
 [[nodiscard]] std::span<const tool_row> tool_table();
@@ -103,6 +112,17 @@ tool_result delete_directory(workspace_state&, call&);
 tool_result search_text(workspace_state&, call&);
 tool_result find_files(workspace_state&, call&);
 tool_result map_directory(workspace_state&, call&);
+
+/// The first 16 hexadecimal digits of the SHA-256 of a file's bytes.
+[[nodiscard]] std::string hash_of(std::string_view bytes);
+/// A file as it is now.
+struct known_file {
+  std::uint64_t bytes = 0;
+  std::string hash;
+};
+/// Nothing where it cannot be read, or is larger than what can be edited.
+[[nodiscard]] std::optional<known_file> known_of(workspace_state& state, const call& c,
+                                                 std::string_view path);
 
 /// Until the deadline of a tool, and as long as the client wants the call.
 [[nodiscard]] work_bounds bounds_of(workspace_state& state, const call& c);

@@ -16,6 +16,22 @@ workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspa
     : root(std::move(r)), options(std::move(o)), started_ms(sys::monotonic_ms()),
       todos(options.limits.todos_max), memory(options.memory), warning(options.warning) {
   if (memory == nullptr) memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
+  const bool coding = options.tools == toolset::coding;
+  if (options.results == result_detail::of_toolset)
+    options.results = coding ? result_detail::brief : result_detail::full;
+  if (options.images == image_results::of_toolset)
+    options.images = coding ? image_results::picture : image_results::reference;
+}
+
+limits limits_of(toolset tools) noexcept {
+  limits made;
+  if (tools == toolset::base) return made;
+  made.write_characters_max = made.append_characters_max = 1'000'000;
+  made.edit_characters_max = 100'000;
+  made.read_page_bytes_max = std::uint64_t{64} * 1024;
+  made.exec_output_bytes_max = 30'000;
+  made.message_out_bytes_max = std::uint64_t{8} * 1024 * 1024; // a picture in base64, and more
+  return made;
 }
 
 work_bounds bounds_of(workspace_state& state, const call& c) {
@@ -88,9 +104,13 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
   tool made;
   made.name = row.name;
   made.title = row.title;
-  made.description = row.description;
-  made.parameters = parameters_of(row.parameters, state->options.limits);
-  made.output_schema = row.output_schema;
+  const coding_row other = state->options.tools == toolset::coding ? row.coding : coding_row{};
+  made.description = other.description.empty() ? row.description : other.description;
+  made.parameters = parameters_of(other.parameters.empty() ? row.parameters : other.parameters,
+                                  state->options.limits);
+  made.output_schema = other.output_schema.empty() ? row.output_schema : other.output_schema;
+  if (state->options.results == result_detail::brief && !row.brief_schema.empty())
+    made.output_schema = row.brief_schema;
   made.example = row.example;
   made.too_large_hint = row.too_large_hint;
   made.annotations = row.annotations;

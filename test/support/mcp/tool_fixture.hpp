@@ -69,6 +69,7 @@ struct tool_answer {
   std::string json;                             ///< the text block
   std::shared_ptr<mcp::json_document> document; ///< of `json`
   std::vector<std::string> progress;            ///< notifications before it
+  std::string picture, picture_type;            ///< of an image block: base64, MIME type
 
   [[nodiscard]] mcp::json_view operator[](std::string_view key) const {
     return document->root()[key];
@@ -146,8 +147,14 @@ private:
     ASSERT_TRUE(parsed) << line;
     const auto result = (*parsed)["result"];
     ASSERT_TRUE(result.exists()) << line;
-    ASSERT_EQ(1U, result["content"].size()) << line;
+    ASSERT_LE(1U, result["content"].size()) << line;
     result["content"].for_each_element([&](mcp::json_view block) {
+      if (!answer.json.empty()) {
+        EXPECT_EQ("image", block["type"].string());
+        answer.picture = block["data"].string().value_or("");
+        answer.picture_type = block["mimeType"].string().value_or("");
+        return;
+      }
       EXPECT_EQ("text", block["type"].string());
       answer.json = block["text"].string().value_or("");
     });

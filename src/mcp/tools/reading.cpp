@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+
+// The tools that read files: text, images, documents.
+
+#include "crypto/crypto.hpp"
+#include "mcp/tools/tools.hpp"
+
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/mcp/content.hpp>
+#include <paddock/mime/mime.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+std::optional<std::int64_t> integer_argument(const call& c, std::string_view name) {
+  return c.arguments()[name].integer();
+}
+
+/// The length of a text without a sequence of UTF-8 that its end cuts.
+std::size_t whole_sequences(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin > 0 && text.size() - begin < 3 && (text[begin - 1] & 0xC0) == 0x80)
+    --begin;
+  if (begin == 0 || (text[begin - 1] & 0x80) == 0) return text.size();
+  return detail::is_valid_utf8(text.substr(begin - 1)) ? text.size() : begin - 1;
+}
+
+/// Where text that is not UTF-8 begins to be so, and what it may be instead.
+tool_result not_text(std::string_view path, const line_slice& slice, std::size_t at) {
+  const auto line =
+      slice.from +
+      std::count(slice.text.begin(), slice.text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  std::string message = shown(path) + ": not valid UTF-8 at byte offset " +
+                        std::to_string(slice.offset + at) + " (line " + std::to_string(line) +
+                        ", counted from 0)";
+  if (slice.offset == 0 &&
+      (slice.text.starts_with("\xFF\xFE") || slice.text.starts_with("\xFE\xFF")))
+    message += "; the file looks like UTF-16, convert it with exec (iconv) first";
+  else
+    message += "; it is a binary file or uses another encoding, do not read it as text";
+  return tool_result::failure(error_code::not_text, message);
+}
+
+tool_result read_too_large(std::string_view path, const root& root, std::uint64_t bytes_max) {
+  std::string size;
+  if (const auto info = inspect(root, path)) size = " (" + human_size(info->status.size) + ")";
+  return tool_result::failure(error_code::too_large,
+                              shown(path) + size + ": the text exceeds " + human_size(bytes_max) +
+                                  " per call; read a part of it with from and to (line numbers), "
+                                  "or where one line is longer "
+                                  "than that, with exec (head -c, cut -c)");
+}
+
+/// A file whose content says that it is of an accepted type and not too large: {"path", "mimeType",
+/// "size"}.
+tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::string_view),
+                  std::string_view expected, std::uint64_t bytes_max,
+                  std::string_view notice = {}) {
+  const std::string path = path_argument(c, "path");
+  const auto file = read_prefix(*state.root, path, mime::sniff_bytes);
+  if (!file) return failure(file.error(), path);
+  const auto found = mime::sniff(file->bytes);
+  if (!accepts(found.type)) {
+    const bool unknown = found.evidence == mime::evidence::none;
+    const std::string_view type = unknown ? "unknown binary data" : found.type;
+    return tool_result::failure(
+        error_code::unsupported_type,
+        shown(path) + ": the content is " + std::string(file->bytes.empty() ? "empty" : type) +
+            ", not " + std::string(expected) + "; use a tool that fits this type of file");
+  }
+  if (file->status.size > bytes_max)
+    return tool_result::failure(error_code::too_large,
+                                shown(path) + ": the file has " + human_size(file->status.size) +
+                                    " and the limit is " + human_size(bytes_max) +
+                                    "; use a smaller file");
+  object_result out;
+  out.path("path", *state.root, file->path).text("mimeType", found.type);
+  out.number("size", static_cast<std::int64_t>(file->status.size));
+  if (!notice.empty()) out.text("notice", notice);
+  return out.take();
+}
+
+tool_result image_file(workspace_state& state, const call& c, std::string_view notice = {}) {
+  return media(state, c, mime::is_image_for_model, "a PNG, JPEG, GIF or WebP image",
+               state.options.limits.image_bytes_max, notice);
+}
+
+/// The lines that a call asks for in either way of counting; `wrong` where it does in both.
+line_range lines_asked(const call& c, std::optional<tool_result>& wrong) {
+  const auto first = integer_argument(c, "firstLine"), last = integer_argument(c, "lastLine");
+  line_range range{integer_argument(c, "from"), integer_argument(c, "to")};
+  if ((first || last) && (range.from || range.to))
+    wrong = tool_result::failure(error_code::invalid_argument,
+                                 "firstLine and lastLine count from 1, from and to from 0; give "
+                                 "one of the pairs");
+  if (first == 0 || last == 0)
+    wrong = tool_result::failure(error_code::invalid_argument,
+                                 "firstLine and lastLine count from 1, or from the end with -1");
+  if (first) range.from = *first > 0 ? *first - 1 : *first;
+  if (last && *last > 0) range.to = *last;
+  if (last && *last < -1) range.to = *last + 1;
+  return range;
+}
+
+tool_result unread(const error& e, std::string_view path) {
+  return failure(e, path,
+                 stopped_hint(e, "read lines near the front with from and to, which "
+                                 "must not be negative, or use exec (tail, grep)"));
+}
+
+/// The beginning of a file that is longer than a page, up to the end of a line if there is one.
+result<line_slice> first_page(workspace_state& state, const call& c, const std::string& path) {
+  const std::uint64_t bytes_max = state.options.limits.read_page_bytes_max;
+  PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
+  line_slice page{.text = std::move(beginning.bytes), .from = 0, .to = 1};
+  if (const std::size_t end = page.text.rfind('\n'); end != std::string::npos) {
+    page.text.resize(end);
+    page.to = std::ranges::count(page.text, '\n') + 1;
+  } else {
+    page.text.resize(whole_sequences(page.text));
+  }
+  const auto last =
+      read_lines(*state.root, path, {.from = -1, .to = {}},
+                 {.bytes_max = state.options.limits.read_bytes_max, .bounds = bounds_of(state, c)});
+  if (last) page.total_lines = last->total_lines;
+  return page;
+}
+
+/// Each line behind its number and a tab.
+std::string with_numbers(const line_slice& slice) {
+  if (slice.from == slice.to) return {};
+  std::string out;
+  std::int64_t number = slice.from;
+  std::string_view rest = slice.text;
+  while (true) {
+    const std::size_t end = rest.find('\n');
+    out.append(std::to_string(++number)).append("\t").append(rest.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    out += '\n';
+    rest.remove_prefix(end + 1);
+  }
+}
+
+tool_result read_page(workspace_state& state, call& c) {
+  const limits& bounds = state.options.limits;
+  const std::string path = path_argument(c, "path");
+  std::optional<tool_result> wrong;
+  const line_range range = lines_asked(c, wrong);
+  if (wrong) return *std::move(wrong);
+  const bool is_paged = !range.from && !range.to && bounds.read_page_bytes_max > 0;
+  const std::uint64_t bytes_max = is_paged ? bounds.read_page_bytes_max : bounds.read_bytes_max;
+  auto slice =
+      read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
+  const bool is_too_large =
+      !slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error());
+  if (is_too_large && !is_paged) return read_too_large(path, *state.root, bytes_max);
+  if (is_too_large) slice = first_page(state, c, path);
+  if (!slice) return unread(slice.error(), path);
+  const std::size_t bad = detail::first_invalid_utf8(slice->text);
+  if (bad < slice->text.size()) return not_text(path, *slice, bad);
+  const bool numbered = c.arguments()["numbered"].boolean().value_or(false);
+  object_result out;
+  out.text("path", text_argument(c, "path"));
+  out.text("content", numbered ? std::string_view(with_numbers(*slice)) : slice->text);
+  out.number("from", slice->from).number("to", slice->to);
+  if (slice->total_lines) out.number("totalLines", *slice->total_lines);
+  if (is_too_large) {
+    out.writer().key("truncated").boolean(true);
+    out.text("notice", "this is the beginning; read on with firstLine " +
+                           std::to_string(slice->to + 1) + " and a lastLine");
+  }
+  if (const auto known = known_of(state, c, path)) out.text("hash", known->hash);
+  return out.take();
+}
+
+} // namespace
+
+std::string hash_of(std::string_view bytes) {
+  return sha256_hex(bytes).substr(0, 16);
+}
+
+std::optional<known_file> known_of(workspace_state& state, const call& c, std::string_view path) {
+  const auto file = read_file(
+      *state.root, path,
+      {.bytes_max = state.options.limits.edit_file_bytes_max, .bounds = bounds_of(state, c)});
+  if (!file) return std::nullopt;
+  return known_file{.bytes = file->bytes.size(), .hash = hash_of(file->bytes)};
+}
+
+tool_result read_text_file(workspace_state& state, call& c) {
+  if (state.options.tools == toolset::coding) return read_page(state, c);
+  const std::string path = path_argument(c, "path");
+  const std::uint64_t bytes_max = state.options.limits.read_bytes_max;
+  const line_range range{integer_argument(c, "from"), integer_argument(c, "to")};
+  const auto slice =
+      read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
+  if (!slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error()))
+    return read_too_large(path, *state.root, bytes_max);
+  if (!slice) return unread(slice.error(), path);
+  const std::size_t bad = detail::first_invalid_utf8(slice->text);
+  if (bad < slice->text.size()) return not_text(path, *slice, bad);
+  object_result out;
+  out.writer().reserve(slice->text.size() + slice->text.size() / 8 + 256);
+  out.text("path", text_argument(c, "path")).text("content", slice->text);
+  out.number("from", slice->from).number("to", slice->to);
+  if (slice->total_lines) out.number("totalLines", *slice->total_lines);
+  return out.take();
+}
+
+tool_result read_image_file(workspace_state& state, call& c) {
+  constexpr std::uint64_t picture_bytes_max = std::uint64_t{5} * 1024 * 1024;
+  tool_result done = image_file(state, c);
+  if (done.failed() || state.options.images != image_results::picture) return done;
+  const std::uint64_t line_max = c.message_bytes_max();
+  const std::uint64_t room = line_max > 8192 ? (line_max - 8192) / 4 * 3 : 0; // base64
+  const std::string path = path_argument(c, "path");
+  const auto file =
+      read_file(*state.root, path,
+                {.bytes_max = std::min(picture_bytes_max, room), .bounds = bounds_of(state, c)});
+  if (!file && file.error().code == error_code::too_large)
+    return image_file(state, c,
+                      "the picture is too large to be shown; make a smaller one with exec");
+  if (!file) return failure(file.error(), path);
+  const auto found = mime::sniff(std::string_view(file->bytes).substr(0, mime::sniff_bytes));
+  if (!mime::is_image_for_model(found.type))
+    return failure({error_code::conflict, 0, "image"}, path);
+  done.content = content_blocks().text(done.json).image(file->bytes, found.type).take();
+  return done;
+}
+
+tool_result read_pdf_file(workspace_state& state, call& c) {
+  constexpr auto is_pdf = [](std::string_view type) { return type == "application/pdf"; };
+  return media(state, c, is_pdf, "a PDF document", state.options.limits.pdf_bytes_max);
+}
+
+} // namespace paddock::mcp
