@@ -21,15 +21,15 @@ public:
   explicit hunk_applier(std::string_view content) : lines_(lines_of(content)) {}
 
   [[nodiscard]] result<void, hunk_failure> make(const patch_hunk& hunk) {
-    std::vector<std::string_view> before;
+    std::vector<hunk_line> before;
     for (const hunk_line& line : hunk.lines)
-      if (line.action != line_action::add) before.push_back(line.text);
+      if (line.action != line_action::add) before.push_back(line);
     PADDOCK_TRY(const std::size_t place, place_of(hunk, before));
     const line_ends ends = ends_of(hunk, before, place);
     copy_until(place);
     for (const hunk_line& line : hunk.lines) {
       if (line.action == line_action::add)
-        add(line.text, ends);
+        add(line, ends);
       else if (line.action == line_action::keep)
         copy_until(at_ + 1);
       else
@@ -60,28 +60,33 @@ private:
 
   /// Whose ends new lines have: on the way CRs get lost, or come. The lines that are there tell.
   enum class line_ends : std::uint8_t { of_patch, of_neighbours };
-  [[nodiscard]] line_ends ends_of(const patch_hunk& hunk, std::span<const std::string_view> before,
+  [[nodiscard]] line_ends ends_of(const patch_hunk& hunk, std::span<const hunk_line> before,
                                   std::size_t place) const {
     bool are_lost = !hunk.line; // a model wrote it, which sees no CR
     bool are_added = false;
     for (std::size_t i = 0; i < before.size(); ++i) {
       const bool is_pair = lines_[place + i].ends_with("\r\n");
-      are_lost = are_lost || (is_pair && !before[i].ends_with("\r\n"));
-      are_added = are_added || (!is_pair && before[i].ends_with("\r\n"));
+      are_lost = are_lost || (is_pair && !before[i].text.ends_with('\r'));
+      are_added = are_added || (!is_pair && before[i].text.ends_with('\r'));
     }
     return are_lost != are_added ? line_ends::of_neighbours : line_ends::of_patch;
   }
 
-  /// Neighbours are what stands before, or else behind.
-  void add(std::string_view text, line_ends ends) {
-    const bool is_first = out_.empty();
-    const bool has_pair =
-        is_first ? at_ < lines_.size() && lines_[at_].ends_with("\r\n") : out_.ends_with("\r\n");
-    if (!is_first && !out_.ends_with('\n')) out_ += '\n'; // what was the last line has one now
-    if (ends == line_ends::of_patch || !text.ends_with('\n'))
-      out_ += text;
-    else
-      out_.append(without_end(text)).append(has_pair ? "\r\n" : "\n");
+  /// That of what stands before, or else behind.
+  [[nodiscard]] std::string_view break_of_neighbours() const {
+    const std::size_t before = out_.rfind('\n');
+    const bool is_pair = before != std::string::npos
+                             ? before > 0 && out_[before - 1] == '\r'
+                             : at_ < lines_.size() && lines_[at_].ends_with("\r\n");
+    return is_pair ? "\r\n" : "\n";
+  }
+
+  void add(const hunk_line& line, line_ends ends) {
+    const std::string_view line_break = break_of_neighbours();
+    if (!out_.empty() && !out_.ends_with('\n')) out_ += line_break; // it is no longer the last
+    const bool is_exact = ends == line_ends::of_patch;
+    out_ += is_exact ? line.text : without_end(line.text);
+    if (line.has_line_break) out_ += is_exact ? "\n" : line_break;
   }
 
   [[nodiscard]] static std::string_view without_end(std::string_view line) noexcept {
@@ -90,13 +95,13 @@ private:
     return line;
   }
 
-  [[nodiscard]] bool fits(const patch_hunk& hunk, std::span<const std::string_view> before,
+  [[nodiscard]] bool fits(const patch_hunk& hunk, std::span<const hunk_line> before,
                           std::size_t place) const {
     if (place > lines_.size() || before.size() > lines_.size() - place) return false;
     for (std::size_t i = 0; i < before.size(); ++i) {
-      if (without_end(lines_[place + i]) != without_end(before[i])) return false;
+      if (without_end(lines_[place + i]) != without_end(before[i].text)) return false;
       // The format with line numbers says which line has no end; the other one can't.
-      if (hunk.line && lines_[place + i].ends_with('\n') != before[i].ends_with('\n')) return false;
+      if (hunk.line && lines_[place + i].ends_with('\n') != before[i].has_line_break) return false;
     }
     return !hunk.is_at_end || place + before.size() == lines_.size();
   }
@@ -104,17 +109,17 @@ private:
   /// Where all lines are as in `before`, by D. Knuth, J. Morris and V. Pratt's search, for text may
   /// repeat itself. Precondition: `before` has lines.
   template <class Found>
-  void for_each_place(std::span<const std::string_view> before, std::size_t first,
+  void for_each_place(std::span<const hunk_line> before, std::size_t first,
                       const Found& found) const {
     std::vector<std::size_t> shorter(before.size() + 1, 0); // by how many fit: how many else do
     const auto longer = [&](std::size_t fitting, std::string_view line) {
       while (fitting > 0 &&
-             (fitting == before.size() || without_end(before[fitting]) != without_end(line)))
+             (fitting == before.size() || without_end(before[fitting].text) != without_end(line)))
         fitting = shorter[fitting];
-      return fitting + (without_end(before[fitting]) == without_end(line) ? 1U : 0U);
+      return fitting + (without_end(before[fitting].text) == without_end(line) ? 1U : 0U);
     };
     for (std::size_t i = 1; i < before.size(); ++i)
-      shorter[i + 1] = longer(shorter[i], before[i]);
+      shorter[i + 1] = longer(shorter[i], before[i].text);
     std::size_t fitting = 0;
     for (std::size_t i = first; i < lines_.size(); ++i) {
       fitting = longer(fitting, lines_[i]);
@@ -134,7 +139,7 @@ private:
   }
 
   [[nodiscard]] result<std::size_t, hunk_failure>
-  place_of(const patch_hunk& hunk, std::span<const std::string_view> before) const {
+  place_of(const patch_hunk& hunk, std::span<const hunk_line> before) const {
     hunk_failure failure{{error_code::no_match, 0, "patch"}, made_, {}};
     if (hunk.line) {
       const std::int64_t said = static_cast<std::int64_t>(*hunk.line) + shift_;
@@ -176,8 +181,9 @@ result<std::string, hunk_failure> apply_hunks(std::string_view content,
 hunk_texts texts_of(const patch_hunk& hunk) {
   hunk_texts out;
   for (const hunk_line& line : hunk.lines) {
-    if (line.action != line_action::add) out.before += line.text;
-    if (line.action != line_action::remove) out.after += line.text;
+    const std::string_view end = line.has_line_break ? "\n" : "";
+    if (line.action != line_action::add) out.before.append(line.text).append(end);
+    if (line.action != line_action::remove) out.after.append(line.text).append(end);
   }
   return out;
 }

@@ -4,7 +4,8 @@
 /// Which lines two texts have in common, by E. Myers' algorithm in linear space ("An O(ND)
 /// Difference Algorithm and Its Variations", 1986, section 4b). Lines that only one text has are
 /// taken out first, which leaves the answer as short as it was. Where texts differ so much that the
-/// shortest answer would take too long, a good one is given. Thread-safety: pure.
+/// shortest answer would take too long, a good one is given; and where a good one would, one that
+/// takes the rest for new: the work is linear. Thread-safety: pure.
 
 #include <algorithm>
 #include <bit>
@@ -113,6 +114,7 @@ public:
     // Diagonals from -(b + 1) to a + 1.
     forward_.resize(a_.size() + b_.size() + 3);
     backward_.resize(forward_.size());
+    work_left_ = work_floor + work_passes * forward_.size();
     cost_max_ = cost_floor;
     while (cost_max_ * cost_max_ < forward_.size())
       cost_max_ *= 2;
@@ -131,13 +133,15 @@ private:
     index a, b;
   };
   static constexpr std::size_t cost_floor = 256;
+  static constexpr std::size_t work_floor = 4'000'000, work_passes = 64;
   static constexpr index before_all = std::numeric_limits<index>::min() / 2;
   static constexpr index behind_all = std::numeric_limits<index>::max() / 2;
 
   numbered_lines a_, b_;                       ///< what may be in both
   std::vector<std::size_t> a_lines_, b_lines_; ///< which lines these are
   std::vector<index> forward_, backward_;      ///< by diagonal: how far in `a_` a path came
-  std::size_t cost_max_ = 0;
+  std::size_t cost_max_ = 0;                   ///< of one split
+  std::size_t work_left_ = 0;                  ///< of all, in lines looked at
 
   /// Of `lines` those that `others` have, too; the rest are marked.
   static void take_shared(std::span<const std::uint32_t> lines,
@@ -182,16 +186,30 @@ private:
         --part.b_end;
       }
       if (part.a_begin == part.a_end || part.b_begin == part.b_end) {
-        for (index a = part.a_begin; a < part.a_end; ++a)
-          is_removed[a_lines_[static_cast<std::size_t>(a)]] = true;
-        for (index b = part.b_begin; b < part.b_end; ++b)
-          is_added[b_lines_[static_cast<std::size_t>(b)]] = true;
+        mark_all(part);
         continue;
       }
-      const point middle = split(part);
+      const std::optional<point> split_at = split(part);
+      if (!split_at) {
+        mark_all(part);
+        continue;
+      }
+      const point middle = *split_at;
       left.push_back({part.a_begin, middle.a, part.b_begin, middle.b});
       left.push_back({middle.a, part.a_end, middle.b, part.b_end});
     }
+  }
+
+  /// Takes nothing of it for common.
+  void mark_all(const box& part) {
+    for (index a = part.a_begin; a < part.a_end; ++a)
+      is_removed[a_lines_[static_cast<std::size_t>(a)]] = true;
+    for (index b = part.b_begin; b < part.b_end; ++b)
+      is_added[b_lines_[static_cast<std::size_t>(b)]] = true;
+  }
+
+  void spend(index lines) noexcept {
+    work_left_ -= std::min(work_left_, static_cast<std::size_t>(lines) + 1);
   }
 
   /// The diagonals on which the paths of one direction end.
@@ -213,7 +231,7 @@ private:
   }
 
   /// A point on a shortest way through `part`, whose ends differ; the two ways to it are shorter.
-  [[nodiscard]] point split(const box& part) {
+  [[nodiscard]] std::optional<point> split(const box& part) {
     const index first = part.a_begin - part.b_begin;
     const index last = part.a_end - part.b_end;
     const bool is_odd = ((first - last) & 1) != 0;
@@ -225,13 +243,14 @@ private:
       widen(ahead, part, forward_, before_all);
       for (index d = ahead.high; d >= ahead.low; d -= 2) {
         const index a = go_forward(part, d);
-        if (is_odd && behind.has(d) && reached(backward_, d) <= a) return {a, a - d};
+        if (is_odd && behind.has(d) && reached(backward_, d) <= a) return point{a, a - d};
       }
       widen(behind, part, backward_, behind_all);
       for (index d = behind.high; d >= behind.low; d -= 2) {
         const index a = go_backward(part, d);
-        if (!is_odd && ahead.has(d) && a <= reached(forward_, d)) return {a, a - d};
+        if (!is_odd && ahead.has(d) && a <= reached(forward_, d)) return point{a, a - d};
       }
+      if (work_left_ == 0) return std::nullopt;
       if (cost >= cost_max_) return farthest(part, ahead, behind);
     }
   }
@@ -243,9 +262,11 @@ private:
     index a = before_all;
     if (removed <= part.a_end && removed - d >= part.b_begin) a = removed;
     if (added > a && added - d <= part.b_end) a = added;
+    const index first = a;
     if (a >= part.a_begin)
       while (a < part.a_end && a - d < part.b_end && is_same(a, a - d))
         ++a;
+    spend(a - first);
     return reached(forward_, d) = a;
   }
   index go_backward(const box& part, index d) {
@@ -254,9 +275,11 @@ private:
     index a = behind_all;
     if (removed >= part.a_begin && removed - d <= part.b_end) a = removed;
     if (added < a && added - d >= part.b_begin) a = added;
+    const index last = a;
     if (a <= part.a_end)
       while (a > part.a_begin && a - d > part.b_begin && is_same(a - 1, a - d - 1))
         --a;
+    spend(last - a);
     return reached(backward_, d) = a;
   }
 

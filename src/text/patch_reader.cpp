@@ -28,14 +28,16 @@ public:
   [[nodiscard]] bool is_over() const noexcept { return at_ == lines_.size(); }
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
   void skip() noexcept { ++at_; }
-  /// With its end; empty behind the last one.
-  [[nodiscard]] std::string_view raw(std::size_t ahead = 0) const noexcept {
-    return at_ + ahead < lines_.size() ? lines_[at_ + ahead] : std::string_view();
+  /// Without its LF; empty behind the last one.
+  [[nodiscard]] std::string_view without_break(std::size_t ahead = 0) const noexcept {
+    if (at_ + ahead >= lines_.size()) return {};
+    std::string_view text = lines_[at_ + ahead];
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    return text;
   }
   /// Without its end.
   [[nodiscard]] std::string_view line(std::size_t ahead = 0) const noexcept {
-    std::string_view text = raw(ahead);
-    if (text.ends_with('\n')) text.remove_suffix(1);
+    std::string_view text = without_break(ahead);
     if (text.ends_with('\r')) text.remove_suffix(1);
     return text;
   }
@@ -217,12 +219,15 @@ private:
     return file;
   }
 
+  /// No text has so many lines, and sums of them are still numbers.
+  static constexpr std::uint64_t line_max = std::uint64_t{1} << 60;
+
   /// `12,3` or `12`: where, and how many.
   [[nodiscard]] static bool read_range(std::string_view& text, std::uint64_t& first,
                                        std::uint64_t& count) {
     const auto number = [&](std::uint64_t& value) {
       const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (fault != std::errc()) return false;
+      if (fault != std::errc() || value > line_max) return false;
       text.remove_prefix(static_cast<std::size_t>(end - text.data()));
       return true;
     };
@@ -244,9 +249,9 @@ private:
     hunk.line = before == 0 || first == 0 ? first : first - 1;
     for (lines_.skip(); !lines_.is_over(); lines_.skip()) {
       if (!is_of_hunk(before, after)) break;
-      const std::string_view raw = lines_.raw();
+      const std::string_view raw = lines_.without_break();
       if (raw.starts_with('\\')) {
-        if (!hunk.lines.empty()) remove_end(hunk.lines.back().text);
+        if (!hunk.lines.empty()) hunk.lines.back().has_line_break = false;
         continue;
       }
       const line_action action = raw.starts_with('+')   ? line_action::add
@@ -263,10 +268,6 @@ private:
 
   [[nodiscard]] patch_fault bad_head() const {
     return lines_.fault("the head of a hunk is not as in @@ -1,3 +1,4 @@");
-  }
-
-  static void remove_end(std::string_view& text) {
-    if (text.ends_with('\n')) text.remove_suffix(1);
   }
 
   /// Whether the line is of the hunk, of which so many are left if its counts are right: what looks
@@ -327,7 +328,7 @@ private:
       file.path = *std::move(added);
       patch_hunk whole{.lines = {}, .line = 0, .line_of_patch = lines_.at()};
       for (; lines_.begins("+"); lines_.skip())
-        whole.lines.push_back({line_action::add, lines_.raw().substr(1)});
+        whole.lines.push_back({line_action::add, lines_.without_break().substr(1)});
       if (!whole.lines.empty()) file.hunks.push_back(std::move(whole));
       return file;
     }
@@ -361,7 +362,7 @@ private:
       if (!anchor.empty()) hunk.anchors.push_back(anchor);
     }
     for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** "); lines_.skip()) {
-      const std::string_view raw = lines_.raw();
+      const std::string_view raw = lines_.without_break();
       const char mark = lines_.line().empty() ? ' ' : raw.front();
       if (mark != ' ' && mark != '+' && mark != '-')
         return lines_.fault("a line of a hunk begins with a blank, + or -");
@@ -380,11 +381,14 @@ private:
 
 result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch) {
   constexpr std::string_view begin = begin_patch_reader::begin;
-  const std::size_t at = patch.find(begin);
-  const bool is_line = at != std::string_view::npos && (at == 0 || patch[at - 1] == '\n') &&
-                       (patch.substr(at + begin.size()).starts_with('\n') ||
-                        patch.substr(at + begin.size()).starts_with("\r\n"));
-  return is_line ? begin_patch_reader(patch).read() : unified_reader(patch).read();
+  // A line of its own; prose before it may mention it.
+  for (std::size_t at = patch.find(begin); at != std::string_view::npos;
+       at = patch.find(begin, at + 1)) {
+    const std::string_view rest = patch.substr(at + begin.size());
+    if ((at == 0 || patch[at - 1] == '\n') && (rest.starts_with('\n') || rest.starts_with("\r\n")))
+      return begin_patch_reader(patch).read();
+  }
+  return unified_reader(patch).read();
 }
 
 } // namespace paddock

@@ -101,7 +101,7 @@ struct compared_lines {
 class hunk_writer {
 public:
   hunk_writer(const compared_lines& lines, std::size_t context)
-      : lines_(lines), context_(context) {}
+      : lines_(lines), context_(std::min(context, lines.before.size())) {}
 
   /// The hunk that begins with the change `first`; `first` becomes the one behind it.
   [[nodiscard]] std::string next(std::size_t& first) const {

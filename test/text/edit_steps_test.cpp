@@ -186,6 +186,16 @@ TEST(EditSteps, EndWhenTheyAreNoLongerWanted) {
   EXPECT_EQ(done.error().code, error_code::cancelled);
 }
 
+TEST(EditSteps, AreAskedForBeforeEachAndBounded) {
+  const std::vector<edit_step> steps(20, {.old_text = "a", .new_text = "a"});
+  std::size_t asked = 0;
+  ASSERT_TRUE(apply_edits("a", steps, {}, [&] { return ++asked > 0; }).has_value());
+  EXPECT_GE(asked, steps.size());
+  const auto done = apply_edits("a", steps, {.steps_max = 19});
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().code, error_code::too_many);
+}
+
 TEST(EditSteps, WithoutStepsNothingChanges) {
   const auto done = apply_edits("a\r\nb", {});
   ASSERT_TRUE(done.has_value());

@@ -92,6 +92,8 @@ TEST(Patch, IsReadAsItsProgramsWriteIt) {
        "*** Begin Patch\n*** Add File: a b\n+x\n*** Delete File: c\n*** Update File: d\n*** Move "
        "to: e\n@@ f\n-x\n+y\n@@\n-z\n*** End of File\n*** End Patch\n",
        "create a b 1, remove c, move d e 2"},
+      {"Begin Patch behind a word of it",
+       "I send *** Begin Patch:\n*** Begin Patch\n*** Delete File: c\n*** End Patch\n", "remove c"},
       {"Begin Patch in a text",
        "Here it is:\n*** Begin Patch\n*** Delete File: c\n*** End Patch\nDone.", "remove c"},
   };
@@ -119,6 +121,10 @@ TEST(Patch, SaysWhereItCannotBeRead) {
       {"no hunk", "--- a/x\n+++ b/x\nwhat\n", invalid, 2},
       {"a strange head", "--- a/x\n+++ b/x\n@@ -x +1 @@\n-a\n", invalid, 2},
       {"a huge number", "--- a/x\n+++ b/x\n@@ -99999999999999999999 +1 @@\n-a\n", invalid, 2},
+      {"a number that sums would not hold",
+       "--- a/x\n+++ b/x\n@@ -9223372036854775807,1 +1 @@\n-a\n+b\n@@ -9223372036854775807 +1 "
+       "@@\n-a\n",
+       invalid, 2},
       {"an empty hunk", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n", invalid, 3},
       {"binary", "diff --git a/x b/x\nindex 1..2\nGIT binary patch\nliteral 1\n",
        error_code::unsupported_type, 2},
@@ -180,6 +186,12 @@ TEST(Patch, HunksGoWhereTheirLinesStand) {
       {"CRLF alone in the patch", "a\nb\n", "@@ -1,2 +1,3 @@\r\n a\r\n+x\r\n b\r\n", "a\nx\nb\n"},
       {"ends that the patch means", "a\r\nb\n", "@@ -1,2 +1,3 @@\n a\r\n+x\n b\n", "a\r\nx\nb\n"},
       {"and changes", "a\r\n", "@@ -1 +1 @@\n-a\r\n+a\n", "a\n"},
+      {"the last line of the patch without its end", "a\nc\n", "@@ -1,2 +1,2 @@\n-a\n+b", "b\nc\n"},
+      {"CRLF behind a last line without an end", "a\r\nb", "@@\n b\n+c\n", "a\r\nb\r\nc\r\n"},
+      {"CRLF and no end at all", "a",
+       "@@ -1 +1 @@\r\n-a\r\n\\ No newline at end of file\r\n+b\r\n\\ No newline at end of "
+       "file\r\n",
+       "b"},
       {"a blank that got lost", "a\n\nb\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nc\n"},
       {"counts that are wrong", "a\nb\nc\n", "@@ -1,7 +1,2 @@\n a\n-b\n+x\n+y\n c\n",
        "a\nx\ny\nc\n"},

@@ -144,6 +144,23 @@ TEST(UnifiedDiff, IsRightWhereTheShortestWouldTakeTooLong) {
   }
 }
 
+TEST(UnifiedDiff, WorkIsBoundedWhateverTheTextsAre) {
+  std::mt19937_64 random(3);
+  // Two kinds of lines alone: nearly all diagonals are worth a look, 10^10 times.
+  std::string before;
+  std::string after;
+  for (int i = 0; i < 200'000; ++i) {
+    before += random() % 2 == 0 ? "0\n" : "1\n";
+    after += random() % 2 == 0 ? "0\n" : "1\n";
+  }
+  EXPECT_EQ(applied(before, after, changed_lines(before, after)), after);
+}
+
+TEST(UnifiedDiff, TakesAnyNumberOfLinesOfContext) {
+  const unified_diff_text all = unified_diff("a\nb\n", "a\nc\n", {.context_lines = SIZE_MAX});
+  EXPECT_EQ(all.text, "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+}
+
 /// The diff of a text and a changed one, for the table below.
 struct named_diff {
   const char* name;

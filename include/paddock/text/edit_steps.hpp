@@ -9,7 +9,7 @@
 /// all steps, which is what the caller has seen; those of the outcome count in the outcome.
 ///
 /// Cost: a few linear passes for each step. Not guaranteed: memory below that of the content, the
-/// outcome, and 40 bytes for each place that is replaced. Thread-safety: pure functions.
+/// outcome, and about 100 bytes for each place that is replaced. Thread-safety: pure functions.
 
 #include <paddock/base/result.hpp>
 #include <paddock/text/detail/line_shifts.hpp>
@@ -41,7 +41,8 @@ struct edit_step {
 
 struct edit_limits {
   std::size_t bytes_max = SIZE_MAX; ///< of the text, at any time
-  std::uint64_t places_max = 1'000'000;                            ///< replaced by all steps
+  std::size_t steps_max = 1000;
+  std::uint64_t places_max = 1'000'000; ///< replaced by all steps
 };
 
 struct edited_place {
@@ -63,8 +64,8 @@ struct edit_failure : error {
 };
 
 /// The content after all steps. Errors: invalid_argument (old text is empty), no_match, ambiguous
-/// (the number of occurrences is not the one that was asked for), too_large, too_many (places),
-/// cancelled when `wanted()`, asked about every MiB, is false.
+/// (the number of occurrences is not the one that was asked for), too_large, too_many (steps or
+/// places), cancelled when `wanted()`, asked before each step and about every MiB, is false.
 template <class Wanted>
 [[nodiscard]] result<edited_text, edit_failure>
 apply_edits(std::string_view content, std::span<const edit_step> steps, const edit_limits& limits,
@@ -92,6 +93,7 @@ public:
       : text_(content), limits_(limits), wanted_(wanted), places_left_(limits.places_max) {}
 
   [[nodiscard]] result<void, edit_failure> make(const edit_step& step) {
+    if (!wanted_()) return failed(error_code::cancelled);
     if (step.old_text.empty()) return failed(error_code::invalid_argument);
     PADDOCK_TRY(const auto matches, matches_of(step));
     if (matches.empty()) return failed(error_code::no_match);
@@ -198,6 +200,8 @@ result<edited_text, edit_failure> apply_edits(std::string_view content,
                                               std::span<const edit_step> steps,
                                               const edit_limits& limits, Wanted&& wanted) {
   detail::step_editor editor(content, limits, wanted);
+  if (steps.size() > limits.steps_max)
+    return edit_failure{{error_code::too_many, 0, "edit_steps"}, limits.steps_max, 0, {}};
   for (const edit_step& step : steps)
     PADDOCK_CHECK(editor.make(step));
   return std::move(editor).outcome();

@@ -9,7 +9,8 @@
 /// Every line that a hunk shows as it was has to be there, byte for byte but for the CR of a line
 /// end; nothing is tried that comes near. A hunk belongs where it says; if its lines do not stand
 /// there, then to the one other place where they do, and to none of several. Counts in the head of
-/// a hunk that are not right are passed over, for models count badly.
+/// a hunk that are not right are passed over, for models count badly: what follows the last counted
+/// line and begins as lines of a hunk do belongs to it, too.
 ///
 /// Not guaranteed: binary patches, which are refused; that the names are fit for use, which the
 /// path sandbox decides. Thread-safety: pure functions.
@@ -31,7 +32,8 @@ enum class line_action : std::uint8_t { keep, remove, add };
 
 struct hunk_line {
   line_action action = line_action::keep;
-  std::string_view text{}; ///< with its LF; without where the file has none
+  std::string_view text{};    ///< without its LF
+  bool has_line_break = true; ///< false: the file ends without one
 };
 
 struct patch_hunk {
