@@ -70,6 +70,29 @@ result<void> check_command(const command& asked) {
 
 static_assert(moved_aside_mark == sys::moved_aside_mark);
 
+constexpr std::string_view in_repository = "/.git/";
+
+bool has_entry(int workspace, const std::string& path) {
+  return sys::status_at(workspace, path.c_str(), AT_SYMLINK_NOFOLLOW).has_value();
+}
+
+/// Of those with something protected. The workspace itself is none that a command could remove.
+std::vector<std::string> whole_repositories(int workspace, const entries_to_protect& entries) {
+  std::vector<std::string> found;
+  for (const protected_entry& each : entries.list) {
+    const auto at = each.path.rfind(in_repository);
+    if (at == std::string::npos) continue;
+    std::string repository = each.path.substr(0, at);
+    if (found.empty() || found.back() != repository) found.push_back(std::move(repository));
+  }
+  std::ranges::sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::erase_if(found, [&](const std::string& repository) {
+    return !has_entry(workspace, repository + "/.git/HEAD");
+  });
+  return found;
+}
+
 struct started_command {
   supervised_program program;
   file_descriptor out;
@@ -101,8 +124,11 @@ class command_run {
 public:
   command_run(const command& asked, const entries_to_protect& entries, started_command running,
               int cancel_fd, std::int64_t began, std::shared_lock<std::shared_timed_mutex> starting)
-      : asked_(asked), entries_(entries), running_(std::move(running)), cancel_fd_(cancel_fd),
-        began_(began), starting_(std::move(starting)), wake_at_(later(began, asked.timeout_ms)),
+      : asked_(asked), entries_(entries),
+        workspace_(asked.workspace < 0 ? asked.working_directory : asked.workspace),
+        repositories_(whole_repositories(workspace_, entries)), running_(std::move(running)),
+        cancel_fd_(cancel_fd), began_(began), starting_(std::move(starting)),
+        wake_at_(later(began, asked.timeout_ms)),
         buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
         out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
         err_(asked.err == capture::keep ? asked.output_bytes_max : 0) {}
@@ -128,6 +154,8 @@ private:
 
   const command& asked_;
   const entries_to_protect& entries_;
+  const int workspace_;
+  std::vector<std::string> repositories_; ///< that were whole when it started
   started_command running_;
   int cancel_fd_;
   std::int64_t began_;
@@ -227,11 +255,14 @@ void command_run::note_confinement(const sys::exec_confined& told) {
   if (row.applied && !entries_.unseen.empty()) {
     row.applied = false;
     row.missing = entries_.unseen;
+    row.remedy.clear(); // what was not seen says what to do
   }
   if (row.applied && row.missing.empty() && told.unheld != 0)
     row.missing = "more repositories than this process may have files open: what appears in one "
                   "of the others is not found once the command has moved that one; raise the limit "
                   "(ulimit -n)";
+  if (const std::string path = sys::name_of(workspace_); is_of_system(path))
+    confine::tell_of_system_directory(outcome_.confinement, path);
 }
 
 void command_run::apply(const sys::exec_appeared& told) {
@@ -360,10 +391,17 @@ result<command_outcome, command_error> command_run::finish() && {
   outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not tell");
   while (step()) {
   }
-  if (failed_) return command_error(*failed_, std::move(outcome_.confinement));
+  if (failed_) {
+    if (const std::string path = sys::name_of(workspace_); is_of_system(path))
+      confine::tell_of_system_directory(outcome_.confinement, path);
+    return command_error(*failed_, std::move(outcome_.confinement));
+  }
   outcome_.ended = stopped_.value_or(outcome_.exit_code ? ending::exited : ending::signalled);
   outcome_.out = std::move(out_).finish();
   outcome_.err = std::move(err_).finish();
+  for (const std::string& each : repositories_)
+    if (has_entry(workspace_, each + "/.git") && !has_entry(workspace_, each + "/.git/HEAD"))
+      outcome_.emptied.push_back(each);
   outcome_.duration_ms = sys::monotonic_ms() - began_;
   return std::move(outcome_);
 }
@@ -378,12 +416,18 @@ result<int> watched_for(const cancellation* cancel) {
 }
 
 command_error not_started(const command& asked, const error& reason) {
-  return {reason, confine::describe_unknown(asked.confinement, "not started")};
+  return {reason, confine::describe_unknown(asked.confinement, confine::not_started)};
 }
 
 result<command_outcome, command_error> attempt_command(const command& asked, int cancel_fd,
                                                        std::int64_t began, bool again) {
   const int workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace;
+  if (asked.confinement.file_system == demand::required)
+    if (const std::string path = sys::name_of(workspace); is_of_system(path)) {
+      auto refusal = not_started(asked, {error_code::confinement_unavailable, 0, "confinement"});
+      confine::tell_of_system_directory(refusal.confinement, path);
+      return refusal;
+    }
   std::shared_lock starting(directory_moves());
   const auto watch = workspace_watch::begin(
       workspace, asked.confinement,

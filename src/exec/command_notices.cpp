@@ -36,6 +36,11 @@ std::vector<std::string> notices_of(const command_outcome& outcome) {
     notices.push_back(encode_name(path) +
                       " is protected, and leads to something else than before the command: look at "
                       "it before it is used");
+  for (const std::string& path : outcome.emptied)
+    notices.push_back(encode_name(path) +
+                      " was not removed whole: its .git still holds what is protected, which no "
+                      "command can remove; delete it with the tool deleteDirectory and recursive "
+                      "true, or with a program that is not confined");
   return notices;
 }
 

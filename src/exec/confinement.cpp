@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "exec/confinement_policy.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/confinement.hpp>
@@ -9,7 +10,7 @@ namespace paddock {
 
 std::string_view wire_name(confinement_layer layer) noexcept {
   switch (layer) {
-#define X(name, wire, usual, text, advice)                                                         \
+#define X(name, wire, usual, text)                                                                 \
   case confinement_layer::name:                                                                    \
     return wire;
     PADDOCK_CONFINEMENT_LAYERS(X)
@@ -20,7 +21,7 @@ std::string_view wire_name(confinement_layer layer) noexcept {
 
 std::string_view text(confinement_layer layer) noexcept {
   switch (layer) {
-#define X(name, wire, usual, text, advice)                                                         \
+#define X(name, wire, usual, text)                                                                 \
   case confinement_layer::name:                                                                    \
     return text;
     PADDOCK_CONFINEMENT_LAYERS(X)
@@ -29,26 +30,17 @@ std::string_view text(confinement_layer layer) noexcept {
   return "";
 }
 
-std::string_view advice(confinement_layer layer) noexcept {
-  switch (layer) {
-#define X(name, wire, usual, text, advice)                                                         \
-  case confinement_layer::name:                                                                    \
-    return advice;
-    PADDOCK_CONFINEMENT_LAYERS(X)
-#undef X
-  }
-  return "";
+std::string shortfall(const layer_report& row) {
+  if (row.wanted == demand::off || row.missing.empty()) return {};
+  std::string told = (row.applied ? "not held: " : "missing: ") + row.missing;
+  return row.remedy.empty() ? told : told + "; " + row.remedy;
 }
 
-std::string_view advice(const layer_report& row) noexcept {
-  const std::string_view all = advice(row.layer);
-  // A system that holds something of it can: what is missing says what to do in the workspace.
-  if (constexpr std::string_view allow = "allow user namespaces, ";
-      row.layer == confinement_layer::protected_entries && !row.mechanism.empty())
-    return all.substr(all.starts_with(allow) ? allow.size() : 0);
-  return row.mechanism.find("Landlock") == std::string::npos
-             ? all
-             : all.substr(0, all.find(", or use a kernel with Landlock"));
+bool is_of_system(std::string_view path) noexcept {
+  const auto lies_in = [&](std::string_view place) {
+    return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
+  };
+  return path == "/" || path == "/dev" || lies_in("/proc") || lies_in("/sys");
 }
 
 std::string process_variable(const char* name) {
@@ -78,7 +70,7 @@ confinement_policy confinement_policy::best_effort() {
 
 demand& confinement_policy::wanted(confinement_layer layer) noexcept {
   switch (layer) {
-#define X(name, wire, usual, text, advice)                                                         \
+#define X(name, wire, usual, text)                                                                 \
   case confinement_layer::name:                                                                    \
     return name;
     PADDOCK_CONFINEMENT_LAYERS(X)
@@ -109,14 +101,26 @@ bool confinement_report::satisfied() const noexcept {
 }
 
 std::string confinement_report::unmet() const {
+  const auto is_unmet = [](const layer_report& row) {
+    return row.wanted == demand::required && !row.applied;
+  };
+  const bool has_cause = std::ranges::any_of(layers, [&](const layer_report& row) {
+    return is_unmet(row) && row.missing != confine::not_started;
+  });
   std::string list;
-  for (const layer_report& layer : layers)
-    if (layer.wanted == demand::required && !layer.applied)
-      list.append(" ")
-          .append(wire_name(layer.layer))
-          .append(" (")
-          .append(layer.missing)
-          .append(")");
+  for (const layer_report& row : layers)
+    if (is_unmet(row) && !(has_cause && row.missing == confine::not_started))
+      list.append(" ").append(wire_name(row.layer)).append(" (").append(row.missing).append(")");
+  return list;
+}
+
+std::string confinement_report::remedies() const {
+  std::string list;
+  for (const layer_report& row : layers) {
+    const bool wanting = row.wanted == demand::required && !row.applied && !row.remedy.empty();
+    if (!wanting || list.find(row.remedy) != std::string::npos) continue;
+    list.append(list.empty() ? "" : "; ").append(row.remedy);
+  }
   return list;
 }
 

@@ -2,10 +2,13 @@
 #include "exec/confinement_policy.hpp"
 
 #include "exec/protocol/exec_protocol.hpp"
+#include "sys/process.hpp"
+#include "sys/syscall.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <span>
 #include <system_error>
@@ -16,7 +19,7 @@ namespace {
 // The helper has no C++ library, so it knows the layers from a list of its own: the same names in
 // the same order.
 static_assert(layer_count == std::size(confinement_layers));
-#define PADDOCK_ENTRY(name, wire, usual, text, advice)                                             \
+#define PADDOCK_ENTRY(name, wire, usual, text)                                                     \
   static_assert(static_cast<unsigned>(confine::name) ==                                            \
                 static_cast<unsigned>(confinement_layer::name));
 PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
@@ -66,13 +69,84 @@ std::string unreachable_of(const confinement_policy& policy, const enforcement& 
   return index < policy.write_paths.size() ? policy.write_paths[index] : std::string();
 }
 
+bool is_set_up_with_namespaces(step which, const enforcement& taken) {
+  if (which == step::private_root || which == step::masks)
+    return !taken.has(step::namespaces); // else it is the mounts that failed
+  return which == step::pid_namespace || which == step::network_namespace ||
+         which == step::ipc_namespace;
+}
+
 std::string failure_of(step which, const confinement_policy& policy, const enforcement& taken) {
   const std::int32_t result = taken.results[static_cast<unsigned>(which)];
   std::string why = step_texts[static_cast<unsigned>(which)];
   if (which == step::paths) why.append(" ").append(unreachable_of(policy, taken));
   why += ": ";
-  why += result == enforcement::not_tried ? "not tried" : std::generic_category().message(result);
-  return why;
+  if (result == enforcement::not_tried) return why + "not tried";
+  if (result == ENOSPC && is_set_up_with_namespaces(which, taken)) // nothing to do with a disk
+    return why + "no more of them are allowed";
+  return why + std::generic_category().message(result);
+}
+
+std::string remedy_for_namespaces(int os_errno) {
+  constexpr unsigned set_file_capabilities = 31; // CAP_SETFCAP, without which root maps no root
+  if (os_errno == ENOSPC)
+    return "raise the limits of namespaces (sysctl user.max_user_namespaces and those like it)";
+  if (os_errno == EINVAL || os_errno == ENOSYS) return "use a kernel with namespaces";
+  if (sys::effective_uid() == 0 && !sys::has_capability(set_file_capabilities))
+    return "run it as an ordinary user, because root without its capabilities can make no "
+           "namespaces";
+  return "allow user namespaces, which a setting of the system or the seccomp profile of a "
+         "container refuses";
+}
+
+std::string remedy_for_mounts(step which, const enforcement& taken, int os_errno) {
+  if (os_errno == ENOSPC || os_errno == EDQUOT)
+    return "free space in the workspace, or raise sysctl fs.mount-max";
+  if (which == step::masks) return "keep such entries outside the workspace";
+  if (!taken.has(step::pid_namespace)) return "want the layer kill too, which it needs";
+  return "allow mounts in user namespaces (in a container, by its security profile)";
+}
+
+struct step_remedy {
+  step which;
+  const char* text;
+};
+
+constexpr step_remedy step_remedies[] = {
+    {step::paths, "name paths that exist and that this user can reach"},
+    {step::landlock_paths, "use a kernel with Landlock (6.2 or later)"},
+    {step::landlock_signals, "use a kernel with Landlock (6.12 or later)"},
+    {step::attributes, "use a kernel with seccomp filters"},
+    {step::seccomp, "use a kernel with seccomp filters"},
+    {step::capabilities,
+     "run it as an ordinary user, because root without CAP_SETPCAP cannot give up its rights"},
+    {step::bounds, "raise the hard limits (ulimit -H) of the calling process"},
+};
+
+/// What a person can do about a step that failed.
+std::string remedy_for(step which, const enforcement& taken) {
+  const std::int32_t result = taken.results[static_cast<unsigned>(which)];
+  if (is_set_up_with_namespaces(which, taken)) return remedy_for_namespaces(result);
+  if (which == step::private_root || which == step::masks)
+    return remedy_for_mounts(which, taken, result);
+  const auto* const found = std::ranges::find(step_remedies, which, &step_remedy::which);
+  return found == std::end(step_remedies) ? "" : found->text;
+}
+
+/// What would close all that is lacking: one of the ways, or each of what is needed.
+std::string remedy_of(layer which, const enforcement& taken) {
+  const std::uint32_t lacking = lacking_of(which, taken);
+  std::string remedies;
+  for (unsigned i = 0; i < step_count; ++i) {
+    const bool failed = taken.results[i] > 0;
+    if ((lacking >> i & 1U) == 0 || !failed) continue;
+    const std::string one = remedy_for(static_cast<step>(i), taken);
+    if (one.empty() || remedies.find(one) != std::string::npos) continue;
+    const bool is_a_way = (layer_rules[which].any >> i & 1U) != 0;
+    if (!remedies.empty()) remedies += is_a_way ? ", or " : ", and ";
+    remedies += one;
+  }
+  return remedies;
 }
 
 /// Why the layer is not, or not fully, there.
@@ -134,8 +208,19 @@ confinement_report describe(const confinement_policy& policy, const enforcement&
       row.mechanism =
           names_of((rule.any | rule.all | rule.also | rule.otherwise) & steps_done(taken));
     row.missing = missing_of(which, policy, taken);
+    if (!row.missing.empty()) row.remedy = remedy_of(which, taken);
   }
   return report;
+}
+
+void tell_of_system_directory(confinement_report& report, const std::string& workspace) {
+  layer_report& row = report.of(confinement_layer::file_system);
+  if (row.wanted == demand::off) return;
+  row.applied = false;
+  row.mechanism.clear();
+  row.missing = "the workspace is " + workspace + ", which belongs to the system";
+  row.remedy = "choose another workspace, a folder that holds the work and neither the system nor "
+               "these programs";
 }
 
 confinement_report describe_unknown(const confinement_policy& policy, std::string_view reason) {

@@ -9,6 +9,7 @@
 #include <paddock/exec/confinement.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace paddock::confine {
 
@@ -21,8 +22,14 @@ namespace paddock::confine {
 [[nodiscard]] confinement_report describe(const confinement_policy& policy,
                                           const enforcement& taken);
 
+/// What is missing of every layer of a command that another reason has kept from starting.
+inline constexpr std::string_view not_started = "not started";
+
 /// The same when nobody could tell.
 [[nodiscard]] confinement_report describe_unknown(const confinement_policy& policy,
                                                   std::string_view reason);
+
+/// That the layer file_system cannot be had in this workspace (is_of_system).
+void tell_of_system_directory(confinement_report& report, const std::string& workspace);
 
 } // namespace paddock::confine

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "exec/confinement_policy.hpp"
 #include "exec/held_helper.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "sys/process.hpp"
@@ -130,6 +131,12 @@ confinement_policy for_trial(confinement_policy policy, const held_helper& helpe
 result<confinement_report> probe_confinement(const confinement_policy& policy,
                                              const std::string& helper, int workspace) {
   PADDOCK_TRY(const auto held, hold_helper(helper));
+  const std::string system = workspace < 0 ? std::string() : sys::name_of(workspace);
+  if (is_of_system(system)) { // the other layers are as they are elsewhere
+    auto report = probe_confinement(policy, helper);
+    if (report) confine::tell_of_system_directory(*report, system);
+    return report;
+  }
   PADDOCK_TRY(probe_site site, make_site(policy, workspace));
   file_descriptor own;
   if (workspace < 0) {
@@ -166,6 +173,7 @@ result<confinement_report> probe_confinement(const confinement_policy& policy,
     row.applied = false;
     row.mechanism.clear();
     row.missing = "a trial showed that it does not hold";
+    row.remedy.clear();
   }
   return report;
 }

@@ -5,6 +5,7 @@
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@
 
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -251,6 +253,13 @@ shared_memory::shared_memory(shared_memory&& other) noexcept
 
 shared_memory::~shared_memory() {
   if (id_ >= 0) ::shmctl(id_, IPC_RMID, nullptr);
+}
+
+bool has_capability(unsigned number) noexcept {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {};
+  if (::syscall(SYS_capget, &header, held) != 0) return false;
+  return number / 32 < std::size(held) && (held[number / 32].effective >> number % 32 & 1) != 0;
 }
 
 std::string canonical_name(const std::string& path) {

@@ -77,6 +77,9 @@ private:
   int id_;
 };
 
+/// Whether this thread has the capability, by its number, in effect.
+bool has_capability(unsigned number) noexcept;
+
 /// What a path leads to, without a link; empty: nothing.
 std::string canonical_name(const std::string& path);
 /// The same of an open descriptor.

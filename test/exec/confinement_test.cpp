@@ -9,6 +9,8 @@
 #include "support/process/denied_calls.hpp"
 #include "support/process/line_counts.hpp"
 
+#include <paddock/base/file_descriptor.hpp>
+
 #include <grp.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
@@ -409,12 +411,10 @@ TEST(ConfinementLayer, EachHasItsOwnNameAndAText) {
   for (const confinement_layer layer : confinement_layers) {
     EXPECT_TRUE(names.insert(wire_name(layer)).second) << wire_name(layer);
     EXPECT_FALSE(text(layer).empty()) << wire_name(layer);
-    EXPECT_FALSE(advice(layer).empty()) << wire_name(layer);
   }
   const auto none = static_cast<confinement_layer>(255);
   EXPECT_EQ(wire_name(none), "unknown");
   EXPECT_EQ(text(none), "");
-  EXPECT_EQ(advice(none), "");
 }
 
 TEST(ConfinementLayer, WhatIsNotHeldIsInTheDocumentsInTheSameWords) {
@@ -444,8 +444,23 @@ TEST(ConfinementPolicy, NamesWhatIsRequiredAndMissing) {
   report.of(confinement_layer::ipc).missing = "no namespaces";
   EXPECT_FALSE(report.satisfied());
   EXPECT_EQ(report.unmet(), " ipc (no namespaces)");
+  EXPECT_EQ(report.remedies(), "");
+  EXPECT_EQ(shortfall(report.of(confinement_layer::ipc)), "missing: no namespaces");
+  report.of(confinement_layer::network).remedy = "not asked for";
+  report.of(confinement_layer::ipc).remedy = "allow them";
+  EXPECT_EQ(report.remedies(), "allow them");
+  EXPECT_EQ(shortfall(report.of(confinement_layer::ipc)), "missing: no namespaces; allow them");
+  EXPECT_EQ(shortfall(report.of(confinement_layer::kill)), "");
   report.of(confinement_layer::ipc).applied = true;
   EXPECT_TRUE(report.satisfied());
+}
+
+TEST(ConfinementPolicy, DirectoriesOfTheSystemAreNoWorkspaces) {
+  for (const char* path : {"/", "/dev", "/proc", "/proc/1", "/sys", "/sys/fs/cgroup"})
+    EXPECT_TRUE(is_of_system(path)) << path;
+  for (const char* path :
+       {"", "/dev/shm", "/dev/shm/a", "/process", "/system", "/srv/proc", "/usr"})
+    EXPECT_FALSE(is_of_system(path)) << path;
 }
 
 // --- what the caller is told --------------------------------------------------------------------
@@ -478,6 +493,49 @@ TEST_F(Confinement, RefusesWhenARequiredLayerIsMissing) {
     });
     if (!told) GTEST_SKIP() << "the build directory is private";
     EXPECT_EQ(*told, std::string(wire_name(c.code)) + " missing told untouched");
+  }
+}
+
+TEST_F(Confinement, NamesTheRemedyOfTheCause) {
+  const struct {
+    machine kind;
+    confinement_layer layer;
+    const char* told;
+    const char* untold;
+  } cases[] = {
+      {machine::without_namespaces, confinement_layer::ipc, "allow user namespaces", "kernel"},
+      {machine::without_namespaces, confinement_layer::protected_entries, "allow user namespaces",
+       "kernel"},
+      {machine::without_landlock_and_seccomp, confinement_layer::privileges,
+       "use a kernel with seccomp filters", "namespaces"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(wire_name(c.layer));
+    const auto told = in_process(who::ordinary, c.kind, [&](int out) {
+      const auto r = run(probe("E01-read", 1, confinement_policy::best_effort()));
+      const std::string text = r ? r->confinement.of(c.layer).remedy : "failed";
+      (void)!::write(out, text.data(), text.size());
+    });
+    if (!told) GTEST_SKIP() << "the build directory is private";
+    EXPECT_THAT(*told, testing::HasSubstr(c.told));
+    EXPECT_THAT(*told, testing::Not(testing::HasSubstr(c.untold)));
+  }
+}
+
+TEST_F(Confinement, ASystemDirectoryIsNoWorkspace) {
+  for (const char* path : {"/", "/proc", "/dev"}) {
+    SCOPED_TRACE(path);
+    auto asked = make({"true"});
+    asked.confinement = {};
+    const file_descriptor place(::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    asked.working_directory = asked.workspace = place.get();
+    const auto r = run(asked);
+    ASSERT_THAT(r, IsError(error_code::confinement_unavailable));
+    EXPECT_THAT(r.error().confinement.unmet(), testing::HasSubstr("belongs to the system"));
+    EXPECT_THAT(r.error().confinement.remedies(), testing::HasSubstr("choose another workspace"));
+    const auto tried = probe_confinement({}, PADDOCK_TEST_HELPER, place.get());
+    ASSERT_THAT(tried, IsOk());
+    EXPECT_EQ(tried->unmet(), r.error().confinement.unmet());
   }
 }
 

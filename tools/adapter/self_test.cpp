@@ -72,9 +72,12 @@ void check_workspace(report& out, const workspace_cli& from, const mcp::server& 
     return out.line(verdict::works, "writing", "not allowed by the options");
   const auto written = try_writing(*workspace);
   if (!written)
-    return out.line(
-        verdict::fails, "writing",
-        explained(written.error(), "make it writable for this user, or serve with --read-only"));
+    return out.line(verdict::fails, "writing",
+                    is_of_system(workspace->path())
+                        ? "the workspace belongs to the system; choose a folder that holds the "
+                          "work, or serve with --read-only"
+                        : explained(written.error(), "make it writable for this user, or serve "
+                                                     "with --read-only"));
   out.line(verdict::works, "writing", "a file was written, read back and removed");
 }
 
@@ -95,7 +98,7 @@ void check_tools(report& out, mcp::server& server) {
 }
 
 std::string held_by(const layer_report& layer) {
-  return layer.mechanism + (layer.missing.empty() ? "" : "; not held: " + layer.missing);
+  return layer.mechanism + (layer.missing.empty() ? "" : "; " + shortfall(layer));
 }
 
 void check_programs(report& out, const workspace_cli& from) {
@@ -130,8 +133,7 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
     if (layer.applied)
       out.line(verdict::works, subject, held_by(layer));
     else if (layer.wanted != demand::off)
-      out.line(verdict::lacks, subject,
-               "missing: " + layer.missing + "; " + std::string(advice(layer)));
+      out.line(verdict::lacks, subject, shortfall(layer));
     else
       out.line(verdict::lacks, subject, "off by the options");
   }

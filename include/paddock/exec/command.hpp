@@ -144,6 +144,9 @@ struct command_outcome {
   std::vector<std::string> uncovered;
   /// Protected links that lead to another thing in the workspace than before the command.
   std::vector<std::string> led_elsewhere;
+  /// Repositories in the workspace that somebody removed meanwhile, but for what is protected in
+  /// them.
+  std::vector<std::string> emptied;
   confinement_report confinement; ///< what was enforced, and what was not
 };
 

@@ -39,26 +39,26 @@ enum class demand : std::uint8_t {
 };
 
 // The one table of the layers.
-// X(enumerator, wire name, demand by default, what it does, what to do where it is missing)
+// X(enumerator, wire name, demand by default, what it does)
 // clang-format off
 #define PADDOCK_CONFINEMENT_LAYERS(X)                                                                                              \
-  X(file_system,       "file_system", required,    "reads only the workspace and installed programs, writes only the workspace and scratch space", "allow user namespaces, or use a kernel with Landlock (6.2 or later)") \
-  X(network,           "network",     required,    "reaches no network and no socket of another program",                          "use a kernel with seccomp filters, or allow user namespaces") \
-  X(kill,              "kill",        required,    "nothing that the command started outlives it",                                 "allow user namespaces, or use a kernel with Landlock (6.12 or later)") \
-  X(protected_entries, "protected",   best_effort, "hidden entries of the workspace are out of reach, protected ones read-only",    "allow user namespaces, or keep such entries outside the workspace") \
-  X(ipc,               "ipc",         best_effort, "shares no memory, message queue or semaphore with other programs",             "allow user namespaces") \
-  X(privileges,        "privileges",  best_effort, "holds and gains no privileges; system calls that attack the kernel are denied", "use a kernel with seccomp filters") \
-  X(limits,            "limits",      best_effort, "is bounded in memory, processes, file size and processor time, and dumps no core", "raise the hard limits (ulimit -H) of the calling process")
+  X(file_system,       "file_system", required,    "reads only the workspace and installed programs, writes only the workspace and scratch space") \
+  X(network,           "network",     required,    "reaches no network and no socket of another program")                          \
+  X(kill,              "kill",        required,    "nothing that the command started outlives it")                                 \
+  X(protected_entries, "protected",   best_effort, "hidden entries of the workspace are out of reach, protected ones read-only")   \
+  X(ipc,               "ipc",         best_effort, "shares no memory, message queue or semaphore with other programs")             \
+  X(privileges,        "privileges",  best_effort, "holds and gains no privileges; system calls that attack the kernel are denied") \
+  X(limits,            "limits",      best_effort, "is bounded in memory, processes, file size and processor time, and dumps no core")
 // clang-format on
 
 enum class confinement_layer : std::uint8_t {
-#define PADDOCK_ENTRY(name, wire, usual, text, advice) name,
+#define PADDOCK_ENTRY(name, wire, usual, text) name,
   PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
 #undef PADDOCK_ENTRY
 };
 
 inline constexpr confinement_layer confinement_layers[] = {
-#define PADDOCK_ENTRY(name, wire, usual, text, advice) confinement_layer::name,
+#define PADDOCK_ENTRY(name, wire, usual, text) confinement_layer::name,
     PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
 #undef PADDOCK_ENTRY
 };
@@ -67,8 +67,6 @@ inline constexpr confinement_layer confinement_layers[] = {
 [[nodiscard]] std::string_view wire_name(confinement_layer layer) noexcept;
 /// What the layer does, as a sentence about the command: no capital, no full stop.
 [[nodiscard]] std::string_view text(confinement_layer layer) noexcept;
-/// What a person can do where the layer is missing, in the imperative.
-[[nodiscard]] std::string_view advice(confinement_layer layer) noexcept;
 
 /// Bounds of the `limits` layer; 0: none. Each holds for one process, but `processes`, which counts
 /// those of the same user.
@@ -83,7 +81,7 @@ struct resource_limits {
 [[nodiscard]] std::string process_variable(const char* name);
 
 struct confinement_policy {
-#define PADDOCK_ENTRY(name, wire, usual, text, advice) demand name = demand::usual;
+#define PADDOCK_ENTRY(name, wire, usual, text) demand name = demand::usual;
   PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
 #undef PADDOCK_ENTRY
 
@@ -134,11 +132,13 @@ struct layer_report {
   bool applied = false;
   std::string mechanism; ///< what enforces it: "mount namespace, Landlock"; empty: nothing here can
   std::string missing;   ///< why it could not be applied, or what it leaves open; empty: nothing
+  /// What a person can do about just that, in the imperative; empty: the cause is not known.
+  std::string remedy;
 };
 
-/// The same for what became of a layer: Landlock is no advice where Landlock holds it already, nor
-/// are user namespaces where it is the workspace that has too much to protect.
-[[nodiscard]] std::string_view advice(const layer_report& row) noexcept;
+/// What is not held of a layer that was wanted, and its remedy, in the words of every program:
+/// "missing: …; …", "not held: …; …". Empty: nothing is missing.
+[[nodiscard]] std::string shortfall(const layer_report& row);
 
 /// One entry per layer, in the order of the table.
 struct confinement_report {
@@ -161,7 +161,15 @@ struct confinement_report {
   /// The required layers that are not applied, each with its reason: " network (reason) kill
   /// (reason)"; empty when satisfied.
   [[nodiscard]] std::string unmet() const;
+  /// What a person can do about those, each remedy once: "allow …; choose …"; empty when no cause
+  /// is known.
+  [[nodiscard]] std::string remedies() const;
 };
+
+/// Whether a directory with this path belongs to the system, so that it can be no workspace of
+/// confined commands: "/", "/dev", and what lies in /proc and /sys. Elsewhere the layer file_system
+/// can be had.
+[[nodiscard]] bool is_of_system(std::string_view path) noexcept;
 
 /// Tries the policy as it is: every layer that is wanted is really applied to a child, which then
 /// attacks it. It tries to read, write and change attributes outside, also by an odd PATH and HOME,

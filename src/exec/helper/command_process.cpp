@@ -156,6 +156,8 @@ void note_namespaces(const command_setup& setup, const new_namespaces& made) {
     if (setup.wanted.wants(layer))
       setup.shared.taken.set(step, (made.flags & flag) != 0 ? 0 : made.os_errno);
   };
+  if (made.tried != 0)
+    setup.shared.taken.set(step::namespaces, made.flags != 0 ? 0 : made.os_errno);
   note(confine::kill, step::pid_namespace, CLONE_NEWPID);
   if ((made.tried & CLONE_NEWNET) != 0)
     note(confine::network, step::network_namespace, CLONE_NEWNET);

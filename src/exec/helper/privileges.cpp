@@ -43,6 +43,15 @@ int apply_bounds(const sys::exec_policy& policy) {
   return failed;
 }
 
+/// Then no program gives root any.
+bool is_bounded_to_none() {
+  unsigned long capability = 0;
+  int held = 0;
+  while ((held = ::prctl(PR_CAPBSET_READ, capability)) == 0)
+    ++capability;
+  return held < 0 && capability > 0;
+}
+
 int drop_capabilities() {
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability) == 0; ++capability) {
@@ -55,7 +64,7 @@ int drop_capabilities() {
   __user_cap_data_struct none[2] = {};
   if (::syscall(SYS_capset, &header, none) != 0) return errno;
   const bool root_is_ordinary = (::prctl(PR_GET_SECUREBITS) & SECBIT_NOROOT) != 0;
-  return root_is_ordinary || ::geteuid() != 0 ? 0 : EPERM;
+  return root_is_ordinary || ::geteuid() != 0 || is_bounded_to_none() ? 0 : EPERM;
 }
 
 bool can_filter_system_calls() {

@@ -10,6 +10,8 @@
 #include <paddock/exec/command.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <system_error>
 
@@ -40,10 +42,13 @@ std::optional<std::uint32_t> owner_in_the_way(const root& root, const confinemen
 } // namespace
 
 std::string remedy_of(const confinement_report& report) {
+  std::string remedy = report.remedies();
+  if (!remedy.empty()) remedy += "; or ";
   if (is_required_by_option_alone(report))
-    return "start the server without --require-confinement (these layers are then told as missing)";
-  return "start the server with --exec best-effort (as confined as this system allows) or --exec "
-         "host (not confined)";
+    return remedy +
+           "start the server without --require-confinement (these layers are then told as missing)";
+  return remedy + "start the server with --exec best-effort (as confined as this system allows) or "
+                  "--exec host (not confined)";
 }
 
 command_trouble trouble_of(const root& root, const std::string& helper,
@@ -51,7 +56,7 @@ command_trouble trouble_of(const root& root, const std::string& helper,
   if (!tried && helper.empty() && !find_command_helper())
     return {.text = missing_helper_text(), .refused = true};
   if (!tried) {
-    std::string why = "the trial failed: " + std::string(text(tried.error().code));
+    std::string why = "are refused: the trial failed: " + std::string(text(tried.error().code));
     if (tried.error().os_errno != 0)
       why += " (" + std::generic_category().message(tried.error().os_errno) + ")";
     return {.text = why + "; paddock doctor says more", .refused = true};
@@ -62,6 +67,9 @@ command_trouble trouble_of(const root& root, const std::string& helper,
     return {.text = "cannot write the workspace: it belongs to user " + std::to_string(*owner) +
                     ", and they run as root without its privileges; run the server as user " +
                     std::to_string(*owner)};
+  if (const auto may = sys::faccessat(AT_FDCWD, root.path().c_str(), W_OK); !may)
+    return {.text = "cannot write the workspace: " + std::string(text(may.error().code)) +
+                    "; make it writable for this user, or serve with --read-only"};
   return {};
 }
 

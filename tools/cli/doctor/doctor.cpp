@@ -6,6 +6,7 @@
 
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
+#include "common/workspace_cli.hpp"
 #include "system_probes.hpp"
 
 #include <paddock/exec/command.hpp>
@@ -26,7 +27,13 @@ struct doctor_options {
   bool json = false;
 };
 
-void print_json(const std::vector<finding>& findings, const result<confinement_report>& confined) {
+/// What healthCheck and --check go by as well.
+struct diagnosis {
+  result<confinement_report> confined;
+  mcp::command_trouble trouble;
+};
+
+void print_json(const std::vector<finding>& findings, const diagnosis& found) {
   mcp::json_writer out;
   out.begin_object();
   out.member("version", PADDOCK_VERSION).member("system", system_name());
@@ -39,10 +46,11 @@ void print_json(const std::vector<finding>& findings, const result<confinement_r
     out.member("purpose", row.purpose).member("withoutIt", row.without_it).end_object();
   }
   out.end_array();
-  if (confined) {
+  if (found.confined) {
     out.key("confinement");
-    mcp::write_confinement(out, *confined);
+    mcp::write_confinement(out, *found.confined);
   }
+  if (!found.trouble.text.empty()) out.member("commands", found.trouble.text);
   out.end_object();
   std::printf("%s\n", out.str().c_str());
 }
@@ -73,47 +81,45 @@ void print_layers(const confinement_report& confined) {
         std::string(text(layer.layer)).c_str());
     if (!layer.mechanism.empty())
       std::printf("%31s%s\n", "", styled("by: " + layer.mechanism, style::dim).c_str());
-    if (!layer.missing.empty())
-      std::printf("%31s%s\n", "",
-                  ((layer.applied ? "not held: " : "missing: ") + layer.missing + "; " +
-                   std::string(advice(layer)))
-                      .c_str());
+    if (!layer.missing.empty()) std::printf("%31s%s\n", "", shortfall(layer).c_str());
   }
 }
 
 /// What a person wants to know first, where it is seen: at the end.
-void print_verdict(const std::vector<finding>& findings,
-                   const result<confinement_report>& confined) {
+void print_verdict(const std::vector<finding>& findings, const diagnosis& found) {
   std::string needed;
   for (std::size_t i = 0; i < findings.size(); ++i)
     if (const probe& row = system_probes()[i]; !findings[i].found && row.wanted == need::required)
       needed.append(needed.empty() ? " " : ", ").append(row.name);
   if (!needed.empty())
     std::printf("\nNeeded and missing:%s. See above what to do.\n", needed.c_str());
-  else if (confined && !confined->satisfied())
-    std::printf(
-        "\nCommands are refused here, because these layers are missing:%s. See above what to "
-        "do, or run them with less: --exec best-effort (paddock-mcp), --best-effort (paddock "
-        "exec). File tools work.\n",
-        confined->unmet().c_str());
-  else if (confined)
+  if (found.trouble.refused)
+    std::printf("\nCommands: %s. File tools work.\n", found.trouble.text.c_str());
+  else if (!found.trouble.text.empty())
+    std::printf("\nCommands %s.\n", found.trouble.text.c_str());
+  else if (needed.empty())
     std::printf("\nEverything that Paddock needs is here%s.\n",
-                confined->complete() ? "" : "; the layers above say what is not held");
+                found.confined->complete() ? "" : "; the layers above say what is not held");
 }
 
-void print_text(const std::vector<finding>& findings, const result<confinement_report>& confined) {
+void print_text(const std::vector<finding>& findings, const diagnosis& found) {
   std::printf("Paddock %s on %s\n\n", PADDOCK_VERSION, system_name().c_str());
   for (std::size_t i = 0; i < findings.size(); ++i)
     print_row(system_probes()[i], findings[i]);
-  if (confined)
-    print_layers(*confined);
-  else if (const auto helper = find_command_helper(); !helper)
-    std::printf("\nThe confinement of commands could not be tried: %s\n",
-                missing_helper_text().c_str());
-  else
-    std::printf("\nThe confinement of commands could not be tried: %s\n",
-                std::string(text(confined.error().code)).c_str());
-  print_verdict(findings, confined);
+  if (found.confined) print_layers(*found.confined);
+  print_verdict(findings, found);
+}
+
+diagnosis diagnose(const std::string& workspace) {
+  const auto opened = root::open(workspace);
+  if (!opened)
+    return {
+        .confined = opened.error(),
+        .trouble = {.text = "are refused: " + unusable_workspace(workspace, opened.error().code),
+                    .refused = true}};
+  diagnosis found{.confined = probe_confinement({}, {}, opened->descriptor()), .trouble = {}};
+  found.trouble = mcp::trouble_of(*opened, {}, found.confined);
+  return found;
 }
 
 int run_doctor(const doctor_options& options) {
@@ -123,14 +129,12 @@ int run_doctor(const doctor_options& options) {
     findings.push_back(row.look(options.workspace));
     complete &= findings.back().found || row.wanted == need::optional;
   }
-  const auto workspace = root::open(options.workspace);
-  const auto confined = probe_confinement({}, {}, workspace ? workspace->descriptor() : -1);
-  complete &= confined && confined->satisfied();
+  const diagnosis found = diagnose(options.workspace);
   if (options.json)
-    print_json(findings, confined);
+    print_json(findings, found);
   else
-    print_text(findings, confined);
-  return complete ? success : failed;
+    print_text(findings, found);
+  return complete && !found.trouble.refused ? success : failed;
 }
 
 } // namespace

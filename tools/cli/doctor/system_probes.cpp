@@ -198,7 +198,8 @@ finding look_seccomp(const std::string&) {
 }
 
 int enter_user_namespace() {
-  const std::string map = "0 " + std::to_string(::geteuid()) + " 1";
+  const std::string user = std::to_string(::geteuid());
+  const std::string map = user + " " + user + " 1"; // as the helper does
   if (::unshare(CLONE_NEWUSER) != 0) return errno;
   const int fd = ::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return errno;
@@ -209,9 +210,13 @@ finding look_user_namespace(const std::string&) {
   return in_child(enter_user_namespace);
 }
 
-/// With a user namespace where that is needed; the first process inside has to be number 1.
+/// With a user namespace, of use, where that is needed; the first process inside has to be
+/// number 1.
 int enter_pid_namespace() {
-  if (::unshare(CLONE_NEWPID) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) return errno;
+  if (::unshare(CLONE_NEWPID) != 0) {
+    if (const int failed = enter_user_namespace(); failed != 0) return failed;
+    if (::unshare(CLONE_NEWPID) != 0) return errno;
+  }
   const pid_t first = ::fork();
   if (first < 0) return errno;
   if (first == 0) ::_exit(::getpid() == 1 ? 0 : ESRCH);
