@@ -331,6 +331,54 @@ class Exec(Cli):
         self.fails(run(PADDOCK, "exec", "-w", "/nonexistent", "--", "true"), 125, "/nonexistent")
 
 
+    def test_a_person_is_told_what_a_model_is(self):
+        folder, home = self.path("folder"), self.path("folder/inner")
+        folder.mkdir()
+        if any(not row["applied"] for row in json.loads(run(PADDOCK, "doctor", "--json", "-w", self.workspace).stdout)["confinement"]):
+            self.skipTest("this system cannot confine commands")
+        for words, code, told in [
+            (["./folder"], 126, ["./folder: is a directory; name the program in it"]),
+            (["./absent"], 127, ["./absent: no such program; nothing is at that path"]),
+            (["/srv/no/program"], 127, ["run it with --read PATH where it is installed"]),
+            (["python3", "-c", "print(\"code: 'getaddrinfo EAI_AGAIN host'\"); exit(1)"], 1, ["run it with --network"]),
+            (["python3", "-c", "open('/data/x.csv')"], 1, ["run it with --read PATH or --write PATH"]),
+            (["script", "-c", "true", "/dev/null"], 1, ["commands have no terminal"]),
+            (["diff", "/etc/passwd", "/etc/group"], 1, []),
+        ]:
+            if not words[0].startswith((".", "/")) and not shutil.which(words[0]):
+                continue
+            with self.subTest(words[0]):
+                done = self.run_confined("--", *words)
+                self.assertEqual(done.returncode, code, done)
+                self.assertNotIn("spelling", done.stderr)
+                for text in told:
+                    self.assertIn(text, done.stderr)
+                self.assertEqual("hint" in done.stderr or code > 125, bool(told), done.stderr)
+        subprocess.run(["git", "init", "-q", str(home)], check=True)
+        done = self.run_confined("--", "sh", "-c", "rm -rf folder/inner 2>/dev/null; true")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("folder/inner was not removed whole", done.stderr)
+        self.assertEqual(self.run_confined("--", "true").stderr, "")
+
+
+    def test_a_folder_that_has_to_stay_is_named_with_what_it_holds(self):
+        self.path("z/key").mkdir(parents=True)
+        self.path("h/.perstack").mkdir(parents=True)
+        for folder, words, told in [("z", ["--protect", "z/key"], ["z: it holds z/key, which may not be changed", "--protect z/key was given"]),
+                                    ("h", [], ["h: it holds h/.perstack, which is reserved", "--unprotect .perstack"])]:
+            done = run(PADDOCK, "call", "-w", self.workspace, *words, "deleteDirectory",
+                       json.dumps({"path": folder, "recursive": True}))
+            for text in told:
+                self.assertIn(text, json.loads(done.stdout)["message"])
+        self.assertTrue(self.path("z/key").exists() and self.path("h/.perstack").exists())
+
+    def test_a_workspace_of_the_system_is_named_also_where_it_cannot_be_tried(self):
+        for words in [[], ["--best-effort"]]:
+            done = run(PADDOCK, "exec", "-w", "/proc", *words, "--", "true")
+            self.fails(done, 125, "the workspace is /proc, which belongs to the system", "choose another workspace")
+            self.assertNotIn("(not started)", done.stderr)
+
+
 class Doctor(Cli):
     def test_text_and_json_agree(self):
         report = json.loads(run(PADDOCK, "doctor", "--json", "--workspace", self.workspace).stdout)
@@ -358,10 +406,59 @@ class Doctor(Cli):
         self.assertFalse(found["user namespaces"]["found"])
         self.assertIn("user.max_", found["user namespaces"]["detail"])
 
+    def test_the_three_reports_say_the_same(self):
+        """doctor, --check and healthCheck, on machines that lack something: the same layers, causes and remedies."""
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        no_rights = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
+        limited = ["unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces || exit 99; "
+                   'exec setpriv --bounding-set -all --inh-caps -all "$@"', "sh"]
+        os.chmod(self.workspace, 0o777)
+        theirs = self.path("theirs")
+        theirs.mkdir()
+        theirs.chmod(0o755)
+        cases = [  # what starts them, the workspace, whether commands run, what is said and what is not
+            ("as it is", [], self.workspace, True, [], []),
+            ("an ordinary user", nobody, self.workspace, True, [], []),
+            ("not writable", nobody, str(theirs), True, ["cannot write the workspace: permission denied"], []),
+            ("root without rights", no_rights, self.workspace, True, ["as an ordinary user"], ["kernel with", "allow user"]),
+            ("no more namespaces", limited, self.workspace, True, ["no more of them are allowed", "user.max_user_namespaces"],
+             ["space left", "kernel with", "allow user"]),
+            ("the whole system", [], "/", False, ["the workspace is /, which belongs to the system", "choose another"],
+             ["not supported", "trial"]),
+            ("processes", [], "/proc", False, ["the workspace is /proc, which belongs to the system", "choose another"],
+             ["File exists", "trial"]),
+        ]
+        for name, start, workspace, runs, said, unsaid in cases:
+            with self.subTest(name):
+                if start and (os.geteuid() != 0 or not shutil.which(start[0]) or run(*start, "true").returncode != 0):
+                    self.skipTest("this system does not let such a process be made")
+                report = run(*start, PADDOCK, "doctor", "--json", "-w", workspace)
+                doctor = run(*start, PADDOCK, "doctor", "-w", workspace)
+                check = run(*start, SERVER, "--check", "-w", workspace)
+                health = json.loads(run(*start, PADDOCK, "call", "-w", workspace, "healthCheck").stdout)
+                layers = json.loads(report.stdout)["confinement"]
+                self.assertEqual(layers, health["confinement"])
+                trouble = json.loads(report.stdout).get("commands", "")
+                for text in [doctor.stdout, check.stdout, health.get("warning", "")]:
+                    self.assertIn(trouble, text)
+                for layer in layers:
+                    if told := "; ".join(filter(None, [layer.get("missing"), layer.get("remedy")])):
+                        self.assertIn(told, doctor.stdout)
+                        self.assertIn(told, check.stdout)
+                self.assertEqual((health["status"], doctor.returncode), ("ok", 0) if runs else ("degraded", 1), trouble)
+                ran = run(*start, PADDOCK, "exec", "-w", workspace, "--", "true")
+                self.assertEqual(ran.returncode, 0 if runs else 125, ran)
+                everything = json.dumps(layers) + trouble
+                for text in said:
+                    self.assertIn(text, everything if runs else ran.stderr)
+                    self.assertIn(text, everything)
+                for text in unsaid:
+                    self.assertNotIn(text, everything)
+
     def test_ends_with_a_verdict(self):
         done = run(PADDOCK, "doctor")
         self.assertRegex(done.stdout.splitlines()[-1], "^Everything that Paddock needs is here" if done.returncode == 0
-                         else "^(Needed and missing:|Commands are refused here)")
+                         else "^(Needed and missing:|Commands: )")
 
     def test_what_cannot_be_opened_has_its_reason_and_a_next_step(self):
         empty = self.path("empty")

@@ -122,10 +122,39 @@ constexpr hint_case hint_cases[] = {
     {"go's words for no name", "echo 'dial tcp: lookup proxy.golang.org: no such host' >&2; exit 1",
      "--allow-network"},
     {"a socket in the file system",
-     "echo 'dial unix /var/run/docker.sock: socket: permission denied' >&2; exit 1", nullptr},
+     "echo 'dial unix /var/run/docker.sock: socket: permission denied' >&2; exit 1",
+     "no socket of another program"},
+    {"no name, told where test runners report",
+     "python3 -c \"print('  error: \'getaddrinfo EAI_AGAIN example.com\'')\"; exit 1",
+     "--allow-network"},
+    {"the same in a file that is printed",
+     "printf \"error: 'getaddrinfo EAI_AGAIN example.com'\\n\" > log; cat log; exit 1", nullptr},
+    {"a file outside that is not there",
+     "echo \"FileNotFoundError: No such file or directory: '/data/x.csv'\" >&2; exit 1",
+     "--exec-read"},
+    {"the same where test runners report",
+     "python3 -c \"print('E  No such file or directory: /data/x.csv')\"; exit 1", "--exec-read"},
+    {"a file of the system that is not there",
+     "echo \"ls: cannot access '/usr/none': No such file or directory\" >&2; exit 2", nullptr},
+    {"a header that is not there",
+     "echo 'a.c:1:10: fatal error: ../b.h: No such file or directory' >&2; exit 1", nullptr},
+    {"a repository outside", "echo \"fatal: repository '/srv/r' does not exist\" >&2; exit 128",
+     "--exec-read"},
+    {"a submodule of a folder", "echo \"fatal: transport 'file' not allowed\" >&2; exit 1",
+     "-c protocol.file.allow=always"},
+    {"a terminal", "echo 'script: failed to create pseudo-terminal: No such file' >&2; exit 1",
+     "no terminal"},
+    {"a terminal multiplexer",
+     "echo 'error connecting to /tmp/tmux-0/default (Permission denied)' >&2; exit 1",
+     "no terminal"},
+    {"a question", "printf 'k already exists.\\nOverwrite (y/n)? '; exit 1", "asks a question"},
+    {"no question", "printf 'Overwrite (y/n)? y\\nfailed\\n'; exit 1", nullptr},
+    {"a debugger", "echo 'ptrace: Operation not permitted.' >&2; exit 1", "may not trace"},
+    {"toolchains in the home directory",
+     "echo 'error: rustup could not choose a version of cargo to run' >&2; exit 1", "/.rustup"},
     {"a removal in a repository",
      "echo \"rm: cannot remove 'a/r/.git/config': Device or resource busy\" >&2; exit 1",
-     "deleteDirectory with recursive true, which looks first, removes a/r "},
+     "deleteDirectory with recursive true on a/r"},
     {"a removal by node",
      "echo \"Error: EBUSY: resource busy or locked, rmdir 'r/.git'\" >&2; exit 1",
      "deleteDirectory"},
@@ -195,6 +224,26 @@ TEST_F(tools_exec, what_could_not_be_written_is_told_also_at_success) {
   EXPECT_THAT(shell("git checkout -q -f main; exit 3").message(), HasSubstr("do not commit"));
   for (const char* harmless : {"git status", "echo '.vscode: Read-only file system'"})
     EXPECT_EQ("output", shell(harmless).keys());
+}
+
+TEST_F(tools_exec, a_repository_that_was_not_removed_whole_is_told) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::protected_entries).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  mcp::workspace_options options;
+  options.confinement = confinement_policy::host();
+  serve(options);
+  ASSERT_FALSE(shell("git init -q r && git init -q s").failed);
+  serve({});
+  const auto silent = shell("rm -rf r 2>/dev/null; true");
+  ASSERT_FALSE(silent.failed) << silent.json;
+  EXPECT_THAT(silent.string("notice"),
+              AllOf(HasSubstr("r was not removed whole"), HasSubstr("deleteDirectory")));
+  EXPECT_EQ("output", shell("true").keys()); // once is enough
+  const auto loud = shell("rm -rf s; true");
+  ASSERT_FALSE(loud.failed) << loud.json;
+  EXPECT_THAT(loud.string("notice"),
+              AllOf(HasSubstr("not removed: s/.git/"), Not(HasSubstr("restore"))));
+  EXPECT_EQ("output", shell("git init -q t && rm -rf t").keys()); // the control: its own
 }
 
 /// What a command said that ended with 1, and the layer that was there.
@@ -560,6 +609,7 @@ TEST_F(tools_exec, missing_programs_are_told_apart) {
   tree.file("plain.txt", "no program\n");
   tree.file("script", "#!/nonexistent/interpreter\n");
   tree.file("junk", "\x01\x02\x03");
+  tree.directory("folder");
   ASSERT_EQ(0, ::chmod((tree / "script").c_str(), 0755));
   ASSERT_EQ(0, ::chmod((tree / "junk").c_str(), 0755));
   struct start_case {
@@ -569,7 +619,9 @@ TEST_F(tools_exec, missing_programs_are_told_apart) {
   };
   constexpr start_case cases[] = {
       {"no-such-program-here", "not_found", "no such program"},
-      {"./absent", "not_found", "no such program"},
+      {"./absent", "not_found", "no such program; nothing is at that path"},
+      {"/srv/no/such/program", "not_found", "--exec-read"},
+      {"./folder", "permission_denied", "is a directory"},
       {"./plain.txt", "permission_denied", "not an executable file"},
       {"./script", "not_found", "interpreter"},
       {"./junk", "unsupported_type", "neither a program"},

@@ -393,8 +393,9 @@ TEST_F(tools_files, a_tree_with_a_reserved_entry_is_not_deleted_by_half) {
   constexpr const char* arguments = R"({"path":"d","recursive":true})";
   const auto answer = call("deleteDirectory", arguments);
   EXPECT_EQ("protected", answer.error());
-  EXPECT_THAT(answer.message(), AllOf(HasSubstr("reserved"), HasSubstr("nothing was deleted"),
-                                      HasSubstr("d/sub/.perstack has to stay")));
+  EXPECT_THAT(answer.message(),
+              AllOf(HasSubstr("reserved"), HasSubstr("nothing was deleted"),
+                    HasSubstr("holds d/sub/.perstack"), HasSubstr("--unprotect .perstack")));
   EXPECT_THAT(answer.message(), testing::Not(HasSubstr("keys")));
   EXPECT_EQ("kept", tree.content("d/first"));
   std::filesystem::remove_all(tree / "d/sub/.perstack"); // the control

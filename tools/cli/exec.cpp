@@ -65,27 +65,24 @@ std::string words_instead(const std::string& line) {
          ", or let a shell read the line, -- sh -c " + shell_word(line);
 }
 
-std::string why_not_started(const command_error& e, const command& run) {
+std::string why_not_started(const command_error& e, const root& workspace, const command& run) {
   const std::string& program_name = run.argv.front();
-  if (e.code == error_code::not_found && std::string_view(e.operation) == "execve" &&
-      program_name.find('/') == std::string::npos)
-    return "there is no program " + program_name + " in PATH" + words_instead(program_name);
+  const bool is_name = program_name.find('/') == std::string::npos;
+  const std::string hint = mcp::start_hint(workspace, e, run, ".", mcp::hint_reader::person);
+  if (e.code == error_code::not_found && std::string_view(e.operation) == "execve" && is_name)
+    return "there is no program " + program_name + " in PATH" + words_instead(program_name) +
+           (hint.empty() ? "" : "; " + hint);
+  if (!hint.empty()) return program_name + ": " + hint;
   if (std::string_view(e.operation) == "helper" && !find_command_helper())
     return missing_helper_text();
   if (e.code != error_code::confinement_unavailable)
     return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
   std::string message = "this system cannot confine the command:";
+  if (e.confinement.unmet().empty()) // it was refused all the same
+    return message + " " + shortfall(e.confinement.of(confinement_layer::file_system));
   message += e.confinement.unmet();
+  if (const auto remedies = e.confinement.remedies(); !remedies.empty()) message += "; " + remedies;
   return message + "; --best-effort runs it as confined as can be, --host without confinement";
-}
-
-/// What a shell would have told by its exit code: the file may have lost its mode to a command that
-/// could not set it.
-std::string why_not_executable(const command_error& e, const root& workspace, const command& run) {
-  if (e.code != error_code::permission_denied || std::string_view(e.operation) != "execve")
-    return {};
-  const command_outcome by_shell{.exit_code = exit_not_executable, .confinement = e.confinement};
-  return mcp::command_hint(workspace, run, by_shell, mcp::hint_reader::person);
 }
 
 void write_paths(mcp::json_writer& out, const char* key, const std::vector<std::string>& paths) {
@@ -121,6 +118,7 @@ void print_json(const finished& done) {
   out.end_array();
   write_paths(out, "uncovered", o.uncovered);
   write_paths(out, "ledElsewhere", o.led_elsewhere);
+  write_paths(out, "emptied", o.emptied);
   out.key("confinement");
   mcp::write_confinement(out, o.confinement);
   if (!done.hint.empty()) out.member("hint", done.hint);
@@ -146,8 +144,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   run.workspace = workspace->descriptor();
   auto outcome = paddock::run(run);
   if (!outcome) {
-    complain(program, why_not_started(outcome.error(), run) +
-                          why_not_executable(outcome.error(), *workspace, run));
+    complain(program, why_not_started(outcome.error(), *workspace, run));
     code = exit_code_of(outcome.error());
     return std::nullopt;
   }
@@ -185,7 +182,6 @@ int run_exec(const exec_options& options) {
                        ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))
                        : std::numeric_limits<std::int64_t>::max();
   if (!options.json) {
-    run.out = capture::discard; // standard error is what a hint follows from
     run.on_output = [](output_stream stream, std::string_view bytes) {
       std::FILE* to = stream == output_stream::out ? stdout : stderr;
       std::fwrite(bytes.data(), 1, bytes.size(), to);

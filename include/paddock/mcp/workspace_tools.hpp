@@ -84,23 +84,29 @@ workspace_tools(std::shared_ptr<const root> root, workspace_options options = {}
                                        const std::vector<std::string_view>& known);
 
 /// What became of each layer of a command's confinement, as a JSON array of objects with "layer",
-/// "wanted", "applied", and where they say something "mechanism" and "missing".
+/// "wanted", "applied", and where they say something "mechanism", "missing" and "remedy".
 void write_confinement(json_writer& out, const confinement_report& report);
 
 /// Whose options a hint names: those of paddock-mcp, which only a person can give to the server, or
 /// those of `paddock exec`.
 enum class hint_reader : std::uint8_t { model, person };
 
-/// What a command that failed or met its deadline has run into, as far as its standard error (which
-/// has to be kept), its exit code and its name tell: "; " and advice, or nothing. Programs say such
-/// things in their own words, so this is never the reason given. What they print to standard output
-/// is content and tells nothing.
+/// What a command that failed or met its deadline has run into, as far as its two streams (which
+/// have to be kept), its exit code and its name tell: "; " and advice, or nothing. Programs say
+/// such things in their own words, so this is never the reason given. What they print to standard
+/// output is mostly content, and tells only what reads like a report of an error.
 [[nodiscard]] std::string command_hint(const root& root, const command& run,
                                        const command_outcome& o, hint_reader reader);
-/// What a command that claims success could not write, because it is protected, as far as its
-/// standard error tells: a sentence without a full stop, or nothing.
+/// What a command that claims success could not write or remove, because it is protected, as far as
+/// its standard error tells: a sentence without a full stop, or nothing.
 [[nodiscard]] std::string command_notice(const root& root, const command& run,
                                          const command_outcome& o);
+
+/// What can be done about a command that was not started because of its program: no such one, out
+/// of sight, a directory, no executable file. Without "; ". Empty: the cause is another.
+/// `directory` is where it was to run, relative to the root.
+[[nodiscard]] std::string start_hint(const root& root, const command_error& e, const command& run,
+                                     std::string_view directory, hint_reader reader);
 
 /// What keeps commands from running, or from writing the workspace, as a sentence about them.
 struct command_trouble {

@@ -3,6 +3,7 @@
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/file/directory.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
 #include <array>
@@ -95,9 +96,38 @@ tool_result create_directory(workspace_state& state, call& c) {
 
 namespace {
 
+/// Who keeps a protected entry, by its name alone, and what takes it off.
+std::string why_kept(const workspace_state& state, const error& e, const std::string& kept) {
+  if (e.code == error_code::write_protected)
+    return *e.operation == '\0'
+               ? "which is a file of the server itself and has to stay"
+               : "which may not be changed: " + how_to_allow({.name = e.operation});
+  const auto name = file_name(kept);
+  for (const protected_name& rule : state.options.confinement.protected_names)
+    if (rule.mode == protection::hidden && rule.name == name)
+      return "which is reserved: a person can allow it with --unprotect " + rule.name;
+  return "which is reserved and has to stay";
+}
+
+/// What a rule for a path protects in the directory, where that alone was refused; empty: nothing.
+std::string ruled_below(const error& e, std::string_view path) {
+  constexpr std::string_view asked = "--protect ";
+  if (e.code != error_code::write_protected) return {};
+  std::string_view name = e.operation;
+  if (name.starts_with(asked)) name.remove_prefix(asked.size());
+  while (path.starts_with("./"))
+    path.remove_prefix(2);
+  while (path.ends_with('/'))
+    path.remove_suffix(1);
+  const bool is_below =
+      name.size() > path.size() && name.starts_with(path) && name[path.size()] == '/';
+  return is_below ? std::string(name) : std::string();
+}
+
 /// What has to stay, and what is gone: that has to be known.
-tool_result not_deleted(const error& e, std::string_view path, std::uint64_t entries,
-                        const std::string& kept) {
+tool_result not_deleted(const workspace_state& state, const error& e, std::string_view path,
+                        std::uint64_t entries, std::string kept) {
+  if (kept.empty()) kept = ruled_below(e, path);
   std::string hint;
   if (entries > 0 || e.code == error_code::timed_out) {
     hint = std::to_string(entries) + (entries == 1 ? " entry" : " entries");
@@ -107,10 +137,12 @@ tool_result not_deleted(const error& e, std::string_view path, std::uint64_t ent
   }
   if (e.code == error_code::timed_out)
     hint += "call again to delete the rest";
-  else if (!kept.empty())
-    hint += encode_name(kept) + " has to stay: delete what is beside it one by one";
-  else
+  else if (kept.empty())
     hint += advice(e.code);
+  else
+    return tool_result::failure(e.code, shown(path) + ": it holds " + shown(kept) + ", " +
+                                            why_kept(state, e, kept) + "; " + hint +
+                                            "delete what is beside it one by one");
   return failure(e, path, hint);
 }
 
@@ -129,7 +161,7 @@ tool_result delete_directory(workspace_state& state, call& c) {
                                       .kept = &kept});
   if (!done && done.error().code == error_code::not_a_directory)
     return failure(done.error(), path, "use deleteFile for files and links");
-  if (!done) return not_deleted(done.error(), path, entries, kept);
+  if (!done) return not_deleted(state, done.error(), path, entries, kept);
   return object_result().path("path", *state.root, done->path).take();
 }
 

@@ -132,7 +132,7 @@ std::optional<tool_result> prepare(const workspace_state& state, const call& c, 
     return c.arguments()[name].boolean().value_or(true);
   };
   r.shown = {.out = wanted("stdout"), .err = wanted("stderr")};
-  if (!r.shown.out) r.run.out = capture::discard; // standard error is what hints follow from
+  // Both streams are kept, whatever is shown, because hints follow from them.
   if (auto refused = set_timeout(bounds, c, r)) return refused;
   if (auto refused = set_environment(state, c, r.run)) return refused;
   return set_directory(state, c, r);

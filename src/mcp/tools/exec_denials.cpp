@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/exec_denials.hpp"
 
+#include "mcp/tools/exec_programs.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace paddock::mcp {
@@ -20,15 +22,20 @@ bool holds(std::string_view text, phrases wanted) {
       wanted, [&](std::string_view phrase) { return text.find(phrase) != std::string_view::npos; });
 }
 
-/// Whether `matches` says so of a line of either end of standard error.
-template <class F> bool any_line(const command_outcome& o, F&& matches) {
-  for (const std::string_view text : {std::string_view(o.err.head), std::string_view(o.err.tail)})
+/// Whether `matches` says so of a line of either end of a stream.
+template <class F> bool any_line(const captured_output& stream, F&& matches) {
+  for (const std::string_view text : {std::string_view(stream.head), std::string_view(stream.tail)})
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
       if (matches(text.substr(at, end - at))) return true;
       at = end + 1;
     }
   return false;
+}
+
+/// The same of standard error.
+template <class F> bool any_line(const command_outcome& o, F&& matches) {
+  return any_line(o.err, std::forward<F>(matches));
 }
 
 /// Whether `matches` says so of a word of the line that may be a path.
@@ -150,17 +157,18 @@ bool left_old(const command_outcome& o) {
   return complains(o, {"unable to unlink old", "unable to create file", "would be overwritten by"});
 }
 
+std::string removing_whole(hint_reader reader, const std::string& what) {
+  return reader == hint_reader::model ? "call deleteDirectory with recursive true on " + what
+                                      : "remove " + what + " with a program that is not confined";
+}
+
 std::string whole_directory_hint(const refusals& met, hint_reader reader) {
   const std::string what = met.directory.empty() ? std::string("it") : shown(met.directory);
   if (met.removing)
-    return "; a command cannot remove a directory with protected entries, and has perhaps removed "
-           "the rest of it: " +
-           (reader == hint_reader::model
-                ? "the tool deleteDirectory with recursive true, which looks first, removes " +
-                      what + " where that is allowed"
-                : "remove " + what + " with a program that is not confined");
+    return "; a command cannot remove what is protected in " + what +
+           ", but perhaps the rest: " + removing_whole(reader, what);
   return "; a command cannot move a directory with protected entries: " +
-         std::string(reader == hint_reader::model ? "the tool moveFile can, where that is allowed"
+         std::string(reader == hint_reader::model ? "call moveFile"
                                                   : "move it with a program that is not confined");
 }
 
@@ -184,10 +192,9 @@ std::string protected_hint(const root& root, const command& run, const command_o
   }
   if (complains(o, {"would be overwritten by", "You have unstaged changes",
                     "contains unstaged changes", "commit or stash them"}))
-    return "; where git status names a protected entry (such as .vscode or .gitmodules) that no "
-           "command has changed, an earlier command could not write it: do not commit it; a person "
-           "can restore it with git checkout -- PATH, or " +
-           allowing(reader, "--unprotect", "NAME");
+    return "; a protected entry (such as .vscode) that git status names is one that an earlier "
+           "command could not write: do not commit it, and a person can restore it with git "
+           "checkout -- PATH";
   return {};
 }
 
@@ -202,17 +209,41 @@ bool is_asked_for_outside(const root& root, const command& run) {
                      [&](const std::string& argument) { return is_outside(root, argument); });
 }
 
+std::string_view writing_option(hint_reader reader) {
+  return reader == hint_reader::model ? "--exec-write PATH" : "--write PATH";
+}
+
 /// What a command says may leave open which of two it has met.
 std::string outside_hint(const command_outcome& o, hint_reader reader) {
-  std::string hint = "; files outside the workspace are denied by policy: " +
-                     allowing(reader, "--exec-read", "PATH") + " or " +
-                     (reader == hint_reader::model ? "--exec-write PATH" : "--write PATH");
-  if (o.confinement.of(confinement_layer::protected_entries).applied &&
-      complains(o, {"Read-only file system", "read-only file system", "EROFS"}))
-    hint += "; in the workspace it may be a protected name, such as .git/config or .vscode, that "
-            "cannot be changed: " +
-            allowing(reader, "--unprotect", "NAME");
-  return hint;
+  const bool may_be_protected =
+      o.confinement.of(confinement_layer::protected_entries).applied &&
+      complains(o, {"Read-only file system", "read-only file system", "EROFS"});
+  if (may_be_protected)
+    return "; files outside the workspace, and protected names in it, cannot be changed: " +
+           allowing(reader, "--exec-write", "PATH") + " or --unprotect NAME";
+  return "; files outside the workspace are denied by policy: " +
+         allowing(reader, "--exec-read", "PATH") + " or " + std::string(writing_option(reader));
+}
+
+/// What commands see of the system, or have of their own: what is not there is nowhere.
+bool is_visible(const command& run, std::string_view path) {
+  constexpr std::string_view places[] = {"/usr",  "/bin", "/sbin", "/lib", "/lib64",
+                                         "/proc", "/dev", "/sys",  "/tmp", "/var/tmp"};
+  const auto holds_it = [&](std::string_view place) {
+    return strip_root_prefix(path, place).has_value();
+  };
+  return std::ranges::any_of(places, holds_it) ||
+         std::ranges::any_of(run.confinement.read_paths, holds_it) ||
+         std::ranges::any_of(run.confinement.write_paths, holds_it);
+}
+
+/// That something is not there which may be, out of sight.
+bool tells_of_unseen(const root& root, const command& run, std::string_view line) {
+  return holds(line, {"No such file", "no such file", "ENOENT", "does not exist",
+                      "does not appear to be a git repository"}) &&
+         any_word(line, [&](std::string_view word) {
+           return word.starts_with('/') && is_outside(root, word) && !is_visible(run, word);
+         });
 }
 
 /// Root without its privileges is like any other user.
@@ -307,13 +338,18 @@ std::string denial_hint(const root& root, const command& run, const command_outc
       any_line(o, [&](std::string_view line) { return tells_of_outside(root, line); });
   if (auto met = protected_hint(root, run, o, reader); !met.empty())
     return !outside ? met
-                    : met + "; where it lies outside the workspace, with --exec-write PATH instead";
+                    : met + "; where it lies outside the workspace, with " +
+                          std::string(writing_option(reader)) + " instead";
   if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable)
     if (auto attributes = attributes_hint(o.confinement, reader); !attributes.empty())
       return attributes;
-  if (is_confined &&
-      (outside || (is_asked_for_outside(root, run) && complains(o, {"No such file", "ENOENT"}))))
-    return outside_hint(o, reader);
+  const bool unseen =
+      (is_asked_for_outside(root, run) &&
+       complains(o, {"No such file", "ENOENT", "does not exist"})) ||
+      any_line(o, [&](std::string_view line) { return tells_of_unseen(root, run, line); }) ||
+      (!prints_content(run) &&
+       any_line(o.out, [&](std::string_view line) { return tells_of_unseen(root, run, line); }));
+  if (is_confined && (outside || unseen)) return outside_hint(o, reader);
   return owner_hint(root, o, reader);
 }
 
@@ -321,7 +357,7 @@ std::string command_notice(const root& root, const command& run, const command_o
   if (!o.confinement.of(confinement_layer::protected_entries).applied) return {};
   const refusals met = refused_by_mounts(root, run, o);
   if (met.places.empty()) return {};
-  std::string text = "not written: ";
+  std::string text = met.removing ? "not removed: " : "not written: ";
   bool may_be_committed = false;
   for (const auto& each : met.places) {
     if (&each != &met.places.front()) text += ", ";
@@ -329,6 +365,10 @@ std::string command_notice(const root& root, const command& run, const command_o
     may_be_committed |= !each.rule.name.starts_with(".git/");
   }
   text += " (protected)";
+  if (met.removing && !met.directory.empty())
+    return text + ", so " + encode_name(met.directory) + " is still there; " +
+           removing_whole(hint_reader::model, encode_name(met.directory)) +
+           ", or remove it with a program that is not confined";
   if (may_be_committed) text += "; do not commit what is there now: it is the old content";
   text += "; a person can ";
   text += may_be_committed ? "git checkout or restore it" : "do it";

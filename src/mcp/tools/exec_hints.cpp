@@ -3,6 +3,7 @@
 
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_programs.hpp"
+#include "mcp/tools/exec_symptoms.hpp"
 
 #include <paddock/path/lexical_path.hpp>
 
@@ -45,12 +46,9 @@ constexpr answering_program answering_programs[] = {
 
 /// git refuses to guess an author, and its own advice changes a file that is protected.
 std::string author_hint(hint_reader reader) {
-  std::string hint = "; git wants an author: write -c user.name=NAME -c user.email=ADDRESS before "
-                     "its subcommand";
-  if (reader == hint_reader::model)
-    hint += ", or give GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME and "
-            "GIT_COMMITTER_EMAIL in env";
-  return hint;
+  return std::string("; git wants an author: write -c user.name=NAME -c user.email=ADDRESS before "
+                     "its subcommand") +
+         (reader == hint_reader::model ? ", or give GIT_AUTHOR_NAME and the like in env" : "");
 }
 
 bool complains_of_author(const command_outcome& o) {
@@ -82,7 +80,7 @@ std::string_view not_found_by(const command_outcome& o) {
 /// Nothing is known of what a program waits for, but what it is for.
 std::string hint_at_deadline(const command& run, const command_outcome& o, hint_reader reader) {
   if (!o.confinement.of(confinement_layer::network).applied) return {};
-  if (complains_of_network(o))
+  if (complains_of_network(o) || reports_network(run, o))
     return "; network is denied by policy: " + allowing(reader, "--allow-network");
   if (!is_known_to_need_network(run)) return {};
   return "; commands reach no network here, which this one may have waited for: " +
@@ -97,7 +95,54 @@ std::string unseen_program_hint(const command& run, std::string_view name, hint_
          ", or with the directory of its installation";
 }
 
+/// Why a path leads to no program.
+std::string absent_program_hint(const root& root, const command& run, hint_reader reader) {
+  const std::string& program = run.argv.front();
+  if (program.front() != '/' || strip_root_prefix(program, root.path()))
+    return "no such program; nothing is at that path, which is relative to the directory that the "
+           "command runs in";
+  return "no such program; nothing that commands see is at that path: " +
+         allowing(reader, "--exec-read", "PATH") + " where it is installed";
+}
+
+bool is_directory(const root& root, std::string_view directory, const std::string& program) {
+  if (program.find('/') == std::string::npos) return false;
+  const auto inside = strip_root_prefix(program, root.path());
+  if (program.front() == '/' && !inside) return false;
+  const auto found = root.open_beneath(
+      inside ? std::string(*inside) : std::string(directory) + "/" + program, access::inspect);
+  return found && found->status.kind == entry_kind::directory;
+}
+
 } // namespace
+
+std::string start_hint(const root& root, const command_error& e, const command& run,
+                       std::string_view directory, hint_reader reader) {
+  const std::string_view stage = e.operation;
+  const std::string& program = run.argv.front();
+  if (stage == "interpreter")
+    return "its interpreter (the #! line) does not exist here; run the interpreter that is "
+           "installed with the script as argument";
+  if (stage != "execve") return {};
+  if (e.code == error_code::not_found) {
+    if (program.find('/') != std::string::npos) return absent_program_hint(root, run, reader);
+    if (auto unseen = unseen_program_hint(run, program, reader); !unseen.empty())
+      return unseen.substr(2);
+    if (reader == hint_reader::person) return {};
+    return "no such program; check the spelling, or give a path with a slash, relative to cwd; a "
+           "person can install it, or start the server with its directory in PATH";
+  }
+  if (e.code == error_code::permission_denied)
+    return is_directory(root, directory, program)
+               ? "is a directory; name the program in it"
+               : "not an executable file; run it through its interpreter, or make it executable" +
+                     attributes_hint(e.confinement, reader);
+  if (e.code == error_code::unsupported_type)
+    return "neither a program for this machine nor a script with a #! line; run it through its "
+           "interpreter (for example sh)";
+  if (e.code == error_code::too_large) return "give fewer or shorter arguments and variables";
+  return {};
+}
 
 std::optional<std::string_view> answer_of(const command& run, const command_outcome& o) {
   if (o.ended != ending::exited || o.exit_code != 1) return std::nullopt;
@@ -114,11 +159,10 @@ std::string command_hint(const root& root, const command& run, const command_out
   const auto applied = [&](confinement_layer layer) { return o.confinement.of(layer).applied; };
   if (o.ended == ending::timed_out) return hint_at_deadline(run, o, reader);
   if (o.ended != ending::exited || o.exit_code == 0 || answer_of(run, o)) return {};
-  if (applied(confinement_layer::privileges) && complains(o, {"LeakSanitizer does not work"}))
-    return "; its leak check traces the process, which a confined command may not do: run it with "
-           "ASAN_OPTIONS=detect_leaks=0";
+  if (auto symptom = symptom_hint(run, o, reader); !symptom.empty()) return symptom;
   if (applied(confinement_layer::network) &&
-      (complains_of_network(o) || is_exit_code_for_network(run, o.exit_code.value_or(0))))
+      (complains_of_network(o) || reports_network(run, o) ||
+       is_exit_code_for_network(run, o.exit_code.value_or(0))))
     return "; network is denied by policy: " + allowing(reader, "--allow-network");
   if (complains_of_author(o)) return author_hint(reader);
   if (applied(confinement_layer::file_system))

@@ -139,6 +139,20 @@ bool script_needs_network(std::string_view script) {
   return false;
 }
 
+bool is_content_printer(words line) {
+  constexpr std::string_view printers[] = {"cat",  "head", "tail", "less",   "more", "grep",
+                                           "rg",   "ag",   "sed",  "awk",    "find", "ls",
+                                           "diff", "jq",   "nl",   "strings"};
+  constexpr std::string_view of_git[] = {"diff", "show", "log", "grep", "blame", "cat-file"};
+  if (line.empty()) return false;
+  const std::string_view program = file_name(line.front());
+  if (program == "git") {
+    const auto subcommand = subcommand_of(line.subspan(1), program);
+    return std::ranges::find(of_git, subcommand) != std::end(of_git);
+  }
+  return std::ranges::find(printers, program) != std::end(printers);
+}
+
 std::string_view path_of(const command& run) {
   constexpr std::string_view name = "PATH=";
   for (const std::string& variable : run.environment)
@@ -177,6 +191,18 @@ bool is_known_program(const root& root, const command& run, std::string_view dir
 bool is_known_to_need_network(const command& run) {
   const std::vector<std::string_view> line(run.argv.begin(), run.argv.end());
   return needs_network(line) || script_needs_network(script_of(run));
+}
+
+bool prints_content(const command& run) {
+  const std::vector<std::string_view> line(run.argv.begin(), run.argv.end());
+  if (is_content_printer(line)) return true;
+  std::string_view script = script_of(run);
+  while (!script.empty()) { // what follows a pipe prints what another program says
+    const std::size_t end = std::min(script.find_first_of(";&()\n"), script.size());
+    if (is_content_printer(words_of(script.substr(0, end)))) return true;
+    script.remove_prefix(std::min(end + 1, script.size()));
+  }
+  return false;
 }
 
 bool is_exit_code_for_network(const command& run, int exit_code) {

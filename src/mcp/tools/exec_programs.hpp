@@ -19,6 +19,10 @@ namespace paddock::mcp {
 /// Whether this program ends with that exit code when it could not connect, also when it is silent.
 [[nodiscard]] bool is_exit_code_for_network(const command& run, int exit_code);
 
+/// Whether the program, or one of the script that a shell is given, prints files or what they hold:
+/// what it says then is no report of its own.
+[[nodiscard]] bool prints_content(const command& run);
+
 /// Where the search path of the policy, which is the server's, leads for a name that the command's
 /// own PATH did not find there. Nothing for a path: what lies elsewhere on this machine is not
 /// told.

@@ -25,19 +25,6 @@ std::string_view remedy(const error& e) {
            "person can run chmod u+rwx on it";
   if (stage == "workspace" && e.code == error_code::conflict)
     return "protected entries kept changing their places; call it again";
-  if (stage == "interpreter")
-    return "its interpreter (the #! line) does not exist here; run the interpreter that is "
-           "installed with the script as argument";
-  if (stage != "execve") return {};
-  if (e.code == error_code::not_found)
-    return "no such program; check the spelling, or give a path with a slash, relative to cwd; a "
-           "person can install it, or start the server with its directory in PATH";
-  if (e.code == error_code::permission_denied)
-    return "not an executable file; run it through its interpreter, or make it executable";
-  if (e.code == error_code::unsupported_type)
-    return "neither a program for this machine nor a script with a #! line; run it through its "
-           "interpreter (for example sh)";
-  if (e.code == error_code::too_large) return "give fewer or shorter arguments and variables";
   return {};
 }
 
@@ -65,7 +52,6 @@ tool_result command_not_started(const root& root, const command_error& e, const 
                                 std::string_view directory) {
   if (e.code == error_code::confinement_unavailable) return not_confined(e.confinement);
   const std::string& program = run.argv.front();
-  const std::string_view hint = remedy(e);
   const std::string_view stage = e.operation;
   const bool is_absent = e.code == error_code::not_found || e.code == error_code::name_too_long;
   if (stage == "execve" && is_absent) {
@@ -80,12 +66,9 @@ tool_result command_not_started(const root& root, const command_error& e, const 
                       R"(command "sh" with args ["-c", "…"])");
   }
   if (stage == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
-  if (stage == "execve" && e.code == error_code::permission_denied)
-    if (const auto why = attributes_hint(e.confinement, hint_reader::model); !why.empty())
-      return tool_result::failure(e.code, shown(program) + ": " + std::string(hint) + why);
-  const bool says_all = stage == "execve" || stage == "interpreter";
-  if (hint.empty() || !says_all) return failure(e, program, hint);
-  return tool_result::failure(e.code, shown(program) + ": " + std::string(hint));
+  if (const auto told = start_hint(root, e, run, directory, hint_reader::model); !told.empty())
+    return tool_result::failure(e.code, shown(program) + ": " + told);
+  return failure(e, program, remedy(e));
 }
 
 namespace {
@@ -168,6 +151,7 @@ void write_confinement(json_writer& out, const confinement_report& report) {
     out.key("applied").boolean(layer.applied);
     if (!layer.mechanism.empty()) out.member("mechanism", layer.mechanism);
     if (!layer.missing.empty()) out.member("missing", layer.missing);
+    if (!layer.remedy.empty()) out.member("remedy", layer.remedy);
     out.end_object();
   }
   out.end_array();
