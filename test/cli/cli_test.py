@@ -243,6 +243,103 @@ class Demo(Cli):
             self.assertEqual(met.get(name), "skipped", done)
         self.assertEqual(met["print .perstack/token"], "held", done.stdout)
 
+    def in_mounts(self, script, *words):
+        """Runs the script with mounts of its own."""
+        done = subprocess.run(["unshare", "-mn", "sh", "-c", "set -e; " + script, *map(str, words)], capture_output=True, encoding="utf-8",
+                              timeout=60, cwd=self.workspace)
+        return done, {attack.strip(): verdict for verdict, attack in re.findall(r"(?m)^(held|skipped|FAILED) +(.{34}) ", done.stdout)}
+
+    def needs_mounts(self):
+        if subprocess.run(["unshare", "-mn", "mount", "-t", "tmpfs", "none", self.workspace], capture_output=True).returncode != 0:
+            self.skipTest("no namespaces of one's own")
+
+    def test_no_daemon_is_ended_where_none_outlives_its_parent(self):
+        """Without a fence it has to be there when its parent has ended; the second run is the control."""
+        self.needs_mounts()
+        if shutil.which("setpriv") is None:
+            self.skipTest("no setpriv")
+        if run(PADDOCK, "exec", "-w", self.workspace, "--", "true").returncode == 125:
+            self.skipTest("this system cannot confine commands")
+        ended = self.path("setsid")
+        ended.write_text('#!/bin/sh\nexec setpriv --pdeathsig KILL "$@"\n')
+        ended.chmod(0o755)
+        for mount, verdict in [(f'mount --bind "{ended}" "$(command -v setsid)"', "skipped"), (":", "held")]:
+            done, met = self.in_mounts(mount + '; exec "$0" demo', PADDOCK)
+            self.assertEqual(met.get("leave a daemon behind"), verdict, done)
+
+    def test_sees_a_daemon_that_stays(self):
+        """Between the demonstration and the server stands one that runs commands itself, and ends nothing."""
+        folder = self.path("open")
+        folder.mkdir()
+        for program in [PADDOCK, pathlib.Path(PADDOCK).with_name("paddock-exec-helper")]:
+            shutil.copy(program, folder)
+        server = folder / "paddock-mcp"
+        server.write_text(f"""#!{sys.executable}
+import json, os, subprocess, sys, threading
+real = subprocess.Popen([{str(SERVER)!r}, *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def say(line):
+    os.write(1, line)
+threading.Thread(target=lambda: [say(line) for line in real.stdout], daemon=True).start()
+for line in sys.stdin.buffer:
+    asked = json.loads(line)
+    if asked.get("method") != "tools/call" or asked["params"]["name"] != "exec":
+        real.stdin.write(line)
+        real.stdin.flush()
+        continue
+    given = asked["params"]["arguments"]
+    shell = subprocess.Popen([given["command"], *given["args"]], cwd=sys.argv[-1], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    output = shell.stdout.readline().decode()
+    shell.wait()
+    result = {{"output": output}}
+    text = json.dumps(result, separators=(",", ":"))
+    answer = {{"content": [{{"type": "text", "text": text}}], "structuredContent": result, "isError": False, "resultType": "complete"}}
+    say(json.dumps({{"jsonrpc": "2.0", "id": asked["id"], "result": answer}}, separators=(",", ":")).encode() + b"\\n")
+""")
+        server.chmod(0o755)
+        done, met = self.attacks(folder / "paddock")
+        self.assertEqual((met["leave a daemon behind"], done.returncode), ("FAILED", 1), done)
+
+    def test_shows_nothing_where_nothing_could_be_tried(self):
+        """A file system with room for a directory like the workspace and for nothing in it, no helper, no network and no /etc:
+        each attack comes to nothing by itself. The control has room for the files."""
+        self.needs_mounts()
+        folder, here, given = self.path("alone"), self.path("tmp"), self.path("given")
+        for each in [folder, here, given]:
+            each.mkdir()
+        (given / "notes.txt").write_text("x")
+        shutil.copy(PADDOCK, folder)
+        shutil.copy(SERVER, folder)
+        script = 'mount -t tmpfs -o nr_inodes="$1" none tmp; mount -t tmpfs none /etc; TMPDIR="$PWD/tmp" exec "$0" demo given'
+        nothing_tried = 0
+        for inodes in [*range(4, 12), 1000]:
+            done, met = self.in_mounts(script, folder / "paddock", inodes)
+            if set(met.values()) == {"skipped"} and "run commands" in met:
+                nothing_tried += 1
+                self.assertEqual(done.returncode, 1, done)
+                self.assertIn("no attack could be tried", done.stderr)
+        if "run commands" not in met:
+            self.skipTest("a helper is installed")
+        self.assertGreater(nothing_tried, 0, done)
+        self.assertEqual((done.returncode, done.stderr, met["read .perstack/token"], met["run commands"]), (0, "", "held", "skipped"))
+
+    def test_attacks_nothing_of_the_current_directory(self):
+        """The temporary directory can no longer be written to once the server runs."""
+        self.needs_mounts()
+        folder, here = self.path("open"), self.path("tmp")
+        for each in [folder, here]:
+            each.mkdir()
+        shutil.copy(PADDOCK, folder)
+        server = folder / "paddock-mcp"
+        server.write_text(f'#!/bin/sh\nmount --bind "$2" "$2" && mount -o remount,bind,ro "{here}" && exec {SERVER} "$@"\n')
+        server.chmod(0o755)
+        hook = self.path(".git/hooks/pre-commit")
+        hook.parent.mkdir(parents=True)
+        hook.write_text("mine")
+        done, met = self.in_mounts('mount -t tmpfs none tmp; TMPDIR="$PWD/tmp" exec "$0" demo', folder / "paddock")
+        self.assertEqual((done.returncode, met), (1, {}), done)
+        self.assertIn("no second temporary directory can be made (see TMPDIR)", done.stderr)
+        self.assertEqual(hook.read_text(), "mine")
+
     def test_leaves_nothing_behind(self):
         temporary = self.path("tmp")
         temporary.mkdir()

@@ -12,7 +12,8 @@
 namespace paddock::cli {
 
 /// Attacks the fence of a server whose workspace is `workspace`, a directory that nobody needs, and
-/// prints what each attack met. True when all of it held.
+/// prints what each attack met. True when at least one was tried and all of it held; complains when
+/// none could be.
 [[nodiscard]] bool attack_fence(mcp::client& server, const std::string& workspace);
 
 } // namespace paddock::cli
