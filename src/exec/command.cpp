@@ -287,8 +287,12 @@ void command_run::apply(const sys::exec_appeared_elsewhere& told) {
 void command_run::note_appeared(const std::string& path, const sys::exec_appeared& told) {
   appeared_entry entry{.path = path, .moved_to = {}, .os_errno = told.os_errno, .rule = {}};
   const auto& rules = asked_.confinement.protected_names;
-  if (told.index < entries_.list.size() && entries_.list[told.index].rule < rules.size())
-    entry.rule = rules[entries_.list[told.index].rule];
+  const std::size_t rule =
+      told.index < entries_.list.size() ? entries_.list[told.index].rule : SIZE_MAX;
+  if (rule == rule_of_git)
+    entry.rule.name = git_own_name;
+  else if (rule < rules.size())
+    entry.rule = rules[rule];
   if (told.os_errno == 0) {
     std::array<char, 17> digits{};
     (void)std::snprintf(digits.data(), digits.size(), "%08x%08x", told.suffix[0], told.suffix[1]);

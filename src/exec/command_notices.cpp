@@ -21,6 +21,9 @@ std::string describe(const appeared_entry& entry) {
     text += "it was moved to " + entry.moved_to;
   if (entry.rule.mode == protection::hidden && !entry.moved_to.empty())
     text += ", which is hidden like it";
+  if (entry.rule.name == git_own_name) // of a command: that git itself could do it helps nobody
+    return text + "; git keeps its own there, and by that name would take the directory for a "
+                  "repository; use another name";
   const std::string allow = how_to_allow(entry.rule);
   return allow.empty() ? text : text + "; " + allow;
 }

@@ -208,10 +208,10 @@ void workspace_watch::index::add_missing_mark(entries_to_protect& found, const s
                                               const directory_index::directory& in) {
   if (is_bare_repository(path, in)) return;
   if (!has(in, git_marks[0]))
-    found.list.push_back({kind::read_only_name, join(path, git_marks[0])});
+    found.list.push_back({kind::read_only_name, join(path, git_marks[0]), rule_of_git});
   else // any of the others would do
     for (const std::string_view mark : std::span(git_marks).subspan(1))
-      found.list.push_back({kind::read_only_name, join(path, mark)});
+      found.list.push_back({kind::read_only_name, join(path, mark), rule_of_git});
 }
 
 void workspace_watch::index::add_git_directory(entries_to_protect& found,

@@ -19,10 +19,14 @@
 
 namespace paddock {
 
+/// In place of a rule: by such a name git would take a directory for a repository.
+inline constexpr std::size_t rule_of_git = SIZE_MAX - 1;
+
 struct protected_entry {
   sys::exec_entry how{};
   std::string path;
-  std::size_t rule = SIZE_MAX; ///< which of the policy's names it is of; too large: of none
+  std::size_t rule =
+      SIZE_MAX; ///< which of the policy's names it is of; rule_of_git, or too large: of none
 };
 
 struct entries_to_protect {

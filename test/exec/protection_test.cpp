@@ -34,6 +34,7 @@ namespace paddock::test {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 constexpr const char* git =
@@ -838,10 +839,15 @@ TEST_F(Protection, WhereARepositoryIsTheDirectoryDoesNotBecomeAnother) {
     EXPECT_EQ(done.exit_code, 0) << done.err.text();
     ASSERT_EQ(done.moved_aside.size(), 1U);
     EXPECT_EQ(done.moved_aside[0].path, where + "HEAD");
+    EXPECT_THAT(describe(done.moved_aside[0]),
+                EndsWith("; git keeps its own there, and by that name would take the directory for "
+                         "a repository; use another name"));
     EXPECT_FALSE(obeys());
     on_host(there + "rm -rf objects refs hooks HEAD* config && echo x > HEAD");
     // The half that is missing then.
-    EXPECT_EQ(in_fence(there + "mkdir objects").moved_aside.size(), 1U);
+    const auto half = in_fence(there + "mkdir objects");
+    ASSERT_EQ(half.moved_aside.size(), 1U);
+    EXPECT_THAT(describe(half.moved_aside[0]), HasSubstr("git keeps its own there"));
     on_host(there + "rm -rf HEAD objects*");
     EXPECT_EQ(in_fence(there + "mkdir objects x; echo x > x/HEAD").moved_aside.size(), 0U);
     on_host(there + "rm -rf .git objects x");

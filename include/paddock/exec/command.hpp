@@ -119,7 +119,7 @@ struct appeared_entry {
   std::string path;     ///< relative to the workspace
   std::string moved_to; ///< where it is now; empty: it could not be moved
   int os_errno = 0;     ///< why not
-  protected_name rule;  ///< that it appeared under; one of the policy
+  protected_name rule;  ///< that it appeared under; one of the policy, or named git_own_name
 };
 
 /// What happened to it and what a person can do, as a sentence without a full stop.
