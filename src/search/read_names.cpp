@@ -38,25 +38,31 @@ entry_kind kind_of(int directory, std::string_view name, unsigned char type) {
   return entry_kind::other;
 }
 
-/// The rules in an open file, if it is one; the descriptor may be empty.
-ignore_rules rules_in(result<file_descriptor> fd) {
-  if (!fd) return {};
+/// The rules in an open file, if it is one; the descriptor may be empty. Errors: those of `hold`.
+result<ignore_rules> rules_in(result<file_descriptor> fd, const hold_bytes& hold) {
+  if (!fd) return ignore_rules();
   const auto status = sys::fstat(fd->get());
   if (!status || status->kind != entry_kind::file || status->size > ignore_file_bytes_max)
-    return {};
+    return ignore_rules();
   std::string text(status->size, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const auto n = sys::read(fd->get(), std::span(text).subspan(size));
-    if (!n) return {};
+    if (!n) return ignore_rules();
     if (*n == 0) break;
     size += *n;
   }
-  return ignore_rules(std::string_view(text).substr(0, size));
+  text.resize(size);
+  const auto most = static_cast<std::int64_t>(ignore_rules::held_bytes_max(text));
+  PADDOCK_CHECK(hold(most));
+  ignore_rules rules(text);
+  PADDOCK_CHECK(hold(static_cast<std::int64_t>(rules.held_bytes()) - most));
+  return rules;
 }
 
-ignore_rules rules_in(int directory, const char* name) {
-  return rules_in(sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+result<ignore_rules> rules_in(int directory, const char* name, const hold_bytes& hold) {
+  return rules_in(sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY),
+                  hold);
 }
 
 } // namespace
@@ -87,19 +93,22 @@ result<names_found> read_names(const root& root, int fd, walked_directory& into,
   return found;
 }
 
-void add_rules(const root& root, int fd, walked_directory& to) {
+result<void> add_rules(const root& root, int fd, walked_directory& to, const hold_bytes& hold) {
   auto frame = std::make_unique<ignore_frame>();
   frame->directory = to.path;
-  frame->dot_ignore = rules_in(fd, ".ignore");
-  frame->gitignore = rules_in(fd, ".gitignore");
+  PADDOCK_TRY(frame->dot_ignore, rules_in(fd, ".ignore", hold));
+  PADDOCK_TRY(frame->gitignore, rules_in(fd, ".gitignore", hold));
   frame->repository = sys::entry_status_at(fd, ".git").has_value();
   if (frame->repository) {
     auto exclude = root.open_beneath(join(to.path, ".git/info/exclude"), access::read);
-    if (exclude) frame->info_exclude = rules_in(std::move(exclude->fd));
+    if (exclude) {
+      PADDOCK_TRY(frame->info_exclude, rules_in(std::move(exclude->fd), hold));
+    }
   }
   frame->above = to.rules;
   to.own_rules = std::move(frame);
   to.rules = to.own_rules.get();
+  return {};
 }
 
 } // namespace paddock

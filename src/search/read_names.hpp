@@ -19,8 +19,11 @@ struct names_found {
 result<names_found> read_names(const root& root, int fd, walked_directory& into,
                                const std::function<result<void>(std::uint64_t)>& count);
 
+/// Takes so many bytes of the budget, or gives them back where that is negative.
+using hold_bytes = std::function<result<void>(std::int64_t)>;
+
 /// Gives a directory the rules that its own files add to `rules`; as git does, files that are links
-/// are not read.
-void add_rules(const root& root, int fd, walked_directory& to);
+/// are not read, nor are hidden ones. Errors: those of `hold`.
+result<void> add_rules(const root& root, int fd, walked_directory& to, const hold_bytes& hold);
 
 } // namespace paddock

@@ -2,6 +2,7 @@
 #include "search/walk.hpp"
 
 #include "base/start_thread.hpp"
+#include "search/match_work.hpp"
 #include "search/read_names.hpp"
 #include "sys/syscall.hpp"
 
@@ -22,8 +23,8 @@
 namespace paddock {
 namespace {
 
-/// What an entry takes with its name, about, and how many are counted at once.
-constexpr std::uint64_t entry_bytes = 64, entries_counted_at_once = 16 * 1024;
+/// What is held is counted in such steps.
+constexpr std::int64_t counted_at_once = std::int64_t{1} << 20;
 /// Between two looks at the bounds.
 constexpr std::size_t look_entries = 1024;
 /// Directories held open for those in them; what is in others is found by its path.
@@ -77,10 +78,37 @@ bool before(const walked_directory& in, const walked_entry& a, const walked_entr
   return next(x, a) < next(y, b);
 }
 
+/// Whether what was met so far is told nevertheless.
+bool ends_early(error_code code) {
+  return code == error_code::timed_out || code == error_code::too_many;
+}
+
+/// What a walk takes of the budget. Rules that are read take at first what they may hold at most.
+class held_memory {
+public:
+  held_memory(memory_share& share, const work_bounds& bounds) : share_(share), bounds_(bounds) {}
+
+  /// So many bytes more, or less where that is negative. Errors: those of memory_share::grow.
+  result<void> add(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    held_ += bytes;
+    if (held_ < taken_ + counted_at_once) return {};
+    PADDOCK_CHECK(share_.grow(static_cast<std::uint64_t>(held_ - taken_), bounds_));
+    taken_ = held_;
+    return {};
+  }
+
+private:
+  std::mutex mutex_;
+  memory_share& share_;
+  const work_bounds& bounds_;
+  std::int64_t held_ = 0, taken_ = 0;
+};
+
 class walker {
 public:
-  walker(const root& root, const walk_options& options, walked_tree& tree)
-      : root_(root), options_(options), tree_(tree) {}
+  walker(const root& root, const walk_options& options, held_memory& memory, walked_tree& tree)
+      : root_(root), options_(options), memory_(memory), tree_(tree) {}
 
   /// Reads the directory `top`, which is open, and all in it.
   result<void> run(file_descriptor fd, walked_directory& top) {
@@ -88,8 +116,7 @@ public:
     work(role::caller);
     for (std::thread& other : others_)
       other.join();
-    if (ended_ && *ended_ != error_code::timed_out && *ended_ != error_code::too_many)
-      return error{*ended_, 0, "walk"};
+    if (ended_ && !ends_early(ended_->code)) return *ended_;
     report();
     return {};
   }
@@ -112,7 +139,7 @@ private:
       next = {};
       lock.lock();
       --busy_;
-      if (!entered && !ended_) ended_ = entered.error().code;
+      if (!entered && !ended_) ended_ = entered.error();
       std::ranges::move(more, std::back_inserter(tasks_));
       more.clear();
       if (by == role::caller && others_.empty()) start_others();
@@ -142,19 +169,34 @@ private:
     }
     ++met.directories;
     walked_directory& here = *of.directory;
-    const auto found =
-        read_names(root_, fd->get(), here, [this](std::uint64_t fresh) { return count(fresh); });
-    if (!found && !found.error().os_errno) return found.error();
-    if (!found) met.unread.push_back({here.path, found.error().code});
-    if (found && found->has_rules && options_.ignored != ignored_entries::include)
-      add_rules(root_, fd->get(), here);
-    apply_rules(here, of.ignored, met);
+    if (const auto done = read(fd->get(), of, met); !done) {
+      // Nobody may take for found what no rule was asked about.
+      if (options_.ignored != ignored_entries::include) here.entries.clear();
+      return done.error();
+    }
     std::sort(here.entries.begin(), here.entries.end(),
               [&](const auto& a, const auto& b) { return before(here, a, b); });
     met.entries += here.entries.size();
     if (options_.sizes == file_sizes::read) PADDOCK_CHECK(read_sizes(fd->get(), here));
     plan(*std::move(fd), here, met, more);
     return {};
+  }
+
+  /// Reads the names of a directory and applies the rules.
+  result<void> read(int fd, const task& of, tally& met) {
+    walked_directory& here = *of.directory;
+    std::uint64_t counted = 0;
+    const auto found = read_names(root_, fd, here, [&](std::uint64_t fresh) {
+      const std::uint64_t held =
+          here.names.capacity() + here.entries.capacity() * sizeof(walked_entry);
+      return count(fresh, held - std::exchange(counted, held));
+    });
+    if (!found && !found.error().os_errno) return found.error();
+    if (!found) met.unread.push_back({here.path, found.error().code});
+    if (found && found->has_rules && options_.ignored != ignored_entries::include)
+      PADDOCK_CHECK(
+          add_rules(root_, fd, here, [this](std::int64_t bytes) { return memory_.add(bytes); }));
+    return apply_rules(here, of.ignored, met);
   }
 
   result<file_descriptor> open(task& of) {
@@ -173,29 +215,29 @@ private:
     return fd;
   }
 
-  /// Counts entries against the bounds.
-  result<void> count(std::uint64_t fresh) {
+  /// Counts entries and what they hold against the bounds.
+  result<void> count(std::uint64_t fresh, std::uint64_t bytes) {
     PADDOCK_CHECK(options_.bounds.check());
     const std::uint64_t all = entries_.fetch_add(fresh) + fresh;
     if (all > options_.entries_max) return error{error_code::too_many, 0, "walk"};
-    if (all / entries_counted_at_once == (all - fresh) / entries_counted_at_once) return {};
-    const std::lock_guard lock(memory_mutex_);
-    return tree_.memory.grow(entries_counted_at_once * entry_bytes, options_.bounds);
+    return memory_.add(static_cast<std::int64_t>(bytes));
   }
 
-  /// Marks or removes what is ignored.
-  void apply_rules(walked_directory& here, bool all, tally& met) const {
-    if (options_.ignored == ignored_entries::include) return;
+  /// Marks or removes what is ignored. Errors: those of the bounds.
+  result<void> apply_rules(walked_directory& here, bool all, tally& met) const {
+    if (options_.ignored == ignored_entries::include) return {};
     if (all)
       for (walked_entry& entry : here.entries)
         entry.ignored = true;
-    if (all || here.rules == nullptr) return;
+    if (all || here.rules == nullptr) return {};
+    match_work work(options_.bounds);
     std::string path = here.path.empty() ? "" : here.path + '/';
     const std::size_t begin = path.size();
     for (walked_entry& entry : here.entries) {
       path.resize(begin);
       path += here.name(entry);
-      const ignore_decision decided = match_frames(here.rules, path, entry.kind);
+      const ignore_decision decided = match_frames(here.rules, path, entry.kind, work);
+      if (!work.within()) return work.within();
       if (decided.verdict != ignore_verdict::ignored) continue;
       entry.ignored = true;
       ++met.ignored;
@@ -205,6 +247,7 @@ private:
     }
     if (options_.ignored == ignored_entries::leave_out)
       std::erase_if(here.entries, [](const walked_entry& entry) { return entry.ignored; });
+    return {};
   }
 
   /// Errors: those of the bounds.
@@ -246,7 +289,7 @@ private:
   /// Adds up what the threads have met.
   void report() {
     search_coverage& coverage = tree_.coverage;
-    coverage.ended_early = ended_;
+    if (ended_) coverage.ended_early = ended_->code;
     std::unordered_map<const ignore_rule*, std::pair<ignore_decision, std::uint64_t>> rules;
     for (tally& each : tallies_) {
       coverage.entries += each.entries;
@@ -276,22 +319,25 @@ private:
 
   const root& root_;
   const walk_options& options_;
+  held_memory& memory_;
   walked_tree& tree_;
   std::atomic<int> held_{0}; // outlives the tasks
   std::atomic<std::uint64_t> entries_{0};
-  std::mutex memory_mutex_;
 
   std::mutex mutex_; // of all below
   std::condition_variable changed_;
   std::vector<task> tasks_;
   std::size_t busy_ = 0;
-  std::optional<error_code> ended_;
+  std::optional<error> ended_;
   std::vector<tally> tallies_;
   std::vector<std::thread> others_; // of the caller alone
 };
 
-/// The rules of the directories above `path`; whether they leave it out.
-bool rules_above(const root& root, std::string_view path, entry_kind kind, walked_tree& tree) {
+/// The rules of the directories above `path`; whether they leave it out. Errors: those of the
+/// bounds.
+result<bool> rules_above(const root& root, std::string_view path, const work_bounds& bounds,
+                         held_memory& memory, walked_tree& tree) {
+  match_work work(bounds);
   const ignore_frame* innermost = nullptr;
   std::size_t begin = 0;
   while (begin != std::string_view::npos) {
@@ -300,13 +346,15 @@ bool rules_above(const root& root, std::string_view path, entry_kind kind, walke
     directory->rules = innermost;
     if (const auto opened =
             root.open_beneath(directory->path.empty() ? "." : directory->path, access::directory))
-      add_rules(root, opened->fd.get(), *directory);
+      PADDOCK_CHECK(add_rules(root, opened->fd.get(), *directory,
+                              [&](std::int64_t bytes) { return memory.add(bytes); }));
     innermost = directory->rules;
     tree.above.push_back(std::move(directory));
     const std::size_t slash = path.find('/', begin);
     const bool last = slash == std::string_view::npos;
     const auto decided =
-        match_frames(innermost, path.substr(0, slash), last ? kind : entry_kind::directory);
+        match_frames(innermost, path.substr(0, slash), entry_kind::directory, work);
+    PADDOCK_CHECK(bounds.check());
     if (decided.verdict == ignore_verdict::ignored) return true;
     begin = last ? slash : slash + 1;
   }
@@ -320,13 +368,20 @@ result<walked_tree> walk(const root& root, std::string_view path, const walk_opt
   walked_tree tree;
   tree.top = std::make_unique<walked_directory>();
   tree.top->path = start.path;
+  held_memory memory(tree.memory, options.bounds);
   if (!start.path.empty() && options.ignored != ignored_entries::include) {
-    if (rules_above(root, start.path, entry_kind::directory, tree))
+    const auto ignored = rules_above(root, start.path, options.bounds, memory, tree);
+    if (!ignored && !ends_early(ignored.error().code)) return ignored.error();
+    if (!ignored) { // nothing was looked at
+      tree.coverage.ended_early = ignored.error().code;
+      return tree;
+    }
+    if (*ignored)
       tree.above.clear(); // it was asked for by its name
     else
       tree.top->rules = tree.above.back()->rules;
   }
-  PADDOCK_CHECK(walker(root, options, tree).run(std::move(start.fd), *tree.top));
+  PADDOCK_CHECK(walker(root, options, memory, tree).run(std::move(start.fd), *tree.top));
   return tree;
 }
 

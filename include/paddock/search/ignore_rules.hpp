@@ -58,12 +58,27 @@ public:
 
   /// What the rules say of `path`. It is relative to the directory of their file, in normal form.
   /// Rules about the directories above it are not asked (see ignore_tree).
-  [[nodiscard]] ignore_match match(std::string_view path, entry_kind kind) const noexcept;
+  [[nodiscard]] ignore_match match(std::string_view path, entry_kind kind) const noexcept {
+    return match(path, kind, [](std::uint64_t) { return true; });
+  }
+  /// The same for who has no time for all rules: `may_go_on(steps)` is asked before each of those
+  /// that are asked one by one, with what it may cost. After a false there is no verdict.
+  template <class MayGoOn>
+  [[nodiscard]] ignore_match match(std::string_view path, entry_kind kind,
+                                   MayGoOn&& may_go_on) const;
 
   /// In the order of their lines.
   [[nodiscard]] std::span<const ignore_rule> rules() const noexcept { return rules_; }
   /// Whether there is none.
   [[nodiscard]] bool empty() const noexcept { return rules_.empty(); }
+  /// What the rules hold, about.
+  [[nodiscard]] std::size_t held_bytes() const noexcept;
+  /// What the rules of a text hold at most while they are made.
+  [[nodiscard]] static std::size_t held_bytes_max(std::string_view text) noexcept {
+    constexpr std::size_t per_byte = 64; // a token of a pattern, with the room of its vector
+    return count(text) * (sizeof(ignore_rule) + sizeof(matcher) + 3 * sizeof(named)) +
+           text.size() * per_byte;
+  }
 
 private:
   /// What a rule asks of a path, as git prepares it.
@@ -84,6 +99,7 @@ private:
   };
   static constexpr std::uint32_t no_rule = 0xFFFF'FFFF;
 
+  static std::size_t count(std::string_view text) noexcept; ///< lines that may be rules
   void add(std::string_view line, std::uint32_t number);
   [[nodiscard]] bool fits(std::uint32_t rule, std::string_view path,
                           std::string_view name) const noexcept;
@@ -117,6 +133,8 @@ inline constexpr std::string_view glob_specials = "*?[\\";
 
 inline ignore_rules::ignore_rules(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  rules_.reserve(count(text));
+  matchers_.reserve(rules_.capacity());
   for (std::uint32_t number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
@@ -128,6 +146,31 @@ inline ignore_rules::ignore_rules(std::string_view text) {
   }
   std::sort(names_.begin(), names_.end());
   std::sort(extensions_.begin(), extensions_.end());
+}
+
+inline std::size_t ignore_rules::count(std::string_view text) noexcept {
+  std::size_t lines = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\n') continue;
+    if (text[at] != '#') ++lines;
+    at = std::min(text.find('\n', at), text.size());
+  }
+  return lines;
+}
+
+inline std::size_t ignore_rules::held_bytes() const noexcept {
+  std::size_t bytes = rules_.capacity() * sizeof(ignore_rule) +
+                      matchers_.capacity() * sizeof(matcher) +
+                      (names_.capacity() + extensions_.capacity()) * sizeof(named) +
+                      other_.capacity() * sizeof(std::uint32_t);
+  for (const ignore_rule& each : rules_)
+    bytes += each.text.capacity();
+  for (const matcher& each : matchers_)
+    bytes += each.literal.capacity() + (each.wildcards ? each.wildcards->held_bytes() : 0);
+  for (const std::vector<named>* all : {&names_, &extensions_})
+    for (const named& each : *all)
+      bytes += each.key.capacity();
+  return bytes;
 }
 
 inline void ignore_rules::add(std::string_view line, std::uint32_t number) {
@@ -182,7 +225,9 @@ inline std::uint32_t ignore_rules::last_named(const std::vector<named>& in, std:
   return no_rule;
 }
 
-inline ignore_match ignore_rules::match(std::string_view path, entry_kind kind) const noexcept {
+template <class MayGoOn>
+ignore_match ignore_rules::match(std::string_view path, entry_kind kind,
+                                 MayGoOn&& may_go_on) const {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   std::uint32_t last = no_rule;
   const auto later = [&last](std::uint32_t rule) {
@@ -193,6 +238,7 @@ inline ignore_match ignore_rules::match(std::string_view path, entry_kind kind) 
     later(last_named(extensions_, name.substr(dot), kind));
   for (std::size_t i = other_.size(); i-- > 0 && (last == no_rule || other_[i] > last);) {
     const std::uint32_t rule = other_[i];
+    if (!may_go_on(rules_[rule].text.size() * path.size())) return {};
     if (rules_[rule].directories_only && kind != entry_kind::directory) continue;
     if (fits(rule, path, name)) last = rule;
   }

@@ -77,19 +77,26 @@ struct ignore_decision {
 };
 
 /// What the innermost frame and those above it say of `path`, relative to the tree and beneath all
-/// of them. The directories on the way to `path` are not asked.
-[[nodiscard]] inline ignore_decision match_frames(const ignore_frame* innermost,
-                                                  std::string_view path, entry_kind kind) noexcept {
+/// of them. The directories on the way to `path` are not asked. `may_go_on`: see ignore_rules.
+template <class MayGoOn>
+[[nodiscard]] ignore_decision match_frames(const ignore_frame* innermost, std::string_view path,
+                                           entry_kind kind, MayGoOn&& may_go_on) {
   for (const ignore_source source :
        {ignore_source::dot_ignore, ignore_source::gitignore, ignore_source::info_exclude}) {
     for (const ignore_frame* frame = innermost; frame != nullptr; frame = frame->above) {
       const std::size_t skipped = frame->directory.empty() ? 0 : frame->directory.size() + 1;
-      const ignore_match found = frame->rules(source).match(path.substr(skipped), kind);
+      const ignore_match found = frame->rules(source).match(path.substr(skipped), kind, may_go_on);
       if (found.rule != nullptr) return {found.verdict, found.rule, frame, source};
       if (frame->repository && source != ignore_source::dot_ignore) break;
     }
   }
   return {};
+}
+
+/// The same for who has time for all rules.
+[[nodiscard]] inline ignore_decision match_frames(const ignore_frame* innermost,
+                                                  std::string_view path, entry_kind kind) noexcept {
+  return match_frames(innermost, path, kind, [](std::uint64_t) { return true; });
 }
 
 /// A whole tree's ignore files, for who has no walker. Moves only.

@@ -58,6 +58,16 @@ public:
     return pattern;
   }
 
+  /// About the bytes of its text: a match takes at most so many steps for each byte of a path.
+  [[nodiscard]] std::size_t size() const noexcept {
+    return bytes_.size() + ranges_.size() + tokens_.size() + components_.size();
+  }
+  /// What it holds beside itself.
+  [[nodiscard]] std::size_t held_bytes() const noexcept {
+    return bytes_.capacity() + ranges_.capacity() * sizeof(range) +
+           tokens_.capacity() * sizeof(token) + components_.capacity() * sizeof(component);
+  }
+
   /// Whether the whole of `path` matches. `/` is matched by itself and by `**` only.
   [[nodiscard]] bool matches(std::string_view path) const noexcept {
     constexpr std::size_t none = std::string_view::npos;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+// Whatever is in a tree, a search of it ends when it should and counts what it holds.
+
+#include "support/files/temp_tree.hpp"
+
+#include <paddock/search/find_files.hpp>
+#include <paddock/search/ignore_rules.hpp>
+#include <paddock/search/text_search.hpp>
+#include <paddock/search/tree_map.hpp>
+
+#include <gtest/gtest.h>
+
+#include <malloc.h>
+
+#include <string>
+#include <string_view>
+
+using namespace paddock;
+
+namespace {
+
+constexpr std::size_t mib = std::size_t{1024} * 1024;
+
+std::string repeated(std::string_view text, std::size_t bytes) {
+  std::string all;
+  while (all.size() + text.size() <= bytes)
+    all += text;
+  return all;
+}
+
+std::string code_of(const error& e) {
+  return std::string(wire_name(e.code)) + " " + e.operation;
+}
+
+class SearchBounds : public testing::TestWithParam<unsigned> {
+protected:
+  result<found_files> find(std::string_view wanted, find_options options = {},
+                           const root_options& how = {}) {
+    const auto where = root::open(tree.path(), how);
+    if (!where) return where.error();
+    options.threads_max = GetParam();
+    return find_files(*where, ".", *glob::compile(wanted), options);
+  }
+
+  test::temp_tree tree;
+};
+
+INSTANTIATE_TEST_SUITE_P(, SearchBounds, testing::Values(1u, 8u));
+
+/// A rule file of 1 MiB whose rules are asked one by one for thousands of names takes minutes.
+TEST_P(SearchBounds, RulesAreAskedAsLongAsThereIsTime) {
+  const std::string name(200, 'a');
+  for (int i = 0; i < 3'000; ++i)
+    tree.file(name + std::to_string(i));
+  tree.file(".gitignore", "*\n" + repeated("*a?b\n", mib - 2));
+  const auto late = find("*", {.bounds = {.deadline_ms = deadline_in(100)}});
+  ASSERT_TRUE(late);
+  EXPECT_EQ(error_code::timed_out, late->coverage.ended_early);
+  EXPECT_EQ(0u, late->total);                // what no rule was asked about is not told
+  tree.file(".gitignore", "*\n*a?b\n!*7\n"); // the control
+  const auto whole = find("*", {.bounds = {.deadline_ms = deadline_in(600'000)}});
+  ASSERT_TRUE(whole);
+  EXPECT_FALSE(whole->coverage.ended_early);
+  EXPECT_EQ(300u, whole->total);
+}
+
+TEST_P(SearchBounds, RulesOfTheDirectoriesAboveAreAskedAsLongAsThereIsTime) {
+  std::string path;
+  for (int i = 0; i < 12; ++i) {
+    tree.directory(path += std::string(i == 0 ? "" : "/") + std::string(250, 'a'));
+    tree.file(path + "/.gitignore", repeated("*a?b\n", mib));
+  }
+  const auto where = root::open(tree.path());
+  ASSERT_TRUE(where);
+  const auto late = find_files(*where, path, *glob::compile("*"),
+                               {.threads_max = GetParam(), .bounds = {.deadline_ms = 0}});
+  ASSERT_TRUE(late);
+  EXPECT_EQ(error_code::timed_out, late->coverage.ended_early);
+}
+
+TEST_P(SearchBounds, RulesAreCountedInTheBudget) {
+  tree.directory("d");
+  tree.file("d/.gitignore", repeated("*a?\n", mib));
+  tree.file("d/f");
+  memory_budget small(8 * mib), large(512 * mib);
+  const auto refused = find("f", {.bounds = {.memory = &small}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ("too_large memory budget", code_of(refused.error()));
+  EXPECT_EQ(0u, small.held());
+  EXPECT_TRUE(find("f", {.bounds = {.memory = &large}}));
+  tree.file("d/.gitignore", "*a?\n"); // the control
+  EXPECT_TRUE(find("f", {.bounds = {.memory = &small}}));
+}
+
+/// What the allocator has given out.
+std::size_t allocated() {
+  const auto all = ::mallinfo2();
+  return all.uordblks + all.hblkhd;
+}
+
+TEST(RulesInMemory, AreAsLargeAsTheAllocatorSays) {
+  const struct {
+    const char* name;
+    std::string text;
+  } cases[] = {
+      {"wildcards", repeated("*a?\n", mib)},
+      {"names", repeated("n\n", mib)},
+      {"extensions", repeated("*.c\n", mib)},
+      {"one long pattern", repeated("a?", mib)},
+      {"sets", repeated("[ab]c/\n", mib)},
+      {"many components", repeated("a/", mib)},
+      {"long names", repeated(std::string(100, 'n') + "\n", mib)},
+      {"no rule", repeated("# comment\n\n", mib)},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.name);
+    const std::size_t before = allocated();
+    const ignore_rules rules(each.text);
+    const std::size_t held = allocated() - before;
+    if (before == 0) GTEST_SKIP() << "this allocator does not tell";
+    EXPECT_LE(held, rules.held_bytes() * 2 + 4096);
+    EXPECT_GE(held * 3 / 2 + 4096, rules.held_bytes());
+    EXPECT_LE(held, ignore_rules::held_bytes_max(each.text) + 4096);
+  }
+}
+
+} // namespace
