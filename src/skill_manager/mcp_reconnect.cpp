@@ -90,7 +90,7 @@ bool mcp_skill::shared::reconnect(std::unique_lock<std::mutex>& lock) {
     (void)remember(std::move(made).error());
   } else {
     current = state::reconnecting;
-    lost_because = std::move(made).error().detail;
+    lost_because = explain(made.error());
   }
   return !closing;
 }

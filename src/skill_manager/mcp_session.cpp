@@ -129,7 +129,7 @@ result<definition_list, skill_error> mcp_skill::session::definitions() {
       stale_ = true;
       return skill_error(options_.name, fetched.error(),
                          "the server's tools changed and cannot be fetched: " +
-                             fetched.error().detail);
+                             explain(fetched.error()));
     }
     select();
   }

@@ -32,6 +32,7 @@ using test::processes_with;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -254,6 +255,16 @@ TEST_F(mcp_skills, new_tools_are_found) {
   EXPECT_THAT(called(*skill, "grow"), HasSubstr("grow 1"));
   EXPECT_THAT(called(*skill, "grown"), HasSubstr("grown 2"));
   EXPECT_THAT(*skill->tool_definitions(), SizeIs(2));
+}
+
+TEST_F(mcp_skills, why_new_tools_cannot_be_fetched_is_told) {
+  const auto skill = make(entry("s", {"spoil"}));
+  ASSERT_THAT(skill->init(), IsOk());
+  EXPECT_THAT(called(*skill, "spoil"), HasSubstr("spoil 1"));
+  EXPECT_THAT(skill->tool_definitions(),
+              IsError(error_code::invalid_argument,
+                      EndsWith("the server's tools changed and cannot be fetched: the server "
+                               "refused the request: spoilt (-32603)")));
 }
 
 TEST_F(mcp_skills, the_configured_timeout_holds) {

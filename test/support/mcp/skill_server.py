@@ -74,6 +74,9 @@ def call(name, arguments):
         return {**text("went wrong"), "isError": True}
     if name == "grow":
         given.tools.append("grown")
+    if name == "spoil":
+        given.tools.clear()
+    if name in ("grow", "spoil"):
         send({"method": "notifications/tools/list_changed"})
     return text(f"{name} {calls} {json.dumps(arguments, separators=(',', ':'))}")
 
@@ -100,6 +103,9 @@ for line in sys.stdin:
     if method == "initialize":
         result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}},
                   "serverInfo": {"name": "skill_server", "version": "1"}}
+    elif method == "tools/list" and not given.tools and calls > 0:
+        send({"id": request["id"], "error": {"code": -32603, "message": "spoilt"}})
+        continue
     elif method == "tools/list":
         result = {"tools": [described(name) for name in given.tools]}
     elif method == "tools/call":

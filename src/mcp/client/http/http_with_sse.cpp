@@ -188,7 +188,7 @@ void http_with_sse::on_stream_gone(detailed_error reason) {
       return;
     }
   }
-  sink_.on_lost(reason, reason.detail);
+  sink_.on_lost(reason, explain(reason));
 }
 
 result<void, detailed_error> http_with_sse::send(const outgoing& message) {
