@@ -674,6 +674,7 @@ class Both(Cli):
             ([SERVER, "--max-exec-default-ms", "0"], "0 is too small; 1 is the least"),
             ([SERVER, "--max-exec-default-ms", "7200000"], "--max-exec-default-ms 7200000 is more than --max-exec-ms 3600000"),
             ([SERVER, "--max-exec-ms", "10", "--max-exec-default-ms", "11"], "11 is more than --max-exec-ms 10"),
+            ([SERVER, "--max-exec-default-ms", "45000", "--max-exec-ms", "1000"], "45000 is more than --max-exec-ms 1000"),
             ([PADDOCK, "exec", "--memory", "1", "--", "true"], "--memory: 1 is too small; 1048576 is the least"),
             ([SERVER, "--pass-env", "A=1"], "--pass-env: A=1 is not the name of a variable", "A=1 paddock-mcp"),
             ([SERVER, "--pass-env", "A,B C"], "B C is not the name of a variable"),
