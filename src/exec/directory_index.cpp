@@ -36,13 +36,9 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::binary_search(names, name);
 }
 
-/// Of what git keeps for itself, only what holds other repositories. Those may be called like
-/// anything, as `objects`; but what git has in a directory of that name it calls so.
-bool may_hold_repositories(std::string_view directory, std::string_view name) {
-  if (!is_of_git(directory)) return true;
-  if (is_git_directory(directory))
-    return std::ranges::find(git_stores, name) != std::end(git_stores);
-  if (!directory.ends_with("/objects")) return true;
+/// All but where git keeps the objects of a repository: there are hundreds of these directories.
+bool is_looked_into(std::string_view directory, std::string_view name) {
+  if (!is_of_git(directory) || !directory.ends_with("/objects")) return true;
   const bool is_hash = name.size() == 2 && std::ranges::all_of(name, [](char c) {
                          return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                        });
@@ -177,7 +173,7 @@ void directory_index::list(int top, const std::string& path) {
       const interest meant = matters_(name);
       if (meant != interest::none) fresh.names.emplace_back(name);
       if (meant != interest::closed && (type == DT_DIR || type == DT_UNKNOWN) &&
-          may_hold_repositories(path, name))
+          is_looked_into(path, name))
         fresh.subdirectories.emplace_back(name);
       return true;
     });

@@ -155,7 +155,10 @@ const char* name_rules::find_of_repository(
   if (!could_be_of_repository(resolved)) return nullptr;
   const auto parts = parts_of(resolved);
   for (std::size_t at = 0; at < parts.size(); ++at) {
-    if (same_folded(parts[at], repository)) return nullptr; // its name says what it is
+    if (same_folded(parts[at], repository)) { // its name says what it is; others may be in it
+      ++at;
+      continue;
+    }
     const auto begin = static_cast<std::size_t>(parts[at].data() - resolved.data());
     const auto directory = resolved.substr(0, begin == 0 ? 0 : begin - 1);
     const auto from_here = std::span(parts).subspan(at);
@@ -220,8 +223,13 @@ bool name_rules::has_mark(
     std::string_view resolved,
     const std::function<bool(std::string_view directory, std::string_view mark)>& asked) const {
   if (!guards_git_ || !could_be_of_repository(resolved)) return false;
-  for (const std::string_view part : parts_of(resolved)) {
-    if (same_folded(part, repository)) return false; // its name says what it is
+  const auto parts = parts_of(resolved);
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    const std::string_view part = parts[at];
+    if (same_folded(part, repository)) { // its name says what it is; others may be in it
+      ++at;
+      continue;
+    }
     const auto begin = static_cast<std::size_t>(part.data() - resolved.data());
     for (const std::string_view mark : git_marks)
       if (same_folded(part, mark) && asked(resolved.substr(0, begin == 0 ? 0 : begin - 1), mark))

@@ -77,8 +77,8 @@ public:
   [[nodiscard]] bool
   is_removed_by_git(std::string_view resolved,
                     const std::function<bool(std::string_view directory)>& is_repository) const;
-  /// Whether `asked` says so of a part of the path by which git tells a repository, outside of any
-  /// `.git`: of the directory that it is in, and of its plain name.
+  /// Whether `asked` says so of a part of the path by which git tells a repository, except in a
+  /// `.git` itself: of the directory that it is in, and of its plain name.
   [[nodiscard]] bool has_mark(
       std::string_view resolved,
       const std::function<bool(std::string_view directory, std::string_view mark)>& asked) const;

@@ -132,6 +132,11 @@ constexpr row rows[] = {
     {"E43-node",          "+--+-", "+--+-"},
     {"E43-whiteout",      "+--+-", "+--+-"},
     {"E44-lease",         "+--+-", "+--+-"},
+    {"E45-snapshot",      "+--+-", "+--+-"},
+    {"E45-snapshot-v2",   "+--+-", "+--+-"},
+    {"E45-remove-subvolume", "+--+-", "+--+-"},
+    {"E45-snapshot-bcachefs", "+--+-", "+--+-"},
+    {"E45-clone-file",    "+++++", "+++++"}, // a copy of what may be read
     {"X-own-threads",     "++-++", "++-++"}, // not to be told from others by a filter alone
     {"X-proc-net",        "++--+", "++--+"}, // named in docs/confinement.md: seen, not reached
     {"X-proc-sys",        "+----", "-----"},

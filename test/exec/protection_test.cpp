@@ -300,6 +300,12 @@ constexpr script attacks[] = {
     {"hidden_read", "cat .perstack/key"},
     {"hidden_below", "cat deep/down/.perstack/key"},
     {"hidden_move", "mv .perstack p && cat p/key"},
+    {"hidden_beneath_a_repository", "cat .git/lfs/.perstack/key"},
+    {"hidden_beneath_hooks", "cat .git/hooks/.perstack/key"},
+    {"hidden_beneath_no_repository", "cat named/.git/y/.perstack/key"},
+    {"separate", "echo evil > .git/sep/sub/config"},
+    {"separate_hook", "echo evil > .git/sep/sub/hooks/x"},
+    {"repository_in_a_repository", "echo evil > .git/wt/r/.git/config"},
     {"unmount", "umount .git/config && echo evil > .git/config"},
     {"remount", "mount -o remount,rw,bind .envrc && echo evil > .envrc"},
 };
@@ -311,6 +317,7 @@ protected:
     for (const char* file :
          {".git/hooks/pre-commit", ".vscode/tasks.json", ".envrc", ".agents/sys.skills/s/SKILL.md",
           "dot/claude/settings.json", ".perstack/key", "deep/down/.perstack/key", "evil/config",
+          ".git/lfs/.perstack/key", ".git/hooks/.perstack/key", "named/.git/y/.perstack/key",
           "evil/settings.json", "evil/HEAD"})
       put(file);
     tree_.link("ws/.claude", "dot/claude");
@@ -320,11 +327,14 @@ protected:
     on_host(std::string(git) + "init -q . && " + git + "init -q sub && " + git +
             "init -q --bare bare.git && " + git + "init -q --bare .git/modules/m && " + git +
             "init -q --bare .git/modules/m/modules/n && " + git +
+            "init -q .git/wt/r && mkdir .git/sep apart && " + git +
+            "init -q --separate-git-dir=.git/sep/sub apart && " + git +
             "commit -q --allow-empty -m x && " + git +
             "worktree add -q --detach wt && mkdir -p linked && mv .git/worktrees/wt "
             ".git/worktrees/w && rm -r wt");
     put(".git/modules/m/hooks/post-checkout");
     put("bare.git/hooks/post-update");
+    put(".git/sep/sub/hooks/post-update");
     put("linked/.git", "gitdir: ../.git/worktrees/w");
     put("sub/.vscode/tasks.json");
     put("sub/own/gemini/settings.json");

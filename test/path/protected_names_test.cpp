@@ -214,6 +214,23 @@ TEST_P(protected_names_test, a_workspace_that_is_a_bare_repository_is_one) {
   EXPECT_THAT(write_file(r, "description", "x"), IsOk());
 }
 
+TEST_P(protected_names_test, a_repository_beneath_that_of_another_is_one) {
+  for (const char* there : {"ws/.git/sep/sub", "ws/sub/.git/x/bare.git"}) {
+    put(std::string(there) + "/HEAD");
+    put(std::string(there) + "/objects/1");
+  }
+  put("ws/.git/half/objects/1"); // not yet one
+  put("ws/.git/half/config");
+  const root r = open();
+  for (const char* path : {".git/sep/sub/config", ".git/sep/sub/hooks/x", ".git/sep/sub/commondir",
+                           "sub/.git/x/bare.git/config", ".git/half/HEAD"})
+    expect_of_changes(r, path, write_protected);
+  // The controls: other files of it, and what is called so where there is none.
+  for (const char* path : {".git/sep/sub/description", ".git/sep/config", ".git/logs/HEAD",
+                           ".git/refs/remotes/origin/HEAD"})
+    EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
+}
+
 TEST_P(protected_names_test, reading_and_everything_else_goes_on) {
   const root r = open();
   for (const char* path : {".git/config", ".vscode/tasks", ".envrc", "sub/.git/config"})

@@ -16,24 +16,25 @@ namespace paddock::confine::filter {
 /// When a call is denied. Only values in registers can be looked at.
 enum class check : std::uint8_t {
   always,
-  new_namespace,     ///< argument 0 has a CLONE_NEW* bit
-  other_process,     ///< argument 0 is not 0, the caller itself
-  others_priority,   ///< unless which is PRIO_PROCESS and who is 0
-  others_io,         ///< unless which is IOPRIO_WHO_PROCESS and who is 0
-  terminal_takeover, ///< the ioctl is TIOCSTI, TIOCLINUX or TIOCSETD
-  new_personality,   ///< unless the default one is set or the current one asked for
-  socket,            ///< as network_access says
-  socket_pair,       ///< as network_access says
-  attribute,         ///< as file_attributes says
-  creat,             ///< argument 1 is a mode with a set-ID bit
-  chmod,             ///< the same, or as file_attributes says
-  chmodat,           ///< argument 2 is such a mode, or as file_attributes says
-  open,              ///< argument 1 asks for a new file and argument 2 is such a mode
-  openat,            ///< the same of arguments 2 and 3
-  mknod,             ///< argument 1 is such a mode, or says that it is a device
-  mknodat,           ///< the same of argument 2
-  rename,            ///< argument 4 asks for a device in place of what is renamed
-  fcntl,             ///< argument 1 asks for a lease, which others would wait for
+  new_namespace,   ///< argument 0 has a CLONE_NEW* bit
+  other_process,   ///< argument 0 is not 0, the caller itself
+  others_priority, ///< unless which is PRIO_PROCESS and who is 0
+  others_io,       ///< unless which is IOPRIO_WHO_PROCESS and who is 0
+  device_request,  ///< the ioctl takes over a terminal or copies or removes whole trees, or as
+                   ///< file_attributes says
+  new_personality, ///< unless the default one is set or the current one asked for
+  socket,          ///< as network_access says
+  socket_pair,     ///< as network_access says
+  attribute,       ///< as file_attributes says
+  creat,           ///< argument 1 is a mode with a set-ID bit
+  chmod,           ///< the same, or as file_attributes says
+  chmodat,         ///< argument 2 is such a mode, or as file_attributes says
+  open,            ///< argument 1 asks for a new file and argument 2 is such a mode
+  openat,          ///< the same of arguments 2 and 3
+  mknod,           ///< argument 1 is such a mode, or says that it is a device
+  mknodat,         ///< the same of argument 2
+  rename,          ///< argument 4 asks for a device in place of what is renamed
+  fcntl,           ///< argument 1 asks for a lease, which others would wait for
 };
 
 struct call_numbers {
@@ -87,7 +88,7 @@ inline constexpr denied_call denied_calls[] = {
     {CALL(renameat2, 316, 276), check::rename, EPERM},
     {CALL(fcntl, 72, 25), check::fcntl, EPERM},
 
-    {CALL(ioctl, 16, 29), check::terminal_takeover, EPERM},
+    {CALL(ioctl, 16, 29), check::device_request, EPERM},
     {CALL(clone, 56, 220), check::new_namespace, EPERM},
     {CALL(socket, 41, 198), check::socket, EACCES},
     {CALL(socketpair, 53, 199), check::socket_pair, EACCES},

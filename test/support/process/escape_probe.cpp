@@ -180,6 +180,14 @@ bool changes_flags() {
   return ::ioctl(fd, get_flags, &flags) == 0 && ::ioctl(fd, set_flags, &flags) == 0;
 }
 
+/// Whether the request gets to the file system, which most have no such for. That of btrfs makes a
+/// snapshot, in which nothing is covered.
+bool gets_through(unsigned long request) {
+  static char argument[4096];
+  const int fd = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return ::ioctl(fd, request, argument) == 0 || errno != EPERM;
+}
+
 bool has_set_id_bit(const char* name) {
   struct stat status{};
   return ::stat(name, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0;
@@ -281,6 +289,11 @@ const attempt attempts[] = {
     {"E42-pipe", [] { return ::mknod("pipe", S_IFIFO | 0600, 0) == 0; }},
     {"E43-whiteout", [] { (void)::mknod("whiteout", S_IFREG | 0600, 0); return ::syscall(SYS_renameat2, AT_FDCWD, "whiteout", AT_FDCWD, "renamed", 4) == 0; }},
     {"E44-lease", [] { const int file = ::open("leased", O_RDONLY | O_CREAT, 0600); return ::fcntl(file, 1024 /* F_SETLEASE */, F_RDLCK) == 0; }},
+    {"E45-snapshot", [] { return gets_through(0x5000'9401); }},
+    {"E45-snapshot-v2", [] { return gets_through(0x5000'9417); }},
+    {"E45-remove-subvolume", [] { return gets_through(0x5000'940f); }},
+    {"E45-snapshot-bcachefs", [] { return gets_through(0x4020'bc10); }},
+    {"E45-clone-file", [] { return gets_through(0x4004'9409); }},
     {"E43-node", [] { return ::mknod("node", S_IFCHR | 0600, makedev(0, 0)) == 0; }},
     {"X-proc-net", sees_sockets},
     {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},
