@@ -226,6 +226,35 @@ TEST_F(tools_exec, what_could_not_be_written_is_told_also_at_success) {
     EXPECT_EQ("output", shell(harmless).keys());
 }
 
+/// A branch without the file leaves it behind, where it is in the way of the branch that has it.
+TEST_F(tools_exec, the_way_back_from_a_branch_without_a_protected_file_is_told) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::protected_entries).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  mcp::workspace_options host;
+  host.confinement = confinement_policy::host();
+  serve(host);
+  const auto made = shell("git init -q -b main && git config user.name A && "
+                          "git config user.email a@b && echo 1 > a && git add a && "
+                          "git commit -qm 1 && git branch feat && mkdir .vscode && "
+                          "echo 1 > .vscode/s.json && git add .vscode && git commit -qm 2");
+  ASSERT_FALSE(made.failed) << made.json;
+  serve({});
+  const auto left = shell("git checkout feat");
+  ASSERT_FALSE(left.failed) << left.json;
+  EXPECT_THAT(left.string("notice"), HasSubstr("where git status names it, do not commit"));
+  EXPECT_THAT(shell("git status --short").string("output"), HasSubstr("?? .vscode/"));
+  EXPECT_THAT(shell("git checkout main").message(),
+              AllOf(HasSubstr("git switch -f BRANCH"), Not(HasSubstr("checkout -- "))));
+  serve(host); // the control: what does not help a person either
+  EXPECT_TRUE(shell("git checkout -- .vscode/s.json").failed);
+  serve({});
+  const auto back = shell("git switch -f main");
+  EXPECT_THAT(back.failed ? back.message() : back.string("notice"),
+              AllOf(HasSubstr("where git status names it"), Not(HasSubstr("old content"))));
+  EXPECT_EQ("main\n", shell("git branch --show-current").string("output"));
+  EXPECT_FALSE(shell("test -z \"$(git status --short)\"").failed);
+}
+
 TEST_F(tools_exec, a_repository_that_was_not_removed_whole_is_told) {
   if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::protected_entries).applied)
     GTEST_SKIP() << "this system cannot confine commands";

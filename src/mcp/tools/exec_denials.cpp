@@ -152,6 +152,9 @@ std::string unprotecting(hint_reader reader, const std::vector<protected_place>&
   return allowing(reader, "--unprotect", names) + (own.empty() ? "" : "; " + own);
 }
 
+/// What is there may also be just what git wanted, as after going back to the branch it is of.
+constexpr const char* left_by_git = "; where git status names it, do not commit it as it is now";
+
 /// Git goes on where it could not write a file, and the next commit would undo what was there.
 bool left_old(const command_outcome& o) {
   return complains(o, {"unable to unlink old", "unable to create file", "would be overwritten by"});
@@ -187,14 +190,15 @@ std::string protected_hint(const root& root, const command& run, const command_o
     hint = "; " + name + " is protected" +
            (is_usual({name}) ? ", because programs outside the workspace obey it: " : ": ") +
            unprotecting(reader, met.places);
-    if (left_old(o)) hint += "; do not commit it as it is now";
+    if (left_old(o)) hint += left_by_git;
     return hint;
   }
   if (complains(o, {"would be overwritten by", "You have unstaged changes",
                     "contains unstaged changes", "commit or stash them"}))
     return "; a protected entry (such as .vscode) that git status names is one that an earlier "
-           "command could not write: do not commit it, and a person can restore it with git "
-           "checkout -- PATH";
+           "command could not write: do not commit it; git switch -f BRANCH goes to another branch "
+           "all the same, and where a person runs it writes the entry too (it discards other "
+           "changes that are not committed)";
   return {};
 }
 
@@ -369,9 +373,9 @@ std::string command_notice(const root& root, const command& run, const command_o
     return text + ", so " + encode_name(met.directory) + " is still there; " +
            removing_whole(hint_reader::model, encode_name(met.directory)) +
            ", or remove it with a program that is not confined";
-  if (may_be_committed) text += "; do not commit what is there now: it is the old content";
+  if (may_be_committed) text += left_by_git;
   text += "; a person can ";
-  text += may_be_committed ? "git checkout or restore it" : "do it";
+  text += may_be_committed ? "write it with git switch -f BRANCH" : "do it";
   const auto [names, own] = remedies_for(met.places);
   if (!names.empty()) text += ", or allow it with --unprotect " + names;
   return own.empty() ? text : text + "; " + own;
