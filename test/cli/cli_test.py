@@ -659,6 +659,12 @@ class Both(Cli):
             ([PADDOCK, "doctor", "-w", "/absent"], "--workspace: /absent cannot be looked at: No such file", "create it"),
             ([PADDOCK, "doctor", "-w", SERVER], "is no directory; name the one that holds it"),
             ([PADDOCK, "search", "-j", "0", "x"], "--threads: 0 is too small; 1 is the least"),
+            ([PADDOCK, "search", "-m", "x", "x"], "--limit: x is not a whole number"),
+            ([PADDOCK, "find", "-m", "x", "x"], "--limit: x is not a whole number"),
+            ([PADDOCK, "find", "-t", "fil", "x"], "--type: fil is not one of: any, directory, file; did you mean file?"),
+            ([PADDOCK, "map", "--depth", "0"], "--depth: 0 is too small; 1 is the least"),
+            ([PADDOCK, "map", "--bytes", "1"], "--bytes: 1 is too small; 200 is the least"),
+            ([PADDOCK, "call", "searchText"], "there is no tool searchText; it is one of --tools coding"),
             ([SERVER, "--print-config", "vscod"], "vscod is not one of:", "did you mean vscode?"),
         ]:
             place = ["-w", self.workspace] if command[1] == "--http" and len(command) > 2 else []

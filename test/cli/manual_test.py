@@ -48,6 +48,15 @@ class Manual(unittest.TestCase):
         self.assertIn(("skills", "import"), found)
         self.assertLessEqual({"--help", "--arg", "--workspace", "--max-todos"}, found[("call",)][1])
 
+    def test_values_have_names_for_people(self):
+        """What the option parser calls a value with a check: "N:UINT in [1 - 2]", "TYPE:value in {any-> }"."""
+        told = r"(?m)^  -\S+ [A-Z]+:(?:[A-Z]|value in )"
+        self.assertRegex("  --bytes N:UINT in [200 - 18446744073709551615]", told)
+        self.assertRegex("  -t,--type TYPE:value in {any-> ,file->} OR { ,}", told)
+        for program in PROGRAMS:
+            for path, _, _ in helps(program):
+                self.assertNotRegex(run(PROGRAMS[program], *path, "--help").stdout, told, path)
+
     def test_every_command_and_option_is_in_the_page(self):
         for program in PROGRAMS:
             page = plain(MADE / f"{program}.1")

@@ -85,6 +85,15 @@ std::vector<std::string_view> path_parameters_of(const tool_row& row) {
   return found;
 }
 
+/// Of a tool that another set has.
+std::string missing_tool_hint(std::string_view name) {
+  const auto of_coding = [&](const tool_row& row) {
+    return row.name == name && row.from == toolset::coding;
+  };
+  return std::ranges::any_of(tool_table(), of_coding) ? "; it is one of --tools coding"
+                                                      : std::string();
+}
+
 } // namespace
 
 std::optional<tool_result> refuse_home(const root& root, std::string_view path) {
@@ -133,6 +142,7 @@ std::vector<std::string_view> workspace_tool_names(toolset of) {
 
 std::string no_such_tool(std::string_view name, const std::vector<std::string_view>& known) {
   std::string text = "there is no tool " + shown(name);
+  if (const auto hint = missing_tool_hint(name); !hint.empty()) return text + hint;
   const std::string near = detail::did_you_mean(name, known);
   text += near.empty() ? "; the tools are:" : near + " The tools are:";
   for (const std::string_view each : known)

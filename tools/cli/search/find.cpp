@@ -2,6 +2,7 @@
 
 // paddock find: files and directories of a workspace by their names.
 
+#include "common/mistakes.hpp"
 #include "search_cli.hpp"
 
 #include <paddock/mcp/search_results.hpp>
@@ -91,10 +92,12 @@ subcommand add_find(CLI::App& app) {
                                                  {"file", wanted_kind::file},
                                                  {"directory", wanted_kind::directory}};
   parser->add_option("-t,--type", options->kind, "any, file or directory (default: any)")
-      ->transform(CLI::CheckedTransformer(kinds, CLI::ignore_case))
+      ->transform(word_of(kinds))
       ->type_name("TYPE");
   parser->add_flag("--newest-first", options->newest_first, "In the order of their last change");
-  parser->add_option("-m,--limit", options->limit, "Paths printed at most")->type_name("N");
+  parser->add_option("-m,--limit", options->limit, "Paths printed at most")
+      ->type_name("N")
+      ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
   parser->add_flag("--no-ignore", options->no_ignore, "Find what ignore files leave out, too");
   parser->add_flag("-0,--null", options->separated_by_nul, "A NUL behind each path, for xargs -0");
   parser->add_flag("--json", options->json, "One JSON object");

@@ -2,6 +2,7 @@
 
 // paddock map: what is where in a workspace, in little text.
 
+#include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 #include "search_cli.hpp"
 
@@ -18,6 +19,8 @@ namespace paddock::cli {
 namespace {
 
 constexpr std::string_view program = "paddock map";
+constexpr std::uint64_t number_max = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t map_bytes_min = 200;
 
 struct command_options {
   std::string workspace = ".";
@@ -77,10 +80,10 @@ subcommand add_map(CLI::App& app) {
       ->type_name("DIRECTORY");
   parser->add_option("-d,--depth", options->map.depth_max, "Levels shown")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(number_max, 1));
   parser->add_option("--bytes", options->map.bytes_max, "Bytes of the map at most (default: 5000)")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{200}, std::numeric_limits<std::uint64_t>::max()));
+      ->check(whole_number(number_max, map_bytes_min));
   parser->add_flag("--no-ignore", options->no_ignore, "Show what is in ignored directories, too");
   parser->add_flag("--json", options->json, "One JSON object");
   return {parser, [options] { return run_map(*options); }};

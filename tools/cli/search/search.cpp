@@ -209,7 +209,8 @@ subcommand add_search(CLI::App& app) {
       ->type_name("N")
       ->check(whole_number(1000));
   parser->add_option("-m,--limit", options->limit, "Matching lines (or files) printed at most")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
   parser->add_flag("--no-ignore", options->no_ignore, "Search what ignore files leave out, too");
   parser->add_flag("-n,--line-number,--hidden", options->accepted,
                    "Always so; accepted for who is used to it");
