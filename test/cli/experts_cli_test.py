@@ -175,6 +175,26 @@ class Servers(Experts):
         self.assertRegex(done.stderr, r"(?m)^paddock experts: default: \S+ two skills have a tool one")
         self.assertRegex(done.stdout, r"(?m)^  s +works after")
 
+    def test_check_tells_all_once_and_in_order(self):
+        """All start, and only then it shows that two have one name: each is started alone once more, and warns again."""
+        options = self.servers(s=["one"], t=["one"])
+        config = json.loads((self.here / "servers.json").read_text())
+        for server in config["mcpServers"].values():
+            server["pick"] = ["one", "gone"]
+        (self.here / "servers.json").write_text(json.dumps(config))
+        done = subprocess.run([PADDOCK, "experts", "check", *options, "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              encoding="utf-8", timeout=120, cwd=self.here)
+        for name in ["s", "t"]:
+            self.assertEqual(done.stdout.count(f"warning: {name}: pick names gone"), 1, done.stdout)
+        self.assertRegex(done.stdout, r"(?s)\nfailed  default: see below\n.*paddock experts: default: \S+ two skills have a tool one")
+
+    def test_check_waits_for_nothing_that_has_failed(self):
+        """Its sibling takes long to end. That who does not answer is named is above."""
+        done = self.run_experts("check", *self.servers(bad=["--fail"], slow=["--deaf", "one"]))
+        self.assertRegex(done.stderr, r"(?m)^paddock experts: default: bad: ")
+        self.assertNotIn("bad: no answer yet", done.stderr)
+        self.assertEqual(self.processes_left(), [])
+
     def test_an_interrupt_ends_the_servers(self):
         started = self.here / "started"
         os.mkfifo(started)

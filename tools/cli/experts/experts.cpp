@@ -145,8 +145,9 @@ void show_failure(const skill_manager::config& config, const expert& e,
 }
 
 /// One expert's line, or its object; whether all its skills work.
-bool check_one(const skill_manager::config& config, const expert& e, const experts_options& options,
+bool check_one(const skill_manager::config& config, const expert& e, experts_options options,
                mcp::json_writer& json) {
+  options.warned = std::make_shared<told_warnings>();
   known_failure known;
   std::string& problem = known.problem.text;
   const stopwatch watch;
@@ -168,7 +169,7 @@ bool check_one(const skill_manager::config& config, const expert& e, const exper
                 problem.empty() ? styled("ok", style::good).c_str()
                                 : styled("failed", style::bad).c_str(),
                 fit(e.name, 255).c_str(),
-                problem.empty() ? (std::to_string(tools) + " tools").c_str() : "see above");
+                problem.empty() ? (std::to_string(tools) + " tools").c_str() : "see below");
   if (problem.empty()) {
     show_skills(*running, options.json ? &json : nullptr);
   } else {

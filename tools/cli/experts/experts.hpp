@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,13 +25,24 @@ inline constexpr std::string_view experts_program = "paddock experts";
 
 enum class shown_as : std::uint8_t { text, json };
 
+/// Each warning once. Thread-safe.
+class told_warnings {
+public:
+  [[nodiscard]] bool is_new(const std::string& warning);
+
+private:
+  std::mutex guard_;
+  std::set<std::string> told_;
+};
+
 struct experts_options {
   std::string config;
   std::string expert;
   std::string workspace = ".";
   bool json = false;
   bool quiet = false;
-  bool is_trial = false; ///< of one skill alone: only what is waited for is told
+  bool is_trial = false;                   ///< of one skill alone: only what is waited for is told
+  std::shared_ptr<told_warnings> warned{}; ///< in other starts of the expert; none: in this alone
   std::string tool;
   std::optional<std::string> arguments;
 
@@ -74,7 +86,11 @@ private:
   running_expert(const skill_manager::expert& of, const experts_options& options);
   void hear(const skill_manager::any_event& e);
 
+  /// Whether there is something to wait for: what has failed is told when all are closed.
+  [[nodiscard]] bool is_starting(const std::string& skill) const;
+
   const bool quiet_;
+  const std::shared_ptr<told_warnings> warned_;
   mutable std::mutex guard_;
   std::map<std::string, skill_times> times_;
   waiting_notices waiting_;

@@ -214,13 +214,28 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
 
 running_expert::running_expert(const skill_manager::expert& of, const experts_options& options)
     : quiet_(options.quiet || options.is_trial),
-      waiting_([times = times_to_connect(of), tells = !options.quiet](const std::string& skill) {
-        if (const auto found = times.find(skill); tells && found != times.end())
-          progress(skill, "no answer yet; " + found->second);
-      }) {}
+      warned_(options.warned ? options.warned : std::make_shared<told_warnings>()),
+      waiting_(
+          [this, times = times_to_connect(of), tells = !options.quiet](const std::string& skill) {
+            if (const auto found = times.find(skill);
+                tells && found != times.end() && is_starting(skill))
+              progress(skill, "no answer yet; " + found->second);
+          }) {}
 
 running_expert::~running_expert() {
   if (set_) set_->close();
+  waiting_.stop(); // it asks the skills, which go first
+}
+
+bool running_expert::is_starting(const std::string& skill) const {
+  return std::ranges::any_of(set_->managers(), [&](const auto& each) {
+    return each->name() == skill && each->state() == skill_manager::state::starting;
+  });
+}
+
+bool told_warnings::is_new(const std::string& warning) {
+  const std::lock_guard lock(guard_);
+  return told_.insert(warning).second;
 }
 
 std::map<std::string, skill_times> running_expert::times() const {
@@ -239,9 +254,10 @@ void running_expert::hear(const skill_manager::any_event& e) {
     if (!quiet_) progress(c->skill, described(*c, us));
   }
   // Said once, and also to those who do not want to see progress.
-  if (const auto* w = std::get_if<skill_manager::event::warning>(&e))
-    complain(experts_program,
-             "warning: " + fit(std::string(w->skill) + ": " + std::string(w->text), warning_width));
+  if (const auto* w = std::get_if<skill_manager::event::warning>(&e)) {
+    const std::string text = std::string(w->skill) + ": " + std::string(w->text);
+    if (warned_->is_new(text)) complain(experts_program, "warning: " + fit(text, warning_width));
+  }
   if (quiet_) return;
   if (const auto* s = std::get_if<skill_manager::event::starting>(&e))
     progress(s->skill, "starting " + std::string(s->target));

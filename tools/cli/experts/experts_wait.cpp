@@ -15,12 +15,16 @@ waiting_notices::waiting_notices(std::function<void(const std::string& skill)> s
     : say_(std::move(say)), thread_([this] { watch(); }) {}
 
 waiting_notices::~waiting_notices() {
+  stop();
+}
+
+void waiting_notices::stop() {
   {
     const std::lock_guard lock(guard_);
     over_ = true;
   }
   changed_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void waiting_notices::begin(std::string_view skill) {

@@ -23,6 +23,8 @@ public:
   waiting_notices& operator=(const waiting_notices&) = delete;
   ~waiting_notices();
 
+  /// Nothing is said any more when this has returned.
+  void stop();
   void begin(std::string_view skill);
   void end(std::string_view skill);
 
