@@ -66,6 +66,14 @@ std::string start_text(const std::string& program, error reason) {
   return text;
 }
 
+/// What the kernel says of a program without saying what of it.
+std::string advice(error reason) {
+  if (reason.os_errno == ENOENT)
+    return "; check its path, the program behind #! in its first line, and that its confinement "
+           "lets it see both";
+  return reason.os_errno == EACCES ? "; check that it may be executed (chmod +x)" : "";
+}
+
 /// Of `helper`, which is empty where it is looked for.
 std::string helper_text(const std::string& helper, error reason) {
   std::string missing = helper.empty() ? missing_helper_text() : std::string();
@@ -99,6 +107,7 @@ result<piped_program, detailed_error> piped_program::start(const piped_start& as
   PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
   piped_program program;
   program.grace_ms_ = asked.kill_grace_ms;
+  program.name_ = asked.argv.front();
   const int streams[] = {in.second.get(), out.second.get(), err.second.get()};
   const auto supervise = [&](const confinement_policy& confinement, const std::string& helper) {
     return program.start_supervised(asked, confinement, helper, streams[0], streams[1], streams[2]);
@@ -154,8 +163,8 @@ result<void, detailed_error> piped_program::start_supervised(const piped_start& 
     return detailed_error(watch.error(), start_text("the working directory", watch.error()));
   if (is_refused_for(watch->entries(), confinement))
     return detailed_error({error_code::confinement_unavailable, 0, "confinement"},
-                          start_text("its program", {error_code::confinement_unavailable}) + ": " +
-                              watch->entries().unseen);
+                          start_text(asked.argv.front(), {error_code::confinement_unavailable}) +
+                              ": " + watch->entries().unseen);
   watch_.emplace(*std::move(watch));
   auto started = supervised_program::start({.argv = asked.argv,
                                             .environment = asked.environment,
@@ -203,7 +212,8 @@ std::optional<error> piped_program::start_failure() {
 std::string piped_program::describe_end() {
   take_events();
   if (!supervised_) return sys::describe_end(alone_);
-  if (start_failure_) return start_text("its program", *start_failure_);
+  if (start_failure_)
+    return "did not start: " + start_text(name_, *start_failure_) + advice(*start_failure_);
   if (!wait_status_) return {};
   return sys::describe_wait_status(*wait_status_);
 }

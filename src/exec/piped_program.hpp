@@ -76,6 +76,7 @@ private:
   sys::child_process alone_;
   std::optional<workspace_watch> watch_;
   std::optional<supervised_program> supervised_;
+  std::string name_; ///< of the program
   std::optional<error> start_failure_;
   std::optional<int> wait_status_;
   std::int64_t grace_ms_ = 0;

@@ -174,11 +174,11 @@ TEST_F(CommandHelper, ExplainsWhyAServerWasNotRun) {
       {"not confined",
        {failed_at(sys::exec_stage::confinement, EPERM)},
        error_code::confinement_unavailable,
-       "its program cannot be started: this system cannot confine"},
+       " cannot be started: this system cannot confine"},
       {"not there",
        {failed_at(sys::exec_stage::execve, ENOENT)},
        error_code::not_found,
-       "its program cannot be started: No such file"},
+       " cannot be started: No such file or directory; check its path"},
       {"run", {started, ended}, {}, "exited with status 3"},
       {"killed",
        {started, said(sys::exec_event::ended, W_EXITCODE(0, SIGKILL))},
@@ -204,7 +204,8 @@ TEST_F(CommandHelper, ExplainsWhyAServerWasNotRun) {
     if (c.failure) {
       EXPECT_EQ(wire_name(program->start_failure()->code), wire_name(*c.failure));
     }
-    EXPECT_THAT(program->describe_end(), testing::StartsWith(c.end));
+    const std::string start = c.failure ? "did not start: " + asked.argv.front() : "";
+    EXPECT_THAT(program->describe_end(), testing::StartsWith(start + c.end));
     if (*c.end == '\0') {
       EXPECT_EQ(program->describe_end(), "");
     }
