@@ -5,8 +5,12 @@
 usage: installed.py SOURCE BUILD
 """
 import json
+import os
 import pathlib
 import re
+import shlex
+import shutil
+import subprocess
 import sys
 
 # Beneath the prefix; the libraries' directory has the system's name for it.
@@ -23,6 +27,22 @@ PROMISED = [
 ]
 
 
+def units_of(text):
+    return set(re.findall(r"paddock-(?:headers|search|skill|mcp)\b", text.replace("\\-", "-")))
+
+
+def unfound_headers(build):
+    """What the build directory's own pkg-config file of the headers does not lead to."""
+    if shutil.which("pkg-config") is None:
+        print("no pkg-config: what it says of the build directory is not looked at")
+        return []
+    said = subprocess.run(["pkg-config", "--cflags-only-I", "paddock-headers"], capture_output=True, encoding="utf-8",
+                          env={**os.environ, "PKG_CONFIG_PATH": str(pathlib.Path(build, "meson-uninstalled"))}).stdout
+    places = [pathlib.Path(word.removeprefix("-I")) for word in shlex.split(said)]
+    return [f"pkg-config finds no {name} in the build directory: {said}" for name in ("mime/mime.hpp", "version.hpp")
+            if not any((place / "paddock" / name).exists() for place in places)]
+
+
 def main(source, build):
     headers = [path.relative_to(source).as_posix() for path in pathlib.Path(source).glob("include/paddock/**/*.hpp")]
     pages = [path.relative_to(source).as_posix() for path in pathlib.Path(source, "docs").iterdir() if path.suffix != ".build"]
@@ -34,9 +54,13 @@ def main(source, build):
     problems = [f"not installed: {path}" for path in expected if not any(re.fullmatch(path, there) for there in installed)]
     problems += [f"nobody expects {there}" for there in sorted(installed)
                  if not any(re.fullmatch(path + r"(?:[.\d]*)", there) for path in expected)]
+    units = units_of("\n".join(PROMISED).replace("\\.pc", ""))
+    problems += [f"{page} does not name {unit}" for page in ("docs/building.md", "tools/man/paddock.3.in")
+                 for unit in sorted(units - units_of(pathlib.Path(source, page).read_text()))]
+    problems += unfound_headers(build)
     print(*problems, sep="\n", end="\n" if problems else "")
     print(f"{len(headers)} headers, {len(pages)} pages and {len(PROMISED)} other things")
-    return 1 if problems or len(headers) < 40 or len(pages) < 10 else 0
+    return 1 if problems or len(units) != 4 or len(headers) < 40 or len(pages) < 10 else 0
 
 
 if __name__ == "__main__":
