@@ -26,10 +26,15 @@ registered = set(re.findall(r'registerTool\("([a-z_]+)"', pathlib.Path(theirs).r
 assert len(registered) > 10, "the tools of server-filesystem are registered in another way now"
 assert named == registered, f"only one of both has {sorted(named ^ registered)}"
 
-ours = {line.split()[0] for line in run("--list-tools").splitlines()}
-answers = {name for row in rows for name in re.findall(r"`([a-zA-Z]+)`", row[1])}
-used = {name for name in answers if re.search("[A-Z]", name) or name in ("exec", "todo")}
-assert len(used) > 10 and used <= ours, f"there is no tool {sorted(used - ours)}"
+base = {line.split()[0] for line in run("--list-tools").splitlines()}
+coding = {line.split()[0] for line in run("--tools", "coding", "--list-tools").splitlines()}
+used = set()
+for row in rows:
+    ours = coding if "--tools coding" in row[1] else base
+    answers = {name for name in re.findall(r"`([a-zA-Z]+)`", row[1]) if re.search("[A-Z]", name) or name in ("exec", "todo")}
+    assert answers <= ours, f"there is no tool {sorted(answers - ours)}"
+    used |= answers
+assert len(used) > 10 and used - base, "the table names few tools, or none of those that are for coding"
 options = set(re.findall(r"--[a-z][a-z-]+", text))
 missing = {option for option in options if not re.search(rf"{option}(?![\w-])", run("--help"))}
 assert options and not missing, f"there is no option {sorted(missing)}"
