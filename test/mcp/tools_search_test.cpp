@@ -4,6 +4,7 @@
 
 #include "support/mcp/tool_fixture.hpp"
 
+#include <paddock/mcp/search_results.hpp>
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/search/text_pattern.hpp>
 
@@ -168,6 +169,61 @@ TEST_F(tools_search, an_answer_without_a_match_says_what_was_looked_at) {
             R"("searched":3,)" +
                 why,
             call("searchText", R"({"pattern":"absent"})").json);
+}
+
+/// How far an answer is from whole: what of the page, the totals and the end it has.
+std::string ends_of(const std::string& json) {
+  mcp::json_document document;
+  if (!document.parse(json)) return "no JSON";
+  std::string ends;
+  document.root().for_each_member([&](std::string_view name, mcp::json_view value) {
+    if (name == "exact" || name == "truncated" || name == "nextOffset" || name == "endedBy")
+      (((ends += ends.empty() ? "" : " ") += name) += '=') += value.text();
+  });
+  return ends;
+}
+
+struct ended_case {
+  const char* name;
+  std::optional<error_code> ended;
+  std::uint64_t total;
+  std::uint64_t offset;
+  const char* search;
+  const char* find;
+};
+
+constexpr ended_case ended_cases[] = {
+    {"whole, the control", std::nullopt, 2, 0, "exact=true truncated=false", "truncated=false"},
+    {"a page, the control", std::nullopt, 5, 0, "exact=true truncated=true nextOffset=2",
+     "truncated=true nextOffset=2"},
+    {"out of time", error_code::timed_out, 2, 0,
+     R"(exact=false truncated=true endedBy="timed_out")",
+     R"(exact=false truncated=true endedBy="timed_out")"},
+    {"out of time with a page more", error_code::timed_out, 5, 1,
+     R"(exact=false truncated=true nextOffset=3 endedBy="timed_out")",
+     R"(exact=false truncated=true nextOffset=3 endedBy="timed_out")"},
+    {"too many entries, behind the last page", error_code::too_many, 2, 9,
+     R"(exact=false truncated=true endedBy="too_many")",
+     R"(exact=false truncated=true endedBy="too_many")"},
+};
+
+TEST(search_ends, an_answer_that_ended_early_is_truncated) {
+  for (const ended_case& each : ended_cases) {
+    SCOPED_TRACE(each.name);
+    const bool shows = each.offset < each.total;
+    text_matches matches{.total_matches = each.total, .exact = !each.ended};
+    matches.coverage.ended_early = each.ended;
+    found_files found{.total = each.total, .coverage = {.ended_early = each.ended}};
+    if (shows) {
+      matches.files.push_back({.path = "f", .lines = {{.line = 1}, {.line = 2}}});
+      found.paths = {"a", "b"};
+    }
+    mcp::json_writer searched, listed;
+    mcp::write_matches(searched, matches, {.offset = each.offset}, 100'000);
+    mcp::write_found(listed, found, {.offset = each.offset}, 100'000);
+    EXPECT_EQ(each.search, ends_of(searched.str()));
+    EXPECT_EQ(each.find, ends_of(listed.str()));
+  }
 }
 
 TEST_F(tools_search, refusals_say_what_to_do) {

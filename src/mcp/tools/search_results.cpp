@@ -16,9 +16,11 @@ bool has_room(const json_writer& out, std::size_t next_bytes, std::size_t json_b
   return out.str().size() + next_bytes + ending_bytes <= json_bytes_max;
 }
 
-void write_page(json_writer& out, std::uint64_t offset, std::uint64_t shown, std::uint64_t total) {
+/// Truncated is also what ended early: it has no next page where nothing more was found.
+void write_page(json_writer& out, std::uint64_t offset, std::uint64_t shown, std::uint64_t total,
+                const search_coverage& coverage) {
   const bool more = offset + shown < total;
-  out.key("truncated").boolean(more);
+  out.key("truncated").boolean(more || coverage.ended_early.has_value());
   if (more) out.key("nextOffset").unsigned_integer(offset + shown);
 }
 
@@ -129,7 +131,8 @@ std::uint64_t write_matches(json_writer& out, const text_matches& found,
   out.key("totalMatches").unsigned_integer(found.total_matches);
   out.key("totalFiles").unsigned_integer(found.total_files);
   out.key("exact").boolean(found.exact);
-  write_page(out, options.offset, shown, by_line ? found.total_matches : found.total_files);
+  write_page(out, options.offset, shown, by_line ? found.total_matches : found.total_files,
+             found.coverage);
   out.key("searched").unsigned_integer(found.searched);
   out.key("skipped").begin_object();
   out.key("ignored").unsigned_integer(found.coverage.ignored);
@@ -153,7 +156,8 @@ std::uint64_t write_found(json_writer& out, const found_files& found, const find
   }
   out.end_array();
   out.key("total").unsigned_integer(found.total);
-  write_page(out, options.offset, shown, found.total);
+  if (found.coverage.ended_early) out.key("exact").boolean(false);
+  write_page(out, options.offset, shown, found.total, found.coverage);
   out.key("skipped").begin_object();
   out.key("ignored").unsigned_integer(found.coverage.ignored);
   out.key("unreadable").unsigned_integer(found.coverage.unreadable);
