@@ -47,6 +47,20 @@ std::string shown_name(std::string_view name) {
   return shown;
 }
 
+std::string_view text_of(looked_at seen) {
+  switch (seen) {
+  case looked_at::some:
+    return "not all looked at";
+  case looked_at::none:
+    return "not looked at";
+  case looked_at::unreadable:
+    return "unreadable";
+  case looked_at::all:
+    break;
+  }
+  return "";
+}
+
 std::uint64_t bytes_of(const map_line& line) {
   return text_of(line).size() + 1;
 }
@@ -62,24 +76,42 @@ enum class opened : std::uint8_t { no, directories, files };
 
 /// A directory that was walked through.
 struct node {
-  const walked_directory* in = nullptr;
+  const walked_directory* in = nullptr; ///< null: its names were not read
   std::string name{};
   std::uint32_t depth = 0; ///< of what is in it
   bool ignored = false;
-  tree_amount amount{};        ///< of all beneath, without what is ignored unless it is itself
-  tree_amount files{};         ///< directly in it
-  tree_amount ignored_files{}; ///< directly in it, where it is not ignored
-  std::vector<node> inside{};  ///< by name
+  looked_at seen = looked_at::all; ///< it itself
+  bool all_seen = true;            ///< with all beneath that counts
+  tree_amount amount{};            ///< of all beneath, without what is ignored unless it is itself
+  tree_amount files{};             ///< directly in it
+  tree_amount ignored_files{};     ///< directly in it, where it is not ignored
+  std::vector<node> inside{};      ///< by name
   opened open = opened::no;
 };
 
+looked_at seen_of(names_read read) {
+  switch (read) {
+  case names_read::none:
+    return looked_at::none;
+  case names_read::some:
+    return looked_at::some;
+  case names_read::failed:
+    return looked_at::unreadable;
+  case names_read::all:
+    break;
+  }
+  return looked_at::all;
+}
+
 map_line line_of(const node& of) {
   const bool collapsed = of.open == opened::no && of.amount != tree_amount{};
+  const bool hides_gaps = of.open == opened::no && of.seen == looked_at::all && !of.all_seen;
   return {.depth = of.depth - 1,
           .kind = collapsed ? map_kind::collapsed : map_kind::directory,
           .ignored = of.ignored,
           .name = of.name,
-          .amount = collapsed ? of.amount : tree_amount{}};
+          .amount = collapsed ? of.amount : tree_amount{},
+          .seen = hides_gaps ? looked_at::some : of.seen};
 }
 
 map_line rest_of(const node& of, const tree_amount& amount, bool ignored = false) {
@@ -87,9 +119,21 @@ map_line rest_of(const node& of, const tree_amount& amount, bool ignored = false
       .depth = of.depth, .kind = map_kind::rest, .ignored = ignored, .name = {}, .amount = amount};
 }
 
+/// A directory in another. One without names was met before the end, or its path is too long.
+node inside_of(const node& of, const walked_entry& entry) {
+  const bool reached = entry.inside != nullptr;
+  return {.in = entry.inside.get(),
+          .name = shown_name(of.in->name(entry)) + '/',
+          .depth = of.depth + 1,
+          .ignored = entry.ignored,
+          .seen = reached                           ? seen_of(entry.inside->read)
+                  : of.in->read == names_read::some ? looked_at::none
+                                                    : looked_at::unreadable};
+}
+
 /// Calls take(line) for each file that is shown by its name, until that says false.
 template <class Take> void for_each_file(const node& of, Take&& take) {
-  for (std::size_t i = 0; i < of.in->entries.size(); ++i) {
+  for (std::size_t i = 0; of.in != nullptr && i < of.in->entries.size(); ++i) {
     const walked_entry& entry = of.in->entries[i];
     if (entry.kind == entry_kind::directory || (entry.ignored && !of.ignored)) continue;
     const std::uint64_t size = i < of.in->sizes.size() ? of.in->sizes[i] : 0;
@@ -103,22 +147,21 @@ template <class Take> void for_each_file(const node& of, Take&& take) {
 
 /// Counts what is in a directory; as deep as a path has components.
 void count(node& of) {
-  for (std::size_t i = 0; i < of.in->entries.size(); ++i) {
+  for (std::size_t i = 0; of.in != nullptr && i < of.in->entries.size(); ++i) {
     const walked_entry& entry = of.in->entries[i];
     if (entry.kind != entry_kind::directory) {
       const std::uint64_t size = i < of.in->sizes.size() ? of.in->sizes[i] : 0;
       (entry.ignored && !of.ignored ? of.ignored_files : of.files) += {.files = 1, .bytes = size};
-    } else if (entry.inside) {
-      of.inside.push_back({.in = entry.inside.get(),
-                           .name = shown_name(of.in->name(entry)) + '/',
-                           .depth = of.depth + 1,
-                           .ignored = entry.ignored});
+    } else {
+      of.inside.push_back(inside_of(of, entry));
       count(of.inside.back());
     }
   }
   of.amount = of.files;
+  of.all_seen = of.seen == looked_at::all;
   for (const node& each : of.inside) {
     if (each.ignored && !of.ignored) continue;
+    of.all_seen = of.all_seen && each.all_seen;
     of.amount += each.amount;
     ++of.amount.directories;
   }
@@ -231,6 +274,8 @@ std::string text_of(const map_line& line) {
         counted(amount.files, "file", "files") + ", " + size_text(amount.bytes);
   if (line.kind == map_kind::collapsed && amount.files == 0)
     told = counted(amount.directories, "directory", "directories");
+  if (const std::string_view seen = text_of(line.seen); !seen.empty())
+    (told += told.empty() ? "" : ", ") += seen;
   if (!told.empty()) (text += ' ') += told;
   return line.ignored ? text + ", ignored" : text;
 }
@@ -244,8 +289,10 @@ public:
 
   void write(const node& of) {
     tree_amount left_out;
+    looked_at seen = looked_at::all; // of those
     for (const node& each : of.inside) {
       if (!add(line_of(each))) {
+        if (!each.all_seen) seen = looked_at::some;
         left_out += each.amount;
         ++left_out.directories;
       } else if (each.open != opened::no) {
@@ -257,7 +304,10 @@ public:
       for_each_file(of, [&](map_line line) { return add(std::move(line)); });
     else
       left_out += of.files;
-    if (left_out != tree_amount{}) into_.lines.push_back(rest_of(of, left_out));
+    if (left_out != tree_amount{}) {
+      into_.lines.push_back(rest_of(of, left_out));
+      into_.lines.back().seen = seen;
+    }
     if (of.ignored_files.files > 0) into_.lines.push_back(rest_of(of, of.ignored_files, true));
   }
 
@@ -287,7 +337,7 @@ result<tree_map> map_tree(const root& root, std::string_view path, const map_opt
                     .entries_max = options.entries_max,
                     .bounds = options.bounds}));
   PADDOCK_CHECK(tree.memory.grow(tree.coverage.directories * sizeof(node), options.bounds));
-  node top{.in = tree.top.get()};
+  node top{.in = tree.top.get(), .seen = seen_of(tree.top->read)};
   count(top);
   chooser choice(options);
   choice.open(top);

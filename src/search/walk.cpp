@@ -161,23 +161,29 @@ private:
   /// Reads one directory and lists those in it in `more`. Errors are those that end the walk.
   result<void> enter(task& of, tally& met, std::vector<task>& more) {
     PADDOCK_CHECK(options_.bounds.check());
+    walked_directory& here = *of.directory;
     auto fd = open(of);
     if (!fd) {
-      if (fd.error().code != error_code::protected_entry)
-        met.unread.push_back({of.directory->path, fd.error().code});
+      if (fd.error().code == error_code::protected_entry) return {};
+      here.read = names_read::failed;
+      met.unread.push_back({here.path, fd.error().code});
       return {};
     }
     ++met.directories;
-    walked_directory& here = *of.directory;
+    here.read = names_read::some;
     if (const auto done = read(fd->get(), of, met); !done) {
       // Nobody may take for found what no rule was asked about.
-      if (options_.ignored != ignored_entries::include) here.entries.clear();
+      if (options_.ignored != ignored_entries::include) {
+        here.entries.clear();
+        here.read = names_read::none;
+      }
       return done.error();
     }
     std::sort(here.entries.begin(), here.entries.end(),
               [&](const auto& a, const auto& b) { return before(here, a, b); });
     met.entries += here.entries.size();
     if (options_.sizes == file_sizes::read) PADDOCK_CHECK(read_sizes(fd->get(), here));
+    if (here.read == names_read::some) here.read = names_read::all;
     plan(*std::move(fd), here, met, more);
     return {};
   }
@@ -192,7 +198,10 @@ private:
       return count(fresh, held - std::exchange(counted, held));
     });
     if (!found && !found.error().os_errno) return found.error();
-    if (!found) met.unread.push_back({here.path, found.error().code});
+    if (!found) {
+      here.read = names_read::failed;
+      met.unread.push_back({here.path, found.error().code});
+    }
     if (found && found->has_rules && options_.ignored != ignored_entries::include)
       PADDOCK_CHECK(
           add_rules(root_, fd, here, [this](std::int64_t bytes) { return memory_.add(bytes); }));

@@ -39,6 +39,14 @@ struct walk_options {
   work_bounds bounds{};
 };
 
+/// How much of a directory's names the walk has.
+enum class names_read : std::uint8_t {
+  none, ///< it was not entered before the end, or is hidden
+  some, ///< it ended before all that is in it was met
+  all,
+  failed, ///< it could not be opened, or not be read to its end
+};
+
 struct walked_directory;
 
 struct walked_entry {
@@ -50,7 +58,8 @@ struct walked_entry {
 };
 
 struct walked_directory {
-  std::string path;                  ///< relative to the root; "" is the root
+  std::string path; ///< relative to the root; "" is the root
+  names_read read = names_read::none;
   std::string names;                 ///< each followed by a NUL
   std::vector<walked_entry> entries; ///< in the order of their paths, with those inside of them
   std::vector<std::uint64_t> sizes;  ///< of the entries, if wanted; 0 of what is no file

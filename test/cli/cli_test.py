@@ -762,6 +762,22 @@ class Both(Cli):
         done = run(PADDOCK, "search", "-l", "-g", "*.md", "-g", "*.txt", "word", "--workspace", self.workspace)
         self.assertEqual((sorted(done.stdout.split()), done.stderr), (["a.md", "b.txt"], ""))
 
+    def test_a_map_tells_what_could_not_be_read(self):
+        for name in ["locked", "shut", "void"]:
+            self.path(name).mkdir()
+        command = [PADDOCK, "map", "--workspace", self.workspace]
+        whole = run(*command)
+        self.assertEqual((whole.stdout, whole.stderr), ("locked/\nshut/\nvoid/\n", ""))  # the control
+        for name in ["locked", "shut"]:
+            self.path(name).chmod(0)
+            self.addCleanup(self.path(name).chmod, 0o700)
+        bound_by_modes = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+        if bound_by_modes and (not shutil.which("setpriv") or run(*bound_by_modes, "ls", self.path("locked")).returncode == 0):
+            self.skipTest("nothing is unreadable for this user")
+        done = run(*bound_by_modes, *command)
+        self.assertEqual(done.stdout, "locked/ unreadable\nshut/ unreadable\nvoid/\n")
+        self.assertEqual(done.stderr, "paddock map: 2 directories could not be read: locked and others\n")
+
     def test_names_to_protect(self):
         for options, *words in [
             (["--unprotect", "foo"], "--unprotect: foo is not protected; the names are:", ".git/hooks"),

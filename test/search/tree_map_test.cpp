@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "support/files/temp_tree.hpp"
+#include "support/process/process.hpp"
 
 #include <paddock/search/tree_map.hpp>
 
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -96,6 +98,55 @@ TEST_P(TreeMap, KeepsNamesOnTheirLinesAndHidesWhatIsHidden) {
   tree.file(".git/config", "1");
   ASSERT_EQ(0, ::mkfifo((tree / "fifo").c_str(), 0600));
   EXPECT_EQ("a?b 1 B\ncaf\xEE\xBF\xA9 1 B\nfifo 0 B\n", told(map()));
+}
+
+TEST_P(TreeMap, SaysWhatWasNotLookedAt) {
+  for (const char* name : {"p/a", "p/b"})
+    files(name, 2, 1);
+  files("p/c", 1, 0);
+  files("q", 3, 1);
+  const auto early = [&](std::uint64_t entries_max, map_options options = {}) {
+    options.entries_max = entries_max;
+    return told(map(options));
+  };
+  EXPECT_EQ("p/ not looked at\nq/ not looked at\n", early(4));
+  EXPECT_EQ("p/\n  a/ not looked at\n  b/ not looked at\n  c/ not looked at\nq/\n"
+            "  f0 1 B\n  f1 1 B\n  f2 1 B\n",
+            early(8));
+  const auto one_level = [&](ignore_files ignored) {
+    return early(8, {.depth_max = 1, .ignored = ignored});
+  };
+  EXPECT_EQ("p/ 3 directories, not all looked at\nq/ 3 files, 3 B\n",
+            one_level(ignore_files::respect));
+  EXPECT_EQ("p/ 1 file, 0 B, not all looked at\nq/ 3 files, 3 B\n",
+            one_level(ignore_files::disregard));
+  EXPECT_EQ("\u2026 5 directories, 3 files, 3 B, not all looked at\n", early(8, {.bytes_max = 20}));
+  tree.file(".ignore", "p\n");
+  EXPECT_EQ("p/ 3 directories, not all looked at, ignored\nq/ 3 files, 3 B\n.ignore 2 B\n",
+            early(9, {.depth_max = 1}));
+  EXPECT_EQ(std::string::npos, told(map()).find("looked at")); // the control
+}
+
+TEST_P(TreeMap, SaysWhatCannotBeRead) {
+  files("p/locked", 2, 1);
+  files("p/open", 1, 1);
+  tree.directory("p/void");
+  const auto body = [&] {
+    const auto lock = [&](mode_t mode) {
+      ASSERT_EQ(0, ::chmod((tree / "p/locked").c_str(), mode));
+    };
+    lock(0);
+    const auto some = map();
+    EXPECT_EQ("p/\n  locked/ unreadable\n  open/\n    f0 1 B\n  void/\n", told(some));
+    EXPECT_EQ(1U, some->coverage.unreadable);
+    EXPECT_EQ("p/ 1 file, 1 B, not all looked at\n", told(map({.depth_max = 1})));
+    lock(0700);
+    EXPECT_EQ("p/\n  locked/\n    f0 1 B\n    f1 1 B\n  open/\n    f0 1 B\n  void/\n",
+              told(map())); // the control
+  };
+  const auto bound_by_modes = [] { return ::geteuid() != 0 || test::become_bound_by_modes(); };
+  if (test::in_child(bound_by_modes, body) == test::child_end::refused)
+    GTEST_SKIP() << "nothing is unreadable for this user";
 }
 
 TEST_P(TreeMap, EndsAtItsBounds) {

@@ -49,18 +49,28 @@ enum class map_kind : std::uint8_t {
   rest,      ///< entries of a directory that are counted only
 };
 
+/// How much of what a line stands for was looked at.
+enum class looked_at : std::uint8_t {
+  all,
+  some,       ///< it ended early, or something in it could not be read
+  none,       ///< it ended before
+  unreadable, ///< it could not be opened, or not be read to its end
+};
+
 struct map_line {
   std::uint32_t depth = 0; ///< 0: directly in the directory that was asked for
   map_kind kind = map_kind::file;
   bool ignored = false;
   std::string name{};   ///< UTF-8 in the codec of lexical_path.hpp, control characters as `?`
   tree_amount amount{}; ///< of a file its bytes; nothing of a directory whose content is below
+  looked_at seen = looked_at::all; ///< of a directory, or of those that `rest` counts
 
   friend bool operator==(const map_line&, const map_line&) = default;
 };
 
 /// A line as text, indented by two blanks for each level, without a line break:
-/// `node_modules/ 31,204 files, 310 MB, ignored`. 1 KB is 1024 bytes.
+/// `node_modules/ 31,204 files, 310 MB, ignored`. 1 KB is 1024 bytes. What was not looked at says
+/// `not looked at`, `not all looked at` or `unreadable`.
 [[nodiscard]] std::string text_of(const map_line& line);
 
 struct tree_map {
