@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "search/walk.hpp"
 
+#include <paddock/base/detail/visible_text.hpp>
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/search/tree_map.hpp>
 
@@ -41,10 +42,7 @@ std::string counted(std::uint64_t number, const char* one, const char* many) {
 
 /// A name that stays on its line.
 std::string shown_name(std::string_view name) {
-  std::string shown = encode_name(name);
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  return shown;
+  return detail::on_one_line(encode_name(name));
 }
 
 std::string_view text_of(looked_at seen) {

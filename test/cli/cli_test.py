@@ -778,6 +778,36 @@ class Both(Cli):
         self.assertEqual(done.stdout, "locked/ unreadable\nshut/ unreadable\nvoid/\n")
         self.assertEqual(done.stderr, "paddock map: 2 directories could not be read: locked and others\n")
 
+    def test_names_do_not_command_a_terminal(self):
+        name, shown = b"a\n\x1b[2J\xc2\x9b\xe2\x80\xaeb\x9b", "a??[2J??b?"
+        with open(os.path.join(os.fsencode(self.workspace), name), "w") as file:
+            file.write("word\n")
+
+        def on_terminal(*command):
+            master, slave = os.openpty()
+            child = subprocess.Popen([PADDOCK, *command, "--workspace", self.workspace], stdin=subprocess.DEVNULL, stdout=slave,
+                                     env={**os.environ, "NO_COLOR": "1"})
+            os.close(slave)
+            seen = b""
+            with open(master, "rb", buffering=0) as terminal:
+                try:
+                    while block := terminal.read(4096):
+                        seen += block
+                except OSError:  # all of it was read
+                    pass
+            self.assertEqual(child.wait(), 0)
+            return seen.decode().replace("\r\n", "\n")
+
+        self.assertEqual(on_terminal("find", "*"), shown + "\n")
+        self.assertEqual(on_terminal("search", "word"), shown + "\n1:word\n\n")
+        self.assertEqual(on_terminal("search", "-l", "word"), shown + "\n")
+        self.assertEqual(on_terminal("search", "-c", "word"), shown + ":1\n")
+        self.assertEqual(on_terminal("map"), shown[:-1] + "\uef9b 5 B\n")
+        # The control: what other programs read has the name byte for byte.
+        for command, after in [(["find", "*"], b"\n"), (["search", "-l", "word"], b"\n"), (["search", "word"], b":1:word\n")]:
+            done = subprocess.run([PADDOCK, *command, "--workspace", self.workspace], capture_output=True)
+            self.assertEqual(done.stdout, name + after)
+
     def test_names_to_protect(self):
         for options, *words in [
             (["--unprotect", "foo"], "--unprotect: foo is not protected; the names are:", ".git/hooks"),

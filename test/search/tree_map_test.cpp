@@ -93,11 +93,12 @@ TEST_P(TreeMap, CountsWhatIsIgnoredInOneLine) {
 TEST_P(TreeMap, KeepsNamesOnTheirLinesAndHidesWhatIsHidden) {
   tree.file("a\nb", "1");
   tree.file("caf\xE9", "1");
+  tree.file("d\u009B2J\u202Ee\u2028f", "1");
   tree.directory(".perstack");
   tree.directory(".git");
   tree.file(".git/config", "1");
   ASSERT_EQ(0, ::mkfifo((tree / "fifo").c_str(), 0600));
-  EXPECT_EQ("a?b 1 B\ncaf\xEE\xBF\xA9 1 B\nfifo 0 B\n", told(map()));
+  EXPECT_EQ("a?b 1 B\ncaf\xEE\xBF\xA9 1 B\nd?2J?e?f 1 B\nfifo 0 B\n", told(map()));
 }
 
 TEST_P(TreeMap, SaysWhatWasNotLookedAt) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "terminal.hpp"
 
+#include <paddock/base/detail/visible_text.hpp>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,19 +41,6 @@ std::size_t take_columns(std::string_view& utf8) {
   return is_wide ? 2 : 1; // also a mark on another: who counts nothing can be made to show no end
 }
 
-/// ASCII control characters, and the C1 ones (C2 80 to C2 9F), which some terminals obey.
-std::string without_controls(std::string_view utf8) {
-  std::string out;
-  for (std::size_t i = 0; i < utf8.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(utf8[i]);
-    const bool c1 =
-        byte == 0xC2 && i + 1 < utf8.size() && static_cast<unsigned char>(utf8[i + 1]) < 0xA0;
-    if (c1) ++i;
-    out += c1 || byte < 0x20 || byte == 0x7F ? '?' : utf8[i];
-  }
-  return out;
-}
-
 std::string_view code_of(style wanted) {
   switch (wanted) {
   case style::plain:
@@ -69,6 +58,15 @@ std::string_view code_of(style wanted) {
 }
 
 } // namespace
+
+std::string without_controls(std::string_view utf8) {
+  return detail::on_one_line(utf8);
+}
+
+std::string name_on_output(std::string_view name) {
+  static const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+  return terminal ? without_controls(name) : std::string(name);
+}
 
 std::size_t columns_of(std::string_view utf8) {
   std::size_t sum = 0;

@@ -17,10 +17,15 @@ enum class style : std::uint8_t { plain, dim, good, bad, bold };
 /// `text` in a style; unchanged where standard output has no colours.
 [[nodiscard]] std::string styled(std::string_view text, style wanted);
 
+/// Control characters, marks of direction and what else is not seen become '?', and so do bytes
+/// that are no UTF-8: a name can neither command a terminal nor look like another line.
+[[nodiscard]] std::string without_controls(std::string_view utf8);
+/// The same where standard output is a terminal; elsewhere the name, byte for byte.
+[[nodiscard]] std::string name_on_output(std::string_view name);
+
 /// How many columns of a terminal it takes.
 [[nodiscard]] std::size_t columns_of(std::string_view utf8);
-/// Control characters become '?', and what exceeds `width` columns of a terminal an
-/// ellipsis.
+/// `without_controls`, and what exceeds `width` columns of a terminal is an ellipsis.
 [[nodiscard]] std::string fit(std::string_view utf8, std::size_t width);
 enum class align : std::uint8_t { left, right };
 /// The same, filled up with spaces.

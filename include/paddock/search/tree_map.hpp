@@ -61,7 +61,7 @@ struct map_line {
   std::uint32_t depth = 0; ///< 0: directly in the directory that was asked for
   map_kind kind = map_kind::file;
   bool ignored = false;
-  std::string name{};   ///< UTF-8 in the codec of lexical_path.hpp, control characters as `?`
+  std::string name{};   ///< UTF-8 in the codec of lexical_path.hpp, what is hidden as `?`
   tree_amount amount{}; ///< of a file its bytes; nothing of a directory whose content is below
   looked_at seen = looked_at::all; ///< of a directory, or of those that `rest` counts
 

@@ -3,6 +3,7 @@
 // paddock find: files and directories of a workspace by their names.
 
 #include "common/mistakes.hpp"
+#include "common/terminal.hpp"
 #include "search_cli.hpp"
 
 #include <paddock/mcp/search_results.hpp>
@@ -59,7 +60,8 @@ int run_find(const command_options& options) {
     std::printf("%s\n", out.str().c_str());
   } else {
     for (const std::string& path : found->paths) {
-      std::fwrite(path.data(), 1, path.size(), stdout);
+      const std::string shown = options.separated_by_nul ? path : name_on_output(path);
+      std::fwrite(shown.data(), 1, shown.size(), stdout);
       std::fputc(options.separated_by_nul ? '\0' : '\n', stdout);
     }
     if (found->total == 0)

@@ -58,9 +58,10 @@ int run_map(const command_options& options) {
   for (const map_line& line : map->lines)
     std::printf("%s\n", styled(text_of(line), style_of(line)).c_str());
   if (const std::uint64_t unread = map->coverage.unreadable; unread > 0)
-    complain(program, std::to_string(unread) + (unread == 1 ? " directory" : " directories") +
-                          " could not be read: " + map->coverage.unread.front().path +
-                          (unread == 1 ? "" : " and others"));
+    complain(program,
+             std::to_string(unread) + (unread == 1 ? " directory" : " directories") +
+                 " could not be read: " + without_controls(map->coverage.unread.front().path) +
+                 (unread == 1 ? "" : " and others"));
   if (map->truncated)
     complain(program, map->coverage.ended_early
                           ? "not everything was looked at, because a bound was met"

@@ -58,13 +58,14 @@ bool read_globs(const std::vector<std::string>& given, std::vector<glob>& includ
 }
 
 void print_lines(const file_matches& file, bool heading, bool context) {
-  if (heading) print(styled(file.path, style::bold) + "\n");
+  const std::string path = name_on_output(file.path);
+  if (heading) print(styled(path, style::bold) + "\n");
   std::uint64_t before = 0;
   for (const found_line& line : file.lines) {
     if (context && before != 0 && line.line != before + 1) print("--\n");
     before = line.line;
     const char mark = line.context ? '-' : ':';
-    std::string text = heading ? "" : file.path + mark;
+    std::string text = heading ? "" : path + mark;
     text += styled(std::to_string(line.line), style::good) + mark + line.text + '\n';
     print(text);
   }
@@ -76,9 +77,9 @@ void print_text(const text_matches& found, const command_options& options) {
   bool first = true;
   for (const file_matches& file : found.files) {
     if (options.list_files) {
-      print(file.path + '\n');
+      print(name_on_output(file.path) + '\n');
     } else if (options.count) {
-      print(file.path + ':' + std::to_string(file.count) + '\n');
+      print(name_on_output(file.path) + ':' + std::to_string(file.count) + '\n');
     } else {
       if (options.context > 0 && !heading && !std::exchange(first, false)) print("--\n");
       print_lines(file, heading, options.context > 0);
@@ -169,12 +170,12 @@ std::string left_out(const search_coverage& coverage) {
   if (coverage.ignored > 0) {
     told = "; " + count_of(coverage.ignored, "entry is", "entries are") + " ignored";
     const ignoring_rule& most = coverage.ignored_by.front();
-    told += ", most by " + most.rule + " in " + most.file + ':' + std::to_string(most.line) +
-            " (--no-ignore looks there too)";
+    told += ", most by " + without_controls(most.rule) + " in " + without_controls(most.file) +
+            ':' + std::to_string(most.line) + " (--no-ignore looks there too)";
   }
   if (coverage.unreadable > 0)
     told += "; " + count_of(coverage.unreadable, "entry", "entries") +
-            " could not be read: " + coverage.unread.front().path;
+            " could not be read: " + without_controls(coverage.unread.front().path);
   return told;
 }
 

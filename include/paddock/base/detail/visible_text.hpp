@@ -266,4 +266,16 @@ private:
   return out;
 }
 
+/// A name on its line: '?' in place of what is hidden in it, and of what would begin a new line or
+/// move the cursor. Bytes that are no UTF-8 are '?' too.
+[[nodiscard]] inline std::string on_one_line(std::string_view name) {
+  std::string out;
+  for (visible_text walk(name); !walk.at_end();) {
+    const auto c = walk.next();
+    const bool moves = c.code < 0x20 || c.code == 0x85 || c.code == 0x2028 || c.code == 0x2029;
+    out += c.is_valid && !c.is_hidden && !moves ? c.bytes : "?";
+  }
+  return out;
+}
+
 } // namespace paddock::detail
