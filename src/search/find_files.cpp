@@ -31,6 +31,19 @@ bool is_wanted(const root& root, const walked_directory& in, const walked_entry&
   return is == (kind == wanted_kind::file ? entry_kind::file : entry_kind::directory);
 }
 
+/// Puts those from `begin` to `end` where they are when all are in order. The others are only
+/// parted from them, so a page of very many takes one look at each, about.
+void put_in_order(std::vector<match>& matches, std::uint64_t begin, std::uint64_t end) {
+  // Files alone are in order as they are met; a directory stands where what is in it stands.
+  const auto before = [](const match& a, const match& b) {
+    return a.modified_ns != b.modified_ns ? a.modified_ns > b.modified_ns : a.path < b.path;
+  };
+  const auto at = [&](std::uint64_t i) { return matches.begin() + static_cast<std::ptrdiff_t>(i); };
+  if (begin > 0) std::nth_element(matches.begin(), at(begin), matches.end(), before);
+  if (end < matches.size()) std::nth_element(at(begin), at(end), matches.end(), before);
+  std::sort(at(begin), at(end), before);
+}
+
 /// When entries were changed, directory by directory.
 class modification_times {
 public:
@@ -84,15 +97,13 @@ result<found_files> find_files(const root& root, std::string_view path, const gl
     kept_bytes += sizeof(match) + matches.back().path.size();
     return true;
   });
+  if (within) within = options.bounds.check();
   if (!within && within.error().code != error_code::timed_out) return within.error();
   if (!within) tree.coverage.ended_early = within.error().code;
-  // Files alone are in order; a directory stands where what is in it stands.
-  std::ranges::sort(matches, [](const match& a, const match& b) {
-    return a.modified_ns != b.modified_ns ? a.modified_ns > b.modified_ns : a.path < b.path;
-  });
   found_files found{.paths = {}, .total = matches.size(), .coverage = std::move(tree.coverage)};
   const std::uint64_t begin = std::min<std::uint64_t>(options.offset, matches.size());
   const std::uint64_t count = std::min<std::uint64_t>(options.limit, matches.size() - begin);
+  put_in_order(matches, begin, begin + count);
   for (std::uint64_t i = begin; i < begin + count; ++i)
     found.paths.push_back(std::move(matches[i].path));
   return found;

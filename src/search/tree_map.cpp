@@ -143,16 +143,46 @@ template <class Take> void for_each_file(const node& of, Take&& take) {
   }
 }
 
-/// Counts what is in a directory; as deep as a path has components.
-void count(node& of) {
+/// Looks at the bounds of the work on what was met.
+class pace {
+public:
+  explicit pace(const work_bounds& bounds) : bounds_(bounds) {}
+
+  /// Whether the work may go on; looks at the bounds at every 1,024th node.
+  bool passes(std::uint64_t nodes = 1) {
+    constexpr std::uint64_t look_nodes = 1024;
+    met_ += nodes;
+    return met_ < look_nodes ? within_.has_value() : look();
+  }
+  /// The same, looking now.
+  bool look() {
+    met_ = 0;
+    if (within_) within_ = bounds_.check();
+    return within_.has_value();
+  }
+  [[nodiscard]] bool is_late() const {
+    return !within_ && within_.error().code == error_code::timed_out;
+  }
+  [[nodiscard]] const result<void>& within() const noexcept { return within_; }
+
+private:
+  const work_bounds& bounds_;
+  std::uint64_t met_ = 0;
+  result<void> within_;
+};
+
+/// Counts what is in a directory; as deep as a path has components. Time that is up does not end
+/// it, because one look at each entry takes little.
+void count(node& of, pace& pace) {
   for (std::size_t i = 0; of.in != nullptr && i < of.in->entries.size(); ++i) {
+    if (!pace.passes() && !pace.is_late()) return;
     const walked_entry& entry = of.in->entries[i];
     if (entry.kind != entry_kind::directory) {
       const std::uint64_t size = i < of.in->sizes.size() ? of.in->sizes[i] : 0;
       (entry.ignored && !of.ignored ? of.ignored_files : of.files) += {.files = 1, .bytes = size};
     } else {
       of.inside.push_back(inside_of(of, entry));
-      count(of.inside.back());
+      count(of.inside.back(), pace);
     }
   }
   of.amount = of.files;
@@ -168,12 +198,16 @@ void count(node& of) {
 /// Chooses what is shown.
 class chooser {
 public:
-  explicit chooser(const map_options& options) : options_(options) {}
+  chooser(const map_options& options, pace& pace) : options_(options), pace_(pace) {}
 
-  /// Opens as much as there is room for, level by level.
+  /// Opens as much as there is room for, level by level; when time is up, the first alone.
   void open(node& top) {
     std::vector<node*> level{&top};
     for (std::uint64_t depth = 1; !level.empty() && depth <= options_.depth_max; ++depth) {
+      if (depth > 1 && !pace_.look()) {
+        truncated_ = true;
+        return;
+      }
       std::vector<node*> next;
       for (auto& [cost, each] : by_cost(level, [&](const node& of) { return list_cost(of); })) {
         if (each->inside.empty() && each != &top) continue; // with its files, or not at all
@@ -236,12 +270,16 @@ private:
            static_cast<std::int64_t>(bytes_of(rest_of(of, of.files)));
   }
   template <class Cost>
-  static std::vector<std::pair<std::int64_t, node*>> by_cost(const std::vector<node*>& level,
-                                                             Cost&& cost) {
+  std::vector<std::pair<std::int64_t, node*>> by_cost(const std::vector<node*>& level,
+                                                      Cost&& cost) {
     std::vector<std::pair<std::int64_t, node*>> sorted;
     sorted.reserve(level.size());
-    for (node* each : level)
+    for (node* each : level) {
       sorted.emplace_back(cost(*each), each);
+      if (pace_.passes(1 + each->inside.size() + each->files.files)) continue;
+      truncated_ = truncated_ || sorted.size() < level.size();
+      break;
+    }
     std::ranges::stable_sort(sorted, {}, [](const auto& each) { return each.first; });
     return sorted;
   }
@@ -253,6 +291,7 @@ private:
   }
 
   const map_options& options_;
+  pace& pace_;
   std::int64_t used_ = 0;
   bool truncated_ = false;
 };
@@ -283,13 +322,14 @@ namespace {
 /// Writes the lines of what was opened; beyond the room only how much there is more.
 class writer {
 public:
-  writer(std::uint64_t room_bytes, tree_map& into) : room_bytes_(room_bytes), into_(into) {}
+  writer(std::uint64_t room_bytes, pace& pace, tree_map& into)
+      : room_bytes_(room_bytes), pace_(pace), into_(into) {}
 
   void write(const node& of) {
     tree_amount left_out;
     looked_at seen = looked_at::all; // of those
     for (const node& each : of.inside) {
-      if (!add(line_of(each))) {
+      if ((!pace_.passes() && full_) || !add(line_of(each))) {
         if (!each.all_seen) seen = looked_at::some;
         left_out += each.amount;
         ++left_out.directories;
@@ -312,15 +352,18 @@ public:
 private:
   bool add(map_line line) {
     const std::uint64_t bytes = bytes_of(line);
-    if (used_ + bytes > room_bytes_) return false;
+    full_ = used_ + bytes > room_bytes_;
+    if (full_) return false;
     used_ += bytes;
     into_.lines.push_back(std::move(line));
     return true;
   }
 
   const std::uint64_t room_bytes_;
+  pace& pace_;
   tree_map& into_;
   std::uint64_t used_ = 0;
+  bool full_ = false; ///< the line before had no room
 };
 
 } // namespace
@@ -334,14 +377,22 @@ result<tree_map> map_tree(const root& root, std::string_view path, const map_opt
                     .threads_max = options.threads_max,
                     .entries_max = options.entries_max,
                     .bounds = options.bounds}));
-  PADDOCK_CHECK(tree.memory.grow(tree.coverage.directories * sizeof(node), options.bounds));
+  std::uint64_t directories = 1; // entered or not
+  for_each_walked(*tree.top, [&](const walked_directory&, const walked_entry& entry) {
+    directories += entry.kind == entry_kind::directory ? 1 : 0;
+    return true;
+  });
+  PADDOCK_CHECK(tree.memory.grow(directories * sizeof(node), options.bounds));
   node top{.in = tree.top.get(), .seen = seen_of(tree.top->read)};
-  count(top);
-  chooser choice(options);
+  pace pace(options.bounds);
+  count(top, pace);
+  chooser choice(options, pace);
   choice.open(top);
   tree_map map{.lines = {}, .amount = top.amount};
-  writer(choice.room(), map).write(top);
+  writer(choice.room(), pace, map).write(top);
+  if (!pace.within() && !pace.is_late()) return pace.within().error();
   map.coverage = std::move(tree.coverage);
+  if (pace.is_late()) map.coverage.ended_early = error_code::timed_out;
   map.truncated = choice.truncated() || map.coverage.ended_early.has_value();
   return map;
 }

@@ -297,6 +297,34 @@ TEST_F(bounded_work, a_search_ends_when_it_is_cancelled_or_time_is_up) {
   EXPECT_EQ("timed_out", late.ended_by);
 }
 
+TEST_F(bounded_work, every_search_ends_by_its_deadline_with_what_it_has) {
+  dense("dense", 32 * mib);
+  tree.directory("many");
+  for (int i = 0; i < 6'000; ++i)
+    tree.file("many/" + std::to_string(i));
+  struct slow_search {
+    const char* tool;
+    const char* arguments;
+  };
+  constexpr slow_search searches[] = {
+      {"searchText", R"({"pattern":"absent","literal":true})"},
+      {"searchText", R"({"pattern":"line","literal":true,"output":"counts"})"},
+      {"findFiles", R"({"glob":"*","sort":"modified"})"},
+      {"findFiles", R"({"glob":"*","type":"file"})"},
+      {"mapDirectory", R"({"path":"many"})"},
+  };
+  for (const bool hurried : {true, false}) { // the second is the control
+    serve({"--tools", "coding", "--max-tool-ms", hurried ? "1" : "0"});
+    for (const auto& each : searches) {
+      SCOPED_TRACE(std::string(each.tool) + each.arguments);
+      const auto got = ask(each.tool, each.arguments);
+      EXPECT_EQ("ok", got.error);
+      EXPECT_EQ(hurried ? "timed_out" : "", got.ended_by);
+    }
+    expect_others_are_answered();
+  }
+}
+
 TEST_F(bounded_work, a_deleted_part_is_counted) {
   tree.directory("many");
   for (int i = 0; i < 3'000; ++i)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+// What is done with what a walk has met keeps to the bounds, too. The walk has a copy of them, so
+// bounds that change at one of its system calls count for what comes after it alone.
+
+#include "support/fault/faulty_sys.hpp"
+#include "support/files/temp_tree.hpp"
+
+#include <paddock/search/find_files.hpp>
+#include <paddock/search/tree_map.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+using test::injection;
+
+class after_walk : public testing::Test {
+protected:
+  void SetUp() override {
+    tree.directory("a/in");
+    tree.directory("b");
+    for (const char* name : {"a/in/f", "a/g", "b/f"})
+      tree.file(name, "x");
+  }
+  result<tree_map> map(const std::function<void(work_bounds&)>& change) {
+    const auto where = root::open(tree.path());
+    map_options how{.threads_max = 1};
+    const injection meanwhile({.before = [&](std::size_t) { change(how.bounds); }});
+    return map_tree(*where, ".", how);
+  }
+  result<found_files> find(const std::function<void(work_bounds&)>& change) {
+    const auto where = root::open(tree.path());
+    find_options how{.threads_max = 1};
+    const injection meanwhile({.before = [&](std::size_t) { change(how.bounds); }});
+    return find_files(*where, ".", *glob::compile("*"), how);
+  }
+  static std::string told(const result<tree_map>& map) {
+    std::string text = map ? "" : "error " + std::string(wire_name(map.error().code));
+    if (map)
+      for (const map_line& line : map->lines)
+        (text += text_of(line)) += '\n';
+    return text;
+  }
+  static void nothing(work_bounds&) {}
+  static void late(work_bounds& bounds) { bounds.deadline_ms = 0; }
+
+  test::temp_tree tree;
+  const std::atomic<bool> cancelled = true;
+};
+
+TEST_F(after_walk, a_map_shows_the_first_level_when_time_is_up) {
+  const auto whole = map(nothing); // the control
+  EXPECT_EQ("a/\n  in/\n    f 1 B\n  g 1 B\nb/\n  f 1 B\n", told(whole));
+  EXPECT_FALSE(whole->truncated);
+  const auto some = map(late);
+  EXPECT_EQ("a/ 2 files, 2 B\nb/ 1 file, 1 B\n", told(some));
+  ASSERT_TRUE(some);
+  EXPECT_TRUE(some->truncated);
+  EXPECT_EQ(error_code::timed_out, some->coverage.ended_early);
+}
+
+TEST_F(after_walk, a_list_of_files_says_that_time_is_up) {
+  const auto whole = find(nothing); // the control
+  ASSERT_TRUE(whole);
+  EXPECT_FALSE(whole->coverage.ended_early);
+  const auto some = find(late);
+  ASSERT_TRUE(some);
+  EXPECT_EQ(whole->paths, some->paths);
+  EXPECT_EQ(error_code::timed_out, some->coverage.ended_early);
+}
+
+TEST_F(after_walk, nobody_works_on_what_is_cancelled) {
+  const auto cancel = [&](work_bounds& bounds) { bounds.cancelled = &cancelled; };
+  EXPECT_EQ("error cancelled", told(map(cancel)));
+  const auto found = find(cancel);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(error_code::cancelled, found.error().code);
+}
+
+/// A page in the middle is what it is in the whole.
+TEST_F(after_walk, pages_are_parts_of_the_whole) {
+  tree.directory("a-b");
+  tree.directory("c/d/e");
+  for (const char* name : {"a-b/x", "a.c", "c/d/e/f", "c/d-e"})
+    tree.file(name, "");
+  const auto where = root::open(tree.path());
+  const glob all = *glob::compile("*");
+  for (const found_order order : {found_order::path, found_order::modified}) {
+    const auto whole = find_files(*where, ".", all, {.order = order});
+    ASSERT_TRUE(whole);
+    ASSERT_EQ(14U, whole->paths.size());
+    if (order == found_order::path) {
+      EXPECT_TRUE(std::ranges::is_sorted(whole->paths));
+    }
+    for (std::uint64_t offset = 0; offset <= 15; ++offset)
+      for (std::uint64_t limit = 0; limit <= 15; ++limit) {
+        const auto page =
+            find_files(*where, ".", all, {.order = order, .offset = offset, .limit = limit});
+        const std::span all_paths(whole->paths);
+        const auto rest = all_paths.subspan(std::min<std::size_t>(14, offset));
+        const auto want = rest.first(std::min<std::size_t>(rest.size(), limit));
+        EXPECT_EQ(std::vector(want.begin(), want.end()), page->paths) << offset << ' ' << limit;
+      }
+  }
+}
+
+} // namespace
+} // namespace paddock
