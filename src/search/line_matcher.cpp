@@ -24,8 +24,8 @@ constexpr std::size_t slice_bytes = 64 * 1024, slow_slice_bytes = 4 * 1024;
 constexpr std::int64_t slow_ms = 20;
 /// A slow expression is not given longer lines.
 constexpr std::size_t slow_line_bytes = 256 * 1024;
-/// Between two looks at the bounds.
-constexpr std::uint64_t look_bytes = 4 * 1024 * 1024;
+/// Between two looks at the bounds, and what each search takes beside its bytes.
+constexpr std::uint64_t look_bytes = 64 * 1024, search_bytes = 64;
 
 matched_line line_around(std::string_view text, std::size_t from, std::size_t match) {
   const std::size_t before = match == 0 ? npos : text.rfind('\n', match - 1);
@@ -64,6 +64,12 @@ std::optional<std::size_t> line_matcher::find_in(std::string_view text, std::siz
 #endif
 }
 
+result<void> line_matcher::look_after(std::uint64_t bytes, const work_bounds& bounds) {
+  if ((since_look_ += bytes + search_bytes) < look_bytes) return {};
+  since_look_ = 0;
+  return bounds.check();
+}
+
 result<std::optional<matched_line>> line_matcher::next(std::string_view text, std::size_t from,
                                                        const work_bounds& bounds) {
   return pattern_.literals ? next_by_literals(text, from, bounds)
@@ -76,11 +82,8 @@ line_matcher::next_by_literals(std::string_view text, std::size_t from, const wo
     const std::size_t literal = pattern_.literals->find(text, from);
     if (literal == npos) break;
     const matched_line line = line_around(text, from, literal);
+    PADDOCK_CHECK(look_after(line.end - from, bounds));
     if (!expression_) return std::optional(line);
-    if ((since_look_ += line.end - line.begin) >= slice_bytes) {
-      since_look_ = 0;
-      PADDOCK_CHECK(bounds.check());
-    }
     PADDOCK_TRY(const auto found, next_by_expression(text.substr(0, line.end), line.begin, bounds));
     if (found) return found;
     from = line.end + 1;
@@ -98,7 +101,7 @@ result<std::optional<matched_line>> line_matcher::next_by_expression(std::string
       end = last != npos && last >= from ? last : std::min(text.find('\n', end), text.size());
     }
     if (end == text.size() && text.back() == '\n') --end; // behind which there is no line
-    const bool measured = end - from >= slow_slice_bytes;
+    const bool measured = slice_ != slow_slice_bytes && end - from >= slow_slice_bytes;
     if (end - from > slow_line_bytes && !tried_) { // how fast is it?
       tried_ = true;
       const std::int64_t begin = sys::monotonic_ms();
@@ -112,13 +115,9 @@ result<std::optional<matched_line>> line_matcher::next_by_expression(std::string
     }
     const std::int64_t began = measured ? sys::monotonic_ms() : 0;
     const auto found = find_in(text, from, end);
-    if (measured) {
-      if (sys::monotonic_ms() - began > slow_ms) slice_ = slow_slice_bytes;
-      if ((since_look_ += end - from) >= look_bytes || slice_ == slow_slice_bytes) {
-        since_look_ = 0;
-        PADDOCK_CHECK(bounds.check());
-      }
-    }
+    if (measured && sys::monotonic_ms() - began > slow_ms) slice_ = slow_slice_bytes;
+    PADDOCK_CHECK(
+        look_after(slice_ == slow_slice_bytes ? look_bytes : found.value_or(end) - from, bounds));
     if (found) return std::optional(line_around(text.substr(0, end), from, *found));
     from = end + 1;
   }

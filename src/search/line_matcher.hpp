@@ -53,6 +53,8 @@ public:
   [[nodiscard]] std::uint64_t lines_left_out() const noexcept { return left_out_; }
 
 private:
+  /// Looks at the bounds when enough was searched since the last time.
+  [[nodiscard]] result<void> look_after(std::uint64_t bytes, const work_bounds& bounds);
   [[nodiscard]] result<std::optional<matched_line>>
   next_by_literals(std::string_view text, std::size_t from, const work_bounds& bounds);
   [[nodiscard]] result<std::optional<matched_line>>
