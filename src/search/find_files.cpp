@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "search/match_work.hpp"
 #include "search/walk.hpp"
 #include "sys/syscall.hpp"
 
@@ -78,6 +79,7 @@ result<found_files> find_files(const root& root, std::string_view path, const gl
                     .bounds = options.bounds}));
   std::vector<match> matches;
   modification_times times(root);
+  match_work work(options.bounds);
   std::string relative; // to the directory where it began
   result<void> within;
   std::uint64_t met = 0, kept_bytes = 0;
@@ -91,7 +93,10 @@ result<found_files> find_files(const root& root, std::string_view path, const gl
     relative.assign(in.path, std::min(skipped, in.path.size()));
     if (!relative.empty()) relative += '/';
     relative += in.name(entry);
-    if (!wanted.matches(relative) || !is_wanted(root, in, entry, options.kind)) return true;
+    const bool named = wanted.matches(relative, work);
+    if (!work.within()) within = work.within();
+    if (!within) return false;
+    if (!named || !is_wanted(root, in, entry, options.kind)) return true;
     const bool dated = options.order == found_order::modified;
     matches.push_back({in.path_of(entry), dated ? times.of(in, entry) : 0});
     kept_bytes += sizeof(match) + matches.back().path.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/start_thread.hpp"
 #include "search/file_search.hpp"
+#include "search/match_work.hpp"
 #include "search/walk.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -20,6 +21,8 @@ namespace {
 constexpr std::uint64_t look_entries = 1024;
 /// What is found is counted against the memory that all calls share in such steps.
 constexpr std::uint64_t kept_bytes_counted_at_once = 1024 * 1024;
+/// Globs that hold less are not counted.
+constexpr std::uint64_t globs_bytes_worth_counting = 64 * 1024;
 /// Files that a thread takes at once, and how many such blocks may be finished before an earlier
 /// one is: what they found is held until then.
 constexpr std::size_t block_files = 32, blocks_ahead = 64;
@@ -35,8 +38,9 @@ std::vector<candidate> candidates_of(const walked_directory& top, const search_o
                                      result<void>& within) {
   std::vector<candidate> files;
   const std::size_t skipped = top.path.empty() ? 0 : top.path.size() + 1;
-  const auto matches = [](std::span<const glob> globs, std::string_view path) {
-    return std::ranges::any_of(globs, [path](const glob& each) { return each.matches(path); });
+  match_work work(options.bounds);
+  const auto matches = [&work](std::span<const glob> globs, std::string_view path) {
+    return std::ranges::any_of(globs, [&](const glob& each) { return each.matches(path, work); });
   };
   const bool all = options.include.empty() && options.exclude.empty();
   std::uint64_t met = 0;
@@ -47,7 +51,10 @@ std::vector<candidate> candidates_of(const walked_directory& top, const search_o
     if (!all && (file || entry.kind == entry_kind::directory)) {
       const std::string path = in.path_of(entry).substr(skipped);
       if (matches(options.exclude, path)) return false;
-      if (file && !options.include.empty() && !matches(options.include, path)) return true;
+      const bool wanted = !file || options.include.empty() || matches(options.include, path);
+      if (within) within = work.within();
+      if (!within) return false;
+      if (!wanted) return true;
     }
     if (file) files.push_back({&in, &entry});
     return true;
@@ -274,6 +281,12 @@ result<text_matches> search_text(const root& root, std::string_view path,
                     .threads_max = options.threads_max,
                     .entries_max = options.entries_max,
                     .bounds = options.bounds}));
+  std::uint64_t globs_bytes = 0;
+  for (const std::span<const glob> globs : {options.include, options.exclude})
+    for (const glob& each : globs)
+      globs_bytes += each.held_bytes();
+  if (globs_bytes >= globs_bytes_worth_counting)
+    PADDOCK_CHECK(tree.memory.grow(globs_bytes, options.bounds));
   text_matches found;
   found.coverage = std::move(tree.coverage);
   result<void> within;

@@ -238,6 +238,18 @@ TEST_F(tools_search, refusals_say_what_to_do) {
   EXPECT_THAT(message("searchText", R"({"pattern":"a","include":["ok","{a"]})"),
               AllOf(HasSubstr("include"), HasSubstr("{a"), HasSubstr("never closed")));
   EXPECT_THAT(message("findFiles", R"({"glob":"[a"})"), HasSubstr("never closed"));
+  const auto with_globs = [&](std::string_view name, int count, int alternatives) {
+    std::string one = "{a", globs;
+    for (int i = 1; i < alternatives; ++i)
+      one += ",a";
+    for (int i = 0; i < count; ++i)
+      globs += (i == 0 ? "\"" : ",\"") + one + "}\"";
+    return R"({"pattern":"a",")" + std::string(name) + "\":[" + globs + "]}";
+  };
+  EXPECT_FALSE(call("searchText", with_globs("include", 100, 10)).failed); // the control
+  for (const char* name : {"include", "exclude"})
+    for (const std::string& arguments : {with_globs(name, 101, 1), with_globs(name, 2, 501)})
+      EXPECT_THAT(message("searchText", arguments), AllOf(HasSubstr("100"), HasSubstr("1,000")));
   EXPECT_THAT(message("searchText", R"({"pattern":"a","output":"all"})"), HasSubstr("counts"));
 }
 

@@ -62,10 +62,29 @@ public:
 
   /// Whether it stands for `path`: relative, without `.`, `..`, repeated or trailing slashes.
   [[nodiscard]] bool matches(std::string_view path) const noexcept {
+    return matches(path, [](std::uint64_t) { return true; });
+  }
+  /// The same for who has no time for all patterns: `may_go_on(steps)` is asked before each, with
+  /// what it may cost. After a false it stands for nothing.
+  template <class MayGoOn>
+  [[nodiscard]] bool matches(std::string_view path, MayGoOn&& may_go_on) const {
     const std::string_view name = path.substr(path.rfind('/') + 1);
-    for (const pattern& each : patterns_)
-      if (each.compiled.matches(each.of_name ? name : path)) return true;
+    for (const pattern& each : patterns_) {
+      const std::string_view asked = each.of_name ? name : path;
+      if (!may_go_on((each.compiled.size() + 1) * (asked.size() + 1))) return false;
+      if (each.compiled.matches(asked)) return true;
+    }
     return false;
+  }
+
+  /// How many patterns its braces stand for.
+  [[nodiscard]] std::size_t alternatives() const noexcept { return patterns_.size(); }
+  /// What it holds, about.
+  [[nodiscard]] std::size_t held_bytes() const noexcept {
+    std::size_t bytes = patterns_.capacity() * sizeof(pattern);
+    for (const pattern& each : patterns_)
+      bytes += each.compiled.held_bytes();
+    return bytes;
   }
 
 private:

@@ -34,16 +34,31 @@ tool_result refused(const error& e, const std::string& subject) {
   return tool_result::failure(e.code, subject + ": " + e.operation);
 }
 
+/// Globs of a list, and what the braces of all globs of a call may stand for.
+constexpr std::size_t globs_max = 100, alternatives_max = glob::alternatives_max;
+static_assert(globs_max == 100 && alternatives_max == 1000, "so say the words below");
+constexpr std::string_view too_many_globs =
+    "include and exclude take at most 100 globs each, whose braces stand for at most 1,000 "
+    "patterns in all; use fewer, as src/** for many files";
+
 /// The globs of one argument; nothing after one that is none, which `wrong` then tells.
+/// `alternatives` counts those of all arguments.
 std::optional<std::vector<glob>> globs_of(const call& c, std::string_view name,
+                                          std::size_t& alternatives,
                                           std::optional<tool_result>& wrong) {
   std::vector<glob> globs;
   c.arguments()[name].for_each_element([&](json_view each) {
+    if (wrong) return;
     const std::string_view text = each.string().value_or("");
     auto compiled = glob::compile(text);
+    if (compiled) alternatives += compiled->alternatives();
+    if (globs.size() == globs_max || alternatives > alternatives_max) {
+      wrong = tool_result::failure(error_code::too_many, std::string(too_many_globs));
+      return;
+    }
     if (compiled)
       globs.push_back(*std::move(compiled));
-    else if (!wrong)
+    else
       wrong = refused(compiled.error(), std::string(name) + ": " + shown(text));
   });
   return wrong ? std::nullopt : std::optional(std::move(globs));
@@ -75,8 +90,9 @@ tool_result search_text(workspace_state& state, call& c) {
   const auto pattern = text_pattern::compile(text, how);
   if (!pattern) return refused(pattern.error(), "pattern: " + shown(text));
   std::optional<tool_result> wrong;
-  const auto include = globs_of(c, "include", wrong);
-  const auto exclude = globs_of(c, "exclude", wrong);
+  std::size_t alternatives = 0;
+  const auto include = globs_of(c, "include", alternatives, wrong);
+  const auto exclude = globs_of(c, "exclude", alternatives, wrong);
   if (!include || !exclude) return *std::move(wrong);
   const search_options options{.output = output_of(c),
                                .include = *include,
