@@ -38,11 +38,15 @@ entry_kind kind_of(int directory, std::string_view name, unsigned char type) {
   return entry_kind::other;
 }
 
-/// The rules in an open file, if it is one; the descriptor may be empty. Errors: those of `hold`.
-result<ignore_rules> rules_in(result<file_descriptor> fd, const hold_bytes& hold) {
+/// The rules in an open file, if it is one that may be seen; the descriptor may be empty. Errors:
+/// those of `hold`.
+result<ignore_rules> rules_in(const root& root, result<file_descriptor> fd,
+                              const hold_bytes& hold) {
   if (!fd) return ignore_rules();
-  const auto status = sys::fstat(fd->get());
-  if (!status || status->kind != entry_kind::file || status->size > ignore_file_bytes_max)
+  const auto status =
+      root.mounts() == mounts::refuse ? sys::status_at(fd->get(), "") : sys::fstat(fd->get());
+  if (!status || !root.check_entered(fd->get(), *status)) return ignore_rules();
+  if (status->kind != entry_kind::file || status->size > ignore_file_bytes_max)
     return ignore_rules();
   std::string text(status->size, '\0');
   std::size_t size = 0;
@@ -60,8 +64,11 @@ result<ignore_rules> rules_in(result<file_descriptor> fd, const hold_bytes& hold
   return rules;
 }
 
-result<ignore_rules> rules_in(int directory, const char* name, const hold_bytes& hold) {
-  return rules_in(sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY),
+/// The rules in the file of that name in an open directory.
+result<ignore_rules> rules_in(const root& root, int directory, std::string_view path,
+                              const char* name, const hold_bytes& hold) {
+  if (path.empty() ? root.is_protected(name) : root.is_hidden_name(name)) return ignore_rules();
+  return rules_in(root, sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY),
                   hold);
 }
 
@@ -96,13 +103,13 @@ result<names_found> read_names(const root& root, int fd, walked_directory& into,
 result<void> add_rules(const root& root, int fd, walked_directory& to, const hold_bytes& hold) {
   auto frame = std::make_unique<ignore_frame>();
   frame->directory = to.path;
-  PADDOCK_TRY(frame->dot_ignore, rules_in(fd, ".ignore", hold));
-  PADDOCK_TRY(frame->gitignore, rules_in(fd, ".gitignore", hold));
+  PADDOCK_TRY(frame->dot_ignore, rules_in(root, fd, to.path, ".ignore", hold));
+  PADDOCK_TRY(frame->gitignore, rules_in(root, fd, to.path, ".gitignore", hold));
   frame->repository = sys::entry_status_at(fd, ".git").has_value();
   if (frame->repository) {
     auto exclude = root.open_beneath(join(to.path, ".git/info/exclude"), access::read);
     if (exclude) {
-      PADDOCK_TRY(frame->info_exclude, rules_in(std::move(exclude->fd), hold));
+      PADDOCK_TRY(frame->info_exclude, rules_in(root, std::move(exclude->fd), hold));
     }
   }
   frame->above = to.rules;

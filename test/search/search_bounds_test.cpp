@@ -12,9 +12,11 @@
 #include <gtest/gtest.h>
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace paddock;
 
@@ -91,6 +93,77 @@ TEST_P(SearchBounds, RulesAreCountedInTheBudget) {
   EXPECT_TRUE(find("f", {.bounds = {.memory = &large}}));
   tree.file("d/.gitignore", "*a?\n"); // the control
   EXPECT_TRUE(find("f", {.bounds = {.memory = &small}}));
+}
+
+TEST_P(SearchBounds, HiddenIgnoreFilesHaveNoEffect) {
+  tree.directory("d");
+  for (const char* file : {".ignore", ".gitignore", "d/.ignore", "d/.gitignore"})
+    tree.file(file, "secret\n");
+  tree.file("secret");
+  tree.file("d/secret");
+  const auto names = [&](const root_options& how) {
+    const auto found = find("secret", {}, how);
+    return found ? std::pair(found->total, found->coverage.ignored_by.size())
+                 : std::pair(std::uint64_t{99}, std::size_t{99});
+  };
+  const protected_name ignore{".ignore", protection::hidden}, git{".gitignore", protection::hidden};
+  EXPECT_EQ(std::pair(std::uint64_t{0}, std::size_t{2}), names({})); // the control
+  EXPECT_EQ(std::pair(std::uint64_t{0}, std::size_t{2}), names({.protected_names = {ignore}}));
+  EXPECT_EQ(std::pair(std::uint64_t{2}, std::size_t{0}), names({.protected_names = {ignore, git}}));
+  const auto where = root::open(tree.path(), {.protected_names = {ignore, git}});
+  ASSERT_TRUE(where);
+  const auto below = find_files(*where, "d", *glob::compile("secret"));
+  ASSERT_TRUE(below);
+  EXPECT_EQ(1u, below->total);
+  // Also not under another name.
+  const auto held = root::open(tree.path(), {.protected_names = {ignore}});
+  ASSERT_TRUE(held);
+  for (const char* file : {".gitignore", "d/.ignore", "d/.gitignore"})
+    ASSERT_EQ(0, ::unlink((tree / file).c_str()));
+  ASSERT_EQ(0, ::rename((tree / ".ignore").c_str(), (tree / ".gitignore").c_str()));
+  const auto renamed = find_files(*held, ".", *glob::compile("secret"));
+  ASSERT_TRUE(renamed);
+  EXPECT_EQ(2u, renamed->total);
+}
+
+/// Lines that a slow pattern takes long for.
+TEST_P(SearchBounds, LinesAreSearchedAsLongAsThereIsTime) {
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  std::string line, text; // of which a deterministic automaton makes ever new states
+  for (std::uint32_t random = 1; text.size() < 12 * mib;) {
+    random = random * 1'664'525 + 1'013'904'223;
+    line += static_cast<char>('a' + (random >> 24) % 26);
+    if (line.size() == 79) text += std::exchange(line, "") + '\n';
+  }
+  tree.file("f", text);
+  const auto where = root::open(tree.path());
+  const auto slow = text_pattern::compile("[a-m][a-z]{60}[0-9]");
+  ASSERT_TRUE(where && slow);
+  const auto late = search_text(
+      *where, ".", *slow, {.threads_max = GetParam(), .bounds = {.deadline_ms = deadline_in(300)}});
+  ASSERT_TRUE(late);
+  EXPECT_EQ(error_code::timed_out, late->coverage.ended_early);
+  EXPECT_FALSE(late->exact);
+  tree.file("f", text.substr(0, 800) + text.substr(0, 70) + "1\n"); // the control
+  const auto all = search_text(*where, ".", *slow, {.threads_max = GetParam()});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(1u, all->total_matches);
+}
+
+TEST_P(SearchBounds, GlobsAreAskedAsLongAsThereIsTime) {
+  std::string path, wanted = "{a";
+  for (int i = 0; i < 1'000; ++i)
+    path += "a/";
+  tree.directory(path);
+  for (int i = 1; i < 900; ++i)
+    wanted += ",a";
+  wanted += "}/**" + repeated("/a", 1'000) + "/b";
+  const auto late = find(wanted, {.bounds = {.deadline_ms = deadline_in(200)}});
+  ASSERT_TRUE(late);
+  EXPECT_EQ(error_code::timed_out, late->coverage.ended_early);
+  const auto whole = find("a/**/a/a"); // the control
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(998u, whole->total);
 }
 
 /// What the allocator has given out.
