@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t npos = std::string_view::npos;
 /// Buffers that are larger are counted against the memory that all calls share.
 constexpr std::size_t bytes_worth_counting = 1024 * 1024;
+/// What is kept is counted in smaller steps than that, and with the room that a vector has.
+constexpr std::size_t kept_bytes_counted_at_once = 256 * 1024;
+constexpr std::size_t line_bytes = 2 * sizeof(found_line);
 /// Of a line that is cut, what is shown before the match.
 constexpr std::size_t characters_before_match = 100;
 
@@ -30,7 +33,6 @@ void decode_utf16(std::string_view bytes, bool big_endian, std::string& out) {
     return static_cast<std::uint32_t>(big_endian ? a << 8 | b : b << 8 | a);
   };
   const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  out.clear();
   for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
     std::uint32_t c = unit(at);
     if (c >= 0xD800 && c < 0xE000) {
@@ -119,6 +121,8 @@ public:
     show(match.begin, match.match - match.begin, false);
     after_ = options_.context;
   }
+  /// What the lines hold that were added since it was asked.
+  std::size_t take_bytes() noexcept { return std::exchange(bytes_, 0); }
   /// Adds what comes after the last match, up to `end`.
   void add_after(std::size_t end) {
     for (; after_ > 0 && next_ < end && next_ < text_.size(); --after_)
@@ -133,6 +137,7 @@ private:
     const std::size_t end = newline == npos ? text_.size() : newline;
     lines_.push_back(shown(text_.substr(begin, end - begin), match, number_, context,
                            options_.line_characters_max));
+    bytes_ += line_bytes + lines_.back().text.size();
     next_ = newline == npos ? text_.size() : newline + 1;
   }
 
@@ -143,6 +148,7 @@ private:
   std::size_t counted_ = 0;  ///< line breaks are counted up to here
   std::uint64_t number_ = 1; ///< of the line there
   std::uint64_t after_ = 0;  ///< lines of context that are still wanted
+  std::size_t bytes_ = 0;    ///< of the lines that were added
 };
 
 } // namespace
@@ -161,10 +167,7 @@ result<std::string_view> file_search::read(int directory, const char* name) {
   for (std::size_t wanted = static_cast<std::size_t>(status.size) + 1;;) {
     if (wanted > buffer_.size()) {
       const std::size_t larger = std::max(wanted, 2 * buffer_.size());
-      if (larger > bytes_worth_counting && larger > counted_) {
-        PADDOCK_CHECK(memory_.grow(larger - counted_, options_.bounds));
-        counted_ = larger;
-      }
+      PADDOCK_CHECK(count_buffer(larger, counted_));
       buffer_.resize(larger);
     }
     PADDOCK_TRY(const std::size_t n,
@@ -177,6 +180,32 @@ result<std::string_view> file_search::read(int directory, const char* name) {
   return std::string_view(buffer_).substr(0, size);
 }
 
+result<void> file_search::count_buffer(std::size_t bytes, std::uint64_t& counted) {
+  if (bytes <= bytes_worth_counting || bytes <= counted) return {};
+  PADDOCK_CHECK(memory_.grow(bytes - counted, options_.bounds));
+  counted = bytes;
+  return {};
+}
+
+result<void> file_search::keep(std::uint64_t bytes) {
+  if ((kept_ += bytes) < kept_bytes_counted_at_once) return {};
+  return memory_.grow(std::exchange(kept_, 0), options_.bounds);
+}
+
+/// The text of a file in UTF-8, without its byte order mark.
+result<std::string_view> file_search::as_text(std::string_view bytes) {
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
+    const std::size_t most = bytes.size() / 2 * 3; // of a unit above U+07FF
+    PADDOCK_CHECK(count_buffer(most, decoded_counted_));
+    decoded_.clear();
+    decoded_.reserve(most);
+    decode_utf16(bytes.substr(2), bytes.front() == '\xFE', decoded_);
+    return std::string_view(decoded_);
+  }
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
+  return bytes;
+}
+
 result<void> file_search::match(std::string_view text, std::uint64_t lines_max,
                                 file_outcome& outcome) {
   shown_lines lines(text, options_, outcome.lines);
@@ -184,33 +213,31 @@ result<void> file_search::match(std::string_view text, std::uint64_t lines_max,
   while (true) {
     PADDOCK_TRY(const auto line, matcher_.next(text, from, options_.bounds));
     if (!line) break;
-    if (outcome.count++ < lines_max) lines.add(*line);
+    if (outcome.count++ < lines_max) {
+      lines.add(*line);
+      PADDOCK_CHECK(keep(lines.take_bytes()));
+    }
     from = line->end + 1;
   }
   lines.add_after(text.size());
-  return {};
+  return keep(lines.take_bytes());
 }
 
 result<file_outcome> file_search::search(int directory, const char* name, std::uint64_t lines_max) {
   PADDOCK_CHECK(options_.bounds.check());
   file_outcome outcome;
   const auto content = read(directory, name);
-  if (!content) {
-    const error_code code = content.error().code;
-    if (code == error_code::timed_out || code == error_code::cancelled) return content.error();
+  const auto decoded = content ? as_text(*content) : content;
+  if (!decoded) {
+    const error_code code = decoded.error().code;
+    if (code == error_code::timed_out || code == error_code::cancelled) return decoded.error();
     outcome.why = code;
     outcome.verdict =
         code == error_code::too_large ? file_verdict::too_large : file_verdict::unreadable;
     return outcome;
   }
-  std::string_view text = *content;
-  outcome.bytes = text.size();
-  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-    decode_utf16(text.substr(2), text.front() == '\xFE', decoded_);
-    text = decoded_;
-  } else if (text.starts_with("\xEF\xBB\xBF")) {
-    text.remove_prefix(3);
-  }
+  const std::string_view text = *decoded;
+  outcome.bytes = content->size();
   if (!text.empty() && std::memchr(text.data(), '\0', text.size()) != nullptr) {
     outcome.verdict = file_verdict::binary;
     outcome.bytes = 0;

@@ -25,7 +25,7 @@ struct file_outcome {
   error_code why{};              ///< it is unreadable
   std::uint64_t bytes = 0;       ///< searched
   std::uint64_t count = 0;       ///< matching lines
-  std::vector<found_line> lines; ///< the first of them, with their context
+  std::vector<found_line> lines; ///< the first of them, with their context; counted
 };
 
 /// What the threads of one search take of the budget, if there is one. It is one share, which holds
@@ -55,15 +55,20 @@ public:
       : root_(root), options_(options), matcher_(pattern.get()), memory_(memory) {}
 
   /// Searches the file `name` of an open directory. At most `lines_max` matching lines are kept.
-  /// Errors: those of the bounds; all others are in the outcome.
+  /// Errors: those of the bounds, and of what is kept; all others are in the outcome.
   [[nodiscard]] result<file_outcome> search(int directory, const char* name,
                                             std::uint64_t lines_max);
+
+  /// Counts what is kept of what was found. Errors: those of memory_share::grow.
+  [[nodiscard]] result<void> keep(std::uint64_t bytes);
 
   /// Lines that a slow pattern was not tried on.
   [[nodiscard]] std::uint64_t lines_left_out() const noexcept { return matcher_.lines_left_out(); }
 
 private:
   [[nodiscard]] result<std::string_view> read(int directory, const char* name);
+  [[nodiscard]] result<std::string_view> as_text(std::string_view bytes);
+  [[nodiscard]] result<void> count_buffer(std::size_t bytes, std::uint64_t& counted);
   [[nodiscard]] result<void> match(std::string_view text, std::uint64_t lines_max,
                                    file_outcome& outcome);
 
@@ -73,7 +78,9 @@ private:
   std::string buffer_;
   std::string decoded_; ///< UTF-16 made UTF-8
   search_memory& memory_;
-  std::uint64_t counted_ = 0; ///< bytes of `buffer_` that are taken of the budget
+  std::uint64_t counted_ = 0;         ///< bytes of `buffer_` that are taken of the budget
+  std::uint64_t decoded_counted_ = 0; ///< of `decoded_`
+  std::uint64_t kept_ = 0;            ///< bytes of what was found that are not counted yet
 };
 
 /// Keeps, of the lines of one file, the matching ones from `first` up to `end` (numbers among the

@@ -19,8 +19,6 @@ namespace {
 
 /// Between two looks at the bounds.
 constexpr std::uint64_t look_entries = 1024;
-/// What is found is counted against the memory that all calls share in such steps.
-constexpr std::uint64_t kept_bytes_counted_at_once = 1024 * 1024;
 /// Globs that hold less are not counted.
 constexpr std::uint64_t globs_bytes_worth_counting = 64 * 1024;
 /// Files that a thread takes at once, and how many such blocks may be finished before an earlier
@@ -72,7 +70,6 @@ struct block_outcome {
   std::vector<file_matches> files; ///< those that may be returned
   std::vector<unread_entry> unread;
   amount found;
-  std::uint64_t kept_bytes = 0; ///< of `files`
   std::uint64_t searched = 0, bytes = 0, binary = 0, too_large = 0;
   bool done = false;
 };
@@ -118,9 +115,11 @@ private:
       const auto searched = search_block(search, block, before, outcome);
       lock.lock();
       outcome.done = true;
-      count_kept(outcome.kept_bytes);
       blocks_[block] = std::move(outcome);
-      if (!searched && !ended_) ended_ = searched.error().code;
+      if (!searched && !ended_) {
+        ended_ = searched.error().code;
+        if (ended_ != error_code::timed_out) failed_ = searched.error();
+      }
       for (; first_open_ < blocks_.size() && blocks_[first_open_].done; ++first_open_) {
         found_before_.matches += blocks_[first_open_].found.matches;
         found_before_.files += blocks_[first_open_].found.files;
@@ -129,17 +128,6 @@ private:
       changed_.notify_all();
     }
     lines_left_out_ += search.lines_left_out();
-  }
-
-  /// What is kept is taken of the budget; where that has no more, the search ends.
-  void count_kept(std::uint64_t bytes) {
-    kept_bytes_ += bytes;
-    if (kept_bytes_ < counted_bytes_ + kept_bytes_counted_at_once) return;
-    const auto grown = memory_.grow(kept_bytes_ - counted_bytes_, options_.bounds);
-    counted_bytes_ = kept_bytes_;
-    if (grown || failed_) return;
-    failed_ = grown.error();
-    ended_ = failed_->code;
   }
 
   [[nodiscard]] bool by_line() const noexcept { return options_.output == search_output::lines; }
@@ -170,7 +158,10 @@ private:
       PADDOCK_TRY(file_outcome outcome,
                   search.search(open->fd.get(), file.in->name(*file.entry).data(),
                                 by_line() ? kept_max : 0));
+      const std::size_t before_it = into.files.size();
       add(file, std::move(outcome), kept_max > 0, into);
+      if (into.files.size() > before_it)
+        PADDOCK_CHECK(search.keep(2 * sizeof(file_matches) + into.files.back().path.size()));
     }
     return {};
   }
@@ -198,9 +189,6 @@ private:
     ++into.found.files;
     if (!is_kept) return;
     into.files.push_back({file.in->path_of(*file.entry), outcome.count, std::move(outcome.lines)});
-    into.kept_bytes += sizeof(file_matches) + into.files.back().path.size();
-    for (const found_line& line : into.files.back().lines)
-      into.kept_bytes += sizeof(found_line) + line.text.size();
   }
 
   /// Puts the blocks together. Lines were kept generously, because nobody knew yet how many came
@@ -241,11 +229,9 @@ private:
   std::mutex mutex_; // of all below
   std::condition_variable changed_;
   std::vector<block_outcome> blocks_;
-  std::size_t next_ = 0;            ///< not yet taken
-  std::size_t first_open_ = 0;      ///< all before it are done
-  amount found_before_;             ///< in those
-  std::uint64_t kept_bytes_ = 0;    ///< of what was found
-  std::uint64_t counted_bytes_ = 0; ///< of those, taken of the budget
+  std::size_t next_ = 0;       ///< not yet taken
+  std::size_t first_open_ = 0; ///< all before it are done
+  amount found_before_;        ///< in those
   std::optional<error> failed_;
   std::uint64_t lines_left_out_ = 0;
   std::optional<error_code> ended_;

@@ -27,6 +27,8 @@ namespace {
 constexpr std::int64_t counted_at_once = std::int64_t{1} << 20;
 /// Between two looks at the bounds.
 constexpr std::size_t look_entries = 1024;
+/// Paths that are held before they are counted.
+constexpr std::size_t look_paths = 64;
 /// Directories held open for those in them; what is in others is found by its path.
 constexpr int held_max = 128;
 /// So many directories must wait before another thread is worth its start.
@@ -184,8 +186,7 @@ private:
     met.entries += here.entries.size();
     if (options_.sizes == file_sizes::read) PADDOCK_CHECK(read_sizes(fd->get(), here));
     if (here.read == names_read::some) here.read = names_read::all;
-    plan(*std::move(fd), here, met, more);
-    return {};
+    return plan(*std::move(fd), here, met, more);
   }
 
   /// Reads the names of a directory and applies the rules.
@@ -229,8 +230,10 @@ private:
     PADDOCK_CHECK(options_.bounds.check());
     const std::uint64_t all = entries_.fetch_add(fresh) + fresh;
     if (all > options_.entries_max) return error{error_code::too_many, 0, "walk"};
-    return memory_.add(static_cast<std::int64_t>(bytes));
+    return hold(bytes);
   }
+
+  result<void> hold(std::size_t bytes) { return memory_.add(static_cast<std::int64_t>(bytes)); }
 
   /// Marks or removes what is ignored. Errors: those of the bounds.
   result<void> apply_rules(walked_directory& here, bool all, tally& met) const {
@@ -273,12 +276,16 @@ private:
     return {};
   }
 
-  /// Makes tasks of the directories in `here`.
-  void plan(file_descriptor fd, walked_directory& here, tally& met, std::vector<task>& more) {
+  /// Makes tasks of the directories in `here`. Errors: those of the bounds.
+  result<void> plan(file_descriptor fd, walked_directory& here, tally& met,
+                    std::vector<task>& more) {
     std::shared_ptr<const held_directory> parent;
+    std::size_t bytes = 0;
     for (walked_entry& entry : here.entries) {
       if (entry.kind != entry_kind::directory) continue;
       std::string path = here.path_of(entry);
+      bytes += path.size() + sizeof(walked_directory) + sizeof(task);
+      if (bytes >= path_bytes_max * look_paths) PADDOCK_CHECK(hold(std::exchange(bytes, 0)));
       if (path.size() > path_bytes_max) {
         met.unread.push_back({std::move(path), error_code::path_too_long});
         continue;
@@ -293,6 +300,7 @@ private:
                       .name = here.name(entry).data(),
                       .parent = parent});
     }
+    return hold(bytes);
   }
 
   /// Adds up what the threads have met.

@@ -95,6 +95,55 @@ TEST_P(SearchBounds, RulesAreCountedInTheBudget) {
   EXPECT_TRUE(find("f", {.bounds = {.memory = &small}}));
 }
 
+/// Of a search that keeps to a budget: the outcome, or "ok".
+std::string within(std::uint64_t bytes, const root& where, std::string_view pattern,
+                   search_options options) {
+  memory_budget budget(bytes);
+  options.bounds = {.memory = &budget};
+  const auto found = search_text(where, ".", *text_pattern::compile(pattern), options);
+  EXPECT_EQ(0u, found ? 0u : budget.held());
+  return found ? "ok, too large: " + std::to_string(found->too_large) : code_of(found.error());
+}
+
+TEST_P(SearchBounds, LinesBeforeAPageAreCountedInTheBudget) {
+  tree.file("f", repeated("x\n", 4 * mib));
+  const auto where = root::open(tree.path());
+  ASSERT_TRUE(where);
+  search_options far{.offset = 2'000'000, .limit = 10, .threads_max = GetParam()};
+  EXPECT_EQ("too_large memory budget", within(32 * mib, *where, "x", far));
+  EXPECT_EQ("ok, too large: 0", within(1024 * mib, *where, "x", far));
+  far.offset = 10; // the control
+  EXPECT_EQ("ok, too large: 0", within(32 * mib, *where, "x", far));
+}
+
+TEST_P(SearchBounds, DecodedTextIsCountedInTheBudget) {
+  tree.file("f", "\xFF\xFE" + repeated("\x2D\x4E", 8 * mib));
+  const auto where = root::open(tree.path());
+  ASSERT_TRUE(where);
+  const search_options options{.threads_max = GetParam()};
+  EXPECT_EQ("ok, too large: 1", within(16 * mib, *where, "x", options));
+  EXPECT_EQ("ok, too large: 0", within(21 * mib, *where, "x", options));
+  tree.file("f", repeated("\x2D\x4E", 8 * mib)); // the control
+  EXPECT_EQ("ok, too large: 0", within(16 * mib, *where, "x", options));
+}
+
+TEST_P(SearchBounds, PathsAreCountedInTheBudgetAsLongAsTheyAre) {
+  const auto held_by = [&](std::string deep) {
+    test::temp_tree names;
+    for (int i = 0; i < 12 && !deep.empty(); ++i)
+      deep += "/" + std::string(250, 'd');
+    for (int i = 0; i < 4'000; ++i)
+      names.directory((deep.empty() ? "" : deep + "/") + std::to_string(i));
+    const auto where = root::open(names.path());
+    memory_budget budget(8 * mib);
+    const auto found = find_files(*where, ".", *glob::compile("absent"),
+                                  {.threads_max = GetParam(), .bounds = {.memory = &budget}});
+    return found ? std::string("ok") : code_of(found.error());
+  };
+  EXPECT_EQ("too_large memory budget", held_by("d"));
+  EXPECT_EQ("ok", held_by("")); // the control
+}
+
 TEST_P(SearchBounds, HiddenIgnoreFilesHaveNoEffect) {
   tree.directory("d");
   for (const char* file : {".ignore", ".gitignore", "d/.ignore", "d/.gitignore"})
