@@ -272,15 +272,19 @@ private:
   template <class Cost>
   std::vector<std::pair<std::int64_t, node*>> by_cost(const std::vector<node*>& level,
                                                       Cost&& cost) {
-    std::vector<std::pair<std::int64_t, node*>> sorted;
-    sorted.reserve(level.size());
+    std::vector<std::pair<std::int64_t, std::size_t>> costs; // and the place in the level
+    costs.reserve(level.size());
     for (node* each : level) {
-      sorted.emplace_back(cost(*each), each);
+      costs.emplace_back(cost(*each), costs.size());
       if (pace_.passes(1 + each->inside.size() + each->files.files)) continue;
-      truncated_ = truncated_ || sorted.size() < level.size();
+      truncated_ = truncated_ || costs.size() < level.size();
       break;
     }
-    std::ranges::stable_sort(sorted, {}, [](const auto& each) { return each.first; });
+    std::ranges::sort(costs);
+    std::vector<std::pair<std::int64_t, node*>> sorted;
+    sorted.reserve(costs.size());
+    for (const auto& [each, place] : costs)
+      sorted.emplace_back(each, level[place]);
     return sorted;
   }
   bool take(std::int64_t cost, bool always) {
