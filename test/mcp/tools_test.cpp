@@ -402,6 +402,24 @@ TEST_F(tools, a_larger_set_begins_with_the_smaller_one) {
   EXPECT_THAT(names_of(server()), testing::ElementsAre("todo"));
 }
 
+TEST_F(tools, a_tool_of_another_set_is_told_to_be_one) {
+  EXPECT_EQ("; it is one of --tools coding", mcp::missing_tool_hint("searchText"));
+  EXPECT_EQ("", mcp::missing_tool_hint("readTextFile"));
+  EXPECT_EQ("", mcp::missing_tool_hint("nope"));
+  mcp::server told({.unknown_tool_hint = mcp::missing_tool_hint}, {});
+  const auto answer = [](mcp::server& from, const std::string& name) {
+    return from
+        .handle_line(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + name +
+                     R"("}})")
+        .at(0);
+  };
+  EXPECT_THAT(answer(told, "searchText"),
+              HasSubstr("Unknown tool: searchText; it is one of --tools coding\""));
+  EXPECT_THAT(answer(told, "nope"), HasSubstr("Unknown tool: nope\""));
+  mcp::server silent({}, {}); // the control
+  EXPECT_THAT(answer(silent, "searchText"), HasSubstr("Unknown tool: searchText\""));
+}
+
 TEST_F(tools, read_only_leaves_what_changes_nothing) {
   serve({.access = mcp::workspace_access::read_only});
   EXPECT_THAT(names_of(server()),

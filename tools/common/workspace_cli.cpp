@@ -308,6 +308,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   }
   mcp::workspace_options chosen = from.tools;
   chosen.limits = from.chosen_limits();
+  if (chosen.tools == mcp::toolset::base) options.unknown_tool_hint = mcp::missing_tool_hint;
   options.limits = chosen.limits;
   if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
   auto policy = from.policy(program);

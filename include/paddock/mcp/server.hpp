@@ -73,6 +73,9 @@ struct server_options {
   /// bytes here; when empty, random ones are made for each server.
   std::string state_key{};
   paddock::limits limits{}; ///< message_in_bytes_max and message_out_bytes_max are used
+  /// What is said behind "Unknown tool: NAME"; may be empty. Must be quick and may be called from
+  /// several threads at once.
+  std::function<std::string(std::string_view name)> unknown_tool_hint{};
   /// Called after each call, on the thread that ran it; may be called from several threads at
   /// once. What it throws is lost.
   std::function<void(const call_record&)> observer{};

@@ -79,6 +79,9 @@ struct workspace_options {
 [[nodiscard]] result<std::vector<tool>, detailed_error>
 workspace_tools(std::shared_ptr<const root> root, workspace_options options = {});
 
+/// "; it is one of --tools coding", where it is; else empty. For server_options::unknown_tool_hint.
+[[nodiscard]] std::string missing_tool_hint(std::string_view name);
+
 /// "there is no tool NAME", which of the known ones is meant perhaps, and which there are.
 [[nodiscard]] std::string no_such_tool(std::string_view name,
                                        const std::vector<std::string_view>& known);

@@ -172,6 +172,10 @@ const std::vector<parameter_header>& server::core::headers_of(std::string_view n
   return found == headers.end() ? none : found->second;
 }
 
+std::string server::core::unknown_tool_hint(std::string_view name) const {
+  return options.unknown_tool_hint ? options.unknown_tool_hint(name) : std::string();
+}
+
 const extension_method* server::core::find_method(std::string_view name, revision r) const {
   const auto found = methods.find(name);
   if (found == methods.end()) return nullptr;

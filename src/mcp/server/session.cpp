@@ -176,7 +176,8 @@ void session::call_tool(transaction& t, const message& m, json_view meta, revisi
     return fail(t, m.id, rpc_error::invalid_params, "Invalid params: name must be a string");
   call_request request{.id = *m.id, .tool = core_->find(*name), .revision = r};
   if (request.tool == nullptr)
-    return fail(t, m.id, rpc_error::invalid_params, "Unknown tool: " + detail::excerpt(*name));
+    return fail(t, m.id, rpc_error::invalid_params,
+                "Unknown tool: " + detail::excerpt(*name) + core_->unknown_tool_hint(*name));
   request.arguments = given(m.params, "arguments");
   if (request.arguments.exists() && !request.arguments.is(json_kind::object))
     return fail(t, m.id, rpc_error::invalid_params, "Invalid params: arguments must be an object");

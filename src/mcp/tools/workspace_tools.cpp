@@ -85,15 +85,6 @@ std::vector<std::string_view> path_parameters_of(const tool_row& row) {
   return found;
 }
 
-/// Of a tool that another set has.
-std::string missing_tool_hint(std::string_view name) {
-  const auto of_coding = [&](const tool_row& row) {
-    return row.name == name && row.from == toolset::coding;
-  };
-  return std::ranges::any_of(tool_table(), of_coding) ? "; it is one of --tools coding"
-                                                      : std::string();
-}
-
 } // namespace
 
 std::optional<tool_result> refuse_home(const root& root, std::string_view path) {
@@ -138,6 +129,14 @@ std::vector<std::string_view> workspace_tool_names(toolset of) {
   for (const auto& row : tool_table())
     if (row.from <= of) all.push_back(row.name);
   return all;
+}
+
+std::string missing_tool_hint(std::string_view name) {
+  const auto of_coding = [&](const tool_row& row) {
+    return row.name == name && row.from == toolset::coding;
+  };
+  return std::ranges::any_of(tool_table(), of_coding) ? "; it is one of --tools coding"
+                                                      : std::string();
 }
 
 std::string no_such_tool(std::string_view name, const std::vector<std::string_view>& known) {
