@@ -65,9 +65,10 @@ private:
     bool are_lost = !hunk.line; // a model wrote it, which sees no CR
     bool are_added = false;
     for (std::size_t i = 0; i < before.size(); ++i) {
-      const bool is_pair = lines_[place + i].ends_with("\r\n");
-      are_lost = are_lost || (is_pair && !before[i].text.ends_with('\r'));
-      are_added = are_added || (!is_pair && before[i].text.ends_with('\r'));
+      const bool is_there = without_break(lines_[place + i]).ends_with('\r');
+      const bool is_in_patch = before[i].text.ends_with('\r');
+      are_lost = are_lost || (is_there && !is_in_patch);
+      are_added = are_added || (!is_there && is_in_patch);
     }
     return are_lost != are_added ? line_ends::of_neighbours : line_ends::of_patch;
   }
@@ -89,10 +90,12 @@ private:
     if (line.has_line_break) out_ += is_exact ? "\n" : line_break;
   }
 
+  [[nodiscard]] static std::string_view without_break(std::string_view line) noexcept {
+    return line.ends_with('\n') ? line.substr(0, line.size() - 1) : line;
+  }
   [[nodiscard]] static std::string_view without_end(std::string_view line) noexcept {
-    if (line.ends_with('\n')) line.remove_suffix(1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    return line;
+    line = without_break(line);
+    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
   }
 
   [[nodiscard]] bool fits(const patch_hunk& hunk, std::span<const hunk_line> before,

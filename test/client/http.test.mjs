@@ -188,7 +188,7 @@ test("options that cannot be used", { timeout: 60_000 }, async (t) => {
     [["--http", "127.0.0.1:0", "--http-allow-origin", "*"], /https:\/\/HOST/],
     [["--http", "127.0.0.1:0", "--http-path", "mcp"], /begins with \//],
     [["--http-token-file", at("short")], /--http/],
-    [["--http", "127.0.0.1:0", "--print-config", "vscode"], /excludes/],
+    [["--http", "127.0.0.1:0", "--print-config", "vscode"], /contradict/],
   ]) {
     const failure = await run(workspace.command, [...workspace.args, ...options]).then(() => assert.fail(options), (e) => e);
     assert.equal(failure.code, 2, options.join(" "));

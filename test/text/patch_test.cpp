@@ -192,6 +192,8 @@ TEST(Patch, HunksGoWhereTheirLinesStand) {
        "@@ -1 +1 @@\r\n-a\r\n\\ No newline at end of file\r\n+b\r\n\\ No newline at end of "
        "file\r\n",
        "b"},
+      {"a CR that is no line's end", "a\r",
+       "@@ -1 +1 @@\n-a\r\n\\ No newline at end of file\n+b\r\n", "b\r\n"},
       {"a blank that got lost", "a\n\nb\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nc\n"},
       {"counts that are wrong", "a\nb\nc\n", "@@ -1,7 +1,2 @@\n a\n-b\n+x\n+y\n c\n",
        "a\nx\ny\nc\n"},
