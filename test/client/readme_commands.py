@@ -39,6 +39,7 @@ COMMANDS = {
     "paddock search -i": ({}, "it works"),
     "paddock search -F": ({}, "two"),
     "paddock find": ({}, "perstack.toml"),
+    "paddock map": ({}, "perstack.toml"),
     "paddock skills list": ({}, "notes"),
     "paddock skills validate": ({"[PATH]": ".agents/skills/notes"}, ""),
     "paddock skills add": ({"ID": "more", "N": "More", "D": "'More notes.'"}, "more"),
