@@ -78,6 +78,17 @@ class RunTests(unittest.TestCase):
                 self.assertEqual(done.stdout.splitlines()[-1], "2 passed, 0 failed, 0 skipped", done.stdout)
             self.assertIn("after a change: ", done.stdout)
 
+    def test_a_test_that_came_since_the_last_run_is_built_and_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            top, text = pathlib.Path(folder), project([])
+            (top / "meson_options.txt").write_text(OPTIONS)
+            for count, name in enumerate(["old", "new"], 1):
+                (top / f"{name}.cpp").write_text(f'#include <cstdio>\nint main() {{ std::puts("1..1\\nok 1 - {name}"); }}\n')
+                text += f"test('{name}', executable('{name}', '{name}.cpp'), suite: ['unit'], protocol: 'tap')\n"
+                (top / "meson.build").write_text(text)
+                done = self.run_in(folder, [])
+                self.assertEqual(done.stdout.splitlines()[-1], f"{count} passed, 0 failed, 0 skipped", done.stdout)
+
     @unittest.skipUnless(shutil.which("clang++-19"), "there is no clang++-19")
     def test_precompiled_header_whose_part_was_replaced_by_an_older_file(self):
         with tempfile.TemporaryDirectory() as folder:

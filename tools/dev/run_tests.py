@@ -187,6 +187,9 @@ def build_and_test(build):
     failed_build = [f"the build in {build.directory} failed"]
     if not set_up(build):
         return failed_build, []
+    # What Meson says of tests and targets below is of the last time that it configured.
+    if not make(build, ["build.ninja"]):
+        return failed_build, []
     drop_old_headers(build.directory)
     tests, others, targets = chosen_tests(build)
     steps, seconds = build_seconds(build, targets)
