@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The central directory of a zip archive as its bytes spell it. Used beside libzip, for what it does
-// not tell: the number of entries before it makes an object of each, where their local headers are,
-// their flags, and the Unicode path fields, which it takes for the name or drops in silence while
-// readers of a stream believe the local ones. What it does tell, it is asked for.
+// The central directory of a zip archive as its bytes spell it. Used beside libzip, for what it
+// does not tell: the number of entries before it makes an object of each, where their local headers
+// are, their flags, and the Unicode path fields, which it takes for the name or drops in silence
+// while readers of a stream believe the local ones. What it does tell, it is asked for.
 
 #include <paddock/base/result.hpp>
 
