@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "text/line_diff.hpp"
+#include "text/lines.hpp"
 
 #include <paddock/text/patch.hpp>
 
@@ -88,14 +88,6 @@ private:
     const bool is_exact = ends == line_ends::of_patch;
     out_ += is_exact ? line.text : without_end(line.text);
     if (line.has_line_break) out_ += is_exact ? "\n" : line_break;
-  }
-
-  [[nodiscard]] static std::string_view without_break(std::string_view line) noexcept {
-    return line.ends_with('\n') ? line.substr(0, line.size() - 1) : line;
-  }
-  [[nodiscard]] static std::string_view without_end(std::string_view line) noexcept {
-    line = without_break(line);
-    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
   }
 
   [[nodiscard]] bool fits(const patch_hunk& hunk, std::span<const hunk_line> before,

@@ -7,6 +7,8 @@
 /// shortest answer would take too long, a good one is given; and where a good one would, one that
 /// takes the rest for new: the work is linear. Thread-safety: pure.
 
+#include "text/lines.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -20,18 +22,6 @@
 #include <vector>
 
 namespace paddock {
-
-/// The lines of a text, each with its LF; the last one may have none.
-[[nodiscard]] inline std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::size_t size = end == std::string_view::npos ? text.size() : end + 1;
-    lines.push_back(text.substr(0, size));
-    text.remove_prefix(size);
-  }
-  return lines;
-}
 
 /// Gives equal lines the same number, from 0.
 class line_numbers {

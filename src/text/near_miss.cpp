@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "text/line_diff.hpp"
+#include "text/lines.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/text/detail/text_matches.hpp>
@@ -95,8 +95,9 @@ public:
     for (std::size_t i = place.begin; i < end && out.found.size() < out.found_bytes_max; ++i)
       out.found += lines_[i];
     if (out.found.size() > out.found_bytes_max)
-      out.found.resize(
-          detail::truncate_to_valid_prefix(out.found.substr(0, out.found_bytes_max)).size());
+      out.found.resize(detail::truncate_to_valid_prefix(
+                           std::string_view(out.found).substr(0, out.found_bytes_max))
+                           .size());
     if (kind == near_miss_kind::already_applied) return out;
     for (std::size_t i = 0; i < old_lines_.size(); ++i) {
       const std::size_t line = place.begin + i;
@@ -111,12 +112,6 @@ public:
 
 private:
   static constexpr std::size_t letters_min = 3; ///< of a line that means something
-
-  [[nodiscard]] static std::string_view without_end(std::string_view line) noexcept {
-    if (line.ends_with('\n')) line.remove_suffix(1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    return line;
-  }
 
   /// Each line of the content that is one of the old text's votes for where that begins. Lines that
   /// are everywhere say little, and have few votes.

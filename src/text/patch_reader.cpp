@@ -3,7 +3,7 @@
 // Formats: POSIX `diff -u`; git's "Generating patch text with -p" (git-diff); apply_patch of
 // OpenAI's Codex.
 
-#include "text/line_diff.hpp"
+#include "text/lines.hpp"
 
 #include <paddock/text/patch.hpp>
 
@@ -29,17 +29,12 @@ public:
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
   void skip() noexcept { ++at_; }
   /// Without its LF; empty behind the last one.
-  [[nodiscard]] std::string_view without_break(std::size_t ahead = 0) const noexcept {
-    if (at_ + ahead >= lines_.size()) return {};
-    std::string_view text = lines_[at_ + ahead];
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    return text;
+  [[nodiscard]] std::string_view unbroken(std::size_t ahead = 0) const noexcept {
+    return at_ + ahead < lines_.size() ? without_break(lines_[at_ + ahead]) : std::string_view();
   }
   /// Without its end.
   [[nodiscard]] std::string_view line(std::size_t ahead = 0) const noexcept {
-    std::string_view text = without_break(ahead);
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    return text;
+    return without_end(unbroken(ahead));
   }
   [[nodiscard]] bool begins(std::string_view with) const noexcept {
     return line().starts_with(with);
@@ -249,7 +244,7 @@ private:
     hunk.line = before == 0 || first == 0 ? first : first - 1;
     for (lines_.skip(); !lines_.is_over(); lines_.skip()) {
       if (!is_of_hunk(before, after)) break;
-      const std::string_view raw = lines_.without_break();
+      const std::string_view raw = lines_.unbroken();
       if (raw.starts_with('\\')) {
         if (!hunk.lines.empty()) hunk.lines.back().has_line_break = false;
         continue;
@@ -328,7 +323,7 @@ private:
       file.path = *std::move(added);
       patch_hunk whole{.lines = {}, .line = 0, .line_of_patch = lines_.at()};
       for (; lines_.begins("+"); lines_.skip())
-        whole.lines.push_back({line_action::add, lines_.without_break().substr(1)});
+        whole.lines.push_back({line_action::add, lines_.unbroken().substr(1)});
       if (!whole.lines.empty()) file.hunks.push_back(std::move(whole));
       return file;
     }
@@ -362,7 +357,7 @@ private:
       if (!anchor.empty()) hunk.anchors.push_back(anchor);
     }
     for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** "); lines_.skip()) {
-      const std::string_view raw = lines_.without_break();
+      const std::string_view raw = lines_.unbroken();
       const char mark = lines_.line().empty() ? ' ' : raw.front();
       if (mark != ' ' && mark != '+' && mark != '-')
         return lines_.fault("a line of a hunk begins with a blank, + or -");

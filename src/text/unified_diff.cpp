@@ -103,15 +103,25 @@ public:
   hunk_writer(const compared_lines& lines, std::size_t context)
       : lines_(lines), context_(std::min(context, lines.before.size())) {}
 
-  /// The hunk that begins with the change `first`; `first` becomes the one behind it.
-  [[nodiscard]] std::string next(std::size_t& first) const {
+  /// The change behind the hunk that begins with the change `first`.
+  [[nodiscard]] std::size_t behind(std::size_t first) const {
     const std::vector<line_change>& changes = lines_.changes;
-    const std::size_t begin = changes[first].before_line;
-    const std::size_t before_begin = begin - std::min(begin, context_);
-    const std::size_t after_begin = changes[first].after_line - (begin - before_begin);
+    const auto is_near = [&](std::size_t at) {
+      const line_change& above = changes[at - 1];
+      return changes[at].before_line - above.before_line - above.before_count <= 2 * context_;
+    };
+    std::size_t at = first + 1;
+    while (at < changes.size() && is_near(at))
+      ++at;
+    return at;
+  }
+
+  /// The hunk of the changes from `first` to before `last`.
+  [[nodiscard]] std::string text(std::size_t first, std::size_t last) const {
+    const line_change& begin = lines_.changes[first];
+    const std::size_t above = std::min(begin.before_line, context_);
     std::string body;
-    std::size_t before = before_begin;
-    std::size_t end = 0; // of what has changed, in `before`
+    std::size_t before = begin.before_line - above;
     std::size_t after_count = 0;
     const auto add = [&](char mark, std::string_view line) {
       body += mark;
@@ -120,21 +130,20 @@ public:
       if (mark != '-') ++after_count;
       if (mark != '+') ++before;
     };
-    for (bool is_near = true; is_near;
-         is_near = first < changes.size() && changes[first].before_line - end <= 2 * context_) {
-      const line_change& change = changes[first++];
+    for (std::size_t at = first; at < last; ++at) {
+      const line_change& change = lines_.changes[at];
       while (before < change.before_line)
         add(' ', lines_.before[before]);
       for (std::size_t i = 0; i < change.before_count; ++i)
         add('-', lines_.before[before]);
       for (std::size_t i = 0; i < change.after_count; ++i)
         add('+', lines_.after[change.after_line + i]);
-      end = before;
     }
     for (std::size_t i = 0; i < context_ && before < lines_.before.size(); ++i)
       add(' ', lines_.before[before]);
-    return "@@ -" + place(before_begin, before - before_begin) + " +" +
-           place(after_begin, after_count) + " @@\n" + body;
+    const std::size_t first_line = begin.before_line - above;
+    return "@@ -" + place(first_line, before - first_line) + " +" +
+           place(begin.after_line - above, after_count) + " @@\n" + body;
   }
 
 private:
@@ -168,13 +177,15 @@ unified_diff_text unified_diff(std::string_view before, std::string_view after,
     names =
         "--- " + diff_name(options.before_name) + "\n+++ " + diff_name(options.after_name) + "\n";
   const hunk_writer hunks(lines, options.context_lines);
-  for (std::size_t change = 0; change < lines.changes.size(); ++out.hunks) {
-    const std::string hunk = hunks.next(change);
-    const std::string piece = out.hunks == 0 ? names + hunk : hunk;
+  for (std::size_t first = 0; first < lines.changes.size(); ++out.hunks) {
+    const std::size_t last = hunks.behind(first);
+    std::string piece;
+    if (out.hunks_left_out == 0) piece = (first == 0 ? names : "") + hunks.text(first, last);
     if (out.hunks_left_out > 0 || piece.size() > options.bytes_max - out.text.size())
       ++out.hunks_left_out;
     else
       out.text += piece;
+    first = last;
   }
   return out;
 }
