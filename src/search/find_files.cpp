@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "search/match_work.hpp"
 #include "search/walk.hpp"
+#include "search/work_pace.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/search/find_files.hpp>
@@ -11,9 +11,6 @@
 
 namespace paddock {
 namespace {
-
-/// Between two looks at the bounds.
-constexpr std::uint64_t look_entries = 1024;
 
 /// A path that matched.
 struct match {
@@ -79,7 +76,7 @@ result<found_files> find_files(const root& root, std::string_view path, const gl
                     .bounds = options.bounds}));
   std::vector<match> matches;
   modification_times times(root);
-  match_work work(options.bounds);
+  work_pace work(options.bounds, look_match_steps);
   std::string relative; // to the directory where it began
   result<void> within;
   std::uint64_t met = 0, kept_bytes = 0;

@@ -3,6 +3,7 @@
 
 #include "file/directory_stream.hpp"
 #include "file/leftover.hpp"
+#include "search/work_pace.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -16,8 +17,6 @@
 namespace paddock {
 namespace {
 
-/// Between two looks at the bounds.
-constexpr std::uint64_t look_entries = 1024;
 /// An ignore file that is larger is not read.
 constexpr std::size_t ignore_file_bytes_max = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/start_thread.hpp"
 #include "search/file_search.hpp"
-#include "search/match_work.hpp"
 #include "search/walk.hpp"
+#include "search/work_pace.hpp"
 
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/search/text_search.hpp>
@@ -17,8 +17,6 @@
 namespace paddock {
 namespace {
 
-/// Between two looks at the bounds.
-constexpr std::uint64_t look_entries = 1024;
 /// Globs that hold less are not counted.
 constexpr std::uint64_t globs_bytes_worth_counting = 64 * 1024;
 /// Files that a thread takes at once, and how many such blocks may be finished before an earlier
@@ -36,14 +34,14 @@ std::vector<candidate> candidates_of(const walked_directory& top, const search_o
                                      result<void>& within) {
   std::vector<candidate> files;
   const std::size_t skipped = top.path.empty() ? 0 : top.path.size() + 1;
-  match_work work(options.bounds);
+  work_pace work(options.bounds, look_match_steps);
   const auto matches = [&work](std::span<const glob> globs, std::string_view path) {
     return std::ranges::any_of(globs, [&](const glob& each) { return each.matches(path, work); });
   };
   const bool all = options.include.empty() && options.exclude.empty();
-  std::uint64_t met = 0;
+  work_pace entries(options.bounds, look_entries);
   for_each_walked(top, [&](const walked_directory& in, const walked_entry& entry) {
-    if (within && ++met % look_entries == 0) within = options.bounds.check();
+    if (within && !entries()) within = entries.within();
     if (!within) return false;
     const bool file = entry.kind == entry_kind::file;
     if (!all && (file || entry.kind == entry_kind::directory)) {

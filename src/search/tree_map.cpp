@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "search/walk.hpp"
+#include "search/work_pace.hpp"
 
 #include <paddock/base/detail/visible_text.hpp>
 #include <paddock/path/lexical_path.hpp>
@@ -143,39 +144,11 @@ template <class Take> void for_each_file(const node& of, Take&& take) {
   }
 }
 
-/// Looks at the bounds of the work on what was met.
-class pace {
-public:
-  explicit pace(const work_bounds& bounds) : bounds_(bounds) {}
-
-  /// Whether the work may go on; looks at the bounds at every 1,024th node.
-  bool passes(std::uint64_t nodes = 1) {
-    constexpr std::uint64_t look_nodes = 1024;
-    met_ += nodes;
-    return met_ < look_nodes ? within_.has_value() : look();
-  }
-  /// The same, looking now.
-  bool look() {
-    met_ = 0;
-    if (within_) within_ = bounds_.check();
-    return within_.has_value();
-  }
-  [[nodiscard]] bool is_late() const {
-    return !within_ && within_.error().code == error_code::timed_out;
-  }
-  [[nodiscard]] const result<void>& within() const noexcept { return within_; }
-
-private:
-  const work_bounds& bounds_;
-  std::uint64_t met_ = 0;
-  result<void> within_;
-};
-
 /// Counts what is in a directory; as deep as a path has components. Time that is up does not end
 /// it, because one look at each entry takes little.
-void count(node& of, pace& pace) {
+void count(node& of, work_pace& pace) {
   for (std::size_t i = 0; of.in != nullptr && i < of.in->entries.size(); ++i) {
-    if (!pace.passes() && !pace.is_late()) return;
+    if (!pace() && !pace.is_late()) return;
     const walked_entry& entry = of.in->entries[i];
     if (entry.kind != entry_kind::directory) {
       const std::uint64_t size = i < of.in->sizes.size() ? of.in->sizes[i] : 0;
@@ -198,7 +171,7 @@ void count(node& of, pace& pace) {
 /// Chooses what is shown.
 class chooser {
 public:
-  chooser(const map_options& options, pace& pace) : options_(options), pace_(pace) {}
+  chooser(const map_options& options, work_pace& pace) : options_(options), pace_(pace) {}
 
   /// Opens as much as there is room for, level by level; when time is up, the first alone.
   void open(node& top) {
@@ -276,7 +249,7 @@ private:
     costs.reserve(level.size());
     for (node* each : level) {
       costs.emplace_back(cost(*each), costs.size());
-      if (pace_.passes(1 + each->inside.size() + each->files.files)) continue;
+      if (pace_(1 + each->inside.size() + each->files.files)) continue;
       truncated_ = truncated_ || costs.size() < level.size();
       break;
     }
@@ -295,7 +268,7 @@ private:
   }
 
   const map_options& options_;
-  pace& pace_;
+  work_pace& pace_;
   std::int64_t used_ = 0;
   bool truncated_ = false;
 };
@@ -326,14 +299,14 @@ namespace {
 /// Writes the lines of what was opened; beyond the room only how much there is more.
 class writer {
 public:
-  writer(std::uint64_t room_bytes, pace& pace, tree_map& into)
+  writer(std::uint64_t room_bytes, work_pace& pace, tree_map& into)
       : room_bytes_(room_bytes), pace_(pace), into_(into) {}
 
   void write(const node& of) {
     tree_amount left_out;
     looked_at seen = looked_at::all; // of those
     for (const node& each : of.inside) {
-      if ((!pace_.passes() && full_) || !add(line_of(each))) {
+      if ((!pace_() && full_) || !add(line_of(each))) {
         if (!each.all_seen) seen = looked_at::some;
         left_out += each.amount;
         ++left_out.directories;
@@ -364,7 +337,7 @@ private:
   }
 
   const std::uint64_t room_bytes_;
-  pace& pace_;
+  work_pace& pace_;
   tree_map& into_;
   std::uint64_t used_ = 0;
   bool full_ = false; ///< the line before had no room
@@ -388,7 +361,7 @@ result<tree_map> map_tree(const root& root, std::string_view path, const map_opt
   });
   PADDOCK_CHECK(tree.memory.grow(directories * sizeof(node), options.bounds));
   node top{.in = tree.top.get(), .seen = seen_of(tree.top->read)};
-  pace pace(options.bounds);
+  work_pace pace(options.bounds, look_entries);
   count(top, pace);
   chooser choice(options, pace);
   choice.open(top);

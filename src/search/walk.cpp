@@ -2,8 +2,8 @@
 #include "search/walk.hpp"
 
 #include "base/start_thread.hpp"
-#include "search/match_work.hpp"
 #include "search/read_names.hpp"
+#include "search/work_pace.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -25,8 +25,6 @@ namespace {
 
 /// What is held is counted in such steps.
 constexpr std::int64_t counted_at_once = std::int64_t{1} << 20;
-/// Between two looks at the bounds.
-constexpr std::size_t look_entries = 1024;
 /// Paths that are held before they are counted.
 constexpr std::size_t look_paths = 64;
 /// Directories held open for those in them; what is in others is found by its path.
@@ -242,7 +240,7 @@ private:
       for (walked_entry& entry : here.entries)
         entry.ignored = true;
     if (all || here.rules == nullptr) return {};
-    match_work work(options_.bounds);
+    work_pace work(options_.bounds, look_match_steps);
     std::string path = here.path.empty() ? "" : here.path + '/';
     const std::size_t begin = path.size();
     for (walked_entry& entry : here.entries) {
@@ -354,7 +352,7 @@ private:
 /// bounds.
 result<bool> rules_above(const root& root, std::string_view path, const work_bounds& bounds,
                          held_memory& memory, walked_tree& tree) {
-  match_work work(bounds);
+  work_pace work(bounds, look_match_steps);
   const ignore_frame* innermost = nullptr;
   std::size_t begin = 0;
   while (begin != std::string_view::npos) {
