@@ -21,15 +21,6 @@ std::optional<std::int64_t> integer_argument(const call& c, std::string_view nam
   return c.arguments()[name].integer();
 }
 
-/// The length of a text without a sequence of UTF-8 that its end cuts.
-std::size_t whole_sequences(std::string_view text) {
-  std::size_t begin = text.size();
-  while (begin > 0 && text.size() - begin < 3 && (text[begin - 1] & 0xC0) == 0x80)
-    --begin;
-  if (begin == 0 || (text[begin - 1] & 0x80) == 0) return text.size();
-  return detail::is_valid_utf8(text.substr(begin - 1)) ? text.size() : begin - 1;
-}
-
 /// Where text that is not UTF-8 begins to be so, and what it may be instead.
 tool_result not_text(std::string_view path, const line_slice& slice, std::size_t at) {
   const auto line =
@@ -122,7 +113,7 @@ result<line_slice> first_page(workspace_state& state, const call& c, const std::
     page.text.resize(end);
     page.to = std::ranges::count(page.text, '\n') + 1;
   } else {
-    page.text.resize(whole_sequences(page.text));
+    page.text.resize(detail::truncate_to_valid_prefix(page.text).size());
   }
   const auto last =
       read_lines(*state.root, path, {.from = -1, .to = {}},
@@ -146,38 +137,6 @@ std::string with_numbers(const line_slice& slice) {
   }
 }
 
-tool_result read_page(workspace_state& state, call& c) {
-  const limits& bounds = state.options.limits;
-  const std::string path = path_argument(c, "path");
-  std::optional<tool_result> wrong;
-  const line_range range = lines_asked(c, wrong);
-  if (wrong) return *std::move(wrong);
-  const bool is_paged = !range.from && !range.to && bounds.read_page_bytes_max > 0;
-  const std::uint64_t bytes_max = is_paged ? bounds.read_page_bytes_max : bounds.read_bytes_max;
-  auto slice =
-      read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
-  const bool is_too_large =
-      !slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error());
-  if (is_too_large && !is_paged) return read_too_large(path, *state.root, bytes_max);
-  if (is_too_large) slice = first_page(state, c, path);
-  if (!slice) return unread(slice.error(), path);
-  const std::size_t bad = detail::first_invalid_utf8(slice->text);
-  if (bad < slice->text.size()) return not_text(path, *slice, bad);
-  const bool numbered = c.arguments()["numbered"].boolean().value_or(false);
-  object_result out;
-  out.text("path", text_argument(c, "path"));
-  out.text("content", numbered ? std::string_view(with_numbers(*slice)) : slice->text);
-  out.number("from", slice->from).number("to", slice->to);
-  if (slice->total_lines) out.number("totalLines", *slice->total_lines);
-  if (is_too_large) {
-    out.writer().key("truncated").boolean(true);
-    out.text("notice", "this is the beginning; read on with firstLine " +
-                           std::to_string(slice->to + 1) + " and a lastLine");
-  }
-  if (const auto known = known_of(state, c, path)) out.text("hash", known->hash);
-  return out.take();
-}
-
 } // namespace
 
 std::string hash_of(std::string_view bytes) {
@@ -193,22 +152,37 @@ std::optional<known_file> known_of(workspace_state& state, const call& c, std::s
 }
 
 tool_result read_text_file(workspace_state& state, call& c) {
-  if (state.options.tools == toolset::coding) return read_page(state, c);
+  const limits& bounds = state.options.limits;
+  const bool is_coding = state.options.tools == toolset::coding;
   const std::string path = path_argument(c, "path");
-  const std::uint64_t bytes_max = state.options.limits.read_bytes_max;
-  const line_range range{integer_argument(c, "from"), integer_argument(c, "to")};
-  const auto slice =
+  std::optional<tool_result> wrong;
+  const line_range range = lines_asked(c, wrong);
+  if (wrong) return *std::move(wrong);
+  const bool is_paged = is_coding && !range.from && !range.to && bounds.read_page_bytes_max > 0;
+  const std::uint64_t bytes_max = is_paged ? bounds.read_page_bytes_max : bounds.read_bytes_max;
+  auto slice =
       read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
-  if (!slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error()))
-    return read_too_large(path, *state.root, bytes_max);
+  const bool is_too_large =
+      !slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error());
+  if (is_too_large && !is_paged) return read_too_large(path, *state.root, bytes_max);
+  if (is_too_large) slice = first_page(state, c, path);
   if (!slice) return unread(slice.error(), path);
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
   if (bad < slice->text.size()) return not_text(path, *slice, bad);
+  const bool numbered = c.arguments()["numbered"].boolean().value_or(false);
   object_result out;
   out.writer().reserve(slice->text.size() + slice->text.size() / 8 + 256);
-  out.text("path", text_argument(c, "path")).text("content", slice->text);
+  out.text("path", text_argument(c, "path"));
+  out.text("content", numbered ? std::string_view(with_numbers(*slice)) : slice->text);
   out.number("from", slice->from).number("to", slice->to);
   if (slice->total_lines) out.number("totalLines", *slice->total_lines);
+  if (is_too_large) {
+    out.writer().key("truncated").boolean(true);
+    out.text("notice", "this is the beginning; read on with firstLine " +
+                           std::to_string(slice->to + 1) + " and a lastLine");
+  }
+  if (is_coding)
+    if (const auto known = known_of(state, c, path)) out.text("hash", known->hash);
   return out.take();
 }
 
