@@ -9,12 +9,10 @@
 #include <paddock/mcp/search_results.hpp>
 #include <paddock/search/find_files.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <map>
 #include <memory>
-#include <thread>
 
 namespace paddock::cli {
 namespace {
@@ -32,11 +30,8 @@ struct command_options {
 };
 
 int run_find(const command_options& options) {
-  const auto workspace = root::open(options.workspace);
-  if (!workspace) {
-    complain(program, unusable_workspace(options.workspace, workspace.error().code));
-    return usage;
-  }
+  const auto workspace = open_workspace(program, options.workspace);
+  if (!workspace) return usage;
   const auto wanted = glob::compile(options.pattern);
   if (!wanted) {
     complain(program, "'" + options.pattern + "': " + wanted.error().operation);
@@ -47,11 +42,10 @@ int run_find(const command_options& options) {
                          .ignored =
                              options.no_ignore ? ignore_files::disregard : ignore_files::respect,
                          .limit = options.limit,
-                         .threads_max = std::clamp(std::thread::hardware_concurrency(), 1u, 8u)};
+                         .threads_max = search_threads()};
   const auto found = find_files(*workspace, options.path, *wanted, how);
   if (!found) {
-    complain(program, options.path + ": " + std::string(text(found.error().code)) + "; " +
-                          std::string(advice(found.error().code)));
+    complain_of_path(program, options.path, found.error());
     return usage;
   }
   if (options.json) {

@@ -9,11 +9,9 @@
 #include <paddock/mcp/search_results.hpp>
 #include <paddock/search/tree_map.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <memory>
-#include <thread>
 
 namespace paddock::cli {
 namespace {
@@ -35,18 +33,14 @@ style style_of(const map_line& line) {
 }
 
 int run_map(const command_options& options) {
-  const auto workspace = root::open(options.workspace);
-  if (!workspace) {
-    complain(program, unusable_workspace(options.workspace, workspace.error().code));
-    return usage;
-  }
+  const auto workspace = open_workspace(program, options.workspace);
+  if (!workspace) return usage;
   map_options how = options.map;
-  how.threads_max = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  how.threads_max = search_threads();
   if (options.no_ignore) how.ignored = ignore_files::disregard;
   const auto map = map_tree(*workspace, options.path, how);
   if (!map) {
-    complain(program, options.path + ": " + std::string(text(map.error().code)) + "; " +
-                          std::string(advice(map.error().code)));
+    complain_of_path(program, options.path, map.error());
     return usage;
   }
   if (options.json) {
@@ -58,10 +52,9 @@ int run_map(const command_options& options) {
   for (const map_line& line : map->lines)
     std::printf("%s\n", styled(text_of(line), style_of(line)).c_str());
   if (const std::uint64_t unread = map->coverage.unreadable; unread > 0)
-    complain(program,
-             std::to_string(unread) + (unread == 1 ? " directory" : " directories") +
-                 " could not be read: " + without_controls(map->coverage.unread.front().path) +
-                 (unread == 1 ? "" : " and others"));
+    complain(program, count_of(unread, "directory", "directories") + " could not be read: " +
+                          without_controls(map->coverage.unread.front().path) +
+                          (unread == 1 ? "" : " and others"));
   if (map->truncated)
     complain(program, map->coverage.ended_early
                           ? "not everything was looked at, because a bound was met"

@@ -11,11 +11,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <memory>
-#include <thread>
 #include <utility>
 
 namespace paddock::cli {
@@ -87,10 +85,6 @@ void print_text(const text_matches& found, const command_options& options) {
   }
 }
 
-std::string count_of(std::uint64_t number, const char* one, const char* many) {
-  return std::to_string(number) + ' ' + (number == 1 ? one : many);
-}
-
 /// What an answer without a match is worth.
 std::string searched(const text_matches& found) {
   std::string told = count_of(found.searched, "file", "files") + " searched";
@@ -106,8 +100,7 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
                                 const command_options& options) {
   const auto found = search_text(workspace, path, pattern, how);
   if (!found) {
-    complain(program, path + ": " + std::string(text(found.error().code)) + "; " +
-                          std::string(advice(found.error().code)));
+    complain_of_path(program, path, found.error());
     return std::nullopt;
   }
   if (options.json) {
@@ -123,11 +116,8 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
 }
 
 int run_search(const command_options& options) {
-  const auto workspace = root::open(options.workspace);
-  if (!workspace) {
-    complain(program, unusable_workspace(options.workspace, workspace.error().code));
-    return usage;
-  }
+  const auto workspace = open_workspace(program, options.workspace);
+  if (!workspace) return usage;
   const auto pattern = text_pattern::compile(
       options.pattern,
       {.syntax = options.fixed ? pattern_syntax::literal : pattern_syntax::regular_expression,
@@ -140,7 +130,6 @@ int run_search(const command_options& options) {
   }
   std::vector<glob> include, exclude;
   if (!read_globs(options.globs, include, exclude)) return usage;
-  const unsigned processors = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
   search_options how{.output = options.list_files ? search_output::files
                                : options.count    ? search_output::counts
                                                   : search_output::lines,
@@ -152,7 +141,7 @@ int run_search(const command_options& options) {
                      .line_characters_max =
                          options.json ? 500 : std::numeric_limits<std::uint32_t>::max(),
                      .matches_max = std::numeric_limits<std::uint32_t>::max(),
-                     .threads_max = options.threads == 0 ? processors : options.threads};
+                     .threads_max = options.threads == 0 ? search_threads() : options.threads};
   bool matched = false, troubled = false;
   for (const std::string& path : options.paths) {
     const auto found = search_path(*workspace, path, *pattern, how, options);
@@ -164,20 +153,6 @@ int run_search(const command_options& options) {
 }
 
 } // namespace
-
-std::string left_out(const search_coverage& coverage) {
-  std::string told;
-  if (coverage.ignored > 0) {
-    told = "; " + count_of(coverage.ignored, "entry is", "entries are") + " ignored";
-    const ignoring_rule& most = coverage.ignored_by.front();
-    told += ", most by " + without_controls(most.rule) + " in " + without_controls(most.file) +
-            ':' + std::to_string(most.line) + " (--no-ignore looks there too)";
-  }
-  if (coverage.unreadable > 0)
-    told += "; " + count_of(coverage.unreadable, "entry", "entries") +
-            " could not be read: " + without_controls(coverage.unread.front().path);
-  return told;
-}
 
 subcommand add_search(CLI::App& app) {
   const auto options = std::make_shared<command_options>();

@@ -5,9 +5,13 @@
 
 #include "common/subcommand.hpp"
 
+#include <paddock/path/root.hpp>
 #include <paddock/search/coverage.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace paddock::cli {
 
@@ -18,6 +22,16 @@ namespace paddock::cli {
 /// What is where, in little text.
 [[nodiscard]] subcommand add_map(CLI::App& app);
 
+/// The workspace; nothing after the program has complained of it.
+[[nodiscard]] std::optional<root> open_workspace(std::string_view program,
+                                                 const std::string& directory);
+/// Says of a path what is wrong with it, and what to do.
+void complain_of_path(std::string_view program, const std::string& path, const error& e);
+/// As many as this machine has processors, within reason.
+[[nodiscard]] unsigned search_threads();
+
+/// "1 file", "3 files".
+[[nodiscard]] std::string count_of(std::uint64_t number, const char* one, const char* many);
 /// "; 3 entries are ignored (node_modules/ in .gitignore:2 …)": what an answer leaves out; empty
 /// when that is nothing.
 [[nodiscard]] std::string left_out(const search_coverage& coverage);
