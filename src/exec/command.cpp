@@ -433,11 +433,11 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
       return refusal;
     }
   std::shared_lock starting(directory_moves());
-  const auto watch = workspace_watch::begin(
+  const auto watch = confine::watch(
       workspace, asked.confinement,
       {.whole = asked.confinement.protected_entries == demand::required, .again = again});
   if (!watch) return not_started(asked, watch.error());
-  if (is_refused_for(watch->entries(), asked.confinement)) {
+  if (confine::is_refused_for(watch->entries(), asked.confinement)) {
     auto refusal = not_started(asked, {error_code::confinement_unavailable, 0, "confinement"});
     refusal.confinement.of(confinement_layer::protected_entries).missing = watch->entries().unseen;
     return refusal;

@@ -196,6 +196,20 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
   return bytes + strings;
 }
 
+result<workspace_watch> watch(int workspace, const confinement_policy& policy,
+                              const watch_options& options) {
+  if (policy.protected_entries == demand::off) return workspace_watch::of_nothing();
+  return workspace_watch::begin(workspace,
+                                {.names = policy.protected_names,
+                                 .write_paths = policy.write_paths,
+                                 .read_only_paths = policy.read_only_paths},
+                                options);
+}
+
+bool is_refused_for(const entries_to_protect& entries, const confinement_policy& policy) {
+  return !entries.unseen.empty() && policy.protected_entries == demand::required;
+}
+
 confinement_report describe(const confinement_policy& policy, const enforcement& taken) {
   confinement_report report;
   for (layer_report& row : report.layers) {

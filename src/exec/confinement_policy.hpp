@@ -18,6 +18,14 @@ namespace paddock::confine {
 [[nodiscard]] result<std::string> encode(const confinement_policy& policy,
                                          const entries_to_protect& entries);
 
+/// Looks at what the policy protects in the workspace, if it protects anything.
+[[nodiscard]] result<workspace_watch> watch(int workspace, const confinement_policy& policy,
+                                            const watch_options& options = {});
+
+/// Whether a layer that is required would not hold for everything in the workspace.
+[[nodiscard]] bool is_refused_for(const entries_to_protect& entries,
+                                  const confinement_policy& policy);
+
 /// What the steps that were taken amount to.
 [[nodiscard]] confinement_report describe(const confinement_policy& policy,
                                           const enforcement& taken);

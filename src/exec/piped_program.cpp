@@ -2,6 +2,7 @@
 #include "exec/piped_program.hpp"
 
 #include "base/later.hpp"
+#include "exec/confinement_policy.hpp"
 #include "exec/search_path.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
@@ -157,11 +158,10 @@ result<void, detailed_error> piped_program::start_supervised(const piped_start& 
   if (!directory)
     return detailed_error(directory.error(),
                           start_text("the working directory", directory.error()));
-  auto watch =
-      workspace_watch::begin(directory->get(), confinement, {.whole = true, .makes_own = false});
+  auto watch = confine::watch(directory->get(), confinement, {.whole = true, .makes_own = false});
   if (!watch)
     return detailed_error(watch.error(), start_text("the working directory", watch.error()));
-  if (is_refused_for(watch->entries(), confinement))
+  if (confine::is_refused_for(watch->entries(), confinement))
     return detailed_error({error_code::confinement_unavailable, 0, "confinement"},
                           start_text(asked.argv.front(), {error_code::confinement_unavailable}) +
                               ": " + watch->entries().unseen);

@@ -75,20 +75,20 @@ template <class Action> void for_each_on_the_way(std::string_view directory, con
 
 /// What a command could move away together with a path: the directories between the one that it may
 /// change and the path.
-void add_paths(entries_to_protect& found, int workspace, const confinement_policy& policy) {
-  if (policy.read_only_paths.empty()) return;
-  std::vector<std::string> changeable = policy.write_paths;
+void add_paths(entries_to_protect& found, int workspace, const protection_request& asked) {
+  if (asked.read_only_paths.empty()) return;
+  std::vector<std::string> changeable = asked.write_paths;
   if (auto top = sys::readlinkat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(workspace)).c_str()))
     changeable.push_back(*std::move(top));
   std::set<std::string> directories;
-  for (const std::string& path : policy.read_only_paths)
+  for (const std::string& path : asked.read_only_paths)
     for (const std::string& top : changeable)
       if (const auto rest = strip_root_prefix(path, top); rest && !rest->empty())
         for (auto end = path.size() - rest->size(); (end = path.find('/', end)) != path.npos; ++end)
           directories.insert(path.substr(0, end));
   for (const std::string& each : directories)
     found.list.push_back({kind::in_place, each});
-  for (const std::string& path : policy.read_only_paths)
+  for (const std::string& path : asked.read_only_paths)
     found.list.push_back({kind::path, path});
 }
 
@@ -420,10 +420,13 @@ workspace_watch::~workspace_watch() {
   if (index_ != nullptr) index_->end(command_);
 }
 
-result<workspace_watch> workspace_watch::begin(int workspace, const confinement_policy& policy,
+workspace_watch workspace_watch::of_nothing() {
+  return {nullptr, {}, 0, {}};
+}
+
+result<workspace_watch> workspace_watch::begin(int workspace, const protection_request& asked,
                                                const watch_options& options) {
-  if (policy.protected_entries == demand::off) return workspace_watch(nullptr, {}, 0, {});
-  if (!std::ranges::all_of(policy.protected_names, is_valid))
+  if (!std::ranges::all_of(asked.names, is_valid))
     return error{error_code::invalid_argument, 0, "policy"};
   static std::mutex guard;
   static auto& remembered = *new std::list<std::shared_ptr<index>>; // the last one used in front
@@ -434,12 +437,12 @@ result<workspace_watch> workspace_watch::begin(int workspace, const confinement_
   {
     const std::scoped_lock lock(guard);
     const auto known = std::ranges::find_if(
-        remembered, [&](const auto& each) { return each->is_for(top, policy.protected_names); });
+        remembered, [&](const auto& each) { return each->is_for(top, asked.names); });
     if (known != remembered.end()) {
       remembered.splice(remembered.begin(), remembered, known);
     } else {
-      PADDOCK_TRY(auto rules, name_rules::make(policy.protected_names));
-      remembered.push_front(std::make_shared<index>(top, policy.protected_names, std::move(rules)));
+      PADDOCK_TRY(auto rules, name_rules::make(asked.names));
+      remembered.push_front(std::make_shared<index>(top, asked.names, std::move(rules)));
       if (remembered.size() > workspaces_max) remembered.pop_back();
     }
     used = remembered.front();
@@ -450,7 +453,7 @@ result<workspace_watch> workspace_watch::begin(int workspace, const confinement_
   if (options.makes_own)
     for (const protected_entry& each : found.list)
       if (each.how == kind::in_place || each.how == kind::repository) kept.push_back(each.path);
-  add_paths(found, workspace, policy);
+  add_paths(found, workspace, asked);
   return workspace_watch(std::move(used), std::move(found), command,
                          kept_directories(status, std::move(kept)));
 }

@@ -10,7 +10,7 @@
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
-#include <paddock/exec/confinement.hpp>
+#include <paddock/path/protected_names.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -34,11 +34,12 @@ struct entries_to_protect {
   std::string unseen;                ///< what was not looked at, and why; empty: nothing
 };
 
-/// Whether a layer that is required would not hold for everything in the workspace.
-[[nodiscard]] inline bool is_refused_for(const entries_to_protect& entries,
-                                         const confinement_policy& policy) {
-  return !entries.unseen.empty() && policy.protected_entries == demand::required;
-}
+/// What a policy wants protected, borrowed for the time of a call.
+struct protection_request {
+  const std::vector<protected_name>& names;
+  const std::vector<std::string>& write_paths;     ///< what may be changed beside the workspace
+  const std::vector<std::string>& read_only_paths; ///< what may not, where it lies in those
+};
 
 /// What else a look at the workspace is told.
 struct watch_options {
@@ -52,9 +53,11 @@ struct watch_options {
 class workspace_watch {
 public:
   /// Looks at the workspace and takes note that a command begins; its end is that of this object.
-  /// Errors: those of looking at the workspace itself; invalid_name.
-  static result<workspace_watch> begin(int workspace, const confinement_policy& policy,
+  /// Errors: those of looking at the workspace itself; invalid_argument: a name is none.
+  static result<workspace_watch> begin(int workspace, const protection_request& asked,
                                        const watch_options& options = {});
+  /// For a command from which nothing is protected.
+  static workspace_watch of_nothing();
 
   workspace_watch(workspace_watch&&) noexcept;
   workspace_watch& operator=(workspace_watch&&) = delete;

@@ -26,7 +26,8 @@ namespace {
 class protected_entries_test : public testing::Test {
 protected:
   [[nodiscard]] workspace_watch begin(const watch_options& options = {}) const {
-    auto r = workspace_watch::begin(top.get(), confinement_policy{}, options);
+    auto r = workspace_watch::begin(
+        top.get(), {.names = names, .write_paths = {}, .read_only_paths = {}}, options);
     EXPECT_THAT(r, test::IsOk());
     return *std::move(r);
   }
@@ -37,6 +38,7 @@ protected:
     });
   }
 
+  const std::vector<protected_name> names = usual_protected_names();
   test::temp_tree tree;
   file_descriptor top{::open(tree.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
 };
