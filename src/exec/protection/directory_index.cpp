@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exec/directory_index.hpp"
+#include "exec/protection/directory_index.hpp"
 
 #include "base/parallel_blocks.hpp"
 #include "file/directory_stream.hpp"

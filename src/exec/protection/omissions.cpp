@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exec/omissions.hpp"
+#include "exec/protection/omissions.hpp"
 
 #include <paddock/base/limits.hpp>
 #include <paddock/path/lexical_path.hpp>

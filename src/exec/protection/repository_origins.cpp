@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exec/repository_origins.hpp"
+#include "exec/protection/repository_origins.hpp"
 
 #include "sys/syscall.hpp"
 

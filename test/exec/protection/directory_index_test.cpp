@@ -2,7 +2,7 @@
 
 // What is known of a workspace's directories, also where there are more than it has room for.
 
-#include "exec/directory_index.hpp"
+#include "exec/protection/directory_index.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
 

@@ -2,7 +2,7 @@
 
 // Whose a repository is that appears while something runs.
 
-#include "exec/protected_entries.hpp"
+#include "exec/protection/protected_entries.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
 #include "sys/syscall.hpp"

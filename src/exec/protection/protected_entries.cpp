@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "exec/protected_entries.hpp"
+#include "exec/protection/protected_entries.hpp"
 
-#include "exec/directory_index.hpp"
-#include "exec/omissions.hpp"
-#include "exec/repository_origins.hpp"
+#include "exec/protection/directory_index.hpp"
+#include "exec/protection/omissions.hpp"
+#include "exec/protection/repository_origins.hpp"
 #include "path/git_names.hpp"
 #include "path/name_folding.hpp"
 #include "path/name_rules.hpp"
