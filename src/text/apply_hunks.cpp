@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-#include "text/lines.hpp"
-
+#include <paddock/text/detail/lines.hpp>
+#include <paddock/text/detail/white_space_matches.hpp>
 #include <paddock/text/patch.hpp>
 
 #include <algorithm>
@@ -18,13 +18,15 @@ namespace {
 
 class hunk_applier {
 public:
-  explicit hunk_applier(std::string_view content) : lines_(lines_of(content)) {}
+  hunk_applier(std::string_view content, text_matching matching)
+      : lines_(lines_of(content)), matching_(matching) {}
 
   [[nodiscard]] result<void, hunk_failure> make(const patch_hunk& hunk) {
     std::vector<hunk_line> before;
     for (const hunk_line& line : hunk.lines)
       if (line.action != line_action::add) before.push_back(line);
-    PADDOCK_TRY(const std::size_t place, place_of(hunk, before));
+    PADDOCK_TRY(hunk_place made, find(hunk, before));
+    const auto place = static_cast<std::size_t>(made.line);
     const line_ends ends = ends_of(hunk, before, place);
     copy_until(place);
     for (const hunk_line& line : hunk.lines) {
@@ -37,20 +39,21 @@ public:
     }
     if (hunk.line)
       shift_ = static_cast<std::int64_t>(place) - static_cast<std::int64_t>(*hunk.line);
-    ++made_;
+    made_.push_back(std::move(made));
     return {};
   }
 
-  [[nodiscard]] std::string outcome() && {
+  [[nodiscard]] patched_text outcome() && {
     copy_until(lines_.size());
-    return std::move(out_);
+    return {std::move(out_), std::move(made_)};
   }
 
 private:
   std::vector<std::string_view> lines_;
+  text_matching matching_;
   std::size_t at_ = 0;     ///< the first line that is neither copied nor removed
   std::int64_t shift_ = 0; ///< by how much the last hunk stood elsewhere than it said
-  std::size_t made_ = 0;   ///< hunks
+  std::vector<hunk_place> made_;
   std::string out_;
 
   void copy_until(std::size_t line) {
@@ -93,11 +96,18 @@ private:
   [[nodiscard]] bool fits(const patch_hunk& hunk, std::span<const hunk_line> before,
                           std::size_t place) const {
     if (place > lines_.size() || before.size() > lines_.size() - place) return false;
-    for (std::size_t i = 0; i < before.size(); ++i) {
+    for (std::size_t i = 0; i < before.size(); ++i)
       if (without_end(lines_[place + i]) != without_end(before[i].text)) return false;
-      // The format with line numbers says which line has no end; the other one can't.
-      if (hunk.line && lines_[place + i].ends_with('\n') != before[i].has_line_break) return false;
-    }
+    return ends_fit(hunk, before, place);
+  }
+
+  /// Whether the file ends there if the hunk says so. Precondition: it has so many lines.
+  [[nodiscard]] bool ends_fit(const patch_hunk& hunk, std::span<const hunk_line> before,
+                              std::size_t place) const {
+    // The format with line numbers says which line has no end; the other one can't.
+    if (hunk.line)
+      for (std::size_t i = 0; i < before.size(); ++i)
+        if (lines_[place + i].ends_with('\n') != before[i].has_line_break) return false;
     return !hunk.is_at_end || place + before.size() == lines_.size();
   }
 
@@ -133,9 +143,22 @@ private:
     return line;
   }
 
+  [[nodiscard]] hunk_failure no_match() const {
+    return {{error_code::no_match, 0, "patch"}, made_.size(), {}, {}};
+  }
+
+  [[nodiscard]] result<hunk_place, hunk_failure> find(const patch_hunk& hunk,
+                                                      std::span<const hunk_line> before) const {
+    const auto exact = place_of(hunk, before);
+    if (exact) return hunk_place{.line = *exact};
+    if (matching_ == text_matching::white_space && exact.error().code == error_code::no_match)
+      return find_but_for_white_space(hunk, before);
+    return exact.error();
+  }
+
   [[nodiscard]] result<std::size_t, hunk_failure>
   place_of(const patch_hunk& hunk, std::span<const hunk_line> before) const {
-    hunk_failure failure{{error_code::no_match, 0, "patch"}, made_, {}};
+    hunk_failure failure = no_match();
     if (hunk.line) {
       const std::int64_t said = static_cast<std::int64_t>(*hunk.line) + shift_;
       if (said >= static_cast<std::int64_t>(at_) &&
@@ -161,13 +184,67 @@ private:
     failure.code = error_code::ambiguous;
     return failure;
   }
+
+  /// The one place of some lines but for white space, not above `first`. Precondition: there are
+  /// lines.
+  template <class Fits>
+  [[nodiscard]] result<std::size_t, hunk_failure>
+  only_place(const std::vector<std::string_view>& wanted, std::size_t first,
+             const Fits& fits) const {
+    hunk_failure failure = no_match();
+    detail::white_space_finder finder(wanted);
+    if (!finder.can_be_found()) return failure;
+    for (std::size_t i = first; i < lines_.size(); ++i)
+      if (finder.end_with(without_end(lines_[i])) && fits(i + 1 - wanted.size()))
+        failure.lines.push_back(i + 1 - wanted.size());
+    if (failure.lines.empty()) return failure;
+    if (failure.lines.size() == 1) return static_cast<std::size_t>(failure.lines.front());
+    failure.code = error_code::ambiguous;
+    failure.matched = text_matching::white_space;
+    return failure;
+  }
+
+  [[nodiscard]] result<hunk_place, hunk_failure>
+  find_but_for_white_space(const patch_hunk& hunk, std::span<const hunk_line> before) const {
+    if (before.empty() && hunk.anchors.empty()) return no_match();
+    hunk_place out{.matched = text_matching::white_space};
+    std::size_t first = at_;
+    for (const std::string_view anchor : hunk.anchors) {
+      std::size_t line = first;
+      while (line < lines_.size() && without_end(lines_[line]) != anchor)
+        ++line;
+      if (line == lines_.size()) {
+        PADDOCK_TRY(line, only_place({anchor}, first, [](std::size_t) { return true; }));
+        out.lines_that_differ.push_back(line);
+      }
+      first = line + 1;
+    }
+    std::size_t place = first;
+    if (!before.empty()) {
+      std::vector<std::string_view> wanted;
+      for (const hunk_line& line : before)
+        wanted.push_back(without_end(line.text));
+      const auto fits = [&](std::size_t at) { return ends_fit(hunk, before, at); };
+      PADDOCK_TRY(place, only_place(wanted, first, fits));
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        if (without_end(lines_[place + i]) != wanted[i]) out.lines_that_differ.push_back(place + i);
+    }
+    out.line = place;
+    return out;
+  }
 };
 
 } // namespace
 
 result<std::string, hunk_failure> apply_hunks(std::string_view content,
                                               std::span<const patch_hunk> hunks) {
-  hunk_applier applier(content);
+  PADDOCK_TRY(patched_text patched, apply_hunks(content, hunks, text_matching::exact));
+  return std::move(patched.text);
+}
+
+result<patched_text, hunk_failure>
+apply_hunks(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching) {
+  hunk_applier applier(content, matching);
   for (const patch_hunk& hunk : hunks)
     PADDOCK_CHECK(applier.make(hunk));
   return std::move(applier).outcome();

@@ -7,7 +7,7 @@
 /// shortest answer would take too long, a good one is given; and where a good one would, one that
 /// takes the rest for new: the work is linear. Thread-safety: pure.
 
-#include "text/lines.hpp"
+#include <paddock/text/detail/lines.hpp>
 
 #include <algorithm>
 #include <bit>

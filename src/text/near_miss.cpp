@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-#include "text/lines.hpp"
-
 #include <paddock/base/detail/utf8.hpp>
+#include <paddock/text/detail/lines.hpp>
 #include <paddock/text/detail/text_matches.hpp>
 #include <paddock/text/near_miss.hpp>
 

@@ -3,8 +3,7 @@
 // Formats: POSIX `diff -u`; git's "Generating patch text with -p" (git-diff); apply_patch of
 // OpenAI's Codex.
 
-#include "text/lines.hpp"
-
+#include <paddock/text/detail/lines.hpp>
 #include <paddock/text/patch.hpp>
 
 #include <algorithm>

@@ -177,6 +177,81 @@ TEST(EditSteps, NameThePlacesAndChangeNothing) {
   }
 }
 
+TEST(EditSteps, MatchButForWhiteSpaceWhereThatIsAskedForAndThereIsOnePlace) {
+  constexpr text_matching loose = text_matching::white_space;
+  const std::string content = "first\n\tif (a)\n\t\tb();\nx  y\n\tx y\n";
+  const edit_step grows{.old_text = "first", .new_text = "1\n2"};
+  const edit_step edit{.old_text = "if (a)\n  b();\n", .new_text = "c();\n", .matching = loose};
+  const auto done = apply_edits(content, std::vector<edit_step>{grows, edit});
+  ASSERT_TRUE(done.has_value());
+  EXPECT_EQ(done->text, "1\n2\n\tc();\nx  y\n\tx y\n");
+  EXPECT_EQ(done->steps[0].matched, text_matching::exact);
+  EXPECT_EQ(done->steps[1].matched, loose);
+  EXPECT_EQ(done->steps[1].lines_that_differ, (lines{1, 2})); // as the caller counts
+  EXPECT_EQ(done->steps[1].line, 2U);
+
+  struct refused_step {
+    const char* name;
+    edit_step step;
+    error_code code;
+    lines places;
+    text_matching matched;
+  };
+  const edit_step twice{.old_text = " x\ty", .new_text = "z", .matching = loose};
+  const auto with = [](edit_step step, const auto& change) {
+    change(step);
+    return step;
+  };
+  const refused_step table[] = {
+      {"not asked for",
+       with(edit, [](edit_step& step) { step.matching = {}; }),
+       error_code::no_match,
+       {},
+       {}},
+      {"two places", twice, error_code::ambiguous, {3, 4}, loose},
+      {"two places, all",
+       with(twice, [](edit_step& step) { step.places = edit_places::all; }),
+       error_code::ambiguous,
+       {3, 4},
+       loose},
+      {"two places, a line",
+       with(twice, [](edit_step& step) { step.near_line = 3; }),
+       error_code::ambiguous,
+       {3, 4},
+       loose},
+      {"two places, two said",
+       with(twice, [](edit_step& step) { step.occurrences = 2; }),
+       error_code::ambiguous,
+       {3, 4},
+       loose},
+      {"one place, two said",
+       with(edit, [](edit_step& step) { step.occurrences = 2; }),
+       error_code::ambiguous,
+       {1},
+       loose},
+      {"exact wins",
+       {.old_text = "x", .new_text = "z", .matching = loose},
+       error_code::ambiguous,
+       {3, 4},
+       {}},
+      {"part of a line",
+       {.old_text = "b( )", .new_text = "z", .matching = loose},
+       error_code::no_match,
+       {},
+       {}},
+  };
+  for (const refused_step& row : table) {
+    const auto refused = apply_edits(content, {&row.step, 1});
+    if (refused) {
+      ADD_FAILURE() << row.name;
+      continue;
+    }
+    EXPECT_EQ(refused.error().code, row.code) << row.name;
+    EXPECT_EQ(refused.error().lines, row.places) << row.name;
+    EXPECT_EQ(refused.error().matched, row.matched) << row.name;
+  }
+}
+
 TEST(EditSteps, EndWhenTheyAreNoLongerWanted) {
   const std::string content(std::size_t{3} << 20, 'a');
   const edit_step step{.old_text = "b", .new_text = "c"};

@@ -286,5 +286,69 @@ TEST(Patch, RepetitionCostsNothing) {
   EXPECT_EQ(outcome.error().code, error_code::no_match);
 }
 
+TEST(Patch, MatchesButForWhiteSpaceWhereThatIsAskedFor) {
+  struct loose_case {
+    const char* name;
+    std::string_view content, patch;
+    std::string_view text; ///< empty: refused
+    error_code code = error_code::no_match;
+    std::vector<std::uint64_t> lines{}; ///< that differ, or of an ambiguous one
+  };
+  const loose_case table[] = {
+      {"kept lines stay",
+       "a\n\tb\nc\n",
+       "--- x\n+++ x\n@@ -1,3 +1,3 @@\n a\n   b\n-c\n+d\n",
+       "a\n\tb\nd\n",
+       {},
+       {1}},
+      {"CRLF",
+       "a\r\n\tb\r\n",
+       "--- x\n+++ x\n@@ -1,2 +1,2 @@\n a\n-  b\n+  d\n",
+       "a\r\n  d\r\n",
+       {},
+       {1}},
+      {"not where it says, if there are two",
+       "a\n b\n b\n",
+       "--- x\n+++ x\n@@ -2 +2 @@\n-\tb\n+c\n",
+       "",
+       error_code::ambiguous,
+       {1, 2}},
+      {"an anchor",
+       " f:\n  x\ng:\n  x\n",
+       "*** Begin Patch\n*** Update File: x\n@@ f:\n-  x\n+  y\n*** End Patch\n",
+       "",
+       error_code::ambiguous,
+       {1, 3}},
+      {"an anchor and what follows",
+       "\tf:\n  x\n",
+       "*** Begin Patch\n*** Update File: x\n@@ f:\n-x\n+y\n*** End Patch\n",
+       "\tf:\ny\n",
+       {},
+       {0, 1}},
+      {"an anchor twice",
+       "\tf:\n f:\n",
+       "*** Begin Patch\n*** Update File: x\n@@ f:\n+y\n*** End Patch\n",
+       "",
+       error_code::ambiguous,
+       {0, 1}},
+      {"a file that ends elsewhere", " a", "--- x\n+++ x\n@@ -1 +1 @@\n-a\n+b\n", ""},
+      {"nothing but white space", "\t\nx\n", "--- x\n+++ x\n@@ -1 +1 @@\n- \n+b\n", ""},
+  };
+  for (const loose_case& row : table) {
+    const auto files = parse_patch(row.patch);
+    ASSERT_TRUE(files.has_value()) << row.name;
+    EXPECT_FALSE(apply_hunks(row.content, files->front().hunks).has_value()) << row.name;
+    const auto done = apply_hunks(row.content, files->front().hunks, text_matching::white_space);
+    EXPECT_EQ(done.has_value(), !row.text.empty()) << row.name;
+    if (done) {
+      EXPECT_EQ(done->text, row.text) << row.name;
+      EXPECT_EQ(done->hunks.front().lines_that_differ, row.lines) << row.name;
+    } else {
+      EXPECT_EQ(done.error().code, row.code) << row.name;
+      EXPECT_EQ(done.error().lines, row.lines) << row.name;
+    }
+  }
+}
+
 } // namespace
 } // namespace paddock

@@ -3,7 +3,8 @@
 
 /// Several edits of one text, each made to the outcome of the one before, all or none. Nothing is
 /// guessed: what to replace is found exactly, as text_edit.hpp finds it (CRLF and LF are the same),
-/// and where it occurs more often than was said, nothing changes and every place is named.
+/// and where it occurs more often than was said, nothing changes and every place is named. A step
+/// may ask for more, see text_matching.hpp; what is not exact is told of the step that was made.
 ///
 /// Lines count from 0. Those that are given, and those of a failure, count in the content before
 /// all steps, which is what the caller has seen; those of the outcome count in the outcome.
@@ -14,6 +15,8 @@
 #include <paddock/base/result.hpp>
 #include <paddock/text/detail/line_shifts.hpp>
 #include <paddock/text/detail/text_matches.hpp>
+#include <paddock/text/detail/white_space_matches.hpp>
+#include <paddock/text/text_matching.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +40,7 @@ struct edit_step {
   std::optional<std::uint64_t> occurrences{};
   /// Of several places the one nearest to this line is replaced, the upper one of two.
   std::optional<std::uint64_t> near_line{};
+  text_matching matching = text_matching::exact;
 };
 
 struct edit_limits {
@@ -48,6 +52,10 @@ struct edit_limits {
 struct edited_place {
   std::uint64_t line = 0;        ///< of the first that was replaced
   std::uint64_t occurrences = 0; ///< how many were replaced
+  text_matching matched = text_matching::exact;
+  /// Those that are not to the byte as in the old text, in the content before all steps; none of an
+  /// exact match, and at most `edit_failure::lines_max`.
+  std::vector<std::uint64_t> lines_that_differ{};
 };
 
 struct edited_text {
@@ -58,8 +66,9 @@ struct edited_text {
 /// Why a step was not made; nothing was.
 struct edit_failure : error {
   std::size_t step = 0;
-  std::uint64_t occurrences = 0;      ///< of its old text, after the steps before
-  std::vector<std::uint64_t> lines{}; ///< of the first `lines_max` of them
+  std::uint64_t occurrences = 0;                ///< of its old text, after the steps before
+  std::vector<std::uint64_t> lines{};           ///< of the first `lines_max` of them
+  text_matching matched = text_matching::exact; ///< how it stands in these
   static constexpr std::size_t lines_max = 100;
 };
 
@@ -96,7 +105,9 @@ public:
     if (!wanted_()) return failed(error_code::cancelled);
     if (step.old_text.empty()) return failed(error_code::invalid_argument);
     PADDOCK_TRY(const auto matches, matches_of(step));
-    if (matches.empty()) return failed(error_code::no_match);
+    if (matches.empty())
+      return step.matching == text_matching::exact ? failed(error_code::no_match)
+                                                   : make_but_for_white_space(step);
     const bool counts =
         step.occurrences ? *step.occurrences == matches.size()
                          : matches.size() == 1 || step.near_line || step.places == edit_places::all;
@@ -116,15 +127,39 @@ public:
   }
 
 private:
-  [[nodiscard]] edit_failure failed(error_code code, std::span<const edit_match> matches = {}) {
-    edit_failure out{{code, 0, "edit_steps"}, shifts_.size(), matches.size(), {}};
-    for (const edit_match& match : matches.first(std::min(matches.size(), out.lines_max))) {
-      std::uint64_t line = match.line;
-      for (std::size_t i = shifts_.size(); i-- > 0;)
-        line = shifts_[i].backward(line);
-      out.lines.push_back(line);
-    }
+  [[nodiscard]] edit_failure failed(error_code code, std::span<const edit_match> matches = {},
+                                    text_matching matched = text_matching::exact) {
+    edit_failure out{{code, 0, "edit_steps"}, shifts_.size(), matches.size(), {}, matched};
+    for (const edit_match& match : matches.first(std::min(matches.size(), out.lines_max)))
+      out.lines.push_back(line_before(match.line));
     return out;
+  }
+
+  /// In the content before all steps.
+  [[nodiscard]] std::uint64_t line_before(std::uint64_t line) const {
+    for (std::size_t i = shifts_.size(); i-- > 0;)
+      line = shifts_[i].backward(line);
+    return line;
+  }
+
+  [[nodiscard]] result<void, edit_failure> make_but_for_white_space(const edit_step& step) {
+    const auto found = white_space_matches(text_, step.old_text, wanted_);
+    if (!found) return failed(error_code::cancelled);
+    if (found->empty()) return failed(error_code::no_match);
+    std::vector<edit_match> matches;
+    for (const white_space_match& match : *found)
+      matches.push_back({match.offset, match.size, match.line});
+    if (matches.size() > 1 || step.occurrences.value_or(1) != 1)
+      return failed(error_code::ambiguous, matches, text_matching::white_space);
+    if (places_left_ == 0) return failed(error_code::too_many);
+    auto lines = detail::lines_that_differ(text_, matches.front().line, step.old_text);
+    lines.resize(std::min(lines.size(), edit_failure::lines_max));
+    for (std::uint64_t& line : lines)
+      line = line_before(line);
+    PADDOCK_CHECK(replace(step, matches));
+    places_.back().matched = text_matching::white_space;
+    places_.back().lines_that_differ = std::move(lines);
+    return {};
   }
 
   [[nodiscard]] result<std::vector<edit_match>, edit_failure> matches_of(const edit_step& step) {
@@ -176,7 +211,8 @@ private:
     if (text.size() + text_.size() - copied > limits_.bytes_max)
       return failed(error_code::too_large);
     text.append(text_.substr(copied));
-    places_.push_back({shifts.forward(matches.front().line), matches.size()});
+    places_.push_back(
+        {.line = shifts.forward(matches.front().line), .occurrences = matches.size()});
     places_left_ -= matches.size();
     shifts_.push_back(std::move(shifts));
     owned_ = std::move(text);
@@ -201,7 +237,7 @@ result<edited_text, edit_failure> apply_edits(std::string_view content,
                                               const edit_limits& limits, Wanted&& wanted) {
   detail::step_editor editor(content, limits, wanted);
   if (steps.size() > limits.steps_max)
-    return edit_failure{{error_code::too_many, 0, "edit_steps"}, limits.steps_max, 0, {}};
+    return edit_failure{{error_code::too_many, 0, "edit_steps"}, limits.steps_max, 0, {}, {}};
   for (const edit_step& step : steps)
     PADDOCK_CHECK(editor.make(step));
   return std::move(editor).outcome();

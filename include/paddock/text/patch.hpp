@@ -7,15 +7,17 @@
 /// one file in its text.
 ///
 /// Every line that a hunk shows as it was has to be there, byte for byte but for the CR of a line
-/// end; nothing is tried that comes near. A hunk belongs where it says; if its lines do not stand
-/// there, then to the one other place where they do, and to none of several. Counts in the head of
-/// a hunk that are not right are passed over, for models count badly: what follows the last counted
-/// line and begins as lines of a hunk do belongs to it, too.
+/// end; nothing is tried that comes near, unless it is asked for (text_matching.hpp). A hunk
+/// belongs where it says; if its lines do not stand there, then to the one other place where they
+/// do, and to none of several. Counts in the head of a hunk that are not right are passed over, for
+/// models count badly: what follows the last counted line and begins as lines of a hunk do belongs
+/// to it, too.
 ///
 /// Not guaranteed: binary patches, which are refused; that the names are fit for use, which the
 /// path sandbox decides. Thread-safety: pure functions.
 
 #include <paddock/base/result.hpp>
+#include <paddock/text/text_matching.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -68,12 +70,31 @@ struct patch_fault : error {
 struct hunk_failure : error {
   std::size_t hunk = 0;
   std::vector<std::uint64_t> lines{}; ///< of an ambiguous one: where it could begin, from 0
+  text_matching matched = text_matching::exact; ///< how its lines stand in these
 };
 
 /// `content` with all hunks, which do not overlap. New lines end as their neighbours do. Errors:
 /// no_match, ambiguous; nothing is changed then.
 [[nodiscard]] result<std::string, hunk_failure> apply_hunks(std::string_view content,
                                                             std::span<const patch_hunk> hunks);
+
+struct hunk_place {
+  std::uint64_t line = 0; ///< where it began in the content before, from 0
+  text_matching matched = text_matching::exact;
+  /// Those of the content before that are not to the byte as the hunk has them; they stay so where
+  /// it keeps them. An anchor that was found but for white space is one of them.
+  std::vector<std::uint64_t> lines_that_differ{};
+};
+
+struct patched_text {
+  std::string text;
+  std::vector<hunk_place> hunks; ///< one for each
+};
+
+/// The same, saying where each hunk was made and how its lines stood there. Hunks that have no
+/// exact place may have one but for white space, if `matching` says so. Errors: the same.
+[[nodiscard]] result<patched_text, hunk_failure>
+apply_hunks(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching);
 
 struct hunk_texts {
   std::string before, after;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Edits and hunks that may match but for white space, for a judge that has a reference of its own.
+// Each line of the input is `edit CONTENT OLD NEW` or `patch CONTENT PATCH`, each of the output an
+// error's code or `TEXT exact|white_space LINES`: texts in hexadecimal digits behind an x, lines
+// with commas.
+
+#include <paddock/text/edit_steps.hpp>
+#include <paddock/text/patch.hpp>
+
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using paddock::text_matching;
+
+std::string bytes_of(std::string_view digits) {
+  std::string out;
+  for (std::size_t i = 1; i + 1 < digits.size(); i += 2)
+    out += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
+  return out;
+}
+
+std::string digits_of(std::string_view bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out = "x";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += {digits[byte / 16U], digits[byte % 16U]};
+  }
+  return out;
+}
+
+template <class Place> std::string answer(std::string_view text, const Place& place) {
+  std::string out =
+      digits_of(text) + (place.matched == text_matching::exact ? " exact " : " white_space ");
+  for (const auto line : place.lines_that_differ)
+    out += std::to_string(line) + ",";
+  return out;
+}
+
+std::string refusal(const paddock::error& error) {
+  return std::string(paddock::wire_name(error.code));
+}
+
+std::string edit(const std::string& content, const std::string& old_text,
+                 const std::string& new_text) {
+  const paddock::edit_step step{
+      .old_text = old_text, .new_text = new_text, .matching = text_matching::white_space};
+  const auto done = paddock::apply_edits(content, {&step, 1});
+  return done ? answer(done->text, done->steps.front()) : refusal(done.error());
+}
+
+std::string patch(const std::string& content, const std::string& text) {
+  const auto files = paddock::parse_patch(text);
+  if (!files) return refusal(files.error());
+  const auto done = paddock::apply_hunks(content, files->front().hunks, text_matching::white_space);
+  return done ? answer(done->text, done->hunks.front()) : refusal(done.error());
+}
+
+} // namespace
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string kind, content, first, second;
+    words >> kind >> content >> first >> second;
+    const bool is_edit = kind == "edit";
+    std::cout << (is_edit ? edit(bytes_of(content), bytes_of(first), bytes_of(second))
+                          : patch(bytes_of(content), bytes_of(first)))
+              << '\n';
+  }
+}
