@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "sys/syscall.hpp"
 
+#include "sys/call.hpp"
+
 #include <paddock/base/limits.hpp>
 
 #include <fcntl.h>
-#include <linux/limits.h>
 #include <linux/openat2.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,32 +25,6 @@
 
 namespace paddock::sys {
 namespace {
-
-/// Repeats an interrupted call; never to be used for close. File systems on a network or in user
-/// space interrupt every call, not only those that wait.
-template <class Call> auto retried(Call call) {
-  auto n = call();
-  while (n < 0 && errno == EINTR)
-    n = call();
-  return n;
-}
-
-template <class N> result<void> none(N n, const char* operation) {
-  if (n < 0) return failure(errno, operation);
-  return {};
-}
-template <class N> result<std::size_t> count(N n, const char* operation) {
-  if (n < 0) return failure(errno, operation);
-  return static_cast<std::size_t>(n);
-}
-template <class N> result<file_descriptor> descriptor(N fd, const char* operation) {
-  if (fd < 0) return failure(errno, operation);
-  return file_descriptor(static_cast<int>(fd));
-}
-
-std::int64_t nanoseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 std::int64_t nanoseconds(const statx_timestamp& t) {
   return t.tv_sec * 1'000'000'000 + t.tv_nsec;
@@ -69,43 +40,6 @@ entry_kind kind_of(unsigned mode) {
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x00001000U
 #endif
-
-/// Leads to what a descriptor has open.
-std::array<char, 32> path_of(int fd) {
-  std::array<char, 32> path;
-  std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", fd);
-  return path;
-}
-
-/// What a call of the xattr family fills a buffer with. Such calls want a path of a file that this
-/// user may not be able to open; without /proc the file is opened all the same.
-template <class ByPath, class ByDescriptor>
-result<std::string> attribute_of(int dirfd, const char* name, ByPath by_path,
-                                 ByDescriptor by_descriptor, const char* operation) {
-  std::string path = path_of(dirfd).data();
-  path.append("/").append(name);
-  file_descriptor opened;
-  std::string bytes(256, '\0'); // most need less
-  for (;;) {
-    const auto fill = [&](std::span<char> out) {
-      return retried(
-          [&] { return opened ? by_descriptor(opened.get(), out) : by_path(path.c_str(), out); });
-    };
-    const auto n = fill(bytes);
-    if (n >= 0) {
-      bytes.resize(static_cast<std::size_t>(n));
-      return bytes;
-    }
-    if (errno == ENOENT && !opened) {
-      auto fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-      if (!fd) return fd.error();
-      opened = *std::move(fd);
-      continue;
-    }
-    if (errno != ERANGE || bytes.size() > XATTR_SIZE_MAX) return failure(errno, operation);
-    bytes.resize(XATTR_SIZE_MAX + 1);
-  }
-}
 
 } // namespace
 
@@ -309,104 +243,6 @@ result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid) {
 
 result<void> try_flock(int fd) {
   return none(retried([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }), "flock");
-}
-
-result<void> getrandom(std::span<char> buffer) {
-  std::size_t done = 0;
-  while (done < buffer.size()) {
-    const auto n =
-        retried([&] { return ::getrandom(buffer.data() + done, buffer.size() - done, 0); });
-    if (n < 0) return failure(errno, "getrandom");
-    done += static_cast<std::size_t>(n);
-  }
-  return {};
-}
-
-unsigned effective_uid() noexcept {
-  return ::geteuid();
-}
-
-int process_id() noexcept {
-  return ::getpid();
-}
-
-const char* const* environment() noexcept {
-  return ::environ;
-}
-
-std::int64_t monotonic_ms() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
-std::int64_t file_clock_ns() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return nanoseconds(now);
-}
-
-std::int64_t file_time_now_ns() noexcept {
-  // Times are finer than the clock's tick where the one before has been looked at (Linux 6.13),
-  // and no later one is given a time before it.
-  const file_descriptor file(::memfd_create("paddock-time", MFD_CLOEXEC));
-  struct stat status{};
-  if (!file || ::fstat(file.get(), &status) != 0 || ::futimens(file.get(), nullptr) != 0 ||
-      ::fstat(file.get(), &status) != 0)
-    return file_clock_ns();
-  return nanoseconds(status.st_ctim);
-}
-
-void pause_ms(int milliseconds) noexcept {
-  const timespec time{.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1'000'000L};
-  (void)::nanosleep(&time, nullptr);
-}
-
-result<std::string> attribute_names_at(int dirfd, const char* name) {
-  return attribute_of(
-      dirfd, name,
-      [](const char* path, auto out) { return ::llistxattr(path, out.data(), out.size()); },
-      [](int fd, auto out) { return ::flistxattr(fd, out.data(), out.size()); }, "listxattr");
-}
-
-result<std::string> attribute_at(int dirfd, const char* name, const char* attribute) {
-  return attribute_of(
-      dirfd, name,
-      [=](const char* path, auto out) {
-        return ::lgetxattr(path, attribute, out.data(), out.size());
-      },
-      [=](int fd, auto out) { return ::fgetxattr(fd, attribute, out.data(), out.size()); },
-      "getxattr");
-}
-
-result<std::size_t> attribute_size(int fd, const char* attribute) {
-  return count(retried([&] { return ::fgetxattr(fd, attribute, nullptr, 0); }), "getxattr");
-}
-
-result<void> set_attribute(int fd, const char* attribute, std::string_view value) {
-  return none(retried([&] { return ::fsetxattr(fd, attribute, value.data(), value.size(), 0); }),
-              "setxattr");
-}
-
-result<void> remove_attribute(int fd, const char* attribute) {
-  return none(retried([&] { return ::fremovexattr(fd, attribute); }), "removexattr");
-}
-
-memory memory_usage() noexcept {
-  memory m;
-  rusage usage{};
-  if (::getrusage(RUSAGE_SELF, &usage) == 0)
-    m.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-  m.resident_bytes = m.peak_bytes; // without procfs
-  const auto statm = openat(AT_FDCWD, "/proc/self/statm", O_RDONLY);
-  if (!statm) return m;
-  std::array<char, 128> line{};
-  const auto n = sys::read(statm->get(), {line.data(), line.size() - 1});
-  unsigned long pages = 0;
-  if (n && std::sscanf(line.data(), "%*u %lu", &pages) == 1)
-    m.resident_bytes = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  m.peak_bytes = std::max(m.peak_bytes, m.resident_bytes);
-  return m;
 }
 
 } // namespace paddock::sys

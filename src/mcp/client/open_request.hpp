@@ -21,6 +21,10 @@ inline constexpr std::size_t text_bytes_max = 1024;
 
 inline constexpr std::size_t usual_request_bytes = 512;
 
+[[nodiscard]] inline std::string text_of(json_view value) {
+  return std::string(value.string().value_or(""));
+}
+
 [[nodiscard]] inline answer no_answer(error_code code, std::string_view text) {
   return {.reason = {code, 0, "server"}, .text = std::string(text)};
 }

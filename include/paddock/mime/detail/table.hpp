@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// File name extensions and whole file names with their media types. Part of mime.hpp.
+/// File name extensions and whole file names with their media types. Part of mime.hpp. Two
+/// tables, as long as there are names, and the search in them.
 ///
 /// IANA's registered types where these exist; for source code, which has none, the customary
 /// text/x-… names. An extension that several formats claim has the meaning that it has in a

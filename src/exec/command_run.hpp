@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "exec/command_output.hpp"
+#include "exec/protocol/exec_protocol.hpp"
+#include "exec/supervised_program.hpp"
+
+#include <paddock/exec/command.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+namespace paddock {
+
+struct started_command {
+  supervised_program program;
+  file_descriptor out;
+  file_descriptor err;
+};
+
+/// Starts the helper, and with it the command.
+result<started_command> start(const command& asked, const entries_to_protect& entries);
+
+/// One call of `run`, from the start of the helper to the end of the tree.
+class command_run {
+public:
+  /// `cancel_fd` is readable when the call is cancelled; -1: it cannot be. `starting` is kept until
+  /// the helper tells that what it mounts is in place. `asked` and `entries` outlive this.
+  command_run(const command& asked, const entries_to_protect& entries, started_command running,
+              int cancel_fd, std::int64_t began,
+              std::shared_lock<std::shared_timed_mutex> starting);
+
+  result<command_outcome, command_error> finish() &&;
+
+private:
+  enum class phase : std::uint8_t { running, ending, draining };
+
+  bool step();
+  void time_passed();
+  void stop(ending why);
+  void take_event();
+  void apply(const sys::exec_message& message);
+  void apply(const sys::exec_appeared& told);
+  void apply(const sys::exec_appeared_elsewhere& told);
+  void note_appeared(const std::string& path, const sys::exec_appeared& told);
+  void note_confinement(const sys::exec_confined& told);
+  void supervisor_lost();
+  void give_up(const error& reason);
+  void start_draining();
+  void take_output(output_stream stream, file_descriptor& from, output_collector& into);
+
+  const command& asked_;
+  const entries_to_protect& entries_;
+  const int workspace_;
+  std::vector<std::string> repositories_; ///< that were whole when it started
+  started_command running_;
+  int cancel_fd_;
+  std::int64_t began_;
+  std::shared_lock<std::shared_timed_mutex> starting_;
+  std::int64_t wake_at_;
+  std::unique_ptr<char[]> buffer_;
+  output_collector out_;
+  output_collector err_;
+  phase phase_ = phase::running;
+  bool started_ = false;
+  int process_group_ = 0; ///< 0 until the helper has told, and in a PID namespace
+  bool ended_ = false;    ///< the command's wait status is known
+  std::optional<ending> stopped_;
+  std::optional<error> failed_;
+  command_outcome outcome_;
+};
+
+} // namespace paddock
