@@ -5,6 +5,7 @@
 
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/text/detail/line_breaks.hpp>
+#include <paddock/text/utf16.hpp>
 
 #include <fcntl.h>
 
@@ -26,36 +27,11 @@ constexpr std::size_t line_bytes = 2 * sizeof(found_line);
 constexpr std::size_t characters_before_match = 100;
 
 /// UTF-16 as UTF-8; a surrogate without its other half becomes U+FFFD.
-void decode_utf16(std::string_view bytes, bool big_endian, std::string& out) {
-  const auto unit = [&](std::size_t at) {
-    const auto a = static_cast<unsigned char>(bytes[at]),
-               b = static_cast<unsigned char>(bytes[at + 1]);
-    return static_cast<std::uint32_t>(big_endian ? a << 8 | b : b << 8 | a);
-  };
-  const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
-    std::uint32_t c = unit(at);
-    if (c >= 0xD800 && c < 0xE000) {
-      const bool paired = c < 0xDC00 && at + 3 < bytes.size() && (unit(at + 2) & 0xFC00) == 0xDC00;
-      c = paired ? 0x10000 + ((c & 0x3FF) << 10) + (unit(at + 2) & 0x3FF) : 0xFFFD;
-      if (paired) at += 2;
-    }
-    if (c < 0x80) {
-      add(c);
-    } else {
-      if (c < 0x800) {
-        add(0xC0 | c >> 6);
-      } else {
-        if (c < 0x10000) {
-          add(0xE0 | c >> 12);
-        } else {
-          add(0xF0 | c >> 18);
-          add(0x80 | (c >> 12 & 0x3F));
-        }
-        add(0x80 | (c >> 6 & 0x3F));
-      }
-      add(0x80 | (c & 0x3F));
-    }
+void decode_utf16(std::string_view bytes, utf16_mark mark, std::string& out) {
+  while (bytes.size() >= 2) {
+    const detail::utf16_character found = detail::first_utf16(bytes, mark);
+    detail::append_utf8(out, found.is_half() ? char32_t{0xFFFD} : found.code);
+    bytes.remove_prefix(found.size);
   }
 }
 
@@ -194,12 +170,12 @@ result<void> file_search::keep(std::uint64_t bytes) {
 
 /// The text of a file in UTF-8, without its byte order mark.
 result<std::string_view> file_search::as_text(std::string_view bytes) {
-  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
+  if (const utf16_mark mark = utf16_mark_of(bytes); mark != utf16_mark::none) {
     const std::size_t most = bytes.size() / 2 * 3; // of a unit above U+07FF
     PADDOCK_CHECK(count_buffer(most, decoded_counted_));
     decoded_.clear();
     decoded_.reserve(most);
-    decode_utf16(bytes.substr(2), bytes.front() == '\xFE', decoded_);
+    decode_utf16(bytes.substr(utf16_mark_bytes), mark, decoded_);
     return std::string_view(decoded_);
   }
   if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);

@@ -4,11 +4,12 @@
 // error's code or `TEXT exact|white_space LINES`: texts in hexadecimal digits behind an x, lines
 // with commas.
 
+#include "support/text/hex_lines.hpp"
+
 #include <paddock/text/edit_steps.hpp>
 #include <paddock/text/patch.hpp>
 
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,23 +17,8 @@
 namespace {
 
 using paddock::text_matching;
-
-std::string bytes_of(std::string_view digits) {
-  std::string out;
-  for (std::size_t i = 1; i + 1 < digits.size(); i += 2)
-    out += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
-  return out;
-}
-
-std::string digits_of(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out = "x";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += {digits[byte / 16U], digits[byte % 16U]};
-  }
-  return out;
-}
+using paddock::test::bytes_of;
+using paddock::test::digits_of;
 
 template <class Place> std::string answer(std::string_view text, const Place& place) {
   std::string out =
@@ -65,12 +51,10 @@ std::string patch(const std::string& content, const std::string& text) {
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
-    std::istringstream words(line);
-    std::string kind, content, first, second;
-    words >> kind >> content >> first >> second;
-    const bool is_edit = kind == "edit";
-    std::cout << (is_edit ? edit(bytes_of(content), bytes_of(first), bytes_of(second))
-                          : patch(bytes_of(content), bytes_of(first)))
+    const std::vector<std::string> words = paddock::test::words_of(line);
+    const bool is_edit = words[0] == "edit";
+    std::cout << (is_edit ? edit(bytes_of(words[1]), bytes_of(words[2]), bytes_of(words[3]))
+                          : patch(bytes_of(words[1]), bytes_of(words[2])))
               << '\n';
   }
 }

@@ -204,7 +204,7 @@ constexpr row fast_paths[] = {
        const auto character = frontmatter::detail::first_character(s.text);
        const char32_t code = frontmatter::detail::code_point(character);
        std::string again;
-       frontmatter::detail::append_utf8(again, code);
+       detail::append_utf8(again, code);
        return code == slow::first_unit(s.text).code && again == character;
      }},
     {"encode_name", [](const sample& s) { return encode_name(s.text) == slow_name(s.text); }},

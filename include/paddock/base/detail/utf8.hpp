@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// UTF-8 on bytes: validation, counting, and cutting a prefix at a code point.
+/// UTF-8 on bytes: validation, counting, cutting a prefix at a code point, and writing one.
 ///
 /// Valid means well-formed by table 3-7 of the Unicode Standard: no overlong forms, no surrogates,
 /// nothing above U+10FFFF. NUL is an ordinary code point. Runs of ASCII are passed eight bytes at a
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace paddock::detail {
@@ -60,6 +61,24 @@ struct utf8_sequence {
   for (std::size_t i = 1; i < sequence.size(); ++i)
     code = code << 6U | (byte(i) & 0x3FU);
   return code;
+}
+
+/// Precondition: `c` is a Unicode scalar value, which has a form in UTF-8.
+inline void append_utf8(std::string& out, char32_t c) {
+  const auto byte = [&out](char32_t value) { out.push_back(static_cast<char>(value)); };
+  if (c < 0x80) return byte(c);
+  if (c < 0x800) {
+    byte(0xC0 | c >> 6);
+  } else {
+    if (c < 0x10000) {
+      byte(0xE0 | c >> 12);
+    } else {
+      byte(0xF0 | c >> 18);
+      byte(0x80 | (c >> 12 & 0x3F));
+    }
+    byte(0x80 | (c >> 6 & 0x3F));
+  }
+  byte(0x80 | (c & 0x3F));
 }
 
 /// Offset of the first byte that is not part of a complete, valid code point; size() when there is

@@ -143,23 +143,6 @@ enum class line_bytes : std::uint8_t {
   return true;
 }
 
-inline void append_utf8(std::string& out, char32_t c) {
-  const auto byte = [&out](char32_t value) { out.push_back(static_cast<char>(value)); };
-  if (c < 0x80) return byte(c);
-  if (c < 0x800) {
-    byte(0xC0 | c >> 6);
-  } else {
-    if (c < 0x10000) {
-      byte(0xE0 | c >> 12);
-    } else {
-      byte(0xF0 | c >> 18);
-      byte(0x80 | (c >> 12 & 0x3F));
-    }
-    byte(0x80 | (c >> 6 & 0x3F));
-  }
-  byte(0x80 | (c & 0x3F));
-}
-
 /// Reads the escape whose backslash stands before `text` and appends what it stands for. Its size
 /// without the backslash; 0 for none that YAML knows, or half of a surrogate pair.
 [[nodiscard]] inline std::size_t read_escape(std::string_view text, std::string* out) {
@@ -168,7 +151,7 @@ inline void append_utf8(std::string& out, char32_t c) {
                                    '\f', '\v', 0x1B, ' ',  0x85, 0xA0, 0x2028, 0x2029};
   if (text.empty()) return 0;
   const auto append = [out](char32_t c) {
-    if (out != nullptr) append_utf8(*out, c);
+    if (out != nullptr) paddock::detail::append_utf8(*out, c);
   };
   if (const std::size_t i = letters.find(text.front()); i != std::string_view::npos) {
     append(meanings[i]);
