@@ -84,6 +84,71 @@ TEST_F(tools_coding, a_page_ends_between_characters) {
   EXPECT_THAT(page.string("content"), AllOf(StartsWith("a\xE4"), EndsWith("\xB8\xAD")));
 }
 
+/// ASCII with a mark and NULs between.
+std::string utf16_of(std::string_view text) {
+  std::string out = "\xFE\xFF";
+  for (const char c : text)
+    out += {'\0', c};
+  return out;
+}
+
+TEST_F(tools_coding, utf16_is_read_as_the_same_text_in_utf8) {
+  for (const std::string& text : {""s, "\n"s, "a"s, "a\r\nb\n\nc"s, "a\nb\nc\n"s}) {
+    tree.file("narrow", text);
+    tree.file("wide", utf16_of(text));
+    const auto compare = [&](const std::string& range) {
+      const auto narrow = call("readTextFile", R"({"path":"narrow")" + range + "}");
+      const auto wide = call("readTextFile", R"({"path":"wide")" + range + "}");
+      ASSERT_FALSE(wide.failed) << wide.json;
+      for (const char* key : {"from", "to"})
+        EXPECT_EQ(narrow.integer(key), wide.integer(key)) << text << range;
+      EXPECT_EQ(narrow.string("content"), wide.string("content")) << text << range;
+      EXPECT_THAT(wide.string("notice"), HasSubstr("UTF-16 (big endian)"));
+      EXPECT_NE(narrow.string("hash"), wide.string("hash"));
+    };
+    compare("");
+    compare(R"(,"numbered":true)");
+    for (int from = -6; from <= 6; ++from) {
+      compare(R"(,"from":)" + std::to_string(from));
+      compare(R"(,"to":)" + std::to_string(from));
+      for (int to = -6; to <= 6; ++to)
+        compare(R"(,"from":)" + std::to_string(from) + R"(,"to":)" + std::to_string(to));
+    }
+  }
+  tree.file("le", "\xFF\xFE\xE9\0\x3D\xD8\x00\xDE"s);
+  EXPECT_EQ("\xC3\xA9\xF0\x9F\x98\x80", content(R"({"path":"le"})"));
+}
+
+TEST_F(tools_coding, utf16_is_read_page_by_page_and_bounded) {
+  mcp::workspace_options options;
+  options.tools = mcp::toolset::coding;
+  options.limits.read_page_bytes_max = 10;
+  options.limits.read_bytes_max = 20;
+  serve(std::move(options));
+  tree.file("wide", utf16_of("1234\n6789\nbcde\nghij\nlmno\n"));
+  const auto page = call_path("readTextFile", "wide");
+  EXPECT_EQ("1234\n6789", page.string("content"));
+  EXPECT_EQ("true", page["truncated"].text());
+  EXPECT_EQ(6, page.integer("totalLines"));
+  EXPECT_THAT(page.string("notice"), AllOf(HasSubstr("UTF-16"), HasSubstr("firstLine 3")));
+  EXPECT_EQ("bcde\nghij\nlmno\n", content(R"({"path":"wide","firstLine":3})"));
+  EXPECT_EQ("too_large", content(R"({"path":"wide","firstLine":1})"));
+}
+
+TEST_F(tools_coding, utf16_that_is_damaged_is_refused_by_name) {
+  tree.file("odd", "\xFF\xFE\x41"s);
+  tree.file("half", "\xFF\xFE\x41\0\0\xD8"s);
+  tree.file("utf32", "\xFF\xFE\0\0\x41\0\0\0"s);
+  const auto refused = [&](const char* path, const char* words) {
+    const auto answer = call_path("readTextFile", path);
+    EXPECT_EQ("not_text", answer.error()) << path;
+    EXPECT_THAT(answer.message(), AllOf(HasSubstr(words), HasSubstr("offset"))) << path;
+  };
+  refused("odd", "odd number of bytes");
+  refused("half", "surrogate");
+  refused("utf32", "UTF-32");
+}
+
 TEST_F(tools_coding, results_are_brief_and_have_the_hash_of_the_file) {
   const auto written = call("writeTextFile", R"({"path":"f","text":"hello"})");
   EXPECT_EQ("path bytes hash", written.keys());

@@ -9,6 +9,7 @@
 #include <paddock/file/file.hpp>
 #include <paddock/mcp/content.hpp>
 #include <paddock/mime/mime.hpp>
+#include <paddock/text/utf16.hpp>
 
 #include <algorithm>
 #include <string>
@@ -104,17 +105,23 @@ tool_result unread(const error& e, std::string_view path) {
                                  "must not be negative, or use exec (tail, grep)"));
 }
 
-/// The beginning of a file that is longer than a page, up to the end of a line if there is one.
-result<line_slice> first_page(workspace_state& state, const call& c, const std::string& path) {
-  const std::uint64_t bytes_max = state.options.limits.read_page_bytes_max;
-  PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
-  line_slice page{.text = std::move(beginning.bytes), .from = 0, .to = 1};
+/// The beginning of a text as a page, up to the end of a line if there is one.
+line_slice page_of(std::string beginning) {
+  line_slice page{.text = std::move(beginning), .from = 0, .to = 1};
   if (const std::size_t end = page.text.rfind('\n'); end != std::string::npos) {
     page.text.resize(end);
     page.to = std::ranges::count(page.text, '\n') + 1;
   } else {
     page.text.resize(detail::truncate_to_valid_prefix(page.text).size());
   }
+  return page;
+}
+
+/// That of a file that is longer than a page.
+result<line_slice> first_page(workspace_state& state, const call& c, const std::string& path) {
+  const std::uint64_t bytes_max = state.options.limits.read_page_bytes_max;
+  PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
+  line_slice page = page_of(std::move(beginning.bytes));
   const auto last =
       read_lines(*state.root, path, {.from = -1, .to = {}},
                  {.bytes_max = state.options.limits.read_bytes_max, .bounds = bounds_of(state, c)});
@@ -135,6 +142,86 @@ std::string with_numbers(const line_slice& slice) {
     out += '\n';
     rest.remove_prefix(end + 1);
   }
+}
+
+/// Lines of a text as read_lines has those of a file.
+line_slice lines_of_text(std::string_view text, const line_range& range) {
+  const std::int64_t total = std::ranges::count(text, '\n') + 1;
+  const auto from_front = [&](std::int64_t bound) {
+    return std::clamp<std::int64_t>(bound >= 0 ? bound : total + bound, 0, total);
+  };
+  line_slice out{.from = from_front(range.from.value_or(0)), .total_lines = total};
+  out.to = std::max(out.from, from_front(range.to.value_or(total)));
+  const auto begin_of = [&](std::int64_t line) {
+    std::size_t at = 0;
+    for (; line > 0; --line)
+      at = std::min(text.find('\n', at), text.size()) + 1;
+    return at;
+  };
+  if (out.from == out.to) return out;
+  const std::size_t begin = begin_of(out.from);
+  out.text = text.substr(begin, begin_of(out.to) - 1 - begin);
+  return out;
+}
+
+tool_result read_answer(workspace_state& state, const call& c, const line_slice& slice,
+                        bool is_beginning, std::string_view encoding) {
+  const bool numbered = c.arguments()["numbered"].boolean().value_or(false);
+  object_result out;
+  out.writer().reserve(slice.text.size() + slice.text.size() / 8 + 256);
+  out.text("path", text_argument(c, "path"));
+  out.text("content", numbered ? std::string_view(with_numbers(slice)) : slice.text);
+  out.number("from", slice.from).number("to", slice.to);
+  if (slice.total_lines) out.number("totalLines", *slice.total_lines);
+  std::string notice;
+  if (!encoding.empty()) notice = "the file is " + std::string(encoding) + ", shown decoded";
+  if (is_beginning) {
+    out.writer().key("truncated").boolean(true);
+    notice += std::string(notice.empty() ? "" : "; ") + "this is the beginning; read on with " +
+              "firstLine " + std::to_string(slice.to + 1) + " and a lastLine";
+  }
+  if (!notice.empty()) out.text("notice", notice);
+  if (state.options.tools == toolset::coding)
+    if (const auto known = known_of(state, c, path_argument(c, "path")))
+      out.text("hash", known->hash);
+  return out.take();
+}
+
+/// Whether a file says that it is UTF-16.
+bool is_utf16(const root& root, const std::string& path) {
+  const auto beginning = read_prefix(root, path, utf16_mark_bytes);
+  return beginning && utf16_mark_of(beginning->bytes) != utf16_mark::none;
+}
+
+/// Its lines are found once it is decoded, as a whole.
+tool_result read_utf16(workspace_state& state, const call& c, const std::string& path,
+                       const line_range& range, bool is_paged) {
+  const limits& bounds = state.options.limits;
+  const work_bounds work = bounds_of(state, c);
+  auto file =
+      read_file(*state.root, path, {.bytes_max = bounds.edit_file_bytes_max, .bounds = work});
+  if (!file) return unread(file.error(), path);
+  const std::uint64_t decoded_bytes_max = file->bytes.size() / 2 * 3;
+  if (const auto room = file->memory.grow(decoded_bytes_max, work); !room)
+    return unread(room.error(), path);
+  const auto decoded = decode_text(std::move(file->bytes));
+  if (!decoded)
+    return tool_result::failure(error_code::not_text,
+                                shown(path) + ": " + decoded.error().operation +
+                                    " at byte offset " + std::to_string(decoded.error().offset) +
+                                    "; it is damaged or no text, look at it with exec (xxd)");
+  const std::string_view name =
+      decoded->mark == utf16_mark::big_endian ? "UTF-16 (big endian)" : "UTF-16 (little endian)";
+  const bool is_beginning = is_paged && decoded->text.size() > bounds.read_page_bytes_max;
+  line_slice slice = lines_of_text(decoded->text, range);
+  if (is_beginning) {
+    const auto total = slice.total_lines;
+    slice = page_of(decoded->text.substr(0, bounds.read_page_bytes_max));
+    slice.total_lines = total;
+  }
+  if (slice.text.size() > bounds.read_bytes_max)
+    return read_too_large(path, *state.root, bounds.read_bytes_max);
+  return read_answer(state, c, slice, is_beginning, name);
 }
 
 } // namespace
@@ -159,6 +246,7 @@ tool_result read_text_file(workspace_state& state, call& c) {
   const line_range range = lines_asked(c, wrong);
   if (wrong) return *std::move(wrong);
   const bool is_paged = is_coding && !range.from && !range.to && bounds.read_page_bytes_max > 0;
+  if (is_coding && is_utf16(*state.root, path)) return read_utf16(state, c, path, range, is_paged);
   const std::uint64_t bytes_max = is_paged ? bounds.read_page_bytes_max : bounds.read_bytes_max;
   auto slice =
       read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
@@ -169,21 +257,7 @@ tool_result read_text_file(workspace_state& state, call& c) {
   if (!slice) return unread(slice.error(), path);
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
   if (bad < slice->text.size()) return not_text(path, *slice, bad);
-  const bool numbered = c.arguments()["numbered"].boolean().value_or(false);
-  object_result out;
-  out.writer().reserve(slice->text.size() + slice->text.size() / 8 + 256);
-  out.text("path", text_argument(c, "path"));
-  out.text("content", numbered ? std::string_view(with_numbers(*slice)) : slice->text);
-  out.number("from", slice->from).number("to", slice->to);
-  if (slice->total_lines) out.number("totalLines", *slice->total_lines);
-  if (is_too_large) {
-    out.writer().key("truncated").boolean(true);
-    out.text("notice", "this is the beginning; read on with firstLine " +
-                           std::to_string(slice->to + 1) + " and a lastLine");
-  }
-  if (is_coding)
-    if (const auto known = known_of(state, c, path)) out.text("hash", known->hash);
-  return out.take();
+  return read_answer(state, c, *slice, is_too_large, {});
 }
 
 tool_result read_image_file(workspace_state& state, call& c) {
