@@ -17,6 +17,7 @@
 #include <paddock/exec/confinement.hpp>
 #include <paddock/exec/environment.hpp>
 #include <paddock/file/allowed_file.hpp>
+#include <paddock/file/change_set.hpp>
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/frontmatter/frontmatter.hpp>

@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,13 +163,19 @@ content_lock::~content_lock() {
   held_->freed.notify_one();
 }
 
-result<content_lock> lock_content(const root& root, std::string_view resolved,
-                                  const work_bounds& bounds) {
+namespace {
+
+// One lock for many files is fine: it is held for one operation.
+constexpr std::size_t stripes = 64;
+
+std::size_t stripe_of(const root& root, std::string_view resolved) {
+  return std::hash<std::string>{}(root.absolute(resolved)) % stripes;
+}
+
+result<content_lock> lock_stripe(std::size_t number, const work_bounds& bounds) {
   constexpr std::chrono::milliseconds look{50};
-  // One lock for many files is fine: it is held for one file operation.
-  static std::array<content_lock::stripe, 64> stripes;
-  const auto hash = std::hash<std::string>{}(root.absolute(resolved));
-  auto& wanted = stripes[hash % stripes.size()]; // NOLINT: the index is in range
+  static std::array<content_lock::stripe, stripes> all;
+  auto& wanted = all[number]; // NOLINT: the index is in range
   std::unique_lock lock(wanted.guard);
   const auto free = [&] { return !wanted.held; };
   if (!bounds.is_bounded()) wanted.freed.wait(lock, free);
@@ -176,6 +183,26 @@ result<content_lock> lock_content(const root& root, std::string_view resolved,
     PADDOCK_CHECK(bounds.check());
   wanted.held = true;
   return content_lock(wanted);
+}
+
+} // namespace
+
+result<content_lock> lock_content(const root& root, std::string_view resolved,
+                                  const work_bounds& bounds) {
+  return lock_stripe(stripe_of(root, resolved), bounds);
+}
+
+result<std::vector<content_lock>>
+lock_contents(const root& root, std::span<const std::string> resolved, const work_bounds& bounds) {
+  std::set<std::size_t> numbers; // in one order for everybody, or two would wait for each other
+  for (const std::string& path : resolved)
+    numbers.insert(stripe_of(root, path));
+  std::vector<content_lock> held;
+  for (const std::size_t number : numbers) {
+    PADDOCK_TRY(auto lock, lock_stripe(number, bounds));
+    held.push_back(std::move(lock));
+  }
+  return held;
 }
 
 result<void> check_writable(const place& where) {

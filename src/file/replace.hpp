@@ -9,13 +9,15 @@
 #include <paddock/path/root.hpp>
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace paddock {
 
 /// Whoever changes the content at one place of this process, or takes the entry away, holds this
-/// lock, so that no change is lost. Never two at a time.
+/// lock, so that no change is lost. Whoever needs several takes them at once.
 class content_lock {
 public:
   struct stripe;
@@ -33,6 +35,10 @@ private:
 /// Waits for others as long as the bounds allow. Errors: timed_out, cancelled.
 [[nodiscard]] result<content_lock> lock_content(const root& root, std::string_view resolved,
                                                 const work_bounds& bounds);
+
+/// The locks of several places. Errors: as lock_content.
+[[nodiscard]] result<std::vector<content_lock>>
+lock_contents(const root& root, std::span<const std::string> resolved, const work_bounds& bounds);
 
 /// Whether the entry may be changed: some write bit is set and the kernel agrees. Errors:
 /// read_only.

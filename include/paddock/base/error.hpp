@@ -51,6 +51,7 @@ namespace paddock {
   X(unsupported_type,   "unsupported_type",   "the content is of a type that is not supported here", "use a tool that fits this type of file") \
   X(no_match,           "no_match",           "the text to replace does not occur in the file", "read the file again and copy the exact text, including indentation") \
   X(ambiguous,          "ambiguous",          "the text to replace fits several places, or not as many as was said", "add lines around it so that it fits one place, or say which line or that all are meant") \
+  X(stale,              "stale",              "the file is not as it was when it was read",   "read it again and make the change to what is there now") \
   X(conflict,           "conflict",           "the entry kept changing during the operation",  "read it again and retry")                    \
   X(timed_out,          "timed_out",          "the deadline passed",                           "give more time or do less in one call")      \
   X(cancelled,          "cancelled",          "the call was cancelled",                        "call again if it is still needed")           \

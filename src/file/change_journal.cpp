@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "file/change_journal.hpp"
+
+#include "file/durable.hpp"
+#include "file/replace.hpp"
+#include "path/own_names.hpp"
+#include "sys/syscall.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+constexpr const char* operation = "change record";
+
+bool is_held(const error& e) {
+  return e.os_errno == EAGAIN;
+}
+
+} // namespace
+
+/// Nothing: the file has gone, or another one has its name.
+result<std::optional<change_journal>> change_journal::try_open(const root& root, int more_flags) {
+  std::optional<change_journal> none;
+  const int top = root.descriptor();
+  // Looked at first, because opening a device may have effects.
+  const auto there = sys::status_at(top, change_record_name, AT_SYMLINK_NOFOLLOW);
+  if (!there && there.error().code != error_code::not_found) return there.error();
+  if (!there && more_flags == 0) return none;
+  if (there && there->kind != entry_kind::file) return error{error_code::not_regular, 0, operation};
+  auto fd = sys::openat(top, change_record_name,
+                        O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | more_flags, 0600);
+  if (!fd && fd.error().code == error_code::not_found) return none;
+  if (!fd) return fd.error();
+  PADDOCK_CHECK(sys::try_flock(fd->get()));
+  // Whoever had the lock before may have removed the file.
+  PADDOCK_TRY(const auto mine, sys::status_at(fd->get(), ""));
+  const auto named = sys::status_at(top, change_record_name, AT_SYMLINK_NOFOLLOW);
+  if (!named && named.error().code != error_code::not_found) return named.error();
+  if (!named || !named->same_object(mine)) return none;
+  return std::optional(change_journal(root, *std::move(fd)));
+}
+
+result<change_journal> change_journal::open(const root& root, std::uint64_t wait_ms,
+                                            const work_bounds& bounds) {
+  const auto deadline = sys::monotonic_ms() + static_cast<std::int64_t>(wait_ms);
+  for (;;) {
+    auto opened = try_open(root, O_CREAT);
+    if (opened && *opened) return **std::move(opened);
+    if (!opened && !is_held(opened.error())) return opened.error();
+    PADDOCK_CHECK(bounds.check());
+    if (sys::monotonic_ms() >= deadline) return error{error_code::conflict, EAGAIN, operation};
+    sys::pause_ms(1);
+  }
+}
+
+result<std::optional<change_journal>> change_journal::open_existing(const root& root) {
+  auto opened = try_open(root, 0);
+  if (!opened && is_held(opened.error())) return error{error_code::conflict, EAGAIN, operation};
+  return opened;
+}
+
+result<std::optional<change_record>> change_journal::read() const {
+  std::optional<change_record> none;
+  PADDOCK_TRY(const auto status, sys::status_at(fd_.get(), ""));
+  if (status.kind != entry_kind::file) return error{error_code::not_regular, 0, operation};
+  if (status.size == 0) return none;
+  // Others may not have this process do what they could not do themselves.
+  if (status.uid != sys::effective_uid()) return error{error_code::permission_denied, 0, operation};
+  if (status.size > change_record_bytes_max) return none;
+  std::string bytes(static_cast<std::size_t>(status.size), '\0');
+  std::size_t used = 0;
+  while (used < bytes.size()) {
+    PADDOCK_TRY(const auto n, sys::pread(fd_.get(), std::span(bytes).subspan(used), used));
+    if (n == 0) break;
+    used += n;
+  }
+  bytes.resize(used);
+  return parse_change_record(bytes);
+}
+
+result<void> change_journal::begin(const change_record& record) {
+  PADDOCK_CHECK(sys::ftruncate(fd_.get(), 0));
+  PADDOCK_CHECK(sys::seek(fd_.get(), 0));
+  PADDOCK_CHECK(write_all(fd_.get(), render(record)));
+  if (!record.is_durable) return {};
+  PADDOCK_CHECK(sync());
+  PADDOCK_TRY(const auto top, open_for_sync(root_->descriptor(), durability::full));
+  return sync_directory(top);
+}
+
+result<void> change_journal::write_stage(change_stage stage) {
+  // Behind what an earlier process has written, too.
+  PADDOCK_TRY(const auto status, sys::fstat(fd_.get()));
+  PADDOCK_CHECK(sys::seek(fd_.get(), static_cast<std::int64_t>(status.size)));
+  return write_all(fd_.get(), stage_line(stage));
+}
+
+result<void> change_journal::sync() const {
+  return sys::fsync(fd_.get());
+}
+
+void change_journal::end() {
+  // Where it cannot be removed, it says nothing any more.
+  if (!sys::unlinkat(root_->descriptor(), change_record_name, 0))
+    (void)sys::ftruncate(fd_.get(), 0).has_value();
+}
+
+} // namespace paddock

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "file/change_recovery.hpp"
+
+#include "file/durable.hpp"
+#include "file/replace.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+/// Whether it may go another time: then the record has to stay.
+bool may_pass(const error& e) {
+  using enum error_code;
+  constexpr std::array passing{io, no_space, too_many, conflict, timed_out, cancelled, root_gone};
+  return std::ranges::find(passing, e.code) != passing.end();
+}
+
+/// An error only where it may pass; else there is nothing that can be done.
+result<void> as_far_as_possible(result<void> done) {
+  if (!done && may_pass(done.error())) return done;
+  return {};
+}
+
+result<std::optional<file_status>> look(const place& where, const component& name) {
+  const auto status = sys::status_at(where.parent.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (status) return std::optional(*status);
+  if (status.error().code == error_code::not_found) return std::optional<file_status>();
+  return status.error();
+}
+
+/// Whether the directory has an entry of that name; false for no name.
+result<bool> is_there(const place& where, std::string_view name) {
+  if (name.empty()) return false;
+  PADDOCK_TRY(const auto checked, component::from(name));
+  PADDOCK_TRY(const auto status, look(where, checked));
+  return status.has_value();
+}
+
+bool is_changeable(const place& where) {
+  const bool is_entry = where.existing && where.existing->kind != entry_kind::directory;
+  return is_entry && check_writable(where).has_value();
+}
+
+result<void> undo_create(const change_step& step, const place& where) {
+  PADDOCK_TRY(const bool is_staged, is_there(where, step.temporary));
+  if (is_staged || !is_changeable(where)) return {};
+  PADDOCK_TRY(const bool is_ours, has_mark(where.parent.get(), where.name, step.fresh));
+  if (!is_ours) return {};
+  PADDOCK_TRY(const auto temporary, component::from(step.temporary));
+  return move_to_unused(where.parent.get(), where.name, where.parent.get(), temporary);
+}
+
+/// What was put aside comes back, unless somebody else has changed what took its place.
+result<void> undo_in_two_steps(const change_step& step, const place& where) {
+  PADDOCK_TRY(const auto aside, component::from(step.aside));
+  const int parent = where.parent.get();
+  if (where.existing) {
+    PADDOCK_TRY(const auto old, look(where, aside));
+    if (old && old->same_object(*where.existing)) return {}; // a second name, no more
+    if (!is_changeable(where)) return {};
+    PADDOCK_TRY(const bool is_ours, has_mark(parent, where.name, step.fresh));
+    if (!is_ours) return {};
+  }
+  return sys::renameat2(parent, aside.c_str(), parent, where.name.c_str(), 0);
+}
+
+result<void> undo_replace(const change_step& step, const place& where) {
+  PADDOCK_TRY(const bool is_aside, is_there(where, step.aside));
+  if (is_aside) return undo_in_two_steps(step, where);
+  const int parent = where.parent.get();
+  PADDOCK_TRY(const auto temporary, component::from(step.temporary));
+  PADDOCK_TRY(const auto there, look(where, temporary));
+  if (!there || there->kind != entry_kind::file || !is_changeable(where)) return {};
+  if (step.fresh == step.old) {
+    if (there->mode != step.old_mode) return {}; // not exchanged
+  } else {
+    PADDOCK_TRY(const bool is_fresh, has_mark(parent, temporary, step.fresh));
+    if (is_fresh) return {};
+  }
+  PADDOCK_TRY(const bool is_ours, has_mark(parent, where.name, step.fresh));
+  if (!is_ours) return {};
+  return sys::renameat2(parent, temporary.c_str(), parent, where.name.c_str(), RENAME_EXCHANGE);
+}
+
+result<void> undo_remove(const change_step& step, const place& where) {
+  PADDOCK_TRY(const bool was_removed, is_there(where, step.temporary));
+  if (!was_removed || where.existing) return {};
+  PADDOCK_TRY(const auto temporary, component::from(step.temporary));
+  return move_to_unused(where.parent.get(), temporary, where.parent.get(), where.name);
+}
+
+result<void> undo_move(const change_ground& ground, const change_step& step, const place& to) {
+  PADDOCK_TRY(const auto from, ground.find(step.from));
+  if (!from || !is_changeable(to) || !ground.is_movable(to, *from)) return {};
+  if (from->existing) {
+    // Two spellings of one name, or two links after a move in two steps.
+    if (!from->existing->same_object(*to.existing)) return {};
+    if (from->existing->links > 1) return sys::unlinkat(to.parent.get(), to.name.c_str(), 0);
+    return sys::renameat2(to.parent.get(), to.name.c_str(), from->parent.get(), from->name.c_str(),
+                          0);
+  }
+  PADDOCK_TRY(const bool is_ours, has_mark(to.parent.get(), to.name, step.old));
+  if (!is_ours) return {};
+  return move_to_unused(to.parent.get(), to.name, from->parent.get(), from->name);
+}
+
+result<void> undo(const change_ground& ground, const change_step& step) {
+  PADDOCK_TRY(const auto where, ground.find(step.path));
+  if (!where) return {};
+  switch (step.what) {
+  case change_step::kind::create:
+    return undo_create(step, *where);
+  case change_step::kind::replace:
+    return undo_replace(step, *where);
+  case change_step::kind::remove:
+    return undo_remove(step, *where);
+  case change_step::kind::move:
+    break;
+  }
+  return undo_move(ground, step, *where);
+}
+
+} // namespace
+
+result<std::optional<place>> change_ground::find(std::string_view resolved, purpose wanted) const {
+  std::optional<place> none;
+  auto where = root_.locate(resolved, final_link::keep, parents::require, wanted);
+  if (!where && may_pass(where.error())) return where.error();
+  // A link on the way is no part of what was recorded.
+  if (!where || where->directory || where->path != resolved) return none;
+  if (usual_ != nullptr &&
+      (usual_->is_protected(resolved) || !usual_->check_changeable(resolved, wanted)))
+    return none;
+  return std::optional(*std::move(where));
+}
+
+bool change_ground::is_movable(const place& from, const place& to) const {
+  const entry_kind kind = from.existing ? from.existing->kind : entry_kind::other;
+  return root_.check_movable(from.path, to.path, kind).has_value() &&
+         (usual_ == nullptr || usual_->check_movable(from.path, to.path, kind).has_value());
+}
+
+result<void> move_to_unused(int from_directory, const component& from, int to_directory,
+                            const component& to) {
+  auto done =
+      sys::renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_NOREPLACE);
+  if (done || done.error().os_errno != EINVAL) return done;
+  // A hard link does not replace anything either.
+  PADDOCK_CHECK(sys::linkat(from_directory, from.c_str(), to_directory, to.c_str(), 0));
+  return sys::unlinkat(from_directory, from.c_str(), 0);
+}
+
+result<bool> has_mark(int directory, const component& name, const content_mark& wanted) {
+  const auto status = sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (!status && status.error().code != error_code::not_found) return status.error();
+  if (!status || status->size != wanted.size) return false;
+  if (!wanted.sum) return true;
+  if (status->kind != entry_kind::file) return false;
+  auto fd = sys::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (!fd) return may_pass(fd.error()) ? result<bool>(fd.error()) : false;
+  content_mark now{.size = 0, .sum = empty_content_sum};
+  std::vector<char> buffer(std::size_t{64} * 1024);
+  while (now.size <= wanted.size) {
+    PADDOCK_TRY(const auto n, sys::read(fd->get(), buffer));
+    if (n == 0) break;
+    now.size += n;
+    now.sum = content_sum({buffer.data(), n}, *now.sum);
+  }
+  return now == wanted;
+}
+
+result<void> undo_steps(const change_ground& ground, const change_record& record) {
+  for (auto step = record.steps.rbegin(); step != record.steps.rend(); ++step)
+    PADDOCK_CHECK(as_far_as_possible(undo(ground, *step)));
+  return {};
+}
+
+result<void> remove_temporary(const change_ground& ground, const change_record& record) {
+  result<void> all;
+  const auto remove = [&](const place& where, const std::string& name) -> result<void> {
+    if (name.empty()) return {};
+    PADDOCK_TRY(const auto checked, component::from(name));
+    return as_far_as_possible(sys::unlinkat(where.parent.get(), checked.c_str(), 0));
+  };
+  for (const change_step& step : record.steps) {
+    const auto where = ground.find(step.path);
+    if (!where && all) all = where.error();
+    if (!where || !*where) continue;
+    for (const std::string* name : {&step.temporary, &step.aside})
+      if (auto gone = remove(**where, *name); !gone && all) all = std::move(gone);
+  }
+  return all;
+}
+
+void remove_made_directories(const change_ground& ground, const change_record& record) {
+  for (auto path = record.directories.rbegin(); path != record.directories.rend(); ++path) {
+    const auto where = ground.find(*path, purpose::make_directory);
+    if (where && *where)
+      (void)sys::unlinkat((*where)->parent.get(), (*where)->name.c_str(), AT_REMOVEDIR).has_value();
+  }
+}
+
+result<void> sync_places(const change_ground& ground, const change_record& record) {
+  if (!record.is_durable) return {};
+  std::set<std::string_view> directories;
+  for (const change_step& step : record.steps) {
+    directories.insert(parent(step.path));
+    if (!step.from.empty()) directories.insert(parent(step.from));
+  }
+  for (const std::string_view path : directories) {
+    const auto holder = ground.top().open_beneath(path.empty() ? "." : path, access::directory);
+    if (!holder && !may_pass(holder.error())) continue; // it has gone, and so has the file
+    if (!holder) return holder.error();
+    PADDOCK_CHECK(sys::fsync(holder->fd.get()));
+  }
+  return {};
+}
+
+} // namespace paddock

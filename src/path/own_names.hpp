@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Names in a workspace that belong to this library, whatever the list of protected names says.
+
+namespace paddock {
+
+/// Hidden at any depth: what is known of a change of several files while it is under way.
+inline constexpr const char* change_record_name = ".paddock-changes";
+
+} // namespace paddock
