@@ -132,7 +132,9 @@ private:
     if (voters.empty()) return std::nullopt;
     std::map<std::ptrdiff_t, std::size_t> votes;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      const auto found = voters.find(trimmed(lines_[i]));
+      const std::string_view line = trimmed(lines_[i]);
+      if (line.size() < letters_min) continue;
+      const auto found = voters.find(line);
       if (found == voters.end() || found->second.votes >= votes_max) continue;
       found->second.votes += found->second.old_lines.size();
       for (const std::size_t old_line : found->second.old_lines)

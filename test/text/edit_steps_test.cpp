@@ -3,6 +3,8 @@
 // Several edits against a reference that is as plain as it can be: one search after the other, and
 // lines that are counted anew each time.
 
+#include "support/text/edit_steps_reference.hpp"
+
 #include <paddock/text/edit_steps.hpp>
 
 #include <gtest/gtest.h>
@@ -20,36 +22,8 @@ namespace paddock {
 namespace {
 
 using lines = std::vector<std::uint64_t>;
-
-std::uint64_t line_of(const std::string& text, std::size_t offset) {
-  return static_cast<std::uint64_t>(
-      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
-}
-
-/// What one step does to a text in which lines end with LF; nothing when it fails.
-std::optional<std::string> plainly(const std::string& before, const edit_step& step,
-                                   std::uint64_t near) {
-  std::vector<std::size_t> at;
-  for (std::size_t from = before.find(step.old_text); from != std::string::npos;
-       from = before.find(step.old_text, from + step.old_text.size()))
-    at.push_back(from);
-  if (at.empty()) return std::nullopt;
-  if (step.occurrences && *step.occurrences != at.size()) return std::nullopt;
-  if (step.places == edit_places::one) {
-    if (at.size() > 1 && !step.near_line) return std::nullopt;
-    const auto distance = [&](std::size_t offset) {
-      const std::uint64_t line = line_of(before, offset);
-      return line > near ? line - near : near - line;
-    };
-    at = {*std::ranges::min_element(at, {}, distance)};
-  }
-  std::string after = before;
-  while (!at.empty()) {
-    after.replace(at.back(), step.old_text.size(), step.new_text);
-    at.pop_back();
-  }
-  return after;
-}
+using test::line_of;
+using test::plainly;
 
 std::string random_text(std::mt19937_64& random, std::size_t size) {
   std::string text;
@@ -88,6 +62,38 @@ TEST(EditSteps, DoWhatPlainSearchesDo) {
     ASSERT_EQ(pairs->steps[0].occurrences, found->steps[0].occurrences);
   }
   EXPECT_GT(made, 10'000U);
+}
+
+TEST(EditSteps, AreMadeToTheOutcomeOfTheOneBefore) {
+  std::mt19937_64 random(2);
+  std::size_t made = 0;
+  for (std::size_t round = 0; round < 20'000; ++round) {
+    const std::string content = random_text(random, random() % 24);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < 8; ++i)
+      texts.push_back(random_text(random, i % 2 == 0 ? 1 + random() % 2 : random() % 4));
+    std::vector<edit_step> steps;
+    std::optional<std::string> expected = content;
+    std::size_t failing_step = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      steps.push_back({.old_text = texts[2 * i],
+                       .new_text = texts[2 * i + 1],
+                       .places = random() % 4 == 0 ? edit_places::one : edit_places::all});
+      if (expected) {
+        failing_step = i;
+        expected = plainly(*expected, steps.back(), 0);
+      }
+    }
+    const auto found = apply_edits(content, steps);
+    ASSERT_EQ(found.has_value(), expected.has_value()) << testing::PrintToString(content);
+    if (found) {
+      ++made;
+      ASSERT_EQ(found->text, *expected);
+    } else {
+      ASSERT_EQ(found.error().step, failing_step);
+    }
+  }
+  EXPECT_GT(made, 400U);
 }
 
 /// Which line of `content` a word that is there once stands in.
@@ -266,6 +272,11 @@ TEST(EditSteps, AreAskedForBeforeEachAndBounded) {
   std::size_t asked = 0;
   ASSERT_TRUE(apply_edits("a", steps, {}, [&] { return ++asked > 0; }).has_value());
   EXPECT_GE(asked, steps.size());
+  // A hundred thousand are refused before any is made.
+  const std::vector<edit_step> hostile(100'000, {.old_text = "a", .new_text = "a"});
+  asked = 0;
+  EXPECT_FALSE(apply_edits("a", hostile, {}, [&] { return ++asked > 0; }).has_value());
+  EXPECT_EQ(asked, 0U);
   const auto done = apply_edits("a", steps, {.steps_max = 19});
   ASSERT_FALSE(done.has_value());
   EXPECT_EQ(done.error().code, error_code::too_many);

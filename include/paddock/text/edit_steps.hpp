@@ -194,34 +194,48 @@ private:
                                                    std::span<const edit_match> matches) {
     const std::string with_lf = with_line_breaks(step.new_text, "\n");
     const std::string with_pairs = with_line_breaks(step.new_text, "\r\n");
-    std::string text;
+    const auto replacement_of = [&](const edit_match& match) -> const std::string& {
+      return line_break_at(text_, match.offset, match.size) == "\n" ? with_lf : with_pairs;
+    };
     line_shifts shifts;
-    std::size_t copied = 0;
+    std::size_t bytes = text_.size();
     for (const edit_match& match : matches) {
-      const std::string_view piece = text_.substr(copied, match.offset - copied);
-      const bool is_lf = line_break_at(text_, match.offset, match.size) == "\n";
-      const std::string& replacement = is_lf ? with_lf : with_pairs;
-      if (text.size() + piece.size() + replacement.size() > limits_.bytes_max)
-        return failed(error_code::too_large);
-      text.append(piece).append(replacement);
-      copied = match.offset + match.size;
+      const std::string& replacement = replacement_of(match);
+      bytes += replacement.size() - match.size;
       shifts.add(match.line, count_breaks(text_.substr(match.offset, match.size)).all,
                  count_breaks(replacement).all);
     }
-    if (text.size() + text_.size() - copied > limits_.bytes_max)
-      return failed(error_code::too_large);
-    text.append(text_.substr(copied));
+    if (bytes > limits_.bytes_max) return failed(error_code::too_large);
+    if (matches.size() == 1 && !shifts_.empty())
+      owned_.replace(matches.front().offset, matches.front().size, replacement_of(matches.front()));
+    else
+      write_anew(matches, replacement_of, bytes);
+    text_ = owned_;
     places_.push_back(
         {.line = shifts.forward(matches.front().line), .occurrences = matches.size()});
     places_left_ -= matches.size();
     shifts_.push_back(std::move(shifts));
-    owned_ = std::move(text);
-    text_ = owned_;
     return {};
+  }
+
+  /// Precondition: the outcome has so many bytes.
+  template <class ReplacementOf>
+  void write_anew(std::span<const edit_match> matches, const ReplacementOf& replacement_of,
+                  std::size_t bytes) {
+    spare_.clear();
+    spare_.reserve(bytes);
+    std::size_t copied = 0;
+    for (const edit_match& match : matches) {
+      spare_.append(text_.substr(copied, match.offset - copied)).append(replacement_of(match));
+      copied = match.offset + match.size;
+    }
+    spare_.append(text_.substr(copied));
+    owned_.swap(spare_);
   }
 
   std::string_view text_; ///< after the steps so far
   std::string owned_;     ///< holds it once a step was made
+  std::string spare_;     ///< memory that was used: each new page of it costs more than its copy
   const edit_limits& limits_;
   Wanted& wanted_;
   std::uint64_t places_left_;

@@ -3,6 +3,8 @@
 
 // A text as lines. Thread-safety: pure.
 
+#include <paddock/text/detail/line_breaks.hpp>
+
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,7 @@ namespace paddock {
 /// The lines of a text, each with its LF; the last one may have none.
 [[nodiscard]] inline std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
+  lines.reserve(detail::count_breaks(text).all + 1); // to grow costs more than to count
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::size_t size = end == std::string_view::npos ? text.size() : end + 1;
