@@ -3,7 +3,7 @@
 
 // A policy on its way to the helper, and what comes back.
 
-#include "exec/protection/protected_entries.hpp"
+#include "exec/protection/workspace_watch.hpp"
 #include "exec/protocol/enforcement.hpp"
 
 #include <paddock/exec/confinement.hpp>

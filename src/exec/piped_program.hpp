@@ -5,7 +5,7 @@
 // supervised by the helper, which also ends it when this process was killed, or, where there is no
 // helper and no confinement is wanted, in a session of its own.
 
-#include "exec/protection/protected_entries.hpp"
+#include "exec/protection/workspace_watch.hpp"
 #include "exec/supervised_program.hpp"
 #include "sys/process.hpp"
 

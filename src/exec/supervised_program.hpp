@@ -4,7 +4,7 @@
 // A program under the supervision of paddock-exec-helper, which confines it and ends its whole
 // tree.
 
-#include "exec/protection/protected_entries.hpp"
+#include "exec/protection/workspace_watch.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "sys/process.hpp"
 

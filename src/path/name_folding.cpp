@@ -216,25 +216,24 @@ bool is_short_name(std::string_view name, std::string_view plain) {
          is_cut(rest.substr(std::min(extension.size(), rest.size())));
 }
 
-/// Names that no file system takes for others, but for the case of their letters.
-bool is_usual(std::string_view name) {
-  return !name.ends_with('.') && std::ranges::all_of(name, [](char c) {
-    return is_letter(detail::ascii_lower(c)) || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
-  });
-}
-
 } // namespace
+
+bool could_be_an_alias(std::string_view name) {
+  return name.ends_with('.') || !std::ranges::all_of(name, [](char c) {
+           return is_letter(detail::ascii_lower(c)) || (c >= '0' && c <= '9') || c == '.' ||
+                  c == '_' || c == '-';
+         });
+}
 
 bool same_folded(std::string_view name, std::string_view plain) {
   if (detail::equal_ignoring_ascii_case(name, plain)) return true;
-  if (is_usual(name)) return false;
+  if (!could_be_an_alias(name)) return false;
   return matches(name, plain, then::cut) || is_short_name(name, plain);
 }
 
 bool begins_folded(std::string_view name, std::string_view plain) {
   if (detail::equal_ignoring_ascii_case(name.substr(0, plain.size()), plain)) return true;
-  return !is_usual(name) && matches(name, plain, then::anything);
+  return could_be_an_alias(name) && matches(name, plain, then::anything);
 }
 
 } // namespace paddock

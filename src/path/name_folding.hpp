@@ -13,6 +13,10 @@
 
 namespace paddock {
 
+/// Whether some file system takes such a spelling for another name, but for the case of its
+/// letters: Unicode, short names, dots and blanks at the end.
+[[nodiscard]] bool could_be_an_alias(std::string_view name);
+
 /// Whether a file system may take `name`, a component of a path, for `plain`: by case, by
 /// compatibility (`．ｇｉｔ`), by characters that it ignores, by dots and blanks at the end, by a
 /// stream (`.git::$DATA`), by a backslash for a slash, by its short name (`GIT~1`). `plain` is

@@ -3,6 +3,7 @@
 // Which entries of a root are hidden and which are read-only.
 
 #include "path/git_names.hpp"
+#include "path/name_folding.hpp"
 #include "path/name_rules.hpp"
 #include "path/own_names.hpp"
 #include "sys/syscall.hpp"
@@ -17,21 +18,6 @@
 
 namespace paddock {
 namespace {
-
-std::string_view first_component(std::string_view resolved) {
-  return resolved.substr(0, resolved.find('/'));
-}
-
-/// Whether a file system could take this spelling for another name: case and Unicode folding, short
-/// names, trailing dots and spaces. Plain spellings are told apart by comparing them without ASCII
-/// case.
-bool could_be_an_alias(std::string_view name) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  return name.ends_with('.') || !std::all_of(name.begin(), name.end(), plain);
-}
 
 bool is_or_is_beneath(std::string_view path, std::string_view directory) {
   return path.starts_with(directory) &&

@@ -8,6 +8,7 @@
 #include "skill/name_collision.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
 #include <map>
@@ -100,10 +101,6 @@ private:
   std::map<std::string, name, std::less<>> names_;
 };
 
-std::string_view top_of(std::string_view path) {
-  return path.substr(0, path.find('/'));
-}
-
 /// The top folder that holds the skill; empty when it is at the top itself.
 result<std::string> find_top(const std::vector<source_entry>& entries, const import_context& in) {
   std::set<std::string, std::less<>> tops;
@@ -113,7 +110,7 @@ result<std::string> find_top(const std::vector<source_entry>& entries, const imp
     if (entry.kind == entry_kind::directory) continue;
     const std::string_view path = entry.path;
     if (path == skill_file_name) return std::string();
-    const auto top = top_of(path);
+    const auto top = first_component(path);
     tops.emplace(top);
     const auto inside = path.substr(std::min(top.size() + 1, path.size()));
     if (inside == skill_file_name) skills.emplace(top);
@@ -192,7 +189,7 @@ result<import_plan> plan_import(std::vector<source_entry> entries, const import_
   for (auto& entry : entries) {
     if (!plan.top.empty()) {
       // Empty folders beside the skill are of no interest.
-      if (top_of(entry.path) != plan.top || entry.path == plan.top) continue;
+      if (first_component(entry.path) != plan.top || entry.path == plan.top) continue;
       entry.path.erase(0, plan.top.size() + 1);
     }
     const auto parent_end = entry.path.rfind('/');

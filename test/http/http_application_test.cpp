@@ -85,7 +85,7 @@ public:
       return {.status = 401, .reason = "say who you are", .lines = "WWW-Authenticate: Bearer\r\n"};
     return {.takes_body = head.method == "POST"};
   }
-  http::refusal_text refuse(const http::request_head&, std::string_view reason) override {
+  http::refusal_answer refuse(const http::request_head&, std::string_view reason) override {
     return {.lines = "X-Refused: yes\r\n", .type = "text/plain", .body = std::string(reason)};
   }
 
@@ -311,7 +311,7 @@ public:
     }
     serving->respond(c, 204, {}, {}, {});
   }
-  http::refusal_text refuse(const http::request_head&, std::string_view reason) override {
+  http::refusal_answer refuse(const http::request_head&, std::string_view reason) override {
     return {.lines = {}, .type = "text/plain", .body = std::string(reason)};
   }
   std::string_view sign_of_life() const noexcept override { return "."; }

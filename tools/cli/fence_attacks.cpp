@@ -88,9 +88,9 @@ told run_outside(const fs::path& in, std::string_view program, std::string_view 
 }
 
 /// A port of this machine that answers its visitors.
-class listener {
+class answering_port {
 public:
-  listener() {
+  answering_port() {
     const mcp::server nothing({.name = "door", .version = "1"}, {});
     auto made = mcp::http_server::make(nothing, {.stop_grace_ms = 0});
     if (!made) return;
@@ -100,9 +100,9 @@ public:
     port_ = address.substr(begin, address.find('/', begin) - begin);
     serving_ = std::thread([this] { (void)door_->run().has_value(); });
   }
-  listener(const listener&) = delete;
-  listener& operator=(const listener&) = delete;
-  ~listener() {
+  answering_port(const answering_port&) = delete;
+  answering_port& operator=(const answering_port&) = delete;
+  ~answering_port() {
     if (!serving_.joinable()) return;
     door_->stop();
     serving_.join();
@@ -237,10 +237,10 @@ void attack_by_daemon(const field& in) {
 void attack_from_commands(const field& in) {
   const auto helper = find_command_helper();
   if (!helper) return skip(in, "run commands", missing_helper_text());
-  const listener door;
+  const answering_port door;
   attack_by_command(
       in, "call a port of this machine", "bash", door.visit(),
-      [](const told& answer, const fs::path&) { return has(answer, listener::greeting); });
+      [](const told& answer, const fs::path&) { return has(answer, answering_port::greeting); });
   attack_by_daemon(in);
   attack_by_command(
       in, "plant .git/hooks/pre-commit", "sh",

@@ -111,8 +111,8 @@ http::judgement application::judge(const http::request_head& head) {
   return {.takes_body = head.method == "POST" || head.method == "PUT"};
 }
 
-http::refusal_text application::refuse(const http::request_head& /*head*/,
-                                       std::string_view reason) {
+http::refusal_answer application::refuse(const http::request_head& /*head*/,
+                                         std::string_view reason) {
   return {.lines = std::string(guard_lines),
           .type = "text/plain; charset=utf-8",
           .body = std::string(reason) + "\n"};

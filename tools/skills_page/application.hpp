@@ -37,8 +37,8 @@ public:
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
   [[nodiscard]] http::judgement judge(const http::request_head& head) override;
-  [[nodiscard]] http::refusal_text refuse(const http::request_head& head,
-                                          std::string_view reason) override;
+  [[nodiscard]] http::refusal_answer refuse(const http::request_head& head,
+                                            std::string_view reason) override;
 
 private:
   application(std::shared_ptr<const skill_store> store, http::listener l, std::string token,

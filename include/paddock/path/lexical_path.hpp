@@ -85,9 +85,13 @@ namespace paddock {
   return path.substr(path.rfind('/') + 1); // npos + 1 == 0
 }
 
+/// What stands before the first slash: "a" of "a/b", "" of "/a", all of "a".
+[[nodiscard]] constexpr std::string_view first_component(std::string_view path) noexcept {
+  return path.substr(0, path.find('/'));
+}
+
 /// What stands before the last component, without the slashes between them: "a" of "a/b/", "/" of
-/// "/a" and of "/",
-/// "" of "a".
+/// "/a" and of "/", "" of "a".
 [[nodiscard]] constexpr std::string_view parent(std::string_view path) noexcept {
   const std::string_view trimmed = path.substr(0, path.find_last_not_of('/') + 1);
   const std::string_view above = trimmed.substr(0, trimmed.size() - file_name(trimmed).size());

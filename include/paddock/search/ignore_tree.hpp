@@ -128,6 +128,7 @@ public:
 private:
   static constexpr std::size_t npos = std::string_view::npos;
 
+  /// "" at last: paths of a tree have no slash in front, nor at their end.
   static std::string_view parent_of(std::string_view path) noexcept {
     const std::size_t slash = path.rfind('/');
     return path.substr(0, slash == npos ? 0 : slash);

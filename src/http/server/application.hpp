@@ -26,7 +26,7 @@ struct judgement {
 };
 
 /// A refusal as a client gets it.
-struct refusal_text {
+struct refusal_answer {
   std::string lines; ///< whole header lines to add
   std::string_view type;
   std::string body;
@@ -61,7 +61,8 @@ public:
   /// functions of `server`.
   virtual void handle(connection& c) = 0;
   /// `head` may be of a request of which only a part could be read.
-  [[nodiscard]] virtual refusal_text refuse(const request_head& head, std::string_view reason) = 0;
+  [[nodiscard]] virtual refusal_answer refuse(const request_head& head,
+                                              std::string_view reason) = 0;
   /// What a silent stream says from time to time, so that nobody in between takes it for dead.
   [[nodiscard]] virtual std::string_view sign_of_life() const noexcept = 0;
 

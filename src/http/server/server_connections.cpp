@@ -164,7 +164,7 @@ void server::refuse(connection& c, int status, std::string_view reason, std::str
   const bool whole = c.in == phase::open ||
                      (c.in == phase::head && c.reader.is_head_complete() && !c.reader.has_body());
   c.last = c.last || !whole;
-  const refusal_text text = app_.refuse(c.reader.head(), reason);
+  const refusal_answer text = app_.refuse(c.reader.head(), reason);
   respond(c, status, text.lines + std::string(lines), text.type, text.body);
 }
 

@@ -30,8 +30,8 @@ public:
 
   [[nodiscard]] http::judgement judge(const http::request_head& head) override;
   void handle(http::connection& c) override;
-  [[nodiscard]] http::refusal_text refuse(const http::request_head& head,
-                                          std::string_view reason) override;
+  [[nodiscard]] http::refusal_answer refuse(const http::request_head& head,
+                                            std::string_view reason) override;
   [[nodiscard]] std::string_view sign_of_life() const noexcept override { return ":\n\n"; }
   [[nodiscard]] int wake_descriptor() const noexcept override { return mailbox_->descriptor(); }
   void deliver() override;

@@ -86,8 +86,8 @@ void http_server::service::refuse(conn& c, int status, const message& m, std::st
 }
 
 /// A refusal that no JSON-RPC request was found for.
-http::refusal_text http_server::service::refuse(const http::request_head& head,
-                                                std::string_view reason) {
+http::refusal_answer http_server::service::refuse(const http::request_head& head,
+                                                  std::string_view reason) {
   return {.lines = origin_lines(head, rules_.who),
           .type = "application/json",
           .body = error_response({}, rpc_error::invalid_request, reason)};

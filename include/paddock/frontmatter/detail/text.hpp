@@ -80,22 +80,7 @@ enum class line_bytes : std::uint8_t {
   return high != 0 ? line_bytes::unicode : line_bytes::ascii;
 }
 
-/// The code point of a complete sequence.
-[[nodiscard]] constexpr char32_t code_point(std::string_view sequence) noexcept {
-  const auto bits = [sequence](std::size_t i, unsigned mask) {
-    return static_cast<char32_t>(static_cast<unsigned char>(sequence[i]) & mask);
-  };
-  switch (sequence.size()) {
-  case 1:
-    return bits(0, 0x7F);
-  case 2:
-    return bits(0, 0x1F) << 6 | bits(1, 0x3F);
-  case 3:
-    return bits(0, 0x0F) << 12 | bits(1, 0x3F) << 6 | bits(2, 0x3F);
-  default:
-    return bits(0, 0x07) << 18 | bits(1, 0x3F) << 12 | bits(2, 0x3F) << 6 | bits(3, 0x3F);
-  }
-}
+using paddock::detail::code_point;
 
 /// The first character of `text`, which is not empty and valid UTF-8, and its size.
 [[nodiscard]] constexpr std::string_view first_character(std::string_view text) noexcept {

@@ -34,16 +34,11 @@ struct text_unit {
 
 /// Precondition: `text` is not empty.
 [[nodiscard]] inline text_unit first_unit(std::string_view text, pattern_unit unit) noexcept {
-  const auto byte = [text](std::size_t i) {
-    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
-  };
-  if (unit == pattern_unit::byte || byte(0) < 0x80) return {byte(0), 1};
+  const std::uint32_t byte = static_cast<unsigned char>(text[0]);
+  if (unit == pattern_unit::byte || byte < 0x80) return {byte, 1};
   const utf8_sequence sequence = first_sequence(text);
-  if (sequence.state != utf8_state::complete) return {0x110000 + byte(0), 1};
-  std::uint32_t value = byte(0) & (0x7Fu >> sequence.size);
-  for (std::size_t i = 1; i < sequence.size; ++i)
-    value = value << 6 | (byte(i) & 0x3F);
-  return {value, sequence.size};
+  if (sequence.state != utf8_state::complete) return {0x110000 + byte, 1};
+  return {code_point(text.substr(0, sequence.size)), sequence.size};
 }
 
 /// A pattern that was compiled.

@@ -2,7 +2,7 @@
 
 // Whose a repository is that appears while something runs.
 
-#include "exec/protection/protected_entries.hpp"
+#include "exec/protection/workspace_watch.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
 #include "sys/syscall.hpp"
@@ -23,7 +23,7 @@
 namespace paddock {
 namespace {
 
-class protected_entries_test : public testing::Test {
+class workspace_watch_test : public testing::Test {
 protected:
   [[nodiscard]] workspace_watch begin(const watch_options& options = {}) const {
     auto r = workspace_watch::begin(
@@ -43,7 +43,7 @@ protected:
   file_descriptor top{::open(tree.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
 };
 
-TEST_F(protected_entries_test, what_appears_beside_a_program_that_runs_for_long_is_the_hosts) {
+TEST_F(workspace_watch_test, what_appears_beside_a_program_that_runs_for_long_is_the_hosts) {
   (void)begin();
   {
     const auto watch = begin({.makes_own = false});
@@ -58,7 +58,7 @@ TEST_F(protected_entries_test, what_appears_beside_a_program_that_runs_for_long_
   EXPECT_TRUE(is_protected("a/.git"));
 }
 
-TEST_F(protected_entries_test, the_number_of_what_was_the_hosts_may_become_a_commands) {
+TEST_F(workspace_watch_test, the_number_of_what_was_the_hosts_may_become_a_commands) {
   tree.directory("gone/.git");
   const auto before = sys::status_at(top.get(), "gone/.git");
   EXPECT_TRUE(is_protected("gone/.git"));
@@ -76,7 +76,7 @@ TEST_F(protected_entries_test, the_number_of_what_was_the_hosts_may_become_a_com
   EXPECT_FALSE(is_protected(again));
 }
 
-TEST_F(protected_entries_test, nothing_is_swept_after_a_program_that_runs_for_long) {
+TEST_F(workspace_watch_test, nothing_is_swept_after_a_program_that_runs_for_long) {
   const auto watched = [](const workspace_watch& watch) {
     return std::ranges::count_if(watch.entries().list, [](const protected_entry& each) {
       return each.how == sys::exec_entry::hidden_name ||
@@ -89,7 +89,7 @@ TEST_F(protected_entries_test, nothing_is_swept_after_a_program_that_runs_for_lo
   EXPECT_GT(before, 1);                               // the control
 }
 
-TEST_F(protected_entries_test, what_leads_to_something_protected_stays_in_place) {
+TEST_F(workspace_watch_test, what_leads_to_something_protected_stays_in_place) {
   tree.directory("a/b/repo/.git");
   tree.directory("a/c/d/.perstack");
   tree.directory("a/e/f");
@@ -102,7 +102,7 @@ TEST_F(protected_entries_test, what_leads_to_something_protected_stays_in_place)
   EXPECT_EQ(kept, (std::set<std::string>{"a", "a/b", "a/b/repo", "a/c", "a/c/d", "bare"}));
 }
 
-TEST_F(protected_entries_test, what_cannot_be_looked_at_is_not_taken_for_absent) {
+TEST_F(workspace_watch_test, what_cannot_be_looked_at_is_not_taken_for_absent) {
   if (::geteuid() == 0) GTEST_SKIP() << "may look at everything";
   tree.directory(".agents/sys.skills");
   ::chmod((tree / ".agents").c_str(), 0);
@@ -114,7 +114,7 @@ TEST_F(protected_entries_test, what_cannot_be_looked_at_is_not_taken_for_absent)
 }
 
 // File times may be ahead of the clock's tick, which would date what a command makes after its end.
-TEST_F(protected_entries_test, what_a_command_makes_last_is_its_own) {
+TEST_F(workspace_watch_test, what_a_command_makes_last_is_its_own) {
   (void)begin();
   std::set<std::int64_t> times;
   for (int i = 0; i < 4; ++i)

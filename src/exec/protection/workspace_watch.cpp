@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "exec/protection/workspace_watch.hpp"
+
+#include "exec/protection/directory_index.hpp"
+#include "exec/protection/omissions.hpp"
+#include "exec/protection/repository_origins.hpp"
+#include "path/git_names.hpp"
+#include "path/name_folding.hpp"
+#include "path/name_rules.hpp"
+#include "sys/process.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/base/limits.hpp>
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <list>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+constexpr std::size_t workspaces_max = 16; // remembered at a time
+constexpr std::int64_t whole_ms_max = 10'000;
+
+struct object {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t created_ns = 0; ///< 0: not told
+};
+
+/// What a command could move away together with a path: the directories between the one that it may
+/// change and the path.
+void add_paths(entries_to_protect& found, int workspace, const protection_request& asked) {
+  if (asked.read_only_paths.empty()) return;
+  std::vector<std::string> changeable = asked.write_paths;
+  if (auto top = sys::readlinkat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(workspace)).c_str()))
+    changeable.push_back(*std::move(top));
+  std::set<std::string> directories;
+  for (const std::string& path : asked.read_only_paths)
+    for (const std::string& top : changeable)
+      if (const auto rest = strip_root_prefix(path, top); rest && !rest->empty())
+        for (auto end = path.size() - rest->size(); (end = path.find('/', end)) != path.npos; ++end)
+          directories.insert(path.substr(0, end));
+  for (const std::string& each : directories)
+    found.list.push_back({sys::exec_entry::in_place, each});
+  for (const std::string& path : asked.read_only_paths)
+    found.list.push_back({sys::exec_entry::path, path});
+}
+
+} // namespace
+
+/// What is known of one workspace under one list of names.
+class workspace_watch::index {
+public:
+  index(object top, std::vector<protected_name> names, name_rules rules)
+      : top_(top), names_(std::move(names)), rules_(std::move(rules)),
+        directories_([this](std::string_view name) { return interest_in(name); }) {}
+
+  [[nodiscard]] bool is_for(object top, const std::vector<protected_name>& names) const {
+    const bool born_alike =
+        top_.created_ns == top.created_ns || top_.created_ns == 0 || top.created_ns == 0;
+    return top_.device == top.device && top_.inode == top.inode && born_alike && names_ == names;
+  }
+
+  result<entries_to_protect> begin(int workspace, const watch_options& options,
+                                   std::uint64_t& command);
+  void end(std::uint64_t command);
+
+private:
+  [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
+  [[nodiscard]] std::set<std::string> mark_appeared(int workspace, entries_to_protect& found) const;
+
+  const object top_;
+  const std::vector<protected_name> names_;
+  const name_rules rules_;
+  std::mutex guard_;
+  directory_index directories_;
+  repository_origins origins_;
+};
+
+/// What is in a hidden entry is hidden with it.
+directory_index::interest workspace_watch::index::interest_in(std::string_view name) const {
+  using enum directory_index::interest;
+  if (name == git_directory || std::ranges::find(git_marks, name) != std::end(git_marks))
+    return noted;
+  if (!rules_.could_concern(name)) return none;
+  if (rules_.is_hidden(name)) return closed;
+  const bool is_named = std::ranges::any_of(names_, [&](const protected_name& each) {
+    return same_folded(name, first_component(each.name));
+  });
+  return is_named ? noted : none;
+}
+
+/// A name that was not there when a command began that still runs is taken for made by it, so that
+/// of two commands one does not protect what the other has made. Returns what is not there now. The
+/// helper looks at the same names again for its own command, later and by a walk that follows no
+/// link; what commands beside it may have made only this process knows.
+std::set<std::string> workspace_watch::index::mark_appeared(int workspace,
+                                                            entries_to_protect& found) const {
+  std::set<std::string> absent;
+  for (protected_entry& each : found.list) {
+    if (each.how != sys::exec_entry::hidden_name && each.how != sys::exec_entry::read_only_name)
+      continue;
+    const auto there = sys::status_at(workspace, each.path.c_str(), AT_SYMLINK_NOFOLLOW);
+    const bool is_absent = !there && tells_absence(there.error());
+    // What is hidden stays so, whoever made it.
+    const bool made = each.how != sys::exec_entry::hidden_name && origins_.is_of_running(each.path);
+    if (there && made)
+      each.how = sys::exec_entry::appeared;
+    else if (there && there->kind == entry_kind::symlink &&
+             each.how == sys::exec_entry::read_only_name)
+      each.how = sys::exec_entry::read_only_link;
+    if (is_absent || made) absent.insert(each.path);
+  }
+  return absent;
+}
+
+result<entries_to_protect>
+workspace_watch::index::begin(int workspace, const watch_options& options, std::uint64_t& command) {
+  const std::scoped_lock lock(guard_);
+  if (options.again) directories_.doubt();
+  PADDOCK_CHECK(directories_.refresh(workspace, options.whole ? whole_ms_max
+                                                              : directory_index::refresh_ms_max));
+  const auto top = directories_.all().find("");
+  if (!names_.empty() && (top == directories_.all().end() || top->second.unreadable))
+    return error{error_code::permission_denied, EACCES, "workspace"}; // nothing could be protected
+  // With the path of the workspace in front.
+  const auto entry_bytes_max =
+      path_bytes_max - std::min<std::size_t>(sys::name_of(workspace).size() + 1, path_bytes_max);
+  auto [list, without] = collect_entries({.top = workspace,
+                                          .names = names_,
+                                          .rules = rules_,
+                                          .directories = directories_.all(),
+                                          .origins = origins_,
+                                          .entry_bytes_max = entry_bytes_max});
+  without.unlisted = !directories_.complete();
+  entries_to_protect found{.list = std::move(list), .unseen = describe(without)};
+  using enum repository_origins::look;
+  origins_.looked(directories_.complete() ? complete : partial);
+  auto absent = mark_appeared(workspace, found);
+  if (options.makes_own) {
+    command = origins_.begin(std::move(absent));
+  } else { // what appears meanwhile is not swept
+    std::erase_if(found.list, [&](const protected_entry& each) {
+      return each.how != sys::exec_entry::in_place && absent.contains(each.path);
+    });
+  }
+  return found;
+}
+
+void workspace_watch::index::end(std::uint64_t command) {
+  const std::scoped_lock lock(guard_);
+  origins_.end(command);
+}
+
+workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,
+                                 std::uint64_t command, kept_directories kept)
+    : index_(std::move(of)), entries_(std::move(found)), command_(command), kept_(std::move(kept)) {
+}
+
+workspace_watch::workspace_watch(workspace_watch&& other) noexcept
+    : index_(std::move(other.index_)), entries_(std::move(other.entries_)),
+      command_(other.command_), kept_(std::move(other.kept_)) {}
+
+workspace_watch::~workspace_watch() {
+  if (index_ != nullptr) index_->end(command_);
+}
+
+workspace_watch workspace_watch::of_nothing() {
+  return {nullptr, {}, 0, {}};
+}
+
+result<workspace_watch> workspace_watch::begin(int workspace, const protection_request& asked,
+                                               const watch_options& options) {
+  if (!std::ranges::all_of(asked.names, is_valid))
+    return error{error_code::invalid_argument, 0, "policy"};
+  static std::mutex guard;
+  static auto& remembered = *new std::list<std::shared_ptr<index>>; // the last one used in front
+  PADDOCK_TRY(const auto status, sys::status_at(workspace, "."));
+  const std::int64_t created_ns = status.has_birth_time ? status.created_ns : 0;
+  const object top{status.device, status.inode, created_ns};
+  std::shared_ptr<index> used;
+  {
+    const std::scoped_lock lock(guard);
+    const auto known = std::ranges::find_if(
+        remembered, [&](const auto& each) { return each->is_for(top, asked.names); });
+    if (known != remembered.end()) {
+      remembered.splice(remembered.begin(), remembered, known);
+    } else {
+      PADDOCK_TRY(auto rules, name_rules::make(asked.names));
+      remembered.push_front(std::make_shared<index>(top, asked.names, std::move(rules)));
+      if (remembered.size() > workspaces_max) remembered.pop_back();
+    }
+    used = remembered.front();
+  }
+  std::uint64_t command = 0;
+  PADDOCK_TRY(auto found, used->begin(workspace, options, command));
+  std::vector<std::string> kept;
+  if (options.makes_own)
+    for (const protected_entry& each : found.list)
+      if (each.how == sys::exec_entry::in_place || each.how == sys::exec_entry::repository)
+        kept.push_back(each.path);
+  add_paths(found, workspace, asked);
+  return workspace_watch(std::move(used), std::move(found), command,
+                         kept_directories(status, std::move(kept)));
+}
+
+} // namespace paddock
