@@ -55,8 +55,11 @@ std::optional<std::size_t> line_matcher::find_in(std::string_view text, std::siz
                                                  std::size_t end) {
 #if PADDOCK_HAVE_RE2
   re2::StringPiece found;
-  const re2::StringPiece all(text.data(), text.size());
-  if (!expression_->Match(all, from, end, re2::RE2::UNANCHORED, &found, 1)) return std::nullopt;
+  const std::size_t begin = pattern_.lines_apart ? from : 0;
+  const re2::StringPiece all(text.data() + begin,
+                             (pattern_.lines_apart ? end : text.size()) - begin);
+  if (!expression_->Match(all, from - begin, end - begin, re2::RE2::UNANCHORED, &found, 1))
+    return std::nullopt;
   return static_cast<std::size_t>(found.data() - text.data());
 #else
   static_cast<void>(text), static_cast<void>(from), static_cast<void>(end);
@@ -96,7 +99,9 @@ result<std::optional<matched_line>> line_matcher::next_by_expression(std::string
                                                                      const work_bounds& bounds) {
   while (from < text.size()) {
     std::size_t end = std::min(from + slice_, text.size());
-    if (end < text.size()) {
+    if (pattern_.lines_apart) {
+      end = std::min(text.find('\n', from), text.size());
+    } else if (end < text.size()) {
       const std::size_t last = text.rfind('\n', end - 1);
       end = last != npos && last >= from ? last : std::min(text.find('\n', end), text.size());
     }
@@ -116,8 +121,10 @@ result<std::optional<matched_line>> line_matcher::next_by_expression(std::string
     const std::int64_t began = measured ? sys::monotonic_ms() : 0;
     const auto found = find_in(text, from, end);
     if (measured && sys::monotonic_ms() - began > slow_ms) slice_ = slow_slice_bytes;
-    PADDOCK_CHECK(
-        look_after(slice_ == slow_slice_bytes ? look_bytes : found.value_or(end) - from, bounds));
+    PADDOCK_CHECK(look_after(slice_ == slow_slice_bytes || pattern_.lines_apart
+                                 ? look_bytes
+                                 : found.value_or(end) - from,
+                             bounds));
     if (found) return std::optional(line_around(text.substr(0, end), from, *found));
     from = end + 1;
   }

@@ -27,6 +27,7 @@ struct text_pattern::prepared {
   std::optional<literal_set> literals{};
   std::string expression{}; ///< of RE2; empty: whatever contains the literal matches
   letter_case letters = letter_case::exact;
+  bool lines_apart = false; ///< each has to be a text of its own, which takes longer
 };
 
 /// A line of a text. `end` is before its line break.

@@ -122,6 +122,22 @@ bool names_line_break(std::string_view pattern) {
   return false;
 }
 
+/// Whether the expression could tell lines that are searched together from lines alone: it may name
+/// the text's ends (`\A`, `\z`, or flags by which `^` and `$` are those) or take a line break
+/// (`\C`).
+bool needs_lines_apart(std::string_view pattern) {
+  for (std::size_t at = 0; at + 1 < pattern.size(); ++at) {
+    const std::string_view rest = pattern.substr(at);
+    for (const std::string_view escape : {"\\A", "\\z", "\\C"})
+      if (rest.starts_with(escape)) return true;
+    if (!rest.starts_with("(?")) continue;
+    const std::string_view flags = rest.substr(0, rest.find_first_not_of("imsU-", 2));
+    if (flags.find('m', std::min(flags.find('-'), flags.size())) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 /// The longest part of a literal of FilteredRE2 that can be looked for without knowledge of
 /// Unicode.
 std::string ascii_part(std::string_view atom, bool folded) {
@@ -179,7 +195,8 @@ result<text_pattern::prepared> compile_expression(std::string_view text,
   if (!literal && names_line_break(text))
     return fault(error_code::invalid_argument,
                  "a match is within one line: \\n cannot be part of it");
-  text_pattern::prepared made{.letters = options.letters};
+  text_pattern::prepared made{.letters = options.letters,
+                              .lines_apart = !literal && needs_lines_apart(text)};
   const std::string asked = literal ? re2::RE2::QuoteMeta(std::string(text)) : with_line_ends(text);
   made.expression = "(?m:" + asked + ")";
   {

@@ -98,6 +98,9 @@ constexpr match_case match_cases[] = {
     {"{a{b,c},d}", "ac", true},
     {"{a{b,c},d}", "a", false},
     {"[{]a,b}", "{a,b}", true},
+    {"[[:a]{b,c}:]]", "ab:]", false}, // no class: the set ends at the first bracket
+    {"[[:a]{b,c}:]]", "ab:]]", true},
+    {"[a-[:x:]{b,c}]", ":b]", true}, // nor behind a dash
     {"\\{a,b}", "{a,b}", true},
     {"a}", "a}", true},
     {"{1..3}", "1..3", true},

@@ -253,6 +253,13 @@ const pattern_case pattern_cases[] = {
     {"[^a]b", {}, "a\nb\nab\ncb", "4 "}, // a class never takes the break
     {"\\p{Han}", {}, "abc\n\xE6\xBC\xA2", "2 "},
     {"(?i)abc", {}, "ABC", "1 "},
+    // Each line is a text of its own, whether a literal is looked for first or not.
+    {"foo\\z", {}, "foo\nfoox\nfoo", "1 3 "},
+    {"o\\z", {}, "foo\nfoox\nfoo", "1 3 "},
+    {"\\Afoo", {}, "xfoo\nfoo", "2 "},
+    {"(?-m)fo{2}$", {}, "foo\nfoox\nfoo", "1 3 "},
+    {"\\Coo", {}, "fx\noo\nfoo", "3 "},
+    {"(?i-m:^f)", {}, "xf\nF", "2 "},
 };
 
 TEST(TextPattern, MatchesLines) {

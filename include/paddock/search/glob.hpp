@@ -102,32 +102,16 @@ private:
   glob() = default;
   static error fault(error_code code, const char* what) noexcept { return {code, 0, what}; }
 
-  /// Behind the bracket expression that begins at `at`; npos where it never ends. `class_end` is
-  /// where the last `:]` of the text begins: none is looked for behind it.
-  static std::size_t behind_set(std::string_view text, std::size_t at,
-                                std::size_t class_end) noexcept {
-    std::size_t end = at + 1;
-    if (end < text.size() && (text[end] == '!' || text[end] == '^')) ++end;
-    for (bool first = true; end < text.size(); ++end, first = false) {
-      if (text[end] == ']' && !first) return end + 1;
-      if (text[end] == '\\') ++end;
-      if (class_end != npos && end + 2 <= class_end && text.substr(end).starts_with("[:"))
-        end = text.find(":]", end + 2) + 1;
-    }
-    return npos;
-  }
-
   static braces find_braces(std::string_view text) {
     braces found;
     std::size_t depth = 0;
-    const std::size_t class_end = text.rfind(":]");
     bool sets_end = true; // once one does not, none behind it does
     for (std::size_t at = 0; at < text.size();) {
       const char byte = text[at];
       if (byte == '[' && sets_end) {
-        const std::size_t behind = behind_set(text, at, class_end);
-        sets_end = behind != npos;
-        at = sets_end ? behind : at + 1;
+        const auto behind = detail::path_pattern::behind_set(text, at + 1);
+        sets_end = behind.has_value();
+        at = behind.value_or(at + 1);
         continue;
       }
       if (byte == '{' && depth++ == 0) found.open = at;

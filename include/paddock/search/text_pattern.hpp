@@ -3,11 +3,12 @@
 
 /// What a text search looks for: a literal text, or a regular expression of RE2, in single lines.
 ///
-/// A match never goes beyond its line; `$` matches before LF and before CRLF. Folded case is
-/// Unicode's simple folding. As in RE2, `\w`, `\d` and `\b` are about ASCII, there are no
-/// look-around and no back-references, and the time is linear in the text. Whole words are bounded
-/// by what is no letter, mark, digit or `_` of Unicode. Built without RE2, only literal texts in
-/// exact or ASCII case can be looked for; `have_regular_expressions` tells.
+/// Each line is a text of its own, so a match never goes beyond it, and `\A` and `\z` are its ends;
+/// `$` matches before LF and before CRLF. Folded case is Unicode's simple folding. As in RE2, `\w`,
+/// `\d` and `\b` are about ASCII, there are no look-around and no back-references, and the time is
+/// linear in the text. Whole words are bounded by what is no letter, mark, digit or `_` of Unicode.
+/// Built without RE2, only literal texts in exact or ASCII case can be looked for;
+/// `have_regular_expressions` tells.
 ///
 /// Thread-safety: a compiled pattern is immutable and may be used by any number of threads.
 

@@ -53,6 +53,13 @@ public:
     return pattern;
   }
 
+  /// Behind the `[…]` whose bracket is before `at`; nothing where it is malformed.
+  [[nodiscard]] static std::optional<std::size_t> behind_set(std::string_view text,
+                                                             std::size_t at) {
+    path_pattern scratch(pattern_unit::byte);
+    return scratch.parse_set(text, at) ? std::optional(at) : std::nullopt;
+  }
+
   /// About the bytes of its text: a match takes at most so many steps for each byte of a path.
   [[nodiscard]] std::size_t size() const noexcept {
     return bytes_.size() + ranges_.size() + tokens_.size() + components_.size();
