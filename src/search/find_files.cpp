@@ -49,8 +49,8 @@ public:
 
   std::int64_t of(const walked_directory& in, const walked_entry& entry) {
     if (opened_ != &in) {
-      auto found = root_.open_beneath(in.path.empty() ? "." : in.path, access::directory);
-      fd_ = found ? std::move(found->fd) : file_descriptor();
+      auto found = open_again(root_, in);
+      fd_ = found ? *std::move(found) : file_descriptor();
       opened_ = &in;
     }
     const auto status = sys::entry_status_at(fd_.get(), in.name(entry).data());

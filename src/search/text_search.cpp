@@ -136,15 +136,12 @@ private:
     const std::uint64_t wanted = options_.offset + options_.limit; // of all; see `gather`
     const std::size_t end = std::min((block + 1) * block_files, files_.size());
     const walked_directory* directory = nullptr;
-    result<opened> open = error{};
+    result<file_descriptor> open = error{};
     for (std::size_t i = block * block_files; i < end; ++i) {
       const candidate& file = files_[i];
       if (file.in != directory) {
         directory = file.in;
-        open =
-            root_.open_beneath(directory->path.empty() ? "." : directory->path, access::directory);
-        // What a link that has taken its place leads to is met elsewhere.
-        if (open && open->path != directory->path) open = error{error_code::conflict, 0, "search"};
+        open = open_again(root_, *directory);
       }
       if (!open) {
         into.unread.push_back({file.in->path_of(*file.entry), open.error().code});
@@ -153,9 +150,9 @@ private:
       const std::uint64_t sure =
           by_line() ? before.matches + into.found.matches : before.files + into.found.files;
       const std::uint64_t kept_max = sure < wanted ? wanted - sure : 0;
-      PADDOCK_TRY(file_outcome outcome,
-                  search.search(open->fd.get(), file.in->name(*file.entry).data(),
-                                by_line() ? kept_max : 0));
+      PADDOCK_TRY(
+          file_outcome outcome,
+          search.search(open->get(), file.in->name(*file.entry).data(), by_line() ? kept_max : 0));
       const std::size_t before_it = into.files.size();
       add(file, std::move(outcome), kept_max > 0, into);
       if (into.files.size() > before_it)

@@ -53,9 +53,14 @@ struct task {
   walked_directory* directory = nullptr;
   bool ignored = false;                           ///< and all in it
   file_descriptor opened{};                       ///< if it is open already
-  const char* name = nullptr;                     ///< in `parent`
-  std::shared_ptr<const held_directory> parent{}; ///< null: it is found by its path
+  const char* name = nullptr;                     ///< in the directory above
+  const walked_directory* above = nullptr;        ///< which is opened again
+  std::shared_ptr<const held_directory> parent{}; ///< unless it is held open
 };
+
+result<file_descriptor> open_in(int directory, const char* name) {
+  return sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+}
 
 /// What one thread has met; added up at the end.
 struct tally {
@@ -210,16 +215,15 @@ private:
   result<file_descriptor> open(task& of) {
     file_descriptor fd = std::move(of.opened);
     if (!fd && of.parent) {
-      PADDOCK_TRY(fd, sys::openat(of.parent->get(), of.name,
-                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK));
+      PADDOCK_TRY(fd, open_in(of.parent->get(), of.name));
     } else if (!fd) {
-      PADDOCK_TRY(opened found, root_.open_beneath(of.directory->path, access::directory));
-      // A link that has taken its place leads to what is met elsewhere, or is ignored.
-      if (found.path != of.directory->path) return error{error_code::conflict, 0, "walk"};
-      fd = std::move(found.fd);
+      PADDOCK_TRY(const file_descriptor above, open_again(root_, *of.above));
+      PADDOCK_TRY(fd, open_in(above.get(), of.name));
     }
     PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
     PADDOCK_CHECK(root_.check_entered(fd.get(), status));
+    of.directory->device = status.device;
+    of.directory->inode = status.inode;
     return fd;
   }
 
@@ -296,6 +300,7 @@ private:
       more.push_back({.directory = entry.inside.get(),
                       .ignored = entry.ignored,
                       .name = here.name(entry).data(),
+                      .above = &here,
                       .parent = parent});
     }
     return hold(bytes);
@@ -377,6 +382,14 @@ result<bool> rules_above(const root& root, std::string_view path, const work_bou
 }
 
 } // namespace
+
+result<file_descriptor> open_again(const root& root, const walked_directory& entered) {
+  PADDOCK_TRY(opened now,
+              root.open_beneath(entered.path.empty() ? "." : entered.path, access::directory));
+  const bool same = now.status.device == entered.device && now.status.inode == entered.inode;
+  if (entered.inode != 0 && !same) return error{error_code::conflict, 0, "walk"};
+  return std::move(now.fd);
+}
 
 result<walked_tree> walk(const root& root, std::string_view path, const walk_options& options) {
   PADDOCK_TRY(opened start, root.open_beneath(path, access::directory));

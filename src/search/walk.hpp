@@ -60,9 +60,10 @@ struct walked_entry {
 struct walked_directory {
   std::string path; ///< relative to the root; "" is the root
   names_read read = names_read::none;
-  std::string names;                 ///< each followed by a NUL
-  std::vector<walked_entry> entries; ///< in the order of their paths, with those inside of them
-  std::vector<std::uint64_t> sizes;  ///< of the entries, if wanted; 0 of what is no file
+  std::uint64_t device = 0, inode = 0; ///< of what was entered; 0: nothing was
+  std::string names;                   ///< each followed by a NUL
+  std::vector<walked_entry> entries;   ///< in the order of their paths, with those inside of them
+  std::vector<std::uint64_t> sizes;    ///< of the entries, if wanted; 0 of what is no file
 
   std::unique_ptr<ignore_frame> own_rules; ///< if it has any
   const ignore_frame* rules = nullptr;     ///< the innermost that count here
@@ -93,6 +94,10 @@ struct walked_tree {
 /// those of root::open_beneath; cancelled.
 [[nodiscard]] result<walked_tree> walk(const root& root, std::string_view path,
                                        const walk_options& options);
+
+/// Opens a directory that was entered before. Errors: those of root::open_beneath; conflict, when
+/// something else is at its path: what that is is met elsewhere, or nobody may see it.
+[[nodiscard]] result<file_descriptor> open_again(const root& root, const walked_directory& entered);
 
 /// Calls visit(directory, entry) for all that was met, in bytewise order of the paths of files: a
 /// directory comes directly before what is in it, which is passed over where `visit` says false.

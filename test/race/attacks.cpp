@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,10 @@ constexpr attack attack_table[] = {
     {"directory_with_link_to_file", "ws/d", "ws/lf", "ws/d", "d", reach::inside},
     {"directory_with_equivalent_link", "ws/d", "ws/same", "ws/d", "d", reach::same_place},
     {"link_with_equivalent_link", "ws/l", "ws/m", "ws/d", "l", reach::same_place},
+    // What must not be seen or entered under any name, and what must not be waited for.
+    {"directory_with_hidden_one", "ws/d", "ws/.perstack", "ws/d", "d", reach::hidden},
+    {"victim_with_fifo", "ws/d/f.txt", "ws/fifo", "ws/d", "d", reach::inside},
+    {"directory_with_device", "ws/d", "ws/device", "ws/d", "d", reach::inside},
     // The root is held by descriptor: it stays what it was, whatever its name leads to.
     {"root_with_outside", "ws", "out", "ws/d", "d", reach::same_place},
     {"root_with_outside_dotdot", "ws", "out", "ws/d", "d/../d/../d", reach::same_place},
@@ -61,7 +66,8 @@ void build_for_attacks(const canary_tree& canary) {
   t.file("folder/SKILL.md", skill_md("imported", "INSIDE, imported"));
   t.file("folder/more/file", "INSIDE");
   const std::string mark(outside_mark);
-  for (const char* directory : {"out/", "out/d/", "out/q/d/", "out/p/q/d/", "d/"}) {
+  for (const char* directory :
+       {"out/", "out/d/", "out/q/d/", "out/p/q/d/", "d/", "ws/.perstack/"}) {
     const std::string at = directory;
     t.directory(at + "sub/deep");
     t.file(at + "sub/deep/secret", mark);
@@ -85,6 +91,11 @@ void build_for_attacks(const canary_tree& canary) {
   t.link("ws/same", "same"); // at the name d it leads to the directory, which is then named same
   t.link("ws/lf", "file");
   t.link("ws/gone", "../out/not-there");
+  EXPECT_EQ(0, ::mkfifo((t / "ws/fifo").c_str(), 0666));
+  // The null of overlay file systems is one that every user may make.
+  const std::string device = t / "ws/device";
+  EXPECT_TRUE(::mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 5)) == 0 ||
+              ::mknod(device.c_str(), S_IFCHR | 0666, makedev(0, 0)) == 0);
 }
 
 std::string describe_unmoved_outside(const canary_tree& canary) {
@@ -100,7 +111,9 @@ std::string describe_unmoved_outside(const canary_tree& canary) {
   }
   for (const auto& entry : std::filesystem::directory_iterator(canary.tree().path()))
     if (entry.path() != canary.ws() && entry.path() != canary.out()) kept += entry.path();
-  return kept + describe_tree(canary.tree() / "ws-evil") + describe_tree(canary.tree() / "d");
+  for (const char* other : {"ws-evil", "d", "ws/.perstack"})
+    kept += describe_tree(canary.tree() / other);
+  return kept;
 }
 
 // --- the attacker --------------------------------------------------------------------------------
@@ -166,7 +179,7 @@ home::home(const std::string& path) : fd_(::open(path.c_str(), O_PATH | O_DIRECT
 
 void home::write(const char* name, int flags) const {
   const file_descriptor file(
-      ::openat(fd_.get(), name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags, 0666));
+      ::openat(fd_.get(), name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0666));
   if (file) {
     EXPECT_EQ(6, ::write(file.get(), "INSIDE", 6));
   }

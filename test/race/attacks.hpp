@@ -26,6 +26,7 @@ struct attack {
   enum class reach {
     outside,   ///< for a moment the path leads out: a check that is overtaken escapes
     inside,    ///< it leads nowhere else, but it is not always there
+    hidden,    ///< for a moment it leads to what walks must not enter
     same_place ///< it leads to the victims before and after every exchange
   } leads;
 };

@@ -39,12 +39,18 @@ struct victim {
 struct operation {
   const char* name;
   result<void> (*run)(const victim&);
-  int cost = 1; ///< everyday rounds are divided by it
+  int cost = 1;       ///< everyday rounds are divided by it
+  bool walks = false; ///< it holds what it walks through, so it cannot be led into hidden places
+
+  [[nodiscard]] bool faces(const attack& by) const {
+    return walks || by.leads != attack::reach::hidden;
+  }
 };
 
 [[nodiscard]] std::span<const operation> operations_on_files();
 [[nodiscard]] std::span<const operation> operations_on_skills();
 [[nodiscard]] std::span<const operation> operations_with_commands();
+[[nodiscard]] std::span<const operation> operations_that_walk();
 
 /// The test fails when bytes from outside are among them.
 void expect_inside(std::string_view bytes);

@@ -48,8 +48,8 @@ const auto* const environment = testing::AddGlobalTestEnvironment(new in_memory)
 
 std::vector<operation> all_operations() {
   std::vector<operation> all;
-  for (const auto some :
-       {operations_on_files(), operations_on_skills(), operations_with_commands()})
+  for (const auto some : {operations_on_files(), operations_on_skills(), operations_with_commands(),
+                          operations_that_walk()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }
@@ -119,6 +119,7 @@ TEST_P(race_test, stays_inside) {
   tally seen;
   for (const auto& attack : attacks())
     for (const auto kind : attacker_kinds) {
+      if (!op.faces(attack)) continue;
       SCOPED_TRACE(std::string(attack.name) +
                    (kind == attacker_kind::process ? ", a process" : ", a thread"));
       if (!attack_it(attack, kind, seen)) GTEST_SKIP() << op.name << " is not supported here";

@@ -63,7 +63,8 @@ inline std::string read_naively(const attack& by, const std::string& ws, const s
 
 /// What is exchanged leads out for a moment; those who hold the root by its name lose it as well.
 inline bool leads_out(const attack& by) {
-  return by.leads == attack::reach::outside || std::string_view(by.a) == "ws";
+  return by.leads == attack::reach::outside || by.leads == attack::reach::hidden ||
+         std::string_view(by.a) == "ws";
 }
 
 } // namespace paddock::test

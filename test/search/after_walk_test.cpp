@@ -7,6 +7,7 @@
 #include "support/files/temp_tree.hpp"
 
 #include <paddock/search/find_files.hpp>
+#include <paddock/search/text_search.hpp>
 #include <paddock/search/tree_map.hpp>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock {
@@ -85,6 +87,54 @@ TEST_F(after_walk, nobody_works_on_what_is_cancelled) {
   const auto found = find(cancel);
   ASSERT_FALSE(found);
   EXPECT_EQ(error_code::cancelled, found.error().code);
+}
+
+/// Cancelled at any of its system calls, a walk makes few others: what was begun is ended, and
+/// nothing is begun.
+TEST_F(after_walk, what_is_cancelled_ends_after_a_few_calls) {
+  constexpr std::size_t calls_after_max = 24;
+  for (int i = 0; i < 40; ++i) {
+    tree.directory("many/d" + std::to_string(i));
+    for (int f = 0; f < 4; ++f)
+      tree.file("many/d" + std::to_string(i) + "/f" + std::to_string(f), "needle\n");
+  }
+  tree.file("many/.gitignore", "*.o\n");
+  const auto where = root::open(tree.path());
+  const glob all = *glob::compile("*");
+  const auto word = text_pattern::compile("needle", {.syntax = pattern_syntax::literal});
+  using run = std::function<error_code(const work_bounds&)>;
+  const auto code_of = [](const auto& got) { return got ? error_code{} : got.error().code; };
+  const std::pair<const char*, run> walks[] = {
+      {"search",
+       [&](const work_bounds& bounds) {
+         return code_of(search_text(*where, ".", *word, {.threads_max = 1, .bounds = bounds}));
+       }},
+      {"find",
+       [&](const work_bounds& bounds) {
+         return code_of(find_files(*where, ".", all, {.threads_max = 1, .bounds = bounds}));
+       }},
+      {"map",
+       [&](const work_bounds& bounds) {
+         return code_of(map_tree(*where, ".", {.threads_max = 1, .bounds = bounds}));
+       }},
+  };
+  for (const auto& [name, walk] : walks) {
+    SCOPED_TRACE(name);
+    const auto calls_when = [&](std::size_t at, error_code& code) {
+      std::atomic<bool> stop = false;
+      const injection meanwhile({.before = [&](std::size_t call) { stop = stop || call == at; }});
+      code = walk({.cancelled = &stop});
+      return injection::calls();
+    };
+    error_code code{};
+    const std::size_t whole = calls_when(0, code); // the control: nobody cancels
+    EXPECT_EQ(error_code{}, code);
+    EXPECT_GT(whole, 5 * calls_after_max);
+    for (std::size_t at = 1; at + calls_after_max < whole; ++at) {
+      ASSERT_LE(calls_when(at, code), at + calls_after_max) << at;
+      ASSERT_EQ(error_code::cancelled, code) << at;
+    }
+  }
 }
 
 /// A page in the middle is what it is in the whole.
