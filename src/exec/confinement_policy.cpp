@@ -16,14 +16,6 @@
 namespace paddock::confine {
 namespace {
 
-// The helper has no C++ library, so it knows the layers from a list of its own: the same names in
-// the same order.
-static_assert(layer_count == std::size(confinement_layers));
-#define PADDOCK_ENTRY(name, wire, usual, text)                                                     \
-  static_assert(static_cast<unsigned>(confine::name) ==                                            \
-                static_cast<unsigned>(confinement_layer::name));
-PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
-#undef PADDOCK_ENTRY
 static_assert(sizeof(sys::exec_policy::wanted) >= layer_count);
 
 constexpr error unusable{error_code::invalid_argument, 0, "policy"};

@@ -56,8 +56,8 @@ ROOMS = {
     "tools/cli": ["public", "tools/common", "tools/cli/doctor", "tools/cli/experts", "tools/cli/search", "tools/cli/skills"],
 }
 # Public headers of a folder with several rooms, whose room is not that of a source with their name.
-HEADERS = {"mcp/extension": "mcp/protocol", "mcp/json": "mcp/json", "mcp/skills": "mcp/skills",
-           "skill_manager/config": "skill_manager/config"}
+HEADERS = {"exec/confinement_layers": "exec/protocol", "mcp/extension": "mcp/protocol", "mcp/json": "mcp/json",
+           "mcp/skills": "mcp/skills", "skill_manager/config": "skill_manager/config"}
 # The exec helper is a program of its own, without the C++ library and with system calls of its own.
 HELPER = ("exec/helper", "exec/protocol")
 

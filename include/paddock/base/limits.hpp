@@ -74,6 +74,10 @@ inline constexpr std::uint64_t name_bytes_max = 255;  ///< one path component (N
 inline constexpr std::uint64_t path_bytes_max = 4095; ///< one path without its NUL (PATH_MAX - 1)
 inline constexpr std::uint64_t argument_bytes_max = 131'071; ///< one argument (MAX_ARG_STRLEN - 1)
 inline constexpr std::uint64_t echo_characters_max = 200;    ///< of what was given, in an error
+inline constexpr std::uint64_t indexed_directories_max =
+    50'000; ///< of a workspace, looked into for what commands must not touch
+inline constexpr std::uint64_t indexed_bytes_max =
+    16ull * 1024 * 1024; ///< of their paths, and of those names in them that are remembered
 inline constexpr unsigned symlinks_max = 40; ///< links followed in one resolution (as the kernel)
 inline constexpr unsigned path_components_max = 256; ///< components walked in user space at once
 inline constexpr unsigned resolve_retries_max = 128; ///< attempts when the tree changes underneath

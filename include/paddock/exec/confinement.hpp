@@ -20,6 +20,7 @@
 /// Thread-safety: plain values; `probe_confinement` may be called from any thread.
 
 #include <paddock/base/result.hpp>
+#include <paddock/exec/detail/confinement_layers.hpp>
 #include <paddock/path/protected_names.hpp>
 
 #include <array>
@@ -38,19 +39,7 @@ enum class demand : std::uint8_t {
   required,    ///< without it the command does not run
 };
 
-// The one table of the layers.
-// X(enumerator, wire name, demand by default, what it does)
-// clang-format off
-#define PADDOCK_CONFINEMENT_LAYERS(X)                                                                                              \
-  X(file_system,       "file_system", required,    "reads only the workspace and installed programs, writes only the workspace and scratch space") \
-  X(network,           "network",     required,    "reaches no network and no socket of another program")                          \
-  X(kill,              "kill",        required,    "nothing that the command started outlives it")                                 \
-  X(protected_entries, "protected",   best_effort, "hidden entries of the workspace are out of reach, protected ones read-only")   \
-  X(ipc,               "ipc",         best_effort, "shares no memory, message queue or semaphore with other programs")             \
-  X(privileges,        "privileges",  best_effort, "holds and gains no privileges; system calls that attack the kernel are denied") \
-  X(limits,            "limits",      best_effort, "is bounded in memory, processes, file size and processor time, and dumps no core")
-// clang-format on
-
+/// The layers of the table in exec/detail/confinement_layers.hpp.
 enum class confinement_layer : std::uint8_t {
 #define PADDOCK_ENTRY(name, wire, usual, text) name,
   PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace paddock {
@@ -32,8 +33,8 @@ bool is_unchanged(const directory_index::directory& known, const file_status& no
 }
 
 /// Precondition: they are sorted.
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::binary_search(names, name);
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::binary_search(names.begin(), names.end(), name);
 }
 
 /// All but where git keeps the objects of a repository: there are hundreds of these directories.
@@ -43,6 +44,20 @@ bool is_looked_into(std::string_view directory, std::string_view name) {
                          return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                        });
   return !is_hash && name != "pack" && name != "info";
+}
+
+/// Of a name that is kept.
+std::size_t bytes_of(std::string_view name) {
+  return name.size() + sizeof(std::string);
+}
+
+std::size_t bytes_of(std::string_view path, const directory_index::directory& in) {
+  std::size_t bytes = path.size();
+  for (const std::string& name : in.names)
+    bytes += bytes_of(name);
+  for (const std::string& name : in.subdirectories)
+    bytes += bytes_of(name);
+  return bytes;
 }
 
 } // namespace
@@ -62,19 +77,27 @@ result<void> directory_index::refresh(int top, std::int64_t time_ms) {
     if (outdated_) break;
     list(top, path);
   }
-  if (were_unlisted && known_.size() < known_max_)
+  if (were_unlisted && has_room())
     find_unlisted();
   else
     unlisted_ = unlisted_ || were_unlisted;
   if (!known_.contains("")) pending_.emplace_front();
-  for (; !pending_.empty() && known_.size() < known_max_ && !is_late(done); ++done) {
+  for (; !pending_.empty() && has_room() && !is_late(done); ++done) {
     const std::string path = std::move(pending_.front());
     pending_.pop_front();
+    pending_bytes_ -= path.size();
     list(top, path);
   }
   unlisted_ = unlisted_ || !pending_.empty();
   pending_ = {};
+  pending_bytes_ = 0;
   return {};
+}
+
+/// For any directory: so what was cut is not read again before that can get further.
+bool directory_index::has_room() const noexcept {
+  constexpr std::size_t needed = path_bytes_max + name_bytes_max + sizeof(std::string);
+  return known_.size() < room_.directories && bytes_ + needed <= room_.bytes;
 }
 
 void directory_index::doubt() {
@@ -122,9 +145,11 @@ std::vector<std::string> directory_index::take_changed(int top) {
 /// Those nearer to the top first.
 void directory_index::find_unlisted() {
   pending_ = {};
+  pending_bytes_ = 0;
   unlisted_ = false;
   for (const auto& [path, known] : known_) {
     if (unlisted_) break;
+    if (known.cut) add_pending(path);
     for (const std::string& name : known.subdirectories)
       if (std::string child = join(path, name); !known_.contains(child))
         add_pending(std::move(child));
@@ -137,10 +162,14 @@ void directory_index::find_unlisted() {
 }
 
 void directory_index::add_pending(std::string path) {
-  if (known_.size() + pending_.size() < known_max_)
-    pending_.push_back(std::move(path));
-  else
+  const bool fits = known_.size() + pending_.size() < room_.directories &&
+                    bytes_ + pending_bytes_ + path.size() <= room_.bytes;
+  if (!fits) {
     unlisted_ = true;
+    return;
+  }
+  pending_bytes_ += path.size();
+  pending_.push_back(std::move(path));
 }
 
 /// The directory above has been looked at before and, it may be, locked since.
@@ -163,45 +192,76 @@ void directory_index::list(int top, const std::string& path) {
     unlisted_ = unlisted_ || !(tells_absence(fd.error()) || resolve::met_link(fd.error()));
     return forget(path);
   }
+  std::optional<file_status> status;
+  if (fd) {
+    const auto looked = sys::status_at(fd->get(), "");
+    if (!looked) return forget(path);
+    status = *looked;
+  }
+  directory before;
+  if (const auto known = known_.find(path); known != known_.end()) {
+    bytes_ -= bytes_of(path, known->second);
+    before = std::exchange(known->second, {});
+  }
   directory fresh;
   if (fd) {
-    const auto status = sys::status_at(fd->get(), "");
-    if (!status) return forget(path);
+    fresh = read(fd->get(), path, before);
     fresh.status = *status;
     fresh.settled_ns = before_ns - clock_step_ns(*status);
-    const auto listed = for_each_entry(fd->get(), [&](std::string_view name, unsigned char type) {
-      const interest meant = matters_(name);
-      if (meant != interest::none) fresh.names.emplace_back(name);
-      if (meant != interest::closed && (type == DT_DIR || type == DT_UNKNOWN) &&
-          is_looked_into(path, name))
-        fresh.subdirectories.emplace_back(name);
-      return true;
-    });
-    // Without the right to search it, nothing in it can be covered either.
-    fresh.unreadable = !listed || !sys::status_at(fd->get(), ".");
-    if (fresh.unreadable) fresh.subdirectories.clear();
   } else {
     fresh.unreadable = true;
   }
-  std::ranges::sort(fresh.subdirectories);
+  bytes_ += bytes_of(path, fresh);
+  unlisted_ = unlisted_ || fresh.cut;
   directory& known = known_[path];
-  const auto before = std::exchange(known.subdirectories, {});
   known = std::move(fresh);
-  for (const std::string& name : before)
+  for (const std::string& name : before.subdirectories)
     if (!contains(known.subdirectories, name)) forget(join(path, name));
   for (const std::string& name : known.subdirectories)
     if (std::string child = join(path, name); !known_.contains(child))
       add_pending(std::move(child));
 }
 
+/// Where there is no room for all of its names, those that were known before come first.
+directory_index::directory directory_index::read(int fd, const std::string& path,
+                                                 directory& before) const {
+  directory fresh;
+  std::ranges::sort(before.names);
+  std::size_t bytes = bytes_ + bytes_of(path, before);
+  const auto keep = [&](std::vector<std::string>& names, const std::vector<std::string>& known,
+                        std::string_view name) {
+    const std::size_t needed = contains(known, name) ? 0 : bytes_of(name);
+    fresh.cut = fresh.cut || bytes + needed > room_.bytes;
+    if (bytes + needed > room_.bytes) return;
+    bytes += needed;
+    names.emplace_back(name);
+  };
+  const auto listed = for_each_entry(fd, [&](std::string_view name, unsigned char type) {
+    const interest meant = matters_(name);
+    if (meant != interest::none) keep(fresh.names, before.names, name);
+    if (meant != interest::closed && (type == DT_DIR || type == DT_UNKNOWN) &&
+        is_looked_into(path, name))
+      keep(fresh.subdirectories, before.subdirectories, name);
+    return true;
+  });
+  // Without the right to search it, nothing in it can be covered either.
+  fresh.unreadable = !listed || !sys::status_at(fd, ".");
+  if (fresh.unreadable) fresh.subdirectories.clear();
+  std::ranges::sort(fresh.subdirectories);
+  return fresh;
+}
+
 void directory_index::forget(const std::string& path) {
-  known_.erase(path);
+  if (const auto known = known_.find(path); known != known_.end()) erase(known);
   const std::string inside = path + '/';
-  auto first = known_.lower_bound(inside);
-  auto last = first;
-  while (last != known_.end() && last->first.starts_with(inside))
-    ++last;
-  known_.erase(first, last);
+  for (auto each = known_.lower_bound(inside);
+       each != known_.end() && each->first.starts_with(inside);)
+    each = erase(each);
+}
+
+directory_index::directories::iterator directory_index::erase(directories::iterator which) {
+  bytes_ -= bytes_of(which->first, which->second);
+  return known_.erase(which);
 }
 
 } // namespace paddock

@@ -4,6 +4,7 @@
 // The directories of a workspace, with the few of their names that matter. Asked again, it looks at
 // each directory's times and lists only those that have changed.
 
+#include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/path/root.hpp>
 
@@ -22,9 +23,14 @@ namespace paddock {
   return e.code == error_code::not_found || e.code == error_code::not_a_directory;
 }
 
+/// How much an index takes up; what finds no room is told.
+struct index_room {
+  std::size_t directories = indexed_directories_max;
+  std::size_t bytes = indexed_bytes_max; ///< of paths, and of names with what holds them
+};
+
 class directory_index {
 public:
-  static constexpr std::size_t directories_max = 50'000;
   static constexpr std::int64_t refresh_ms_max = 250; ///< unless a caller can wait
 
   struct directory {
@@ -33,6 +39,7 @@ public:
     file_status status;
     std::int64_t settled_ns = 0; ///< what has changed before then was seen
     bool unreadable = false;
+    bool cut = false; ///< there was no room for all of its names
   };
   /// By path: relative to the top, "" for the top.
   using directories = std::map<std::string, directory, std::less<>>;
@@ -44,8 +51,8 @@ public:
   /// What a name in a directory means.
   using name_filter = std::function<interest(std::string_view name)>;
 
-  explicit directory_index(name_filter matters, std::size_t known_max = directories_max)
-      : matters_(std::move(matters)), known_max_(known_max) {}
+  explicit directory_index(name_filter matters, const index_room& room = {})
+      : matters_(std::move(matters)), room_(room) {}
 
   /// Brings everything up to date, as far as the bounds allow: what is known first, then what is
   /// new. Errors: those of looking at the top.
@@ -54,23 +61,30 @@ public:
   void doubt();
 
   [[nodiscard]] const directories& all() const noexcept { return known_; }
+  /// Of the room for bytes, what is taken.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   /// Whether the last refresh looked at everything; else what is left is looked at by the next.
   [[nodiscard]] bool complete() const noexcept { return !unlisted_ && !outdated_; }
 
 private:
+  [[nodiscard]] bool has_room() const noexcept;
+  [[nodiscard]] directory read(int fd, const std::string& path, directory& before) const;
   [[nodiscard]] bool is_in_reach(const std::string& path) const;
   std::vector<std::string> take_changed(int top);
   void find_unlisted();
   void add_pending(std::string path);
   void list(int top, const std::string& path);
   void forget(const std::string& path);
+  directories::iterator erase(directories::iterator which);
 
   name_filter matters_;
-  std::size_t known_max_;
+  index_room room_;
   directories known_;
+  std::size_t bytes_ = 0;           ///< of what is known
   std::deque<std::string> pending_; ///< new ones to be listed, during a refresh
-  bool unlisted_ = false;           ///< not every subdirectory of a known one is known
-  bool outdated_ = false;           ///< not everything that has changed was listed
+  std::size_t pending_bytes_ = 0;
+  bool unlisted_ = false; ///< not every subdirectory of a known one is known
+  bool outdated_ = false; ///< not everything that has changed was listed
 };
 
 } // namespace paddock

@@ -40,7 +40,8 @@ std::string describe(const omissions& without) {
         "begins with " +
         beginning_of(without.too_deep) + " (deleteDirectory, or rm -rf)");
   if (without.unlisted)
-    add("more directories than are looked at in time: repositories and hidden entries in the "
+    add("more directories, or longer paths, than are looked at in time or remembered: repositories "
+        "and hidden entries in the "
         "others are not protected; the next look goes on from there, or remove those that are not "
         "needed");
   if (without.unreadable)

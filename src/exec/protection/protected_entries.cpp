@@ -75,6 +75,18 @@ void leave_out_covered(std::vector<protected_entry>& list, std::span<const prote
   });
 }
 
+/// What is to be covered if there is room. Its path is made when it is wanted: there may be as many
+/// as are known, with paths that are long.
+struct hidden_candidate {
+  std::string_view directory;
+  std::string_view name; ///< empty: the directory itself
+  std::int64_t created_ns = 0;
+
+  [[nodiscard]] std::string path() const {
+    return name.empty() ? std::string(directory) : join(directory, name);
+  }
+};
+
 /// One collection, from the top to the deepest directory.
 class collector {
 public:
@@ -172,39 +184,45 @@ bool collector::is_of_top(std::string_view name) const {
 /// Those that are to be covered. Where there are too many, the ones that were there first: what a
 /// command makes does not uncover what others have made.
 std::set<std::string> collector::choose_hidden() {
-  std::vector<std::pair<std::int64_t, std::string>> all;
-  const auto add = [&](std::string path) {
-    if (path.size() > of_.entry_bytes_max) return void(without_.too_deep = std::move(path));
-    all.emplace_back(0, std::move(path));
+  std::vector<hidden_candidate> all;
+  const auto add = [&](const std::string& directory, std::string_view name) {
+    const hidden_candidate found{.directory = directory, .name = name};
+    if (std::string path = found.path(); path.size() > of_.entry_bytes_max)
+      without_.too_deep = std::move(path);
+    else
+      all.push_back(found);
   };
   for (const auto& [path, in] : of_.directories) {
     // What cannot be looked into is covered as a whole.
     if (in.unreadable && !path.empty())
-      add(path);
+      add(path, {});
     else if (!in.unreadable)
       for (const std::string& name : in.names)
-        if (of_.rules.is_hidden(name) && !(path.empty() && is_of_top(name))) add(join(path, name));
+        if (of_.rules.is_hidden(name) && !(path.empty() && is_of_top(name))) add(path, name);
   }
   const auto choose = [&] {
     std::set<std::string> chosen;
     std::set<std::string, std::less<>> kept;
     std::size_t bytes = 0;
-    for (const auto& [created_ns, path] : all) {
+    for (const hidden_candidate& each : all) {
+      std::string path = each.path();
       bytes += path.size() + 2;
-      for_each_on_the_way(parent(path), [&](std::string_view each) {
-        if (!kept.contains(each)) bytes += kept.emplace(each).first->size() + 2;
+      for_each_on_the_way(parent(path), [&](std::string_view directory) {
+        if (!kept.contains(directory)) bytes += kept.emplace(directory).first->size() + 2;
       });
       if (chosen.size() == hidden_max || kept.size() > kept_max || bytes > hidden_bytes_max) break;
-      chosen.insert(path);
+      chosen.insert(std::move(path));
     }
     return chosen;
   };
   auto chosen = choose();
   if (chosen.size() < all.size()) {
-    for (auto& [created_ns, path] : all)
-      if (const auto status = sys::status_at(of_.top, path.c_str(), AT_SYMLINK_NOFOLLOW))
-        created_ns = status->created_ns;
-    std::ranges::sort(all);
+    for (hidden_candidate& each : all)
+      if (const auto status = sys::status_at(of_.top, each.path().c_str(), AT_SYMLINK_NOFOLLOW))
+        each.created_ns = status->created_ns;
+    std::ranges::sort(all, [](const hidden_candidate& a, const hidden_candidate& b) {
+      return a.created_ns != b.created_ns ? a.created_ns < b.created_ns : a.path() < b.path();
+    });
     chosen = choose();
   }
   without_.hidden = all.size() - chosen.size();

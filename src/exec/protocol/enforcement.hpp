@@ -5,6 +5,8 @@
 // program takes the steps and decides by this header whether a required layer is missing; the
 // library makes its report by the same header. Included by a program without the C++ library.
 
+#include <paddock/exec/detail/confinement_layers.hpp>
+
 #include <cstdint>
 
 namespace paddock::confine {
@@ -59,17 +61,12 @@ struct enforcement {
   void set(step which, std::int32_t result) { results[static_cast<unsigned>(which)] = result; }
 };
 
-/// The layers of PADDOCK_CONFINEMENT_LAYERS in paddock/exec/confinement.hpp, in its order;
-/// confinement_policy.cpp compares the names one by one.
+/// The layers by their places in the table, as paddock::confinement_layer has them.
 enum layer : std::uint8_t {
-  file_system,
-  network,
-  kill,
-  protected_entries,
-  ipc,
-  privileges,
-  limits,
-  layer_count
+#define X(name, wire, usual, text) name,
+  PADDOCK_CONFINEMENT_LAYERS(X)
+#undef X
+      layer_count
 };
 
 /// Which steps make up a layer. It is applied when one step of `any` (if there are some), all of

@@ -55,7 +55,8 @@ protected:
   test::temp_tree tree;
   file_descriptor top{::open(tree.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   int asked = 0; ///< about a name
-  directory_index index{[this](std::string_view name) { return meaning(name); }, room};
+  directory_index index{[this](std::string_view name) { return meaning(name); },
+                        {.directories = room, .bytes = indexed_bytes_max}};
 };
 
 TEST_F(directory_index_test, a_full_index_goes_on_with_what_it_knows) {
@@ -111,6 +112,90 @@ TEST_F(directory_index_test, as_many_as_there_is_room_for_are_complete) {
   tree.directory("z");
   refresh();
   EXPECT_FALSE(index.complete());
+}
+
+struct bytes_case {
+  const char* name;
+  std::size_t path_bytes;  ///< of what leads to the directories
+  std::size_t directories; ///< beneath
+  std::size_t marks;       ///< names that matter, in each
+  bool fits;
+};
+
+class index_room_test : public testing::TestWithParam<bytes_case> {
+protected:
+  static constexpr std::size_t bytes_max = std::size_t{64} * 1024;
+
+  /// A path of about as many bytes.
+  [[nodiscard]] static std::string long_path(std::size_t bytes) {
+    std::string path = "a";
+    while (path.size() < bytes)
+      path += '/' + std::string(99, 'd');
+    return path;
+  }
+  void refresh() {
+    EXPECT_THAT(index.refresh(top.get(), 60'000), test::IsOk());
+    EXPECT_LE(index.bytes(), bytes_max);
+    std::size_t counted = 0; // by another hand
+    for (const auto& [path, in] : index.all()) {
+      counted += path.size();
+      for (const auto& names : {in.names, in.subdirectories})
+        for (const std::string& name : names)
+          counted += name.size() + sizeof name;
+    }
+    EXPECT_EQ(index.bytes(), counted);
+  }
+
+  test::temp_tree tree;
+  file_descriptor top{::open(tree.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  directory_index index{[](std::string_view name) {
+                          return name.starts_with("mark") ? directory_index::interest::noted
+                                                          : directory_index::interest::none;
+                        },
+                        {.directories = indexed_directories_max, .bytes = bytes_max}};
+};
+
+TEST_P(index_room_test, bounds_the_bytes_of_what_is_known) {
+  const bytes_case& c = GetParam();
+  const std::string above = long_path(c.path_bytes);
+  for (std::size_t i = 0; i < c.directories; ++i) {
+    const std::string directory = above + "/n" + std::to_string(i);
+    tree.directory(directory);
+    for (std::size_t mark = 0; mark < c.marks; ++mark)
+      tree.file(directory + "/mark" + std::to_string(mark));
+  }
+  refresh();
+  EXPECT_EQ(index.complete(), c.fits);
+  refresh(); // what found no room is looked for again, and finds none
+  EXPECT_EQ(index.complete(), c.fits);
+  fs::remove_all(tree / "a");
+  tree.directory("b");
+  for (int i = 0; i < 3; ++i)
+    refresh();
+  EXPECT_TRUE(index.complete());
+  EXPECT_TRUE(index.all().contains("b"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, index_room_test,
+                         testing::Values(bytes_case{"long_paths", 3'000, 60, 0, false},
+                                         bytes_case{"as_many_with_short_ones", 1, 60, 0,
+                                                    true}, // the control
+                                         bytes_case{"names_that_matter", 1, 60, 60, false},
+                                         bytes_case{"as_many_names_that_do_not", 1, 60, 5, true},
+                                         bytes_case{"many_subdirectories", 1, 3'000, 0, false}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(index_room_test, a_directory_that_was_cut_is_read_again_when_there_is_room) {
+  for (int i = 0; i < 2'000; ++i)
+    tree.directory("many/n" + std::to_string(i));
+  refresh();
+  EXPECT_FALSE(index.complete());
+  for (int i = 20; i < 2'000; ++i)
+    fs::remove(tree / ("many/n" + std::to_string(i)));
+  for (int i = 0; i < 3; ++i)
+    refresh();
+  EXPECT_TRUE(index.complete());
+  EXPECT_EQ(index.all().size(), 22U);
 }
 
 TEST_F(directory_index_test, what_could_not_be_opened_is_not_taken_for_gone) {
