@@ -57,9 +57,8 @@ std::string repetitive_code_of(std::size_t bytes) {
 
 // --- several edits -------------------------------------------------------------------------------
 
-void ten_edits(benchmark::State& state) {
+void ten_edits(benchmark::State& state, std::string text) {
   const scratch s;
-  std::string text = code_of(mib);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < 20; ++i)
     names.push_back((i % 2 == 0 ? "NEEDLE_" : "needle_") + std::to_string(i / 2));
@@ -79,7 +78,20 @@ void ten_edits(benchmark::State& state) {
     steps.swap(back);
   }
 }
-BENCHMARK(ten_edits)->Name("change/ten_edits_1MiB");
+BENCHMARK_CAPTURE(ten_edits, prose, lines_of(mib))->Name("change/ten_edits_1MiB");
+BENCHMARK_CAPTURE(ten_edits, code, code_of(mib))->Name("change/ten_edits_of_code_1MiB");
+
+/// The same without the edits: what reading and writing cost, with all that is looked at.
+void read_and_write(benchmark::State& state) {
+  const scratch s;
+  s.file("f", lines_of(mib));
+  const root r = *root::open(s.path());
+  for (auto _ : state) {
+    const auto content = read_file(r, "f");
+    if (!content || !write_file(r, "f", content->bytes)) state.SkipWithError("cannot write");
+  }
+}
+BENCHMARK(read_and_write)->Name("change/no_edit_1MiB");
 
 // --- an edit that fails --------------------------------------------------------------------------
 

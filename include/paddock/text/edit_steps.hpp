@@ -168,6 +168,10 @@ private:
     std::uint64_t line = 0;
     const auto note = [&](std::size_t offset, std::size_t size) {
       if (matches.size() > places_left_) return;
+      if (matches.empty() && offset >= known_.offset) {
+        counted = known_.offset;
+        line = known_.line;
+      }
       line += count_breaks(text_.substr(counted, offset - counted)).all;
       counted = offset;
       matches.push_back({offset, size, line});
@@ -211,6 +215,7 @@ private:
     else
       write_anew(matches, replacement_of, bytes);
     text_ = owned_;
+    known_ = matches.front(); // what stands before stays
     places_.push_back(
         {.line = shifts.forward(matches.front().line), .occurrences = matches.size()});
     places_left_ -= matches.size();
@@ -236,6 +241,7 @@ private:
   std::string_view text_; ///< after the steps so far
   std::string owned_;     ///< holds it once a step was made
   std::string spare_;     ///< memory that was used: each new page of it costs more than its copy
+  edit_match known_{};    ///< a place whose line is known: steps often follow one another
   const edit_limits& limits_;
   Wanted& wanted_;
   std::uint64_t places_left_;
