@@ -210,6 +210,10 @@ private:
     file.path = file.action == patch_action::remove ? before_ : after_;
     if (file.path.empty() || file.path == no_file)
       return lines_.fault("the name of a file is missing");
+    const bool has_two_names =
+        file.action == patch_action::move || file.action == patch_action::copy;
+    if (has_two_names == file.from.empty())
+      return lines_.fault("a file that is renamed or copied has a line for both of its names");
     return file;
   }
 
