@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+#include "text/line_index.hpp"
+
 #include <paddock/text/detail/lines.hpp>
 #include <paddock/text/detail/white_space_matches.hpp>
 #include <paddock/text/patch.hpp>
@@ -7,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,13 +21,13 @@ namespace {
 
 class hunk_applier {
 public:
-  hunk_applier(std::string_view content, text_matching matching)
-      : lines_(lines_of(content)), matching_(matching) {}
+  hunk_applier(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching)
+      : lines_(lines_of(content)), hunks_(hunks), matching_(matching) {}
 
-  [[nodiscard]] result<void, hunk_failure> make(const patch_hunk& hunk) {
-    std::vector<hunk_line> before;
-    for (const hunk_line& line : hunk.lines)
-      if (line.action != line_action::add) before.push_back(line);
+  /// The next one.
+  [[nodiscard]] result<void, hunk_failure> make() {
+    const patch_hunk& hunk = hunks_[made_.size()];
+    const std::vector<hunk_line> before = lines_before(hunk);
     PADDOCK_TRY(hunk_place made, find(hunk, before));
     const auto place = static_cast<std::size_t>(made.line);
     const line_ends ends = ends_of(hunk, before, place);
@@ -39,6 +42,7 @@ public:
     }
     if (hunk.line)
       shift_ = static_cast<std::int64_t>(place) - static_cast<std::int64_t>(*hunk.line);
+    wanted_begin_ += hunk.anchors.size() + before.size();
     made_.push_back(std::move(made));
     return {};
   }
@@ -50,11 +54,22 @@ public:
 
 private:
   std::vector<std::string_view> lines_;
+  std::span<const patch_hunk> hunks_;
   text_matching matching_;
+  std::optional<line_index> exact_, loose_;       ///< of all hunks, once one is looked for
+  std::size_t wanted_begin_ = 0;                  ///< where the next hunk is in its lines
+  std::size_t exact_begin_ = 0, loose_begin_ = 0; ///< and where they begin
   std::size_t at_ = 0;     ///< the first line that is neither copied nor removed
   std::int64_t shift_ = 0; ///< by how much the last hunk stood elsewhere than it said
   std::vector<hunk_place> made_;
   std::string out_;
+
+  [[nodiscard]] static std::vector<hunk_line> lines_before(const patch_hunk& hunk) {
+    std::vector<hunk_line> before;
+    for (const hunk_line& line : hunk.lines)
+      if (line.action != line_action::add) before.push_back(line);
+    return before;
+  }
 
   void copy_until(std::size_t line) {
     for (; at_ < line; ++at_)
@@ -111,125 +126,120 @@ private:
     return !hunk.is_at_end || place + before.size() == lines_.size();
   }
 
-  /// Where all lines are as in `before`, by D. Knuth, J. Morris and V. Pratt's search, for text may
-  /// repeat itself. Precondition: `before` has lines.
-  template <class Found>
-  void for_each_place(std::span<const hunk_line> before, std::size_t first,
-                      const Found& found) const {
-    std::vector<std::size_t> shorter(before.size() + 1, 0); // by how many fit: how many else do
-    const auto longer = [&](std::size_t fitting, std::string_view line) {
-      while (fitting > 0 &&
-             (fitting == before.size() || without_end(before[fitting].text) != without_end(line)))
-        fitting = shorter[fitting];
-      return fitting + (without_end(before[fitting].text) == without_end(line) ? 1U : 0U);
-    };
-    for (std::size_t i = 1; i < before.size(); ++i)
-      shorter[i + 1] = longer(shorter[i], before[i].text);
-    std::size_t fitting = 0;
-    for (std::size_t i = first; i < lines_.size(); ++i) {
-      fitting = longer(fitting, lines_[i]);
-      if (fitting == before.size()) found(i + 1 - before.size());
+  /// Of each hunk its anchors and its lines before.
+  [[nodiscard]] line_index& index_for(text_matching matching) {
+    std::optional<line_index>& index = matching == text_matching::exact ? exact_ : loose_;
+    if (index) return *index;
+    std::vector<std::string_view> lines, wanted;
+    for (const std::string_view line : lines_)
+      lines.push_back(without_end(line));
+    for (const patch_hunk& hunk : hunks_.subspan(made_.size())) {
+      wanted.insert(wanted.end(), hunk.anchors.begin(), hunk.anchors.end());
+      for (const hunk_line& line : hunk.lines)
+        if (line.action != line_action::add) wanted.push_back(without_end(line.text));
     }
+    std::vector<std::string> forms; // as long as the index is made
+    if (matching == text_matching::white_space) {
+      forms.reserve(lines.size() + wanted.size());
+      for (std::vector<std::string_view>* const each : {&lines, &wanted})
+        for (std::string_view& line : *each)
+          line = forms.emplace_back(detail::white_space_form(line));
+    }
+    (matching == text_matching::exact ? exact_begin_ : loose_begin_) = wanted_begin_;
+    return index.emplace(lines, wanted);
   }
 
-  /// Behind the anchors, of which each has to be there.
-  [[nodiscard]] std::optional<std::size_t> behind(std::span<const std::string_view> anchors) const {
+  [[nodiscard]] hunk_failure failed(error_code code) const {
+    return {{code, 0, "patch"}, made_.size(), {}, {}};
+  }
+
+  using places = std::vector<std::uint64_t>;
+
+  /// The first places, not above `first`, of so many lines of the hunk from the one at `begin` on.
+  template <class Fits>
+  [[nodiscard]] result<places, hunk_failure> find_lines(text_matching matching, std::size_t begin,
+                                                        std::size_t count, std::size_t first,
+                                                        std::size_t places_max, const Fits& fits) {
+    line_index& index = index_for(matching);
+    begin += wanted_begin_ - (matching == text_matching::exact ? exact_begin_ : loose_begin_);
+    places found;
+    index.for_each_place(begin, count, first, [&](std::size_t place) {
+      if (fits(place)) found.push_back(place);
+      return found.size() < places_max;
+    });
+    if (index.work_left() == 0) return failed(error_code::too_large);
+    return found;
+  }
+
+  /// Behind the anchors, of which each has to be there; but for white space once at most.
+  [[nodiscard]] result<std::size_t, hunk_failure>
+  behind_anchors(const patch_hunk& hunk, text_matching matching, places& lines_that_differ) {
+    constexpr auto anywhere = [](std::size_t) { return true; };
     std::size_t line = at_;
-    for (const std::string_view anchor : anchors) {
-      while (line < lines_.size() && without_end(lines_[line]) != anchor)
-        ++line;
-      if (line++ == lines_.size()) return std::nullopt;
+    for (std::size_t i = 0; i < hunk.anchors.size(); ++i) {
+      PADDOCK_TRY(places found, find_lines(text_matching::exact, i, 1, line, 1, anywhere));
+      if (found.empty() && matching == text_matching::white_space &&
+          !detail::white_space_form(hunk.anchors[i]).empty()) {
+        PADDOCK_TRY(found, find_lines(matching, i, 1, line, hunk_failure::lines_max, anywhere));
+        if (found.size() > 1) return ambiguous(std::move(found), matching);
+        lines_that_differ.insert(lines_that_differ.end(), found.begin(), found.end());
+      }
+      if (found.empty()) return failed(error_code::no_match);
+      line = static_cast<std::size_t>(found.front()) + 1;
     }
     return line;
   }
 
-  [[nodiscard]] hunk_failure no_match() const {
-    return {{error_code::no_match, 0, "patch"}, made_.size(), {}, {}};
+  [[nodiscard]] hunk_failure ambiguous(places found, text_matching matching) const {
+    hunk_failure failure = failed(error_code::ambiguous);
+    failure.lines = std::move(found);
+    failure.matched = matching;
+    return failure;
   }
 
   [[nodiscard]] result<hunk_place, hunk_failure> find(const patch_hunk& hunk,
-                                                      std::span<const hunk_line> before) const {
-    const auto exact = place_of(hunk, before);
-    if (exact) return hunk_place{.line = *exact};
-    if (matching_ == text_matching::white_space && exact.error().code == error_code::no_match)
-      return find_but_for_white_space(hunk, before);
-    return exact.error();
-  }
-
-  [[nodiscard]] result<std::size_t, hunk_failure>
-  place_of(const patch_hunk& hunk, std::span<const hunk_line> before) const {
-    hunk_failure failure = no_match();
+                                                      std::span<const hunk_line> before) {
     if (hunk.line) {
       const std::int64_t said = static_cast<std::int64_t>(*hunk.line) + shift_;
       if (said >= static_cast<std::int64_t>(at_) &&
           fits(hunk, before, static_cast<std::size_t>(said)))
-        return static_cast<std::size_t>(said);
-      if (before.empty()) return failure; // nothing says where it would fit
+        return hunk_place{.line = static_cast<std::uint64_t>(said)};
+      if (before.empty()) return failed(error_code::no_match); // nothing says where it would fit
     }
-    const auto first = behind(hunk.anchors);
-    if (!first) return failure;
-    if (before.empty() && !hunk.line) { // lines to add, and no place but these
-      if (!hunk.anchors.empty()) return *first;
-      if (hunk.is_at_end || lines_.empty()) return lines_.size();
-      failure.code = error_code::ambiguous;
-      return failure;
-    }
-    for_each_place(before, *first, [&](std::size_t place) {
-      if (fits(hunk, before, place)) failure.lines.push_back(place);
-    });
-    if (failure.lines.size() == 1) return static_cast<std::size_t>(failure.lines.front());
-    if (failure.lines.empty()) return failure;
-    // An anchor is there to tell which of several is meant: the first behind it.
-    if (!hunk.anchors.empty()) return static_cast<std::size_t>(failure.lines.front());
-    failure.code = error_code::ambiguous;
-    return failure;
-  }
-
-  /// The one place of some lines but for white space, not above `first`. Precondition: there are
-  /// lines.
-  template <class Fits>
-  [[nodiscard]] result<std::size_t, hunk_failure>
-  only_place(const std::vector<std::string_view>& wanted, std::size_t first,
-             const Fits& fits) const {
-    hunk_failure failure = no_match();
-    detail::white_space_finder finder(wanted);
-    if (!finder.can_be_found()) return failure;
-    for (std::size_t i = first; i < lines_.size(); ++i)
-      if (finder.end_with(without_end(lines_[i])) && fits(i + 1 - wanted.size()))
-        failure.lines.push_back(i + 1 - wanted.size());
-    if (failure.lines.empty()) return failure;
-    if (failure.lines.size() == 1) return static_cast<std::size_t>(failure.lines.front());
-    failure.code = error_code::ambiguous;
-    failure.matched = text_matching::white_space;
-    return failure;
+    auto found = search(hunk, before, text_matching::exact);
+    if (found || matching_ == text_matching::exact || found.error().code != error_code::no_match)
+      return found;
+    return search(hunk, before, text_matching::white_space);
   }
 
   [[nodiscard]] result<hunk_place, hunk_failure>
-  find_but_for_white_space(const patch_hunk& hunk, std::span<const hunk_line> before) const {
-    if (before.empty() && hunk.anchors.empty()) return no_match();
-    hunk_place out{.matched = text_matching::white_space};
-    std::size_t first = at_;
-    for (const std::string_view anchor : hunk.anchors) {
-      std::size_t line = first;
-      while (line < lines_.size() && without_end(lines_[line]) != anchor)
-        ++line;
-      if (line == lines_.size()) {
-        PADDOCK_TRY(line, only_place({anchor}, first, [](std::size_t) { return true; }));
+  search(const patch_hunk& hunk, std::span<const hunk_line> before, text_matching matching) {
+    hunk_place out{.matched = matching};
+    PADDOCK_TRY(out.line, behind_anchors(hunk, matching, out.lines_that_differ));
+    if (before.empty()) { // lines to add, and no place but these
+      if (!hunk.anchors.empty()) return out;
+      if (!hunk.is_at_end && !lines_.empty()) return failed(error_code::ambiguous);
+      out.line = lines_.size();
+      return out;
+    }
+    const bool is_loose = matching == text_matching::white_space;
+    const auto is_empty = [](const hunk_line& line) {
+      return detail::white_space_form(without_end(line.text)).empty();
+    };
+    if (is_loose && std::ranges::all_of(before, is_empty)) return failed(error_code::no_match);
+    PADDOCK_TRY(places found,
+                find_lines(matching, hunk.anchors.size(), before.size(),
+                           static_cast<std::size_t>(out.line), hunk_failure::lines_max,
+                           [&](std::size_t place) { return ends_fit(hunk, before, place); }));
+    if (found.empty()) return failed(error_code::no_match);
+    // An anchor is there to tell which of several is meant: the first behind it.
+    if (found.size() > 1 && (is_loose || hunk.anchors.empty()))
+      return ambiguous(std::move(found), matching);
+    out.line = found.front();
+    for (std::size_t i = 0; is_loose && i < before.size(); ++i)
+      if (const std::uint64_t line = out.line + i;
+          without_end(lines_[static_cast<std::size_t>(line)]) != without_end(before[i].text))
         out.lines_that_differ.push_back(line);
-      }
-      first = line + 1;
-    }
-    std::size_t place = first;
-    if (!before.empty()) {
-      std::vector<std::string_view> wanted;
-      for (const hunk_line& line : before)
-        wanted.push_back(without_end(line.text));
-      const auto fits = [&](std::size_t at) { return ends_fit(hunk, before, at); };
-      PADDOCK_TRY(place, only_place(wanted, first, fits));
-      for (std::size_t i = 0; i < wanted.size(); ++i)
-        if (without_end(lines_[place + i]) != wanted[i]) out.lines_that_differ.push_back(place + i);
-    }
-    out.line = place;
     return out;
   }
 };
@@ -244,9 +254,9 @@ result<std::string, hunk_failure> apply_hunks(std::string_view content,
 
 result<patched_text, hunk_failure>
 apply_hunks(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching) {
-  hunk_applier applier(content, matching);
-  for (const patch_hunk& hunk : hunks)
-    PADDOCK_CHECK(applier.make(hunk));
+  hunk_applier applier(content, hunks, matching);
+  for (std::size_t made = 0; made < hunks.size(); ++made)
+    PADDOCK_CHECK(applier.make());
   return std::move(applier).outcome();
 }
 

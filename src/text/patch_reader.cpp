@@ -377,7 +377,11 @@ private:
 
 } // namespace
 
-result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch) {
+result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch,
+                                                         const patch_limits& limits) {
+  if (detail::count_breaks(patch).all > limits.lines_max)
+    return patch_fault{{error_code::too_large, 0, "the patch has too many lines"},
+                       limits.lines_max};
   constexpr std::string_view begin = begin_patch_reader::begin;
   // A line of its own; prose before it may mention it.
   for (std::size_t at = patch.find(begin); at != std::string_view::npos;

@@ -61,20 +61,28 @@ struct patch_fault : error {
   std::size_t line = 0;
 };
 
+struct patch_limits {
+  std::size_t lines_max = 1'000'000; ///< what is read of each takes up to 300 bytes
+};
+
 /// The files of a patch, in its order; views are into `patch`. Text around it is passed over, such
 /// as the message of a mail. Errors: invalid_argument (`operation` says what is wrong),
-/// unsupported_type (a binary patch).
-[[nodiscard]] result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch);
+/// unsupported_type (a binary patch), too_large.
+[[nodiscard]] result<std::vector<file_patch>, patch_fault>
+parse_patch(std::string_view patch, const patch_limits& limits = {});
 
 /// Why a hunk has no place.
 struct hunk_failure : error {
   std::size_t hunk = 0;
-  std::vector<std::uint64_t> lines{}; ///< of an ambiguous one: where it could begin, from 0
+  /// Of an ambiguous one: where it could begin, from 0, the first `lines_max` of them.
+  std::vector<std::uint64_t> lines{};
   text_matching matched = text_matching::exact; ///< how its lines stand in these
+  static constexpr std::size_t lines_max = 100;
 };
 
 /// `content` with all hunks, which do not overlap. New lines end as their neighbours do. Errors:
-/// no_match, ambiguous; nothing is changed then.
+/// no_match, ambiguous, too_large (to find the places of all hunks takes more work than any patch
+/// that means something); nothing is changed then.
 [[nodiscard]] result<std::string, hunk_failure> apply_hunks(std::string_view content,
                                                             std::span<const patch_hunk> hunks);
 
