@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "search/file_search.hpp"
 
+#include "base/out_of_memory.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
@@ -208,6 +209,7 @@ result<file_outcome> file_search::search(int directory, const char* name, std::u
     const error_code code = decoded.error().code;
     if (code == error_code::timed_out || code == error_code::cancelled) return decoded.error();
     outcome.why = code;
+    outcome.no_memory = refused_memory(decoded.error());
     outcome.verdict =
         code == error_code::too_large ? file_verdict::too_large : file_verdict::unreadable;
     return outcome;

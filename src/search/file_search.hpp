@@ -23,6 +23,7 @@ enum class file_verdict : std::uint8_t { searched, binary, too_large, unreadable
 struct file_outcome {
   file_verdict verdict = file_verdict::searched;
   error_code why{};              ///< it is unreadable
+  bool no_memory = false;        ///< it is not searched, because the budget has no room for it
   std::uint64_t bytes = 0;       ///< searched
   std::uint64_t count = 0;       ///< matching lines
   std::vector<found_line> lines; ///< the first of them, with their context; counted

@@ -40,16 +40,15 @@ const char* text_of(re2::RE2::ErrorCode code) {
     const char* text;
   };
   static constexpr known all[] = {
-      {re2::RE2::ErrorBadEscape, "an escape is unknown to RE2, which has no back-references; "
-                                 "literal syntax takes the text as it is"},
+      {re2::RE2::ErrorBadEscape, "an escape is unknown to RE2, which has no back-references"},
       {re2::RE2::ErrorBadCharClass, "a character class is malformed"},
       {re2::RE2::ErrorBadCharRange, "a range in a character class is malformed"},
-      {re2::RE2::ErrorMissingBracket, "a ] is missing; literal syntax takes the text as it is"},
-      {re2::RE2::ErrorMissingParen, "a ) is missing; literal syntax takes the text as it is"},
-      {re2::RE2::ErrorUnexpectedParen, "a ) has no (; literal syntax takes the text as it is"},
+      {re2::RE2::ErrorMissingBracket, "a ] is missing; \\[ is an ordinary ["},
+      {re2::RE2::ErrorMissingParen, "a ) is missing; \\( is an ordinary ("},
+      {re2::RE2::ErrorUnexpectedParen, "a ) has no (; \\) is an ordinary )"},
       {re2::RE2::ErrorTrailingBackslash, "a backslash is last"},
-      {re2::RE2::ErrorRepeatArgument, "there is nothing for *, + or ? to repeat; literal syntax "
-                                      "takes the text as it is"},
+      {re2::RE2::ErrorRepeatArgument, "there is nothing for *, + or ? to repeat; \\* is an "
+                                      "ordinary *"},
       {re2::RE2::ErrorRepeatSize, "a repetition is of more than 1000"},
       {re2::RE2::ErrorRepeatOp, "a repetition of a repetition is not possible"},
       {re2::RE2::ErrorBadPerlOp, "RE2 has no look-around, and no such group; match what is around, "

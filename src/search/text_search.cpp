@@ -68,7 +68,7 @@ struct block_outcome {
   std::vector<file_matches> files; ///< those that may be returned
   std::vector<unread_entry> unread;
   amount found;
-  std::uint64_t searched = 0, bytes = 0, binary = 0, too_large = 0;
+  std::uint64_t searched = 0, bytes = 0, binary = 0, too_large = 0, no_memory = 0;
   bool done = false;
 };
 
@@ -96,6 +96,7 @@ public:
     if (ended_) into.coverage.ended_early = ended_;
     into.exact = into.exact && !ended_ && lines_left_out_ == 0;
     gather(into);
+    into.exact = into.exact && into.no_memory == 0;
     return {};
   }
 
@@ -162,6 +163,7 @@ private:
   }
 
   static void add(const candidate& file, file_outcome outcome, bool is_kept, block_outcome& into) {
+    into.no_memory += outcome.no_memory ? 1 : 0;
     switch (outcome.verdict) {
     case file_verdict::binary:
       ++into.binary;
@@ -195,6 +197,7 @@ private:
       into.searched_bytes += block.bytes;
       into.binary += block.binary;
       into.too_large += block.too_large;
+      into.no_memory += block.no_memory;
       into.coverage.unreadable += block.unread.size();
       std::ranges::move(block.unread, std::back_inserter(into.coverage.unread));
       std::uint64_t next = by_line() ? into.total_matches : into.total_files;

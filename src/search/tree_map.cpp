@@ -137,7 +137,7 @@ template <class Take> void for_each_file(const node& of, Take&& take) {
     if (entry.kind == entry_kind::directory || (entry.ignored && !of.ignored)) continue;
     const std::uint64_t size = i < of.in->sizes.size() ? of.in->sizes[i] : 0;
     if (!take(map_line{.depth = of.depth,
-                       .kind = map_kind::file,
+                       .kind = entry.kind == entry_kind::symlink ? map_kind::link : map_kind::file,
                        .name = shown_name(of.in->name(entry)),
                        .amount = {.files = 1, .bytes = size}}))
       return;
@@ -279,6 +279,7 @@ std::string text_of(const map_line& line) {
   std::string text(std::size_t{2} * line.depth, ' ');
   text += line.kind == map_kind::rest ? "\u2026" : line.name;
   const tree_amount& amount = line.amount;
+  if (line.kind == map_kind::link) return text + " (link)";
   if (line.kind == map_kind::file) return text + ' ' + size_text(amount.bytes);
   std::string told;
   if (line.kind == map_kind::rest && amount.directories > 0)

@@ -6,7 +6,11 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <filesystem>
+#include <set>
 #include <string>
+#include <thread>
 
 namespace paddock::test {
 namespace {
@@ -165,6 +169,30 @@ TEST_F(tools_coding, results_are_brief_and_have_the_hash_of_the_file) {
   EXPECT_EQ(2, edited.integer("line"));
   EXPECT_EQ(hash_of_abc, edited.string("hash"));
   EXPECT_EQ("a\nb\nc\n", tree.content("f"));
+}
+
+TEST_F(tools_coding, the_hash_is_of_the_bytes_that_are_shown) {
+  constexpr int reads = 200;
+  const std::string contents[] = {"hello", std::string(50'000, 'x') + "\n"};
+  tree.file("f", contents[0]);
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    for (std::size_t i = 0; !done; ++i) {
+      tree.file("new", contents[i % 2]);
+      std::filesystem::rename(tree / "new", tree / "f");
+    }
+  });
+  std::set<std::string> seen;
+  for (int i = 0; i < reads || (seen.size() < 2 && i < 100'000); ++i) {
+    const auto got = call_path("readTextFile", "f");
+    if (got.failed) continue; // it was replaced while it was read
+    const bool is_hello = got.string("content") == contents[0];
+    EXPECT_EQ(is_hello, got.string("hash") == hash_of_hello);
+    seen.insert(got.string("hash"));
+  }
+  done = true;
+  other.join();
+  EXPECT_EQ(2U, seen.size()); // the control: both were met
 }
 
 TEST_F(tools_coding, options_choose_in_either_set) {

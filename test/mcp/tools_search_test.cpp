@@ -123,6 +123,48 @@ TEST_F(tools_search, find_what_is_asked_for) {
     EXPECT_EQ(each.head, head(each.tool, each.arguments)) << each.name;
 }
 
+struct misread_case {
+  const char* tool;
+  std::string arguments;
+  const char* code;
+  const char* remedy;
+};
+
+TEST_F(tools_search, a_glob_that_would_find_nothing_says_what_to_write) {
+  const std::string here = tree.path();
+  const misread_case cases[] = {
+      {"findFiles", R"({"glob":")" + here + R"(/src/*.c"})", "invalid_argument", "write src/*.c"},
+      {"findFiles", R"({"glob":"!*.c"})", "invalid_argument", "exclude takes what is left out"},
+      {"findFiles", R"({"glob":"/a.c"})", "not_found", "without it a name is found at any depth"},
+      {"searchText", R"({"pattern":"x","include":["!*.c"]})", "invalid_argument", "without the !"},
+      {"searchText", R"({"pattern":"x","exclude":["!*.c"]})", "invalid_argument", "without the !"},
+      {"searchText", R"({"pattern":"x","include":[")" + here + R"(/src/**"]})", "invalid_argument",
+       "write src/**"},
+  };
+  for (const misread_case& each : cases) {
+    const tool_answer got = call(each.tool, each.arguments);
+    EXPECT_EQ(each.code, got.error()) << each.arguments;
+    EXPECT_THAT(got.json, HasSubstr(each.remedy)) << each.arguments;
+  }
+  const auto beneath = call("searchText", R"({"pattern":"x","path":"src","include":["src/*"]})");
+  EXPECT_THAT(beneath.string("notice"), HasSubstr("no file fits include"));
+  EXPECT_EQ(R"("paths":["src/a.c"])", head("findFiles", R"({"glob":"/src/a.c"})")); // the control
+  EXPECT_EQ("totalMatches",
+            call("searchText", R"({"pattern":"zz","include":["*.c"]})").json.substr(15, 12));
+}
+
+TEST_F(tools_search, a_pattern_that_is_no_expression_says_what_helps) {
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  const auto got = call("searchText", R"({"pattern":"f(x"})");
+  EXPECT_THAT(got.json, AllOf(HasSubstr("a ) is missing"), HasSubstr("with literal: true")));
+}
+
+TEST_F(tools_search, links_are_shown_as_what_they_are) {
+  tree.link("src/deep/latest", "b.h");
+  EXPECT_EQ("b.h 13 B\nlatest (link)\n",
+            call("mapDirectory", R"({"path":"src/deep"})").string("tree"));
+}
+
 TEST_F(tools_search, a_map_shows_what_is_where) {
   const auto got = call("mapDirectory", "{}");
   EXPECT_EQ("out/ 1 file, 7 B, ignored\n"

@@ -117,7 +117,7 @@ void map(const root& r, unsigned threads, met& seen) {
     while (slashes(at) > static_cast<long>(line.depth))
       at.erase(at.rfind('/', at.size() - 2) + 1);
     if (line.kind == map_kind::directory) at += line.name;
-    if (line.kind == map_kind::file) seen.insert(at + line.name);
+    if (line.kind == map_kind::file || line.kind == map_kind::link) seen.insert(at + line.name);
   }
 }
 

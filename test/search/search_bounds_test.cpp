@@ -102,7 +102,11 @@ std::string within(std::uint64_t bytes, const root& where, std::string_view patt
   options.bounds = {.memory = &budget};
   const auto found = search_text(where, ".", *text_pattern::compile(pattern), options);
   EXPECT_EQ(0u, found ? 0u : budget.held());
-  return found ? "ok, too large: " + std::to_string(found->too_large) : code_of(found.error());
+  if (!found) return code_of(found.error());
+  // What had no room was not searched, so nobody may take the count for the whole.
+  EXPECT_EQ(found->exact, found->no_memory == 0);
+  EXPECT_EQ(found->too_large, found->no_memory);
+  return "ok, too large: " + std::to_string(found->too_large);
 }
 
 TEST_P(SearchBounds, LinesBeforeAPageAreCountedInTheBudget) {

@@ -50,8 +50,8 @@ TEST_P(TreeMap, ShowsDirectoriesFirst) {
   tree.file("b/c/d", "");
   tree.file("b/e", std::string(10 * 1024 + 512, 'x'));
   tree.link("z", "a");
-  EXPECT_EQ("b/\n  c/\n    d 0 B\n  e 10 KB\nvoid/\na 1.5 KB\nz 0 B\n", told(map()));
-  EXPECT_EQ("b/ 2 files, 10 KB\nvoid/\na 1.5 KB\nz 0 B\n", told(map({.depth_max = 1})));
+  EXPECT_EQ("b/\n  c/\n    d 0 B\n  e 10 KB\nvoid/\na 1.5 KB\nz (link)\n", told(map()));
+  EXPECT_EQ("b/ 2 files, 10 KB\nvoid/\na 1.5 KB\nz (link)\n", told(map({.depth_max = 1})));
   EXPECT_EQ("c/\n  d 0 B\ne 10 KB\n", told(map({}, "b")));
   EXPECT_EQ("error not_a_directory", told(map({}, "a")));
   EXPECT_EQ("error escapes_root", told(map({}, "..")));

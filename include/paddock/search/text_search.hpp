@@ -72,8 +72,10 @@ struct text_matches {
   std::uint64_t searched = 0;      ///< files looked through
   std::uint64_t searched_bytes = 0;
   std::uint64_t binary = 0;    ///< files not searched because they are no text
-  std::uint64_t too_large = 0; ///< files not searched because of file_bytes_max
-  search_coverage coverage;    ///< `unreadable` counts files, too
+  std::uint64_t too_large = 0; ///< files not searched because of file_bytes_max, or the budget
+  std::uint64_t no_memory =
+      0;                    ///< files not searched because the budget had no room; not exact then
+  search_coverage coverage; ///< `unreadable` counts files, too
 };
 
 /// The matching lines in the file or beneath the directory `path`. When the deadline passes, what

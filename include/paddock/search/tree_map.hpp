@@ -7,7 +7,7 @@
 /// Directories come before files. What has no room is one line with its counts: first the lists of
 /// directories nearest to the top are shown, then their files, the short lists before the long
 /// ones. An ignored directory is always one line; ignored files of a directory are one, too. What
-/// is hidden, links and races are as with find_files.hpp; links count as files without a size.
+/// is hidden, links and races are as with find_files.hpp; links count as files, and have no size.
 ///
 /// Thread-safety: may be called from any thread; it uses threads of its own.
 
@@ -44,6 +44,7 @@ struct tree_amount {
 /// What a line of a map stands for.
 enum class map_kind : std::uint8_t {
   file,
+  link,      ///< not followed
   directory, ///< with what is in it below, if anything
   collapsed, ///< a directory; what is in it is counted only
   rest,      ///< entries of a directory that are counted only
@@ -69,8 +70,8 @@ struct map_line {
 };
 
 /// A line as text, indented by two blanks for each level, without a line break:
-/// `node_modules/ 31,204 files, 310 MB, ignored`. 1 KB is 1024 bytes. What was not looked at says
-/// `not looked at`, `not all looked at` or `unreadable`.
+/// `node_modules/ 31,204 files, 310 MB, ignored`, `latest (link)`. 1 KB is 1024 bytes. What was not
+/// looked at says `not looked at`, `not all looked at` or `unreadable`.
 [[nodiscard]] std::string text_of(const map_line& line);
 
 struct tree_map {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/out_of_memory.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
@@ -47,7 +48,7 @@ constexpr std::string_view memory_advice(error_code code) {
 } // namespace
 
 bool is_out_of_memory(const error& e) {
-  return std::string_view(e.operation) == "memory budget";
+  return refused_memory(e);
 }
 
 tool_result failure(const error& e, std::string_view subject, std::string_view hint) {

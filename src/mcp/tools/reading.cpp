@@ -160,12 +160,13 @@ line_slice lines_of_text(std::string_view text, const line_range& range) {
   };
   if (out.from == out.to) return out;
   const std::size_t begin = begin_of(out.from);
+  out.offset = begin;
   out.text = text.substr(begin, begin_of(out.to) - 1 - begin);
   return out;
 }
 
-tool_result read_answer(workspace_state& state, const call& c, const line_slice& slice,
-                        bool is_beginning, std::string_view encoding) {
+tool_result read_answer(const call& c, const line_slice& slice, bool is_beginning,
+                        std::string_view encoding, std::string_view hash) {
   const bool numbered = c.arguments()["numbered"].boolean().value_or(false);
   object_result out;
   out.writer().reserve(slice.text.size() + slice.text.size() / 8 + 256);
@@ -181,47 +182,51 @@ tool_result read_answer(workspace_state& state, const call& c, const line_slice&
               "firstLine " + std::to_string(slice.to + 1) + " and a lastLine";
   }
   if (!notice.empty()) out.text("notice", notice);
-  if (state.options.tools == toolset::coding)
-    if (const auto known = known_of(state, c, path_argument(c, "path")))
-      out.text("hash", known->hash);
+  if (!hash.empty()) out.text("hash", hash);
   return out.take();
 }
 
-/// Whether a file says that it is UTF-16.
-bool is_utf16(const root& root, const std::string& path) {
-  const auto beginning = read_prefix(root, path, utf16_mark_bytes);
-  return beginning && utf16_mark_of(beginning->bytes) != utf16_mark::none;
+/// Lines of a text, or its first page where it has no room in one.
+tool_result lines_answer(workspace_state& state, const call& c, std::string_view text,
+                         const line_range& range, std::string_view encoding,
+                         std::string_view hash) {
+  const limits& bounds = state.options.limits;
+  const std::string path = path_argument(c, "path");
+  const bool is_paged = !range.from && !range.to && bounds.read_page_bytes_max > 0;
+  const bool is_beginning = is_paged && text.size() > bounds.read_page_bytes_max;
+  line_slice slice = lines_of_text(text, range);
+  if (is_beginning) {
+    const auto total = slice.total_lines;
+    slice = page_of(std::string(text.substr(0, bounds.read_page_bytes_max)));
+    slice.total_lines = total;
+  }
+  if (slice.text.size() > bounds.read_bytes_max)
+    return read_too_large(path, *state.root, bounds.read_bytes_max);
+  const std::size_t bad = detail::first_invalid_utf8(slice.text);
+  if (bad < slice.text.size()) return not_text(path, slice, bad);
+  return read_answer(c, slice, is_beginning, encoding, hash);
 }
 
-/// Its lines are found once it is decoded, as a whole.
-tool_result read_utf16(workspace_state& state, const call& c, const std::string& path,
-                       const line_range& range, bool is_paged) {
-  const limits& bounds = state.options.limits;
-  const work_bounds work = bounds_of(state, c);
-  auto file =
-      read_file(*state.root, path, {.bytes_max = bounds.edit_file_bytes_max, .bounds = work});
-  if (!file) return unread(file.error(), path);
-  const std::uint64_t decoded_bytes_max = file->bytes.size() / 2 * 3;
-  if (const auto room = file->memory.grow(decoded_bytes_max, work); !room)
+/// Lines of a file that was read as a whole, and the hash of just these bytes.
+tool_result whole_answer(workspace_state& state, const call& c, file_content file,
+                         const line_range& range) {
+  const std::string path = path_argument(c, "path");
+  const std::string hash = hash_of(file.bytes);
+  if (utf16_mark_of(file.bytes) == utf16_mark::none)
+    return lines_answer(state, c, file.bytes, range, {}, hash);
+  const std::uint64_t decoded_bytes_max = file.bytes.size() / 2 * 3;
+  if (const auto room = file.memory.grow(decoded_bytes_max, bounds_of(state, c)); !room)
     return unread(room.error(), path);
-  const auto decoded = decode_text(std::move(file->bytes));
+  const auto decoded = decode_text(std::move(file.bytes));
   if (!decoded)
     return tool_result::failure(error_code::not_text,
                                 shown(path) + ": " + decoded.error().operation +
                                     " at byte offset " + std::to_string(decoded.error().offset) +
                                     "; it is damaged or no text, look at it with exec (xxd)");
-  const std::string_view name =
-      decoded->mark == utf16_mark::big_endian ? "UTF-16 (big endian)" : "UTF-16 (little endian)";
-  const bool is_beginning = is_paged && decoded->text.size() > bounds.read_page_bytes_max;
-  line_slice slice = lines_of_text(decoded->text, range);
-  if (is_beginning) {
-    const auto total = slice.total_lines;
-    slice = page_of(decoded->text.substr(0, bounds.read_page_bytes_max));
-    slice.total_lines = total;
-  }
-  if (slice.text.size() > bounds.read_bytes_max)
-    return read_too_large(path, *state.root, bounds.read_bytes_max);
-  return read_answer(state, c, slice, is_beginning, name);
+  return lines_answer(state, c, decoded->text, range,
+                      decoded->mark == utf16_mark::big_endian ? "UTF-16 (big endian)"
+                                                              : "UTF-16 (little endian)",
+                      hash);
 }
 
 } // namespace
@@ -245,8 +250,14 @@ tool_result read_text_file(workspace_state& state, call& c) {
   std::optional<tool_result> wrong;
   const line_range range = lines_asked(c, wrong);
   if (wrong) return *std::move(wrong);
+  if (is_coding) {
+    auto whole =
+        read_file(*state.root, path,
+                  {.bytes_max = bounds.edit_file_bytes_max, .bounds = bounds_of(state, c)});
+    if (whole) return whole_answer(state, c, *std::move(whole), range);
+    // Otherwise lines alone, without a hash: it is large, or there is no room for it.
+  }
   const bool is_paged = is_coding && !range.from && !range.to && bounds.read_page_bytes_max > 0;
-  if (is_coding && is_utf16(*state.root, path)) return read_utf16(state, c, path, range, is_paged);
   const std::uint64_t bytes_max = is_paged ? bounds.read_page_bytes_max : bounds.read_bytes_max;
   auto slice =
       read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
@@ -257,7 +268,7 @@ tool_result read_text_file(workspace_state& state, call& c) {
   if (!slice) return unread(slice.error(), path);
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
   if (bad < slice->text.size()) return not_text(path, *slice, bad);
-  return read_answer(state, c, *slice, is_too_large, {});
+  return read_answer(c, *slice, is_too_large, {}, {});
 }
 
 tool_result read_image_file(workspace_state& state, call& c) {

@@ -25,17 +25,24 @@ void write_page(json_writer& out, std::uint64_t offset, std::uint64_t shown, std
 }
 
 /// Why not everything was looked at, and what to do.
-std::string_view notice_of(const search_coverage& coverage, bool exact) {
+std::string_view notice_of(const search_coverage& coverage, bool exact, std::uint64_t no_memory) {
   if (coverage.ended_early == error_code::timed_out)
     return "time was up before everything was looked at; name a path further down, or fewer files";
   if (coverage.ended_early)
     return "there is more than one call looks at; name a path further down, or fewer files";
+  if (no_memory > 0)
+    return "files were not searched, because the memory for all calls together had no room for "
+           "them; call again when others are done, or name fewer files";
   return exact ? std::string_view()
                : "long lines were left out, because the pattern is slow on them; make it simpler";
 }
 
+constexpr std::string_view no_file_fits =
+    "no file fits include, whose globs are matched against paths beneath path, without a leading "
+    "slash; leave include away, or write *.ext or **/name/**";
+
 /// The rules that left something out, and what could not be read, as far as there is room.
-void write_reasons(json_writer& out, const search_coverage& coverage, bool exact,
+void write_reasons(json_writer& out, const search_coverage& coverage, std::string_view notice,
                    std::size_t json_bytes_max) {
   const auto fits = [&](std::size_t names_bytes) {
     return out.str().size() + 6 * names_bytes + ending_bytes / 8 <= json_bytes_max;
@@ -68,7 +75,7 @@ void write_reasons(json_writer& out, const search_coverage& coverage, bool exact
     out.end_array();
   }
   if (coverage.ended_early) out.member("endedBy", wire_name(*coverage.ended_early));
-  if (const auto notice = notice_of(coverage, exact); !notice.empty()) out.member("notice", notice);
+  if (!notice.empty()) out.member("notice", notice);
 }
 
 void write_line(json_writer& out, const found_line& line) {
@@ -140,7 +147,10 @@ std::uint64_t write_matches(json_writer& out, const text_matches& found,
   out.key("unreadable").unsigned_integer(found.coverage.unreadable);
   out.key("tooLarge").unsigned_integer(found.too_large);
   out.end_object();
-  write_reasons(out, found.coverage, found.exact, json_bytes_max);
+  std::string_view notice = notice_of(found.coverage, found.exact, found.no_memory);
+  const std::uint64_t looked_at = found.searched + found.binary + found.too_large;
+  if (notice.empty() && looked_at == 0 && !options.include.empty()) notice = no_file_fits;
+  write_reasons(out, found.coverage, notice, json_bytes_max);
   out.end_object();
   return shown;
 }
@@ -162,7 +172,7 @@ std::uint64_t write_found(json_writer& out, const found_files& found, const find
   out.key("ignored").unsigned_integer(found.coverage.ignored);
   out.key("unreadable").unsigned_integer(found.coverage.unreadable);
   out.end_object();
-  write_reasons(out, found.coverage, true, json_bytes_max);
+  write_reasons(out, found.coverage, notice_of(found.coverage, true, 0), json_bytes_max);
   out.end_object();
   return shown;
 }
@@ -178,7 +188,7 @@ void write_map(json_writer& out, const tree_map& map, std::size_t json_bytes_max
   out.key("truncated").boolean(map.truncated);
   search_coverage coverage = map.coverage;
   coverage.ignored_by.clear(); // they are in the map
-  write_reasons(out, coverage, true, json_bytes_max);
+  write_reasons(out, coverage, notice_of(coverage, true, 0), json_bytes_max);
   out.end_object();
 }
 

@@ -30,8 +30,22 @@ unsigned threads_max() {
 }
 
 /// A pattern or glob that cannot be used, and why.
-tool_result refused(const error& e, const std::string& subject) {
-  return tool_result::failure(e.code, subject + ": " + e.operation);
+tool_result refused(const error& e, const std::string& subject, const char* remedy = "") {
+  return tool_result::failure(e.code, subject + ": " + e.operation + remedy);
+}
+
+/// What stands before a glob of others' tools and stands for nothing here. Nothing: it is usable.
+std::optional<std::string> misread(const paddock::root& root, std::string_view glob,
+                                   bool leaves_out) {
+  if (glob.starts_with('!'))
+    return std::string(leaves_out ? "what exclude names is left out already; write it without the !"
+                                  : "a glob says what is wanted; of searchText, exclude takes what "
+                                    "is left out, without the !") +
+           " (\\! is an ordinary one)";
+  if (const auto inside = strip_root_prefix(glob, root.path()))
+    return "globs are matched against paths beneath path, which are relative; write " +
+           shown(inside->empty() ? "**" : *inside);
+  return std::nullopt;
 }
 
 /// Globs of a list, and what the braces of all globs of a call may stand for.
@@ -43,8 +57,8 @@ constexpr std::string_view too_many_globs =
 
 /// The globs of one argument; nothing after one that is none, which `wrong` then tells.
 /// `alternatives` counts those of all arguments.
-std::optional<std::vector<glob>> globs_of(const call& c, std::string_view name,
-                                          std::size_t& alternatives,
+std::optional<std::vector<glob>> globs_of(const paddock::root& root, const call& c,
+                                          std::string_view name, std::size_t& alternatives,
                                           std::optional<tool_result>& wrong) {
   std::vector<glob> globs;
   c.arguments()[name].for_each_element([&](json_view each) {
@@ -56,7 +70,11 @@ std::optional<std::vector<glob>> globs_of(const call& c, std::string_view name,
       wrong = tool_result::failure(error_code::too_many, std::string(too_many_globs));
       return;
     }
-    if (compiled)
+    const auto fault = misread(root, text, name == "exclude");
+    if (fault)
+      wrong = tool_result::failure(error_code::invalid_argument,
+                                   std::string(name) + ": " + shown(text) + ": " + *fault);
+    else if (compiled)
       globs.push_back(*std::move(compiled));
     else
       wrong = refused(compiled.error(), std::string(name) + ": " + shown(text));
@@ -88,11 +106,16 @@ tool_result search_text(workspace_state& state, call& c) {
       .letters = flag(c, "ignoreCase") ? letter_case::folded : letter_case::exact,
       .bounds = flag(c, "word") ? match_bounds::whole_words : match_bounds::anywhere};
   const auto pattern = text_pattern::compile(text, how);
-  if (!pattern) return refused(pattern.error(), "pattern: " + shown(text));
+  if (!pattern) {
+    const bool literal_helps = how.syntax == pattern_syntax::regular_expression &&
+                               pattern.error().code == error_code::invalid_argument;
+    return refused(pattern.error(), "pattern: " + shown(text),
+                   literal_helps ? "; with literal: true the pattern is plain text" : "");
+  }
   std::optional<tool_result> wrong;
   std::size_t alternatives = 0;
-  const auto include = globs_of(c, "include", alternatives, wrong);
-  const auto exclude = globs_of(c, "exclude", alternatives, wrong);
+  const auto include = globs_of(*state.root, c, "include", alternatives, wrong);
+  const auto exclude = globs_of(*state.root, c, "exclude", alternatives, wrong);
   if (!include || !exclude) return *std::move(wrong);
   const search_options options{.output = output_of(c),
                                .include = *include,
@@ -116,6 +139,9 @@ tool_result find_files(workspace_state& state, call& c) {
   const std::string_view text = text_argument(c, "glob");
   const auto wanted = glob::compile(text);
   if (!wanted) return refused(wanted.error(), "glob: " + shown(text));
+  if (const auto fault = misread(*state.root, text, false))
+    return tool_result::failure(error_code::invalid_argument,
+                                "glob: " + shown(text) + ": " + *fault);
   const std::string_view type = text_argument(c, "type");
   const find_options options{.kind = type == "file"        ? wanted_kind::file
                                      : type == "directory" ? wanted_kind::directory
@@ -131,9 +157,15 @@ tool_result find_files(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto found = paddock::find_files(*state.root, path, *wanted, options);
   if (!found) return failure(found.error(), path);
+  if (found->total == 0 && text.starts_with('/') && !found->coverage.ended_early)
+    return tool_result::failure(error_code::not_found,
+                                "glob: " + shown(text) +
+                                    ": nothing has this path; a leading slash stands for the "
+                                    "directory that is looked in, without it a name is found at "
+                                    "any depth, and outside the workspace nothing is");
   json_writer out;
-  const std::uint64_t shown = write_found(out, *found, options, result_bytes_max(c));
-  return page_of(out, shown, found->paths.size());
+  const std::uint64_t written = write_found(out, *found, options, result_bytes_max(c));
+  return page_of(out, written, found->paths.size());
 }
 
 tool_result map_directory(workspace_state& state, call& c) {

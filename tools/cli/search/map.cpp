@@ -29,7 +29,8 @@ struct command_options {
 
 style style_of(const map_line& line) {
   if (line.ignored || line.kind == map_kind::rest) return style::dim;
-  return line.kind == map_kind::file ? style::plain : style::bold;
+  const bool is_leaf = line.kind == map_kind::file || line.kind == map_kind::link;
+  return is_leaf ? style::plain : style::bold;
 }
 
 int run_map(const command_options& options) {
