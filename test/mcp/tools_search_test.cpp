@@ -59,6 +59,27 @@ TEST_F(tools_search, what_models_read_of_the_coding_set_is_short) {
   EXPECT_GE(server().tools_json().size(), 14'000U); // it is the list
 }
 
+TEST_F(tools_search, each_description_says_when_to_use_the_tool_and_when_another_one) {
+  const auto wrong_in = [&](mcp::toolset set) {
+    serve({.tools = set});
+    std::string wrong;
+    for (const mcp::tool& each : server().tools()) {
+      int sentences = 0, others = 0;
+      for (std::size_t at = 0; at < each.description.size(); ++at)
+        sentences += std::string_view(each.description).substr(at).starts_with(". ") ? 1 : 0;
+      sentences += each.description.ends_with('.') ? 1 : 0;
+      for (const mcp::tool& other : server().tools())
+        others += other.name != each.name && each.description.find(other.name) != std::string::npos
+                      ? 1
+                      : 0;
+      if (sentences != 2 || others == 0) wrong += each.name + ' ';
+    }
+    return wrong;
+  };
+  EXPECT_EQ("", wrong_in(mcp::toolset::coding));
+  EXPECT_THAT(wrong_in(mcp::toolset::base), HasSubstr("getFileInfo")); // the control
+}
+
 TEST_F(tools_search, are_of_the_coding_set_alone_and_read_only) {
   const auto has_them = [&](mcp::workspace_options options) {
     serve(std::move(options));

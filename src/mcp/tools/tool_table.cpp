@@ -271,12 +271,24 @@ constexpr std::array table{
              effect::none,
              attempt_completion,
              "{}",
-             remaining_hint},
-    tool_row{"todo", "Todo list",
+             remaining_hint,
+             toolset::base,
+             {.description = "Say that the task is done; while todos are left they are returned, "
+                             "and the task goes on. To mark single steps as done use todo."}},
+    tool_row{"todo",
+             "Todo list",
              "Add tasks to the todo list and mark tasks as completed. Always returns the whole "
              "list; call it without arguments to see it.",
-             todo_parameters, todos_schema, adds, effect::none, todo,
-             R"({"newTodos":["Read the notes"],"completedTodos":[0]})", todo_hint},
+             todo_parameters,
+             todos_schema,
+             adds,
+             effect::none,
+             todo,
+             R"({"newTodos":["Read the notes"],"completedTodos":[0]})",
+             todo_hint,
+             toolset::base,
+             {.description = "Add tasks to the todo list, mark some as completed, or see it, for "
+                             "work of several steps. To begin a new list use clearTodo."}},
     tool_row{"clearTodo",
              "Clear todo list",
              "Remove all tasks from the todo list; ids start at 0 again.",
@@ -285,26 +297,46 @@ constexpr std::array table{
              replaces,
              effect::none,
              clear_todo,
-             "{}"},
-    tool_row{"exec",
-             "Run a command",
-             "Run a program in the workspace and return its output. No shell is involved; standard "
-             "input is empty; everything the program "
-             "started is ended when it ends. Do not use it for servers or watchers. Long output is "
-             "cut in the middle. Exit code 1 of a program that searches or compares (grep, diff) "
-             "is an answer and no failure.",
-             exec_parameters,
-             exec_schema,
-             opens_world,
-             effect::runs,
-             exec,
-             R"({"command":"ls","args":["-l"],"env":{},"cwd":".","stdout":true,"stderr":true})",
+             "{}",
              less_hint,
              toolset::base,
-             {.parameters = short_exec_parameters}},
-    tool_row{"getFileInfo", "File information",
-             "Get type, size, MIME type, times and permissions of a file or directory.", path_only,
-             info_schema, looks, effect::none, get_file_info, R"({"path":"notes.md"})"},
+             {.description = "Remove all tasks from the todo list; ids start at 0 again. To "
+                             "complete single ones use todo."}},
+    tool_row{
+        "exec",
+        "Run a command",
+        "Run a program in the workspace and return its output. No shell is involved; standard "
+        "input is empty; everything the program "
+        "started is ended when it ends. Do not use it for servers or watchers. Long output is "
+        "cut in the middle. Exit code 1 of a program that searches or compares (grep, diff) "
+        "is an answer and no failure.",
+        exec_parameters,
+        exec_schema,
+        opens_world,
+        effect::runs,
+        exec,
+        R"({"command":"ls","args":["-l"],"env":{},"cwd":".","stdout":true,"stderr":true})",
+        less_hint,
+        toolset::base,
+        {.description =
+             "Run a program that ends by itself, as a build or a test, without a shell and with "
+             "empty input; what it started ends with it, and long output is cut in the middle. To "
+             "find, read or change files use searchText, findFiles, readTextFile and editTextFile.",
+         .parameters = short_exec_parameters}},
+    tool_row{"getFileInfo",
+             "File information",
+             "Get type, size, MIME type, times and permissions of a file or directory.",
+             path_only,
+             info_schema,
+             looks,
+             effect::none,
+             get_file_info,
+             R"({"path":"notes.md"})",
+             less_hint,
+             toolset::base,
+             {.description =
+                  "Get type, size, MIME type, times and permissions of one file or directory. For "
+                  "all in a directory use listDirectory, for content readTextFile."}},
     tool_row{
         "healthCheck",
         "Health check",
@@ -314,7 +346,11 @@ constexpr std::array table{
         looks,
         effect::none,
         health_check,
-        "{}"},
+        "{}",
+        less_hint,
+        toolset::base,
+        {.description = "Report whether the workspace is usable and where it is, when calls fail "
+                        "for no plain reason. For what is in it use mapDirectory."}},
     tool_row{"readTextFile",
              "Read text file",
              "Read a UTF-8 text file, or some of its lines with from and to. Fails for binary "
@@ -347,11 +383,22 @@ constexpr std::array table{
              {.description = "See a PNG, JPEG, GIF or WebP image; larger ones than 5 MiB are only "
                              "named. For other files use readTextFile.",
               .output_schema = picture_schema}},
-    tool_row{"readPdfFile", "Read PDF file",
-             "Check that a file is a PDF document and return its path, MIME type and size, so that "
-             "the runtime can load it.",
-             path_only, media_schema, looks, effect::none, read_pdf_file,
-             R"({"path":"documents/plan.pdf"})"},
+    tool_row{
+        "readPdfFile",
+        "Read PDF file",
+        "Check that a file is a PDF document and return its path, MIME type and size, so that "
+        "the runtime can load it.",
+        path_only,
+        media_schema,
+        looks,
+        effect::none,
+        read_pdf_file,
+        R"({"path":"documents/plan.pdf"})",
+        less_hint,
+        toolset::base,
+        {.description =
+             "Check that a file is a PDF document and get its path, MIME type and size, so that "
+             "the runtime can load it. For text use readTextFile, for pictures readImageFile."}},
     tool_row{"writeTextFile",
              "Write text file",
              "Create a text file or replace its whole content, atomically. Missing parent "
@@ -365,7 +412,9 @@ constexpr std::array table{
              R"({"path":"notes.md","text":"# Notes\n"})",
              less_hint,
              toolset::base,
-             {},
+             {.description = "Create a text file, with its missing parent directories, or replace "
+                             "its whole content. To change a part use editTextFile; of a long text "
+                             "write a first part and add the rest with appendTextFile."},
              written_schema},
     tool_row{"appendTextFile",
              "Append to text file",
@@ -378,44 +427,87 @@ constexpr std::array table{
              R"({"path":"notes.md","text":"One more line\n"})",
              less_hint,
              toolset::base,
-             {},
+             {.description = "Add text at the end of an existing file; no newline is added. To put "
+                             "it elsewhere use editTextFile, to make a file writeTextFile."},
              written_schema},
-    tool_row{"editTextFile",
-             "Edit text file",
-             "Replace the first exact occurrence of oldText by newText. Line endings of the file "
-             "are kept. Give enough of the surrounding text to "
-             "make oldText unique; occurrences tells how many there were.",
-             edit_parameters,
-             edit_schema,
-             destroys,
-             effect::writes,
-             edit_text_file,
-             R"({"path":"notes.md","oldText":"# Notes","newText":"# Plan"})",
-             less_hint,
-             toolset::base,
-             {},
-             edited_schema},
-    tool_row{"moveFile", "Move file",
-             "Move or rename a file or directory. Never overwrites. Missing parent directories of "
-             "the destination are created.",
-             move_parameters, move_schema, destroys, effect::writes, move_file,
-             R"({"source":"notes.md","destination":"documents/notes.md"})"},
+    tool_row{
+        "editTextFile",
+        "Edit text file",
+        "Replace the first exact occurrence of oldText by newText. Line endings of the file "
+        "are kept. Give enough of the surrounding text to "
+        "make oldText unique; occurrences tells how many there were.",
+        edit_parameters,
+        edit_schema,
+        destroys,
+        effect::writes,
+        edit_text_file,
+        R"({"path":"notes.md","oldText":"# Notes","newText":"# Plan"})",
+        less_hint,
+        toolset::base,
+        {.description = "Replace the first exact occurrence of oldText by newText; give enough "
+                        "around it to make it unique. For a whole new content use writeTextFile."},
+        edited_schema},
+    tool_row{
+        "moveFile",
+        "Move file",
+        "Move or rename a file or directory. Never overwrites. Missing parent directories of "
+        "the destination are created.",
+        move_parameters,
+        move_schema,
+        destroys,
+        effect::writes,
+        move_file,
+        R"({"source":"notes.md","destination":"documents/notes.md"})",
+        less_hint,
+        toolset::base,
+        {.description = "Move or rename a file or directory; nothing is overwritten, and missing "
+                        "parents of the destination are created. To copy use exec with cp."}},
     tool_row{"deleteFile", "Delete file",
              "Delete a file or a symbolic link. For directories use deleteDirectory.", path_only,
              path_schema, destroys, effect::writes, delete_file, R"({"path":"notes.md"})"},
-    tool_row{"listDirectory", "List directory",
+    tool_row{"listDirectory",
+             "List directory",
              "List the direct children of a directory, sorted by name, with type, size and "
              "modification time.",
-             list_parameters, list_schema, looks, effect::none, list_directory, R"({"path":"."})",
-             list_hint},
-    tool_row{"createDirectory", "Create directory",
-             "Create a directory and its missing parents. Fails when it already exists.", path_only,
-             path_schema, adds, effect::writes, create_directory, R"({"path":"documents/2024"})"},
-    tool_row{"deleteDirectory", "Delete directory",
+             list_parameters,
+             list_schema,
+             looks,
+             effect::none,
+             list_directory,
+             R"({"path":"."})",
+             list_hint,
+             toolset::base,
+             {.description =
+                  "List what is directly in one directory, by name, with type, size and time. For "
+                  "a whole tree use mapDirectory, for a name at any depth findFiles."}},
+    tool_row{
+        "createDirectory",
+        "Create directory",
+        "Create a directory and its missing parents. Fails when it already exists.",
+        path_only,
+        path_schema,
+        adds,
+        effect::writes,
+        create_directory,
+        R"({"path":"documents/2024"})",
+        less_hint,
+        toolset::base,
+        {.description = "Create a directory and its missing parents; one that exists is an error. "
+                        "For a new file use writeTextFile alone, which makes its directories."}},
+    tool_row{"deleteDirectory",
+             "Delete directory",
              "Delete a directory; with recursive also everything in it. Symbolic links inside are "
              "deleted, not followed.",
-             delete_directory_parameters, path_schema, destroys, effect::writes, delete_directory,
-             R"({"path":"documents/2024","recursive":true})"},
+             delete_directory_parameters,
+             path_schema,
+             destroys,
+             effect::writes,
+             delete_directory,
+             R"({"path":"documents/2024","recursive":true})",
+             less_hint,
+             toolset::base,
+             {.description = "Delete a directory, with recursive all that is in it; links in it "
+                             "are deleted, not followed. For a file or a link use deleteFile."}},
     tool_row{
         "searchText", "Search text",
         "Find the lines that match in all files beneath a path, ignore files respected. Use it "
