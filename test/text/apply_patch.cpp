@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes the changes of a patch in a directory, for a test that has git make the same. Arguments:
-// the directory, the file with the patch. Exit status 1: the patch is refused, 3: a hunk is.
+// the directory, the file with the patch, and `white_space` to match but for that. Exit status 1:
+// the patch is refused, 3: a hunk is.
 
 #include <paddock/text/patch.hpp>
 
@@ -30,7 +31,9 @@ struct outcome {
 } // namespace
 
 int main(int count, char** words) {
-  if (count != 3) return 2;
+  if (count != 3 && count != 4) return 2;
+  const auto matching =
+      count == 4 ? paddock::text_matching::white_space : paddock::text_matching::exact;
   const fs::path top(words[1]);
   const std::string patch = content_of(words[2]);
   const auto files = paddock::parse_patch(patch);
@@ -43,7 +46,7 @@ int main(int count, char** words) {
   for (const paddock::file_patch& file : *files) {
     const fs::path from = top / (file.from.empty() ? file.path : file.from);
     const bool is_new = file.action == paddock::patch_action::create;
-    const auto content = paddock::apply_hunks(is_new ? "" : content_of(from), file.hunks);
+    const auto content = paddock::apply_hunks(is_new ? "" : content_of(from), file.hunks, matching);
     if (!content) {
       std::cerr << file.path << ": hunk " << content.error().hunk << '\n';
       return 3;
@@ -51,7 +54,7 @@ int main(int count, char** words) {
     auto mode = is_new ? fs::perms(0644) : fs::status(from).permissions();
     if (file.is_executable) mode = fs::perms(*file.is_executable ? 0755 : 0644);
     if (file.action != paddock::patch_action::remove)
-      written.push_back({top / file.path, *content, mode});
+      written.push_back({top / file.path, content->text, mode});
     if (file.action == paddock::patch_action::remove || file.action == paddock::patch_action::move)
       removed.push_back(from);
   }
