@@ -25,17 +25,20 @@ bool is_held(const error& e) {
 } // namespace
 
 /// Nothing: the file has gone, or another one has its name.
-result<std::optional<change_journal>> change_journal::try_open(const root& root, int more_flags) {
+result<std::optional<change_journal>> change_journal::try_open(const root& root, absent what) {
   std::optional<change_journal> none;
   const int top = root.descriptor();
   // Looked at first, because opening a device may have effects.
   const auto there = sys::status_at(top, change_record_name, AT_SYMLINK_NOFOLLOW);
   if (!there && there.error().code != error_code::not_found) return there.error();
-  if (!there && more_flags == 0) return none;
+  if (!there && what == absent::nothing) return none;
   if (there && there->kind != entry_kind::file) return error{error_code::not_regular, 0, operation};
-  auto fd = sys::openat(top, change_record_name,
-                        O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | more_flags, 0600);
-  if (!fd && fd.error().code == error_code::not_found) return none;
+  auto fd = sys::openat(
+      top, change_record_name,
+      O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | (there ? 0 : O_CREAT | O_EXCL), 0600);
+  const bool has_changed =
+      !fd && fd.error().code == (there ? error_code::not_found : error_code::already_exists);
+  if (has_changed) return none;
   if (!fd) return fd.error();
   PADDOCK_CHECK(sys::try_flock(fd->get()));
   // Whoever had the lock before may have removed the file.
@@ -50,7 +53,7 @@ result<change_journal> change_journal::open(const root& root, std::uint64_t wait
                                             const work_bounds& bounds) {
   const auto deadline = sys::monotonic_ms() + static_cast<std::int64_t>(wait_ms);
   for (;;) {
-    auto opened = try_open(root, O_CREAT);
+    auto opened = try_open(root, absent::make);
     if (opened && *opened) return **std::move(opened);
     if (!opened && !is_held(opened.error())) return opened.error();
     PADDOCK_CHECK(bounds.check());
@@ -60,7 +63,7 @@ result<change_journal> change_journal::open(const root& root, std::uint64_t wait
 }
 
 result<std::optional<change_journal>> change_journal::open_existing(const root& root) {
-  auto opened = try_open(root, 0);
+  auto opened = try_open(root, absent::nothing);
   if (!opened && is_held(opened.error())) return error{error_code::conflict, EAGAIN, operation};
   return opened;
 }

@@ -35,7 +35,8 @@ public:
 
 private:
   change_journal(const root& root, file_descriptor fd) : root_(&root), fd_(std::move(fd)) {}
-  static result<std::optional<change_journal>> try_open(const root& root, int more_flags);
+  enum class absent : std::uint8_t { nothing, make };
+  static result<std::optional<change_journal>> try_open(const root& root, absent what);
 
   const root* root_;
   file_descriptor fd_;

@@ -28,9 +28,11 @@ bool may_pass(const error& e) {
   return std::ranges::find(passing, e.code) != passing.end();
 }
 
-/// An error only where it may pass; else there is nothing that can be done.
-result<void> as_far_as_possible(result<void> done) {
-  if (!done && may_pass(done.error())) return done;
+/// Of a record that was found, an error only where it may pass: else there is nothing that can be
+/// done, and whoever wrote it shall not stand in the way for ever.
+result<void> as_far_as_possible(const change_ground& ground, result<void> done) {
+  if (!done && done.error().code == error_code::not_found) return {};
+  if (!done && (ground.is_of_this_operation() || may_pass(done.error()))) return done;
   return {};
 }
 
@@ -138,7 +140,9 @@ result<void> undo(const change_ground& ground, const change_step& step) {
 result<std::optional<place>> change_ground::find(std::string_view resolved, purpose wanted) const {
   std::optional<place> none;
   auto where = root_.locate(resolved, final_link::keep, parents::require, wanted);
-  if (!where && may_pass(where.error())) return where.error();
+  const bool is_gone = !where && where.error().code == error_code::not_found;
+  if (!where && !is_gone && (is_of_this_operation() || may_pass(where.error())))
+    return where.error();
   // A link on the way is no part of what was recorded.
   if (!where || where->directory || where->path != resolved) return none;
   if (usual_ != nullptr &&
@@ -184,7 +188,7 @@ result<bool> has_mark(int directory, const component& name, const content_mark& 
 
 result<void> undo_steps(const change_ground& ground, const change_record& record) {
   for (auto step = record.steps.rbegin(); step != record.steps.rend(); ++step)
-    PADDOCK_CHECK(as_far_as_possible(undo(ground, *step)));
+    PADDOCK_CHECK(as_far_as_possible(ground, undo(ground, *step)));
   return {};
 }
 
@@ -193,7 +197,7 @@ result<void> remove_temporary(const change_ground& ground, const change_record& 
   const auto remove = [&](const place& where, const std::string& name) -> result<void> {
     if (name.empty()) return {};
     PADDOCK_TRY(const auto checked, component::from(name));
-    return as_far_as_possible(sys::unlinkat(where.parent.get(), checked.c_str(), 0));
+    return as_far_as_possible(ground, sys::unlinkat(where.parent.get(), checked.c_str(), 0));
   };
   for (const change_step& step : record.steps) {
     const auto where = ground.find(step.path);

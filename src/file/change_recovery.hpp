@@ -20,8 +20,10 @@ public:
   explicit change_ground(const root& root) : root_(root) {} ///< of this operation itself
   change_ground(const root& root, const paddock::root& usual) : root_(root), usual_(&usual) {}
 
+  /// Not of a record that was found.
+  [[nodiscard]] bool is_of_this_operation() const noexcept { return usual_ == nullptr; }
   /// Where an entry is, whether or not it exists; nothing where its directory is gone or it may
-  /// not be changed. Errors: those that may be gone the next time.
+  /// not be changed. Errors: those that may be gone the next time; all, of this operation.
   [[nodiscard]] result<std::optional<place>> find(std::string_view resolved,
                                                   purpose wanted = purpose::change) const;
   /// Whether a file or link may be moved.

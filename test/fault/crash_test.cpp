@@ -3,12 +3,10 @@
 // A process is killed at every boundary of a system call, before it and after it, of every
 // operation that changes something. Afterwards each file is old or new and never torn; what is left
 // over is an ordinary entry, which the next operations list and keep.
-//
-// A tracer stops the child at the boundaries, so every one of them is met, each exactly once, and
-// nothing depends on time.
 
 #include "support/fault/fault_fixture.hpp"
 #include "support/fault/faulty_sys.hpp"
+#include "support/fault/kill_at.hpp"
 #include "support/matchers.hpp"
 
 #include <gmock/gmock.h>
@@ -36,6 +34,7 @@
 namespace paddock {
 namespace {
 
+using test::ending;
 using test::has;
 using test::is_part_of;
 using test::operation;
@@ -43,8 +42,6 @@ using test::picture;
 using test::trait;
 using test::workbench;
 using namespace std::string_view_literals;
-
-enum class ending : unsigned char { finished, killed, untraceable };
 
 constexpr std::size_t never = static_cast<std::size_t>(-1);
 
@@ -92,29 +89,12 @@ std::size_t calls_in_child(const workbench& w, const operation& op) {
 /// Runs the operation in a child and kills it at the `boundary`-th stop; `stops` counts them.
 ending run_until(const workbench& w, const operation& op, std::size_t boundary,
                  std::size_t& stops) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(77);
-    ::raise(SIGSTOP);
+  SCOPED_TRACE(op.name);
+  const auto work = [&] {
     const test::injection only_without_waiting_for_disks({.files = w.files});
-    ::_exit(op.run(w).error ? 1 : 0);
-  }
-  int status = 0;
-  EXPECT_EQ(child, ::waitpid(child, &status, 0));
-  if (!WIFSTOPPED(status)) return ending::untraceable;
-  EXPECT_EQ(0, ::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_EXITKILL));
-  for (stops = 0; stops < boundary; ++stops) {
-    EXPECT_EQ(0, ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr));
-    EXPECT_EQ(child, ::waitpid(child, &status, 0));
-    if (!WIFSTOPPED(status)) {
-      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << op.name;
-      return ending::finished;
-    }
-  }
-  EXPECT_EQ(0, ::kill(child, SIGKILL));
-  EXPECT_EQ(child, ::waitpid(child, &status, 0));
-  EXPECT_TRUE(WIFSIGNALED(status));
-  return ending::killed;
+    return !op.run(w).error;
+  };
+  return test::run_until(work, boundary, stops);
 }
 
 bool replaces_a_file(const operation& op) {

@@ -32,6 +32,7 @@ struct {
   std::size_t failed = 0;
   const char* failing = "";
   std::size_t inheritable = 0;
+  std::atomic<unsigned> rename_flags = 0;
   recording* recorder = nullptr;
 } now; // NOLINT: the wrappers are functions of the whole program
 
@@ -110,6 +111,9 @@ std::size_t injection::calls() {
 }
 std::size_t injection::failed() {
   return now.failed;
+}
+unsigned injection::rename_flags() {
+  return now.rename_flags;
 }
 std::string_view injection::failing() {
   return now.failing;
@@ -350,6 +354,7 @@ long __wrap_syscall(long number, ...) {
   const char* name = name_of_call(number);
   if (number == SYS_openat2 && a[3] != 0)
     note_flags(reinterpret_cast<const open_how*>(a[2])->flags);
+  if (number == SYS_renameat2) now.rename_flags = static_cast<unsigned>(a[4]);
   if (name != nullptr && !passes(name)) return -1;
   const long n = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   take_down_rename(n == 0 && number == SYS_renameat2, a);

@@ -48,6 +48,8 @@ public:
   [[nodiscard]] static std::size_t calls();        ///< since it began
   [[nodiscard]] static std::size_t failed();       ///< of them
   [[nodiscard]] static std::string_view failing(); ///< the name of the first that failed
+  /// Those of the renameat2 that `os_errno_of` is asked about.
+  [[nodiscard]] static unsigned rename_flags();
   /// How many descriptors were opened that a program started meanwhile would have inherited.
   [[nodiscard]] static std::size_t inheritable();
 };

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+
+// A change of several files is broken off: its process is killed at every boundary of a system
+// call, or each of its calls fails. All files are as they were then or all as they were to become,
+// at once where a call failed, and after the recovery where the process has gone; and nothing else
+// is left.
+
+#include "support/fault/change_cases.hpp"
+#include "support/fault/faulty_sys.hpp"
+#include "support/fault/kill_at.hpp"
+#include "support/matchers.hpp"
+#include "support/process/descriptors.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <linux/fs.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+
+namespace paddock {
+namespace {
+
+using test::change_case;
+using test::ending;
+using test::fault;
+using test::injection;
+using test::IsOk;
+using test::lasting;
+using test::picture;
+using test::run_until;
+using test::workbench;
+using testing::IsEmpty;
+
+constexpr std::size_t never = static_cast<std::size_t>(-1);
+
+class change_set_fault_test : public testing::TestWithParam<resolver> {
+protected:
+  void SetUp() override {
+    std::size_t stops = 0;
+    can_trace_ = run_until([] { return true; }, 1, stops) != ending::untraceable;
+  }
+
+  /// Without waiting for disks.
+  bool make(const change_case& change, durability how) const {
+    const injection none({.files = w.files});
+    return apply_changes(*w.root, change.changes, {.durability = how}).has_value();
+  }
+  [[nodiscard]] picture now() const { return picture_of(w.t, "ws"); }
+
+  struct ends {
+    picture before, after;
+  };
+  ends ends_of(const change_case& change) {
+    w.reset();
+    ends both{.before = now(), .after = {}};
+    EXPECT_TRUE(make(change, durability::none));
+    both.after = now();
+    EXPECT_NE(both.before, both.after);
+    EXPECT_FALSE(both.after.contains(test::record_name));
+    return both;
+  }
+
+  /// Whoever comes next: the start of a server, or another change.
+  void recover(bool by_another_change) const {
+    if (!by_another_change) {
+      ASSERT_THAT(recover_changes(*w.root), IsOk());
+      return;
+    }
+    const std::vector<file_change> other{
+        {.action = change_action::create, .path = "sweeper", .bytes = ""}};
+    ASSERT_THAT(apply_changes(*w.root, other), IsOk());
+    std::filesystem::remove(w.t / "ws/sweeper");
+  }
+
+  /// The second way to resolve paths makes more calls of the same kinds.
+  [[nodiscard]] static std::size_t stride() { return GetParam() == resolver::walker ? 7 : 1; }
+
+  workbench w{GetParam()};
+  bool can_trace_ = false;
+};
+INSTANTIATE_TEST_SUITE_P(every, change_set_fault_test,
+                         testing::Values(resolver::automatic, resolver::walker),
+                         [](const auto& suite) {
+                           return suite.param == resolver::walker ? "walker" : "automatic";
+                         });
+
+TEST_P(change_set_fault_test, a_kill_at_any_system_call_is_all_or_none_after_recovery) {
+  if (!can_trace_) GTEST_SKIP() << "no process may be traced here";
+  std::size_t kills = 0;
+  std::size_t torn_before_recovery = 0;
+  std::size_t undone = 0;
+  for (const auto& change : test::change_cases()) {
+    SCOPED_TRACE(change.name);
+    const auto how = kills == 0 ? durability::none : durability::full;
+    const ends both = ends_of(change);
+    for (std::size_t at = 1;; at += stride(), ++kills) {
+      w.reset();
+      std::size_t stops = 0;
+      if (run_until([&] { return make(change, how); }, at, stops) != ending::killed) break;
+      picture left = now();
+      const bool as_before = left == both.before;
+      left.erase(test::record_name);
+      test::take_leftovers(left);
+      torn_before_recovery += !as_before && left != both.after ? 1U : 0U;
+      recover(at % 2 == 0);
+      const picture found = now();
+      EXPECT_TRUE(found == both.before || found == both.after) << "boundary " << at;
+      undone += !as_before && found == both.before ? 1U : 0U;
+    }
+    EXPECT_TRUE(both.after == now()); // the last one was not killed
+  }
+  EXPECT_GT(torn_before_recovery, 50U); // or the kills do not fall into the middle of anything
+  EXPECT_GT(undone, 10U);
+  std::cout << "kills: " << kills << ", torn before recovery: " << torn_before_recovery << '\n';
+}
+
+TEST_P(change_set_fault_test, a_recovery_that_is_killed_is_recovered) {
+  if (!can_trace_) GTEST_SKIP() << "no process may be traced here";
+  std::size_t kills = 0;
+  const change_case& change = test::change_cases().back();
+  const ends both = ends_of(change);
+  std::size_t boundaries = 0;
+  w.reset();
+  (void)run_until([&] { return make(change, durability::none); }, never, boundaries);
+  for (std::size_t at = boundaries / 3; at < boundaries; at += 167) {
+    for (std::size_t again = 1;; again += stride(), ++kills) {
+      w.reset();
+      std::size_t stops = 0;
+      ASSERT_EQ(run_until([&] { return make(change, durability::none); }, at, stops),
+                ending::killed);
+      const auto first = [&] { return recover_changes(*w.root).has_value(); };
+      const bool is_last = run_until(first, again, stops) != ending::killed;
+      if (!is_last) recover(false);
+      const picture found = now();
+      EXPECT_TRUE(found == both.before || found == both.after) << at << ", then " << again;
+      if (is_last) break;
+    }
+  }
+  EXPECT_GT(kills, 50U);
+  std::cout << "kills of a recovery: " << kills << '\n';
+}
+
+constexpr int injected[] = {EINTR, ENOSPC, EIO, EACCES};
+
+TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
+  std::size_t faults = 0;
+  std::size_t refused = 0;
+  const change_case& change = test::change_cases().back();
+  const ends both = ends_of(change);
+  w.reset();
+  injection counting({.files = w.files});
+  ASSERT_THAT(apply_changes(*w.root, change.changes, {.durability = durability::full}), IsOk());
+  counting.end();
+  const std::size_t calls = injection::calls();
+  for (std::size_t at = 1; at <= calls; at += stride())
+    for (const std::size_t turn : {at, at + 1}) {                // two of them for each call
+      const int os_errno = injected[turn % std::size(injected)]; // NOLINT: the index is in range
+      w.reset();
+      const auto descriptors = test::open_descriptors();
+      injection bad_day({.at = at, .os_errno = os_errno, .files = w.files});
+      const auto done = apply_changes(*w.root, change.changes, {.durability = durability::full});
+      bad_day.end();
+      faults += injection::failed();
+      refused += done ? 0U : 1U;
+      const std::string failing(injection::failing());
+      SCOPED_TRACE("call " + std::to_string(at) + ' ' + failing + ", " +
+                   ::strerrorname_np(os_errno) +
+                   (done ? "" : ", said " + std::string(wire_name(done.error().code))));
+      EXPECT_EQ(descriptors, test::open_descriptors());
+      EXPECT_TRUE(done || os_errno != EINTR);
+      picture found = now();
+      found.erase(test::record_name); // what could not be cleared away is known of
+      test::take_leftovers(found);
+      const bool is_told_late = failing == "fsync" && found == both.after;
+      EXPECT_TRUE(found == (done || is_told_late ? both.after : both.before));
+      recover(false);
+      EXPECT_TRUE(now() == found);
+    }
+  EXPECT_GT(faults, 100U);
+  EXPECT_GT(refused, 30U);
+  std::cout << "faults injected: " << faults << ", refused: " << refused << '\n';
+}
+
+TEST_P(change_set_fault_test, when_everything_fails_from_a_call_on_the_next_one_makes_it_whole) {
+  std::size_t mixed = 0;
+  for (const auto& change : test::change_cases()) {
+    const ends both = ends_of(change);
+    for (std::size_t at = 1;; at += stride()) {
+      w.reset();
+      injection bad_day({.at = at, .os_errno = EIO, .lasting = lasting::ever, .files = w.files});
+      const auto done = apply_changes(*w.root, change.changes);
+      bad_day.end();
+      if (injection::failed() == 0) break;
+      SCOPED_TRACE(std::string(change.name) + ", call " + std::to_string(at));
+      picture found = now();
+      mixed += found == both.before || found == both.after ? 0U : 1U;
+      recover(at % 2 == 0);
+      found = now();
+      EXPECT_TRUE(found == (done ? both.after : both.before));
+    }
+  }
+  EXPECT_GT(mixed, 10U);
+}
+
+TEST_P(change_set_fault_test, a_full_disk_in_the_middle_of_a_write_changes_nothing) {
+  const change_case& change = test::change_cases().back();
+  const ends both = ends_of(change);
+  std::size_t refused = 0;
+  for (std::size_t at = 1;; at += stride()) {
+    w.reset();
+    injection bad_day({.at = at, .os_errno = ENOSPC, .bytes_max = 700, .files = w.files});
+    const auto done = apply_changes(*w.root, change.changes);
+    bad_day.end();
+    if (injection::failed() == 0) break;
+    refused += done ? 0U : 1U;
+    recover(false);
+    EXPECT_TRUE(now() == (done ? both.after : both.before)) << at << ' ' << injection::failing();
+  }
+  EXPECT_GT(refused, 5U);
+}
+
+TEST_P(change_set_fault_test, on_file_systems_that_can_do_less_it_is_the_same) {
+  const struct {
+    const char* name;
+    unsigned unknown; ///< of the flags of renameat2
+    bool can_link;
+  } rows[] = {{"no exchange", RENAME_EXCHANGE, true},
+              {"no flags", RENAME_EXCHANGE | RENAME_NOREPLACE, true},
+              {"no exchange and no links", RENAME_EXCHANGE, false}};
+  std::size_t undone = 0;
+  for (const auto& change : test::change_cases())
+    for (const auto& row : rows) {
+      const ends both = ends_of(change);
+      bool has_broken = true;
+      for (std::size_t break_at = 0; has_broken || break_at == 1; ++break_at) {
+        SCOPED_TRACE(std::string(change.name) + ", " + row.name + ", " + std::to_string(break_at));
+        w.reset();
+        std::size_t renames = 0;
+        has_broken = false;
+        injection old_disk({.at = 1,
+                            .lasting = lasting::ever,
+                            .os_errno_of =
+                                [&](std::string_view call) {
+                                  if (call == "linkat" && !row.can_link) return EPERM;
+                                  if (call != "renameat2") return 0;
+                                  if ((injection::rename_flags() & row.unknown) != 0) return EINVAL;
+                                  if (++renames != break_at) return 0;
+                                  has_broken = true;
+                                  return EIO;
+                                },
+                            .files = w.files});
+        const auto done = apply_changes(*w.root, change.changes);
+        old_disk.end();
+        EXPECT_EQ(done.has_value(), !has_broken);
+        EXPECT_TRUE(now() == (done ? both.after : both.before));
+        undone += done ? 0U : 1U;
+      }
+    }
+  EXPECT_GT(undone, 10U);
+}
+
+// The controls: what is tried above can go wrong.
+
+TEST_P(change_set_fault_test, control_files_one_by_one_are_torn) {
+  if (!can_trace_) GTEST_SKIP() << "no process may be traced here";
+  const auto one_by_one = [&] {
+    return write_file(*w.root, "f", "1").has_value() &&
+           write_file(*w.root, "d/x", "2").has_value() && write_file(*w.root, "n", "3").has_value();
+  };
+  w.reset();
+  const picture before = now();
+  ASSERT_TRUE(one_by_one());
+  const picture after = now();
+  std::size_t torn = 0;
+  for (std::size_t at = 1;; at += stride()) {
+    w.reset();
+    std::size_t stops = 0;
+    if (run_until(one_by_one, at, stops) != ending::killed) break;
+    recover(false);
+    const picture found = now();
+    torn += found == before || found == after ? 0U : 1U;
+  }
+  EXPECT_GT(torn, 1U);
+}
+
+TEST_P(change_set_fault_test, control_without_its_record_a_kill_leaves_a_mixture) {
+  if (!can_trace_) GTEST_SKIP() << "no process may be traced here";
+  const change_case& change = test::change_cases().front();
+  const ends both = ends_of(change);
+  std::size_t torn = 0;
+  for (std::size_t at = 1;; at += stride()) {
+    w.reset();
+    std::size_t stops = 0;
+    if (run_until([&] { return make(change, durability::none); }, at, stops) != ending::killed)
+      break;
+    std::filesystem::remove(w.t / "ws/.paddock-changes");
+    recover(false);
+    picture found = now();
+    test::take_leftovers(found);
+    torn += found == both.before || found == both.after ? 0U : 1U;
+  }
+  EXPECT_GT(torn, 1U);
+}
+
+} // namespace
+} // namespace paddock
