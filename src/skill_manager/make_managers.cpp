@@ -57,14 +57,13 @@ private:
           interactive_options{.name = entry.name, .tools = asked->tools, .on_event = on_event_}));
       return {};
     }
-    std::vector<std::string> left_out;
-    PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment, &left_out));
-    for (const std::string& text : left_out)
+    PADDOCK_TRY(auto endpoint, endpoint_of(entry, options_.environment));
+    for (const std::string& text : endpoint.left_out)
       tell(on_event_, event::warning{entry.name, text});
-    if (auto* program = std::get_if<mcp::stdio_endpoint>(&endpoint))
+    if (auto* program = std::get_if<mcp::stdio_endpoint>(&endpoint.to))
       program->helper = options_.base.exec_helper;
     mcp_options o{.name = entry.name,
-                  .endpoint = std::move(endpoint),
+                  .endpoint = std::move(endpoint.to),
                   .client = options_.client,
                   .tools = entry.tools,
                   .start = entry.start,

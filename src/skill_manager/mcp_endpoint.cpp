@@ -14,14 +14,18 @@ namespace {
 
 namespace variables = detail::environment;
 
+/// Something in a value stands for nothing.
+struct unset_variable : error {
+  std::string name;
+};
+
 /// What "${…}" in a value stands for.
 class expansion {
 public:
   expansion(const skill_entry& entry, std::span<const std::string_view> inherited)
       : entry_(entry), inherited_(inherited) {}
 
-  /// Errors: invalid_argument, when something in it stands for nothing; missing() then names it.
-  result<std::string> operator()(const std::string& value) {
+  result<std::string, unset_variable> operator()(const std::string& value) const {
     if (!entry_.expands_variables) return value;
     std::string out;
     for (std::size_t at = 0; at < value.size();) {
@@ -34,10 +38,9 @@ public:
     }
     return out;
   }
-  [[nodiscard]] const std::string& missing() const noexcept { return missing_; }
 
 private:
-  result<void> add(std::string_view name, std::string& out) {
+  result<void, unset_variable> add(std::string_view name, std::string& out) const {
     if (name.starts_with("env:")) name.remove_prefix(4);
     const std::size_t colon = name.find(":-");
     const std::string_view variable = name.substr(0, colon);
@@ -55,27 +58,32 @@ private:
     } else if (colon != std::string_view::npos) {
       out += name.substr(colon + 2);
     } else {
-      missing_ = variable.substr(0, 255);
-      return error{error_code::invalid_argument, 0, "skill_manager"};
+      return unset_variable{{error_code::invalid_argument, 0, "skill_manager"},
+                            std::string(variable.substr(0, 255))};
     }
     return {};
   }
 
   const skill_entry& entry_;
   const std::span<const std::string_view> inherited_;
-  std::string missing_;
+};
+
+struct server_environment {
+  std::vector<std::string> variables;
+  std::vector<std::string> left_out; ///< as in entry_endpoint
 };
 
 /// Exactly what the documentation promises. The operator's own words are not second-guessed: a
 /// variable that is required or given reaches the server even where commands of an agent may not
 /// have it.
-result<std::vector<std::string>, skill_error>
-environment_of(const stdio_entry& entry, std::string_view skill,
-               std::span<const std::string_view> inherited, expansion& expand,
-               std::vector<std::string>* left_out) {
+result<server_environment, skill_error> environment_of(const stdio_entry& entry,
+                                                       std::string_view skill,
+                                                       std::span<const std::string_view> inherited,
+                                                       const expansion& expand) {
   PADDOCK_TRY(const auto usual,
               build_environment({.inherited = inherited, .pass = {}, .extra = {}}));
   variables::variable_list all;
+  server_environment made;
   for (const std::string& assignment : usual)
     all.put(variables::variable_name(assignment), assignment);
   for (const std::string& name : entry.required_environment) {
@@ -86,36 +94,36 @@ environment_of(const stdio_entry& entry, std::string_view skill,
     const auto expanded = expand(value);
     if (expanded)
       all.put(name, name + "=" + *expanded);
-    else if (left_out != nullptr)
-      left_out->push_back("env." + name + " is left out: the environment variable " +
-                          expand.missing() + ", which it stands for, is not set or empty");
+    else
+      made.left_out.push_back("env." + name + " is left out: the environment variable " +
+                              expanded.error().name + ", which it stands for, is not set or empty");
   }
-  return all.take();
+  made.variables = all.take();
+  return made;
 }
 
 } // namespace
 
-result<mcp::endpoint, skill_error> endpoint_of(const skill_entry& entry,
-                                               std::span<const std::string_view> inherited,
-                                               std::vector<std::string>* left_out) {
-  expansion expand(entry, inherited);
+result<entry_endpoint, skill_error> endpoint_of(const skill_entry& entry,
+                                                std::span<const std::string_view> inherited) {
+  const expansion expand(entry, inherited);
   const auto expanded = [&](const std::string& value) -> result<std::string, skill_error> {
     auto text = expand(value);
-    if (text) return text;
+    if (text) return *std::move(text);
     return fail(entry.name, error_code::invalid_argument,
-                "needs a value for ${" + expand.missing() +
+                "needs a value for ${" + text.error().name +
                     "}: set that environment variable, or write the value into the configuration");
   };
   if (const auto* program = std::get_if<stdio_entry>(&entry.kind)) {
     mcp::stdio_endpoint made{.confinement = program->confinement};
-    PADDOCK_TRY(made.environment,
-                environment_of(*program, entry.name, inherited, expand, left_out));
+    PADDOCK_TRY(auto environment, environment_of(*program, entry.name, inherited, expand));
+    made.environment = std::move(environment.variables);
     PADDOCK_TRY(made.working_directory, expanded(program->working_directory));
     for (const std::string& argument : program->argv) {
       PADDOCK_TRY(std::string word, expanded(argument));
       made.argv.push_back(std::move(word));
     }
-    return mcp::endpoint(std::move(made));
+    return entry_endpoint{.to = std::move(made), .left_out = std::move(environment.left_out)};
   }
   const auto* remote = std::get_if<http_entry>(&entry.kind);
   Expects(remote != nullptr);
@@ -132,7 +140,7 @@ result<mcp::endpoint, skill_error> endpoint_of(const skill_entry& entry,
     PADDOCK_TRY(const auto value, required_value(inherited, variable, entry.name));
     made.headers.emplace_back(header, value);
   }
-  return mcp::endpoint(std::move(made));
+  return entry_endpoint{.to = std::move(made)};
 }
 
 } // namespace paddock::skill_manager

@@ -106,7 +106,7 @@ protected:
     auto endpoint = endpoint_of(from, environment);
     EXPECT_THAT(endpoint, IsOk());
     return std::make_unique<mcp_skill>(mcp_options{.name = from.name,
-                                                   .endpoint = *std::move(endpoint),
+                                                   .endpoint = std::move(endpoint->to),
                                                    .client = client,
                                                    .tools = from.tools,
                                                    .start = from.start,
@@ -377,7 +377,7 @@ TEST_F(mcp_skills, missing_variables_are_named) {
                            .headers_from_environment = {{"Authorization", "SECRET"}}};
   const auto endpoint = endpoint_of(remote, environment);
   ASSERT_THAT(endpoint, IsOk());
-  EXPECT_THAT(std::get<mcp::http_endpoint>(*endpoint).headers,
+  EXPECT_THAT(std::get<mcp::http_endpoint>(endpoint->to).headers,
               ElementsAre(testing::Pair("A", "b"), testing::Pair("Authorization", "s")));
   EXPECT_THAT(endpoint_of(remote, {}), IsError(error_code::invalid_argument));
 }
@@ -394,23 +394,23 @@ TEST_F(mcp_skills, variables_in_foreign_values_are_filled_in) {
             "${workspaceFolder}/a"};
   p.environment = {
       {"ONE", "${SECRET}"}, {"TWO", "${ABSENT}"}, {"THREE", "${input:key}"}, {"FOUR", "4"}};
-  std::vector<std::string> left_out;
-  const auto endpoint = endpoint_of(with, environment, &left_out);
+  const auto endpoint = endpoint_of(with, environment);
   ASSERT_THAT(endpoint, IsOk());
-  const auto& made = std::get<mcp::stdio_endpoint>(*endpoint);
+  const auto& made = std::get<mcp::stdio_endpoint>(endpoint->to);
   EXPECT_THAT(made.argv, ElementsAre("x", "s/s", "other ", "$HOME ${", "${A+b} $${1}", "./a"));
   EXPECT_THAT(made.environment, AllOf(Contains("ONE=s"), Contains("FOUR=4"),
                                       Not(Contains(testing::StartsWith("TWO="))),
                                       Not(Contains(testing::StartsWith("THREE=")))));
-  EXPECT_THAT(left_out, ElementsAre(AllOf(HasSubstr("env.TWO"), HasSubstr("ABSENT")),
-                                    AllOf(HasSubstr("env.THREE"), HasSubstr("input:key"))));
+  EXPECT_THAT(endpoint->left_out,
+              ElementsAre(AllOf(HasSubstr("env.TWO"), HasSubstr("ABSENT")),
+                          AllOf(HasSubstr("env.THREE"), HasSubstr("input:key"))));
   p.argv.push_back("${ABSENT}");
   EXPECT_THAT(endpoint_of(with, environment),
               IsError(error_code::invalid_argument, HasSubstr("needs a value for ${ABSENT}")));
   with.expands_variables = false; // the control
   const auto literal = endpoint_of(with, environment);
   ASSERT_THAT(literal, IsOk());
-  EXPECT_EQ(std::get<mcp::stdio_endpoint>(*literal).argv.back(), "${ABSENT}");
+  EXPECT_EQ(std::get<mcp::stdio_endpoint>(literal->to).argv.back(), "${ABSENT}");
 }
 
 // --- lazy ---------------------------------------------------------------------------------------

@@ -58,14 +58,20 @@ struct mcp_options {
   observer on_event{};
 };
 
+/// Where an entry leads.
+struct entry_endpoint {
+  mcp::endpoint to{};
+  /// A sentence for each variable of `env` that is left out, because its value stands for one that
+  /// is not set.
+  std::vector<std::string> left_out{};
+};
+
 /// Where the entry leads. `inherited` is this process's environment, "NAME=value". A server gets
 /// the usual minimum of it, what the entry requires, and what the entry gives, in this order; later
 /// ones replace. Errors: invalid_argument, naming a variable that is required and not set, or
-/// empty. A variable whose value in `env` stands for one that is not set is left out; `left_out`,
-/// if given, receives a sentence for each. Precondition: the entry is of a server.
-[[nodiscard]] result<mcp::endpoint, skill_error>
-endpoint_of(const skill_entry& entry, std::span<const std::string_view> inherited,
-            std::vector<std::string>* left_out = nullptr);
+/// empty. Precondition: the entry is of a server.
+[[nodiscard]] result<entry_endpoint, skill_error>
+endpoint_of(const skill_entry& entry, std::span<const std::string_view> inherited);
 
 /// The tools of an MCP server, which is started or reached when it is needed.
 class mcp_skill final : public manager {

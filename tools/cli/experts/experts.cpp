@@ -41,7 +41,7 @@ int run_tools(const experts_options& options) {
   json.begin_array();
   bool good = true;
   for (const expert* e : experts) {
-    const auto running = running_expert::start(*config, *e, options);
+    const auto running = running_expert::start_or_complain(*config, *e, options);
     const auto tools =
         running ? running->skills().tool_definitions() : error{error_code::cancelled, 0, "experts"};
     if (running && !tools) complain(experts_program, e->name + ": " + said(tools.error()));
@@ -89,7 +89,8 @@ private:
 
 /// What came of all skills together.
 struct known_failure {
-  start_problem problem{};
+  std::string problem{};
+  std::string late{}; ///< as in start_problem
   std::int64_t us = 0;
 };
 
@@ -104,19 +105,20 @@ std::vector<skill_trial> try_each(const skill_manager::config& config, const exp
     alone.skills = {skill};
     alone.delegates.clear();
     skill_trial& trial = trials.emplace_back(skill_trial{.skill = skill.name});
-    start_problem problem = known.problem;
+    trial.problem = known.problem;
     trial.us = known.us;
-    if (problem.late != skill.name) { // one that did not answer is not waited for once more
-      problem = {};
+    if (known.late != skill.name) { // one that did not answer is not waited for once more
+      trial.problem.clear();
       const stopwatch watch;
-      const auto running = running_expert::start(config, alone, one, &problem);
+      const auto running = running_expert::start(config, alone, one);
       if (running) {
-        const auto tools = running->skills().tool_definitions();
-        if (!tools) problem.text = said(tools.error());
+        const auto tools = (*running)->skills().tool_definitions();
+        if (!tools) trial.problem = said(tools.error());
+      } else {
+        trial.problem = explain(running.error());
       }
       trial.us = watch.us();
     }
-    trial.problem = problem.text;
     const std::string prefix = trial.skill + ": ";
     if (trial.problem.starts_with(prefix)) trial.problem.erase(0, prefix.size());
   }
@@ -141,7 +143,7 @@ void show_failure(const skill_manager::config& config, const expert& e,
     if (!why.empty()) json.member("problem", why);
     json.key("tools").unsigned_integer(0).key("connectUs").integer(us).end_object();
   }
-  if (!explained) complain(experts_program, fit(e.name + ": " + known.problem.text, problem_width));
+  if (!explained) complain(experts_program, fit(e.name + ": " + known.problem, problem_width));
 }
 
 /// One expert's line, or its object; whether all its skills work.
@@ -149,13 +151,16 @@ bool check_one(const skill_manager::config& config, const expert& e, experts_opt
                mcp::json_writer& json) {
   options.warned = std::make_shared<told_warnings>();
   known_failure known;
-  std::string& problem = known.problem.text;
+  std::string& problem = known.problem;
   const stopwatch watch;
-  auto running = running_expert::start(config, e, options, &known.problem);
+  auto started = running_expert::start(config, e, options);
   known.us = watch.us();
   std::size_t tools = 0;
-  if (running) {
-    const auto all = running->skills().tool_definitions(); // starts lazy ones too
+  if (!started) {
+    problem = explain(started.error());
+    known.late = started.error().late;
+  } else {
+    const auto all = (*started)->skills().tool_definitions(); // starts lazy ones too
     if (all)
       tools = all->size();
     else
@@ -171,9 +176,9 @@ bool check_one(const skill_manager::config& config, const expert& e, experts_opt
                 fit(e.name, 255).c_str(),
                 problem.empty() ? (std::to_string(tools) + " tools").c_str() : "see below");
   if (problem.empty()) {
-    show_skills(*running, options.json ? &json : nullptr);
+    show_skills(**started, options.json ? &json : nullptr);
   } else {
-    running.reset();
+    if (started) started->reset();
     std::fflush(stdout);
     show_failure(config, e, options, known, json);
   }
@@ -239,7 +244,7 @@ int run_call(const experts_options& options) {
     complain(experts_program, "say whose tool it is with --expert; the experts are:" + names);
     return usage;
   }
-  const auto running = running_expert::start(*config, *experts.front(), options);
+  const auto running = running_expert::start_or_complain(*config, *experts.front(), options);
   if (!running) return failed;
   std::string arguments = options.arguments.value_or("{}");
   if (!options.arguments) {

@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock::cli {
@@ -63,20 +64,24 @@ struct skill_times {
 };
 
 /// Why the skills of an expert cannot be started.
-struct start_problem {
-  std::string text;
-  std::string late{}; ///< the skill whose server did not answer in time, if that is it
+struct start_problem : detailed_error {
+  start_problem(const error& reason, std::string text, std::string late_skill = {})
+      : detailed_error(reason, std::move(text)), late(std::move(late_skill)) {}
+
+  std::string late; ///< the skill whose server did not answer in time, if that is it
 };
 
 /// The skills of one expert, started. Progress goes to standard error; SIGINT and SIGTERM close
 /// them.
 class running_expert {
 public:
-  /// Nothing when a skill cannot be started: `why` then says it, and without one this complains.
-  [[nodiscard]] static std::unique_ptr<running_expert> start(const skill_manager::config& from,
-                                                             const skill_manager::expert& of,
-                                                             const experts_options& options,
-                                                             start_problem* why = nullptr);
+  [[nodiscard]] static result<std::unique_ptr<running_expert>, start_problem>
+  start(const skill_manager::config& from, const skill_manager::expert& of,
+        const experts_options& options);
+  /// The same; what is wrong is said, and then there is nothing.
+  [[nodiscard]] static std::unique_ptr<running_expert>
+  start_or_complain(const skill_manager::config& from, const skill_manager::expert& of,
+                    const experts_options& options);
   ~running_expert();
   [[nodiscard]] skill_manager::skill_set& skills() { return *set_; }
   [[nodiscard]] std::map<std::string, skill_times> times() const;

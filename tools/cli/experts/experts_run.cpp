@@ -171,22 +171,27 @@ skill_manager::expert kept_off(const workspace_cli& place, skill_manager::expert
 
 } // namespace
 
-std::unique_ptr<running_expert> running_expert::start(const skill_manager::config& from,
-                                                      const skill_manager::expert& of,
-                                                      const experts_options& options,
-                                                      start_problem* why) {
-  const auto give_up = [&](const std::string& message, std::string late = {}) {
-    if (why != nullptr)
-      *why = {.text = message, .late = std::move(late)};
-    else
-      complain(experts_program, fit(of.name + ": " + message, warning_width));
-    return nullptr;
+std::unique_ptr<running_expert> running_expert::start_or_complain(const skill_manager::config& from,
+                                                                  const skill_manager::expert& of,
+                                                                  const experts_options& options) {
+  auto made = start(from, of, options);
+  if (made) return *std::move(made);
+  complain(experts_program, fit(of.name + ": " + explain(made.error()), warning_width));
+  return nullptr;
+}
+
+result<std::unique_ptr<running_expert>, start_problem>
+running_expert::start(const skill_manager::config& from, const skill_manager::expert& of,
+                      const experts_options& options) {
+  const auto said = [](const skill_manager::skill_error& e) {
+    return e.skill.empty() ? explain(e) : e.skill + ": " + explain(e);
   };
   const workspace_cli place = place_of(from, options);
   auto workspace = root::open(options.workspace, place.protected_root());
   if (!workspace)
-    return give_up("the workspace " + options.workspace +
-                   " cannot be used: " + std::string(text(workspace.error().code)));
+    return start_problem(workspace.error(),
+                         "the workspace " + options.workspace +
+                             " cannot be used: " + std::string(text(workspace.error().code)));
   std::unique_ptr<running_expert> made(new running_expert(of, options));
   skill_manager::set_options with;
   with.workspace = std::make_shared<const root>(*std::move(workspace));
@@ -195,21 +200,18 @@ std::unique_ptr<running_expert> running_expert::start(const skill_manager::confi
     with.environment.emplace_back(*entry);
   with.client.version = PADDOCK_VERSION;
   with.on_event = [raw = made.get()](const skill_manager::any_event& e) { raw->hear(e); };
-  const auto said = [](const skill_manager::skill_error& e) {
-    return e.skill.empty() ? explain(e) : e.skill + ": " + explain(e);
-  };
   auto managers = skill_manager::make_managers(from, kept_off(place, of), with);
-  if (!managers) return give_up(said(managers.error()));
+  if (!managers) return start_problem(managers.error(), said(managers.error()));
   made->set_ = std::make_unique<skill_manager::skill_set>(*std::move(managers));
   made->interrupts_ = std::make_unique<interrupts>([set = made->set_.get()] { set->close(); });
   const auto started = made->set_->init();
   if (started) return made;
   const auto& failed = started.error();
-  if (failed.code != error_code::timed_out) return give_up(said(failed));
+  if (failed.code != error_code::timed_out) return start_problem(failed, said(failed));
   const auto times = times_to_connect(of);
   const auto late = times.find(failed.skill);
-  if (late == times.end()) return give_up(said(failed));
-  return give_up(said(failed) + "; " + late->second, late->first);
+  if (late == times.end()) return start_problem(failed, said(failed));
+  return start_problem(failed, said(failed) + "; " + late->second, late->first);
 }
 
 running_expert::running_expert(const skill_manager::expert& of, const experts_options& options)
