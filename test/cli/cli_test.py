@@ -737,6 +737,7 @@ class Both(Cli):
         refused += [[*right, "--exec", "host"] for right in rights[:-1]]
         refused += [["--exec", mode, *none] for mode in ["host", "best-effort"] for none in
                     [["--read-only"], ["--omit", "exec"], ["--pick", "todo"]]]
+        refused += [["--pick", "exec", *none] for none in [["--read-only"], ["--exec", "off"]]]
         refused += [["--exec", "best-effort", "--require-confinement"], ["--pick", "todo,exec", "--omit", "exec"],
                     ["--list-tools", "--check"]]
         for options in refused:
@@ -944,6 +945,12 @@ class Server(Cli):
             self.assertRegex(done.stderr, r"\A[^\n]+: put this into [^\n]+\n(or run: [^\n]+\n)?\Z")
         done = run(SERVER, "--print-config", "all", "-w", self.workspace)
         self.assertEqual(done.stdout.count(": put this into "), len(self.HOSTS))
+
+    def test_configurations_name_the_workspace_alike(self):
+        for spelled in [self.workspace, ".", self.workspace + "/", self.workspace + "/."]:
+            done = subprocess.run([SERVER, "--print-config", "zed", "-w", spelled], cwd=self.workspace, capture_output=True,
+                                  encoding="utf-8", timeout=60)
+            self.assertEqual(self.configured("zed", done.stdout)["args"], ["--workspace", self.workspace], spelled)
 
     def test_mistakes_in_configurations(self):
         self.fails(run(SERVER, "--print-config", "nope"), 2, "--print-config", "zed")
@@ -1242,6 +1249,11 @@ class Skills(Cli):
         self.assertEqual([each["character"] for each in found], ["U+200B", "U+E0041"])
         self.assertIn("**a**: a — bc\n", self.skills("prompt").stdout)
 
+    def test_a_name_that_is_not_the_directorys_is_told(self):
+        for command, name, differs in [("add", "other", True), ("edit", "demo", False), ("edit", "third", True)]:
+            done = self.skills(command, "demo", "--name", name, "--description", "What it does.")
+            self.assertEqual((done.returncode, "differs from the name of the skill's directory" in done.stderr), (0, differs), done)
+
     def test_import_and_overwrite(self):
         self.put("source/demo/SKILL.md", "---\nname: demo\ndescription: One.\n---\n")
         self.put("source/demo/scripts/run.py", "print(1)\n")
@@ -1252,6 +1264,9 @@ class Skills(Cli):
         self.assertEqual([(f["path"], f["type"]) for f in json.loads(self.skills("files", "demo", "--json").stdout)["files"]],
                          [("SKILL.md", "file"), ("scripts", "directory"), ("scripts/run.py", "file")])
         self.fails(self.skills("import", source), 1, "another id", "overwrite")
+        self.assertEqual(self.skills("import", source).stderr.count("another id"), 1) # advice is given once
+        self.put("source/alone/SKILL.md", "---\nname: alone\ndescription: One.\n---\n")
+        self.assertIn(": 1 file, ", self.skills("import", str(self.path("source/alone"))).stdout)
         done = self.skills("import", source, "--id", "demo", "--overwrite", "--json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["replaced"]), (0, True))
         self.put("source/links/SKILL.md", "---\nname: links\ndescription: One.\n---\n")

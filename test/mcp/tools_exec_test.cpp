@@ -312,6 +312,65 @@ TEST_F(tools_exec, attributes_that_cannot_be_changed_are_explained) {
   }
 }
 
+/// Without a mount namespace commands have no /tmp of their own, and what they link may lack the
+/// right to be run.
+TEST_F(tools_exec, where_landlock_stands_alone_the_scratch_space_is_named) {
+  constexpr const char* landlock = "Landlock, filter of attribute calls";
+  constexpr const char* both = "mount namespace, Landlock";
+  for (const char* said : {"sh: 1: cannot create /tmp/x: Permission denied",
+                           "Error: EACCES: permission denied, open '/tmp/a/b'",
+                           "mkdir: cannot create directory '/var/tmp/y': Permission denied"}) {
+    EXPECT_THAT(hint_for(tree, said, landlock),
+                AllOf(HasSubstr("$TMPDIR"), Not(HasSubstr("--exec-write"))));
+    EXPECT_THAT(hint_for(tree, said, both), Not(HasSubstr("$TMPDIR"))); // the control
+  }
+  EXPECT_THAT(hint_for(tree, "cat: /tmpfile: Permission denied", landlock),
+              AllOf(HasSubstr("--exec-write"), Not(HasSubstr("$TMPDIR"))));
+  constexpr const char* made = "make: ./prog: Permission denied";
+  EXPECT_THAT(hint_for(tree, made, landlock),
+              AllOf(HasSubstr("modes, times"), Not(HasSubstr("--exec-write"))));
+  EXPECT_THAT(hint_for(tree, made, both), Not(HasSubstr("modes, times")));
+}
+
+struct shell_word_case {
+  const char* name;
+  std::vector<std::string> args;
+  std::string err;
+  bool hinted;
+};
+
+const shell_word_case shell_word_cases[] = {
+    {"an operator", {"a", "&&", "pwd"}, "ls: cannot access '&&': No such file or directory", true},
+    {"home", {"~/x"}, "ls: cannot access '~/x': No such file or directory", true},
+    {"a pattern", {"*.c"}, "cat: *.c: No such file or directory", true},
+    {"a variable", {"$HOME"}, "ls: cannot access '$HOME': No such file or directory", true},
+    {"in other quotes", {"*.c"}, "cc1: fatal error: \"*.c\": No such file or directory", true},
+    {"a pattern that it understands", {"*.c"}, "error: 3 tests failed", false},
+    {"an ordinary name", {"x.c"}, "cat: x.c: No such file or directory", false},
+    {"find's own", {".", "-exec", "x", "{}", ";"}, "find: missing argument to '-exec'", false},
+};
+
+TEST_F(tools_exec, words_for_a_shell_are_named) {
+  const auto root = root::open(tree.path());
+  ASSERT_TRUE(root.has_value());
+  for (const auto& each : shell_word_cases) {
+    SCOPED_TRACE(each.name);
+    command_outcome o{.exit_code = 1};
+    o.err.head = each.err;
+    command run{.argv = {"./program"}};
+    run.argv.insert(run.argv.end(), each.args.begin(), each.args.end());
+    EXPECT_EQ(
+        each.hinted,
+        mcp::command_hint(*root, run, o, mcp::hint_reader::model).find(R"("sh" and args ["-c")") !=
+            std::string::npos);
+    EXPECT_EQ(each.hinted,
+              mcp::command_hint(*root, run, o, mcp::hint_reader::person).find("sh -c '…'") !=
+                  std::string::npos);
+    o.exit_code = 0; // the control: what succeeds needs no advice
+    EXPECT_EQ("", mcp::command_hint(*root, run, o, mcp::hint_reader::model));
+  }
+}
+
 TEST_F(tools_exec, a_workspace_of_somebody_else_is_named) {
   constexpr uid_t other = 4711;
   constexpr const char* said = "fatal: detected dubious ownership in repository at 'x'";

@@ -76,6 +76,8 @@ std::string contradiction(const workspace_cli& given) {
     if (has(given.tools.omit, name))
       return both("--pick " + name, "--omit " + name, "a tool is offered or it is not");
   const std::string_view none = forbids_commands(given);
+  if (!none.empty() && has(given.tools.pick, "exec"))
+    return both("--pick exec", none, "no command runs");
   const confinement_cli& how = given.confinement;
   const bool is_host = how.mode == exec_choice::host;
   for (const of_commands& each : command_options) {

@@ -113,7 +113,9 @@ bool is_path(const CLI::Option& option) {
 }
 
 std::string absolute(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
+  std::string made = std::filesystem::absolute(path).lexically_normal().string();
+  if (made.size() > 1 && made.ends_with('/')) made.pop_back(); // of "."
+  return made;
 }
 
 } // namespace

@@ -280,6 +280,31 @@ std::string giving(hint_reader reader, std::string_view option) {
          std::string(option);
 }
 
+/// Then files outside still have names, and directories of all are those of all.
+bool is_by_landlock_alone(const layer_report& file_system) {
+  return file_system.applied &&
+         file_system.mechanism.find("filter of attribute calls") != std::string::npos;
+}
+
+bool tells_of_permission(std::string_view line) {
+  return holds(line, {"ermission denied", "EACCES"});
+}
+
+/// A temporary directory of all, which commands have of their own elsewhere.
+bool tells_of_shared_scratch(std::string_view line) {
+  return tells_of_permission(line) && any_word(line, [](std::string_view word) {
+           return std::ranges::any_of(
+               std::initializer_list<std::string_view>{"/tmp", "/var/tmp", "/dev/shm"},
+               [&](std::string_view place) { return strip_root_prefix(word, place).has_value(); });
+         });
+}
+
+/// A program of the workspace that was made but could not be made executable.
+bool tells_of_made_program(std::string_view line) {
+  return tells_of_permission(line) &&
+         any_word(line, [](std::string_view word) { return word.starts_with("./"); });
+}
+
 } // namespace
 
 bool complains(const command_outcome& o, phrases wanted) {
@@ -327,8 +352,7 @@ std::string allowing(hint_reader reader, std::string_view option, std::string_vi
 
 std::string attributes_hint(const confinement_report& enforced, hint_reader reader) {
   const layer_report& layer = enforced.of(confinement_layer::file_system);
-  if (!layer.applied || layer.mechanism.find("filter of attribute calls") == std::string::npos)
-    return {};
+  if (!is_by_landlock_alone(layer)) return {};
   return "; this system cannot confine changes of modes, times and owners of files, so commands "
          "cannot make them: a person can allow user namespaces (paddock doctor says how), or " +
          giving(reader, "--exec host");
@@ -344,7 +368,13 @@ std::string denial_hint(const root& root, const command& run, const command_outc
     return !outside ? met
                     : met + "; where it lies outside the workspace, with " +
                           std::string(writing_option(reader)) + " instead";
-  if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable)
+  const bool by_landlock_alone =
+      is_by_landlock_alone(o.confinement.of(confinement_layer::file_system));
+  if (by_landlock_alone && any_line(o, tells_of_shared_scratch))
+    return "; here commands share /tmp with other programs and cannot use it: write to $TMPDIR, "
+           "which is theirs alone";
+  if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable ||
+      (by_landlock_alone && any_line(o, tells_of_made_program)))
     if (auto attributes = attributes_hint(o.confinement, reader); !attributes.empty())
       return attributes;
   const bool unseen =

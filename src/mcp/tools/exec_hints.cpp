@@ -4,6 +4,7 @@
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_programs.hpp"
 #include "mcp/tools/exec_symptoms.hpp"
+#include "mcp/tools/tools.hpp"
 
 #include <paddock/path/lexical_path.hpp>
 
@@ -105,6 +106,37 @@ std::string absent_program_hint(const root& root, const command& run, hint_reade
          allowing(reader, "--exec-read", "PATH") + " where it is installed";
 }
 
+/// What only a shell would have replaced or obeyed; an argument like any other for the program.
+bool is_of_shell(std::string_view word) {
+  constexpr std::string_view operators[] = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"};
+  return word == "~" || word.starts_with("~/") || word.starts_with('$') ||
+         word.find('*') != std::string_view::npos ||
+         std::ranges::find(operators, word) != std::end(operators);
+}
+
+/// Whether the program names the word: in quotes, or before a colon.
+bool complains_about(const command_outcome& o, const std::string& word) {
+  const std::string spellings[] = {"'" + word + "'", "\"" + word + "\"", "`" + word + "'",
+                                   "\xE2\x80\x98" + word + "\xE2\x80\x99", " " + word + ":"};
+  return std::ranges::any_of(spellings, [&](const std::string& spelled) {
+    return complains(o, {std::string_view(spelled)});
+  });
+}
+
+std::string runs_no_shell(const std::string& word, hint_reader reader) {
+  return shown(word) + " means something to a shell only, and none runs: " +
+         (reader == hint_reader::model
+              ? R"(call again with command "sh" and args ["-c", "…"], or write out what is meant)"
+              : "write sh -c '…' after --, or write out what is meant");
+}
+
+/// That a command took literally what was meant for a shell, and says that it is of no use.
+std::string shell_word_hint(const command& run, const command_outcome& o, hint_reader reader) {
+  for (auto word = run.argv.begin() + 1; word < run.argv.end(); ++word)
+    if (is_of_shell(*word) && complains_about(o, *word)) return "; " + runs_no_shell(*word, reader);
+  return {};
+}
+
 bool is_directory(const root& root, std::string_view directory, const std::string& program) {
   if (program.find('/') == std::string::npos) return false;
   const auto inside = strip_root_prefix(program, root.path());
@@ -125,6 +157,7 @@ std::string start_hint(const root& root, const command_error& e, const command& 
            "installed with the script as argument";
   if (stage != "execve") return {};
   if (e.code == error_code::not_found) {
+    if (program.starts_with("~/")) return "no such program; " + runs_no_shell(program, reader);
     if (program.find('/') != std::string::npos) return absent_program_hint(root, run, reader);
     if (auto unseen = unseen_program_hint(run, program, reader); !unseen.empty())
       return unseen.substr(2);
@@ -165,6 +198,7 @@ std::string command_hint(const root& root, const command& run, const command_out
        is_exit_code_for_network(run, o.exit_code.value_or(0))))
     return "; network is denied by policy: " + allowing(reader, "--allow-network");
   if (complains_of_author(o)) return author_hint(reader);
+  if (auto meant = shell_word_hint(run, o, reader); !meant.empty()) return meant;
   if (applied(confinement_layer::file_system))
     if (auto unseen = unseen_program_hint(run, not_found_by(o), reader); !unseen.empty())
       return unseen;

@@ -25,6 +25,9 @@ void print_done(const skills_cli& options, const skill& s, std::string_view done
               fit(s.path, s.path.size()).c_str());
   for (const auto& d : s.diagnostics)
     std::fprintf(stderr, "%s\n", line_of(s.path, d).c_str());
+  if (s.name != s.id)
+    complain(skills_program,
+             "warning: " + std::string(text(frontmatter::diagnostic_code::name_not_directory)));
 }
 
 // --- add, edit, delete -------------------------------------------------------------------------
@@ -139,9 +142,12 @@ int refused(const import_given& options, const import_error& e) {
     print_line(out);
   }
   if (report.refusal == import_refusal::none) return fail(options.source, e);
-  std::string message = options.source + ": " + std::string(text(report.refusal));
+  std::string_view told = text(report.refusal);
+  const bool is_taken = report.refusal == import_refusal::id_exists;
+  if (is_taken) told = told.substr(0, told.find(';')); // what can be done has options here
+  std::string message = options.source + ": " + std::string(told);
   if (!report.entry.empty()) message += " (" + encode_name(report.entry) + ")";
-  if (report.refusal == import_refusal::id_exists) message += "; use --id or --overwrite";
+  if (is_taken) message += "; choose another id, or overwrite it: --id or --overwrite";
   complain(skills_program, fit(message, message.size()));
   return failed;
 }
@@ -173,9 +179,9 @@ int run_import(const import_given& options) {
     print_line(out);
     return success;
   }
-  std::printf("%s %s: %llu files, %llu bytes\n", report.replaced ? "replaced" : "imported",
+  std::printf("%s %s: %llu %s, %llu bytes\n", report.replaced ? "replaced" : "imported",
               fit(imported->path, imported->path.size()).c_str(),
-              static_cast<unsigned long long>(report.files),
+              static_cast<unsigned long long>(report.files), report.files == 1 ? "file" : "files",
               static_cast<unsigned long long>(report.bytes));
   bool listed = true;
   for (const auto& d : report.diagnostics) {
