@@ -22,6 +22,10 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 CONTEXTS = ["-U0", "-U1", "-U3", "-U3", "-U8"]
 
 
+class Unreadable(Exception):
+    """git lacks an object: not all clones have all files."""
+
+
 class Repository:
     def __init__(self, path, top):
         self.path, self.top, self.tree = path, top, top / "tree"
@@ -32,7 +36,7 @@ class Repository:
     def git(self, *arguments, given=None):
         ran = subprocess.run(["git", "-c", "safe.directory=*", "-C", self.path, *arguments], input=given, capture_output=True, env=self.environment)
         if ran.returncode != 0:
-            raise RuntimeError(ran.stderr)
+            raise Unreadable(ran.stderr) if b"unable to read" in ran.stderr else RuntimeError(ran.stderr)
         return ran.stdout
 
     def commits(self, most):
@@ -84,7 +88,10 @@ class Repository:
             before += pair[:1] * (words[4][:1] != b"A")
             after += pair[1:] * (words[4][:1] != b"D")
             at += 3 if words[4][:1] in b"RC" else 2
-        patch = self.git("diff-tree", "-r", "-p", "-M", "--no-commit-id", "--no-color", "--no-ext-diff", "--no-textconv", context, commit)
+        try:
+            patch = self.git("diff-tree", "-r", "-p", "-M", "--no-commit-id", "--no-color", "--no-ext-diff", "--no-textconv", context, commit)
+        except Unreadable:
+            return self.count("with files that are not there, left out")
         if not patch or re.search(rb"^(GIT binary patch|Binary files )", patch, re.M) or b"\n" in b"".join(before + after):
             return self.count("without text, left out")
         old, new = self.texts(commit + "^", before), self.texts(commit, after)
