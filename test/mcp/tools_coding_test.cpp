@@ -195,6 +195,35 @@ TEST_F(tools_coding, the_hash_is_of_the_bytes_that_are_shown) {
   EXPECT_EQ(2U, seen.size()); // the control: both were met
 }
 
+TEST_F(tools_coding, a_link_is_told_with_where_it_leads) {
+  tree.directory("dir");
+  tree.file("dir/target", "x");
+  tree.link("link", "dir/target");
+  tree.link("dir/up", "..");
+  tree.link("again", "link");
+  struct link_case {
+    const char* path;
+    const char* leads_to; ///< empty: it is none
+  };
+  constexpr link_case cases[] = {{"link", "dir/target"},
+                                 {"again", "dir/target"},
+                                 {"dir/target", ""},
+                                 {"dir", ""},
+                                 {".", ""},
+                                 {"dir/up/link", "dir/target"},
+                                 {"dir/up/dir/target", ""},
+                                 {"./dir/../link", "dir/target"}};
+  for (const link_case& each : cases) {
+    SCOPED_TRACE(each.path);
+    const auto told = call_path("getFileInfo", each.path);
+    ASSERT_FALSE(told.failed) << told.json;
+    EXPECT_EQ(each.leads_to, told["linkTo"].exists() ? told.string("linkTo") : "");
+  }
+  EXPECT_EQ(call_path("getFileInfo", "dir/up").string("type"), "directory");
+  serve({}); // the control: base has no such member
+  EXPECT_FALSE(call_path("getFileInfo", "link")["linkTo"].exists());
+}
+
 TEST_F(tools_coding, options_choose_in_either_set) {
   serve({.results = mcp::result_detail::brief});
   EXPECT_EQ("path bytes hash", call("writeTextFile", R"({"path":"f","text":"hello"})").keys());

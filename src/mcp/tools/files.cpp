@@ -132,6 +132,19 @@ void write_mime_type(json_writer& out, const root& root, const file_information&
   out.string(type.empty() ? "application/octet-stream" : type);
 }
 
+/// Whether the last name in the path is a link; what leads there may be links, too.
+bool is_link(const root& root, std::string_view path, const file_information& found) {
+  const std::string_view name = file_name(path);
+  if (name.empty() || name == "." || name == "..") return false;
+  const std::string_view above = parent(path);
+  const auto directory = inspect(root, above.empty() ? "." : above);
+  if (!directory) return false;
+  const std::string in_place = directory->path.empty() || directory->path == "."
+                                   ? std::string(name)
+                                   : join(directory->path, name);
+  return in_place != found.path;
+}
+
 } // namespace
 
 tool_result get_file_info(workspace_state& state, call& c) {
@@ -152,6 +165,8 @@ tool_result get_file_info(workspace_state& state, call& c) {
   else
     out.member("extension", encode_name(extension(absolute)));
   out.member("type", type_name(info->status.kind));
+  if (state.options.tools == toolset::coding && is_link(*state.root, path, *info))
+    out.member("linkTo", encode_name(info->path));
   write_mime_type(out, *state.root, *info);
   out.key("size").unsigned_integer(info->status.size);
   out.member("sizeFormatted", human_size(info->status.size));

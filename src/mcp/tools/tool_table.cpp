@@ -218,6 +218,8 @@ constexpr std::string_view exec_schema =
     R"({"type":"object","properties":{"output":{"type":"string"},"exitCode":{"type":"integer"},"notice":{"type":"string"}},"required":["output"]})";
 constexpr std::string_view info_schema =
     R"({"type":"object","properties":{"exists":{"type":"boolean"},"path":{"type":"string"},"absolutePath":{"type":"string"},"name":{"type":"string"},"directory":{"type":"string"},"extension":{"anyOf":[{"type":"string"},{"type":"null"}]},"type":{"type":"string","enum":["file","directory","other"]},"mimeType":{"anyOf":[{"type":"string"},{"type":"null"}]},"size":{"type":"integer"},"sizeFormatted":{"type":"string"},"created":{"type":"string"},"modified":{"type":"string"},"accessed":{"type":"string"},"permissions":{"type":"object","properties":{"readable":{"type":"boolean"},"writable":{"type":"boolean"},"executable":{"type":"boolean"}}}},"required":["exists","path","absolutePath","type","size"]})";
+constexpr std::string_view linked_info_schema =
+    R"({"type":"object","properties":{"exists":{"type":"boolean"},"path":{"type":"string"},"absolutePath":{"type":"string"},"name":{"type":"string"},"directory":{"type":"string"},"extension":{"anyOf":[{"type":"string"},{"type":"null"}]},"type":{"type":"string","enum":["file","directory","other"]},"linkTo":{"type":"string"},"mimeType":{"anyOf":[{"type":"string"},{"type":"null"}]},"size":{"type":"integer"},"sizeFormatted":{"type":"string"},"created":{"type":"string"},"modified":{"type":"string"},"accessed":{"type":"string"},"permissions":{"type":"object","properties":{"readable":{"type":"boolean"},"writable":{"type":"boolean"},"executable":{"type":"boolean"}}}},"required":["exists","path","absolutePath","type","size"]})";
 constexpr std::string_view health_schema =
     R"({"type":"object","properties":{"status":{"type":"string"},"workspace":{"type":"string"},"uptime":{"type":"string"},"memory":{"type":"object","properties":{"heapUsed":{"type":"string"},"heapTotal":{"type":"string"}}},"pid":{"type":"integer"},"version":{"type":"string"},"resolver":{"type":"string"},"warning":{"type":"string"},"confinement":{"type":"array","items":{"type":"object","properties":{"layer":{"type":"string"},"wanted":{"type":"string"},"applied":{"type":"boolean"},"mechanism":{"type":"string"},"missing":{"type":"string"},"remedy":{"type":"string"}},"required":["layer","wanted","applied"]}}},"required":["status","workspace","uptime","memory","pid"]})";
 constexpr std::string_view read_schema =
@@ -336,7 +338,8 @@ constexpr std::array table{
              toolset::base,
              {.description =
                   "Get type, size, MIME type, times and permissions of one file or directory. For "
-                  "all in a directory use listDirectory, for content readTextFile."}},
+                  "all in a directory use listDirectory, for content readTextFile.",
+              .output_schema = linked_info_schema}},
     tool_row{
         "healthCheck",
         "Health check",
@@ -430,38 +433,38 @@ constexpr std::array table{
              {.description = "Add text at the end of an existing file; no newline is added. To put "
                              "it elsewhere use editTextFile, to make a file writeTextFile."},
              written_schema},
-    tool_row{
-        "editTextFile",
-        "Edit text file",
-        "Replace the first exact occurrence of oldText by newText. Line endings of the file "
-        "are kept. Give enough of the surrounding text to "
-        "make oldText unique; occurrences tells how many there were.",
-        edit_parameters,
-        edit_schema,
-        destroys,
-        effect::writes,
-        edit_text_file,
-        R"({"path":"notes.md","oldText":"# Notes","newText":"# Plan"})",
-        less_hint,
-        toolset::base,
-        {.description = "Replace the first exact occurrence of oldText by newText; give enough "
-                        "around it to make it unique. For a whole new content use writeTextFile."},
-        edited_schema},
-    tool_row{
-        "moveFile",
-        "Move file",
-        "Move or rename a file or directory. Never overwrites. Missing parent directories of "
-        "the destination are created.",
-        move_parameters,
-        move_schema,
-        destroys,
-        effect::writes,
-        move_file,
-        R"({"source":"notes.md","destination":"documents/notes.md"})",
-        less_hint,
-        toolset::base,
-        {.description = "Move or rename a file or directory; nothing is overwritten, and missing "
-                        "parents of the destination are created. To copy use exec with cp."}},
+    tool_row{"editTextFile",
+             "Edit text file",
+             "Replace the first exact occurrence of oldText by newText. Line endings of the file "
+             "are kept. Give enough of the surrounding text to "
+             "make oldText unique; occurrences tells how many there were.",
+             edit_parameters,
+             edit_schema,
+             destroys,
+             effect::writes,
+             edit_text_file,
+             R"({"path":"notes.md","oldText":"# Notes","newText":"# Plan"})",
+             less_hint,
+             toolset::base,
+             {.description =
+                  "Replace the first exact occurrence of oldText by newText; give enough "
+                  "around it to make it unique. For a whole new content use writeTextFile."},
+             edited_schema},
+    tool_row{"moveFile",
+             "Move file",
+             "Move or rename a file or directory. Never overwrites. Missing parent directories of "
+             "the destination are created.",
+             move_parameters,
+             move_schema,
+             destroys,
+             effect::writes,
+             move_file,
+             R"({"source":"notes.md","destination":"documents/notes.md"})",
+             less_hint,
+             toolset::base,
+             {.description =
+                  "Move or rename a file or directory; nothing is overwritten, and missing "
+                  "parents of the destination are created. To copy use exec with cp."}},
     tool_row{"deleteFile", "Delete file",
              "Delete a file or a symbolic link. For directories use deleteDirectory.", path_only,
              path_schema, destroys, effect::writes, delete_file, R"({"path":"notes.md"})"},
@@ -480,20 +483,20 @@ constexpr std::array table{
              {.description =
                   "List what is directly in one directory, by name, with type, size and time. For "
                   "a whole tree use mapDirectory, for a name at any depth findFiles."}},
-    tool_row{
-        "createDirectory",
-        "Create directory",
-        "Create a directory and its missing parents. Fails when it already exists.",
-        path_only,
-        path_schema,
-        adds,
-        effect::writes,
-        create_directory,
-        R"({"path":"documents/2024"})",
-        less_hint,
-        toolset::base,
-        {.description = "Create a directory and its missing parents; one that exists is an error. "
-                        "For a new file use writeTextFile alone, which makes its directories."}},
+    tool_row{"createDirectory",
+             "Create directory",
+             "Create a directory and its missing parents. Fails when it already exists.",
+             path_only,
+             path_schema,
+             adds,
+             effect::writes,
+             create_directory,
+             R"({"path":"documents/2024"})",
+             less_hint,
+             toolset::base,
+             {.description =
+                  "Create a directory and its missing parents; one that exists is an error. "
+                  "For a new file use writeTextFile alone, which makes its directories."}},
     tool_row{"deleteDirectory",
              "Delete directory",
              "Delete a directory; with recursive also everything in it. Symbolic links inside are "
