@@ -4,6 +4,7 @@
 #include "base/later.hpp"
 #include "exec/confinement_policy.hpp"
 #include "exec/search_path.hpp"
+#include "sys/process.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
@@ -158,13 +159,20 @@ result<void, detailed_error> piped_program::start_supervised(const piped_start& 
   if (!directory)
     return detailed_error(directory.error(),
                           start_text("the working directory", directory.error()));
+  const auto refused = [&](const std::string& why) {
+    return detailed_error({error_code::confinement_unavailable, 0, "confinement"},
+                          start_text(asked.argv.front(), {error_code::confinement_unavailable}) +
+                              ": " + why);
+  };
+  if (confinement.file_system == demand::required)
+    if (const std::string path = sys::name_of(directory->get()); is_of_system(path))
+      return refused("the working directory is " + path +
+                     ", which belongs to the system; choose another one");
   auto watch = confine::watch(directory->get(), confinement, {.whole = true, .makes_own = false});
   if (!watch)
     return detailed_error(watch.error(), start_text("the working directory", watch.error()));
   if (confine::is_refused_for(watch->entries(), confinement))
-    return detailed_error({error_code::confinement_unavailable, 0, "confinement"},
-                          start_text(asked.argv.front(), {error_code::confinement_unavailable}) +
-                              ": " + watch->entries().unseen);
+    return refused(watch->entries().unseen);
   watch_.emplace(*std::move(watch));
   auto started = supervised_program::start({.argv = asked.argv,
                                             .environment = asked.environment,

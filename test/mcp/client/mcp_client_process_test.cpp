@@ -32,6 +32,7 @@ using test::text;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 // --- the program --------------------------------------------------------------------------------
@@ -242,6 +243,22 @@ TEST_F(mcp_client_confined, says_why_the_program_was_not_run) {
   to.confinement->read_paths = {"relative"};
   EXPECT_THAT(client::connect(to, quick()), IsError(error_code::invalid_argument));
   EXPECT_EQ(0U, children());
+}
+
+/// As a command is refused there.
+TEST_F(mcp_client_confined, is_not_started_in_a_directory_of_the_system) {
+  stdio_endpoint to = confined("surroundings");
+  to.confinement->file_system = demand::required;
+  const auto elsewhere = client::connect(to, quick()); // the control
+  if (!elsewhere) {
+    EXPECT_THAT(explain(elsewhere.error()), Not(HasSubstr("belongs to the system")));
+  }
+  for (const char* directory : {"/proc", "/", "/sys/kernel"}) {
+    to.working_directory = directory;
+    EXPECT_THAT(client::connect(to, quick()),
+                IsError(error_code::confinement_unavailable, HasSubstr("belongs to the system")))
+        << directory;
+  }
 }
 
 // --- our own adapter ----------------------------------------------------------------------------
