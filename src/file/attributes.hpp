@@ -9,6 +9,9 @@
 
 namespace paddock {
 
+/// Of a mode: set-user-ID and set-group-ID, which no file that is written keeps.
+inline constexpr unsigned set_id_bits = 06000;
+
 /// Gives the new file behind `fd`, which nobody else may open yet, what the file at the place has:
 /// - the owner and the group, as far as this process may give files away; without the group, the
 ///   group's permissions shrink to everybody's;

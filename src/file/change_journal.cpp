@@ -16,7 +16,7 @@
 namespace paddock {
 namespace {
 
-constexpr const char* operation = "change record";
+constexpr const char* record_operation = "change record";
 
 bool is_held(const error& e) {
   return e.os_errno == EAGAIN;
@@ -32,7 +32,8 @@ result<std::optional<change_journal>> change_journal::try_open(const root& root,
   const auto there = sys::status_at(top, change_record_name, AT_SYMLINK_NOFOLLOW);
   if (!there && there.error().code != error_code::not_found) return there.error();
   if (!there && what == absent::nothing) return none;
-  if (there && there->kind != entry_kind::file) return error{error_code::not_regular, 0, operation};
+  if (there && there->kind != entry_kind::file)
+    return error{error_code::not_regular, 0, record_operation};
   auto fd = sys::openat(
       top, change_record_name,
       O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | (there ? 0 : O_CREAT | O_EXCL), 0600);
@@ -57,24 +58,27 @@ result<change_journal> change_journal::open(const root& root, std::uint64_t wait
     if (opened && *opened) return **std::move(opened);
     if (!opened && !is_held(opened.error())) return opened.error();
     PADDOCK_CHECK(bounds.check());
-    if (sys::monotonic_ms() >= deadline) return error{error_code::conflict, EAGAIN, operation};
+    if (sys::monotonic_ms() >= deadline)
+      return error{error_code::conflict, EAGAIN, record_operation};
     sys::pause_ms(1);
   }
 }
 
 result<std::optional<change_journal>> change_journal::open_existing(const root& root) {
   auto opened = try_open(root, absent::nothing);
-  if (!opened && is_held(opened.error())) return error{error_code::conflict, EAGAIN, operation};
+  if (!opened && is_held(opened.error()))
+    return error{error_code::conflict, EAGAIN, record_operation};
   return opened;
 }
 
 result<std::optional<change_record>> change_journal::read() const {
   std::optional<change_record> none;
   PADDOCK_TRY(const auto status, sys::status_at(fd_.get(), ""));
-  if (status.kind != entry_kind::file) return error{error_code::not_regular, 0, operation};
+  if (status.kind != entry_kind::file) return error{error_code::not_regular, 0, record_operation};
   if (status.size == 0) return none;
   // Others may not have this process do what they could not do themselves.
-  if (status.uid != sys::effective_uid()) return error{error_code::permission_denied, 0, operation};
+  if (status.uid != sys::effective_uid())
+    return error{error_code::permission_denied, 0, record_operation};
   if (status.size > change_record_bytes_max) return none;
   std::string bytes(static_cast<std::size_t>(status.size), '\0');
   std::size_t used = 0;

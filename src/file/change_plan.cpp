@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "file/change_plan.hpp"
 
+#include "file/attributes.hpp"
 #include "file/leftover.hpp"
 #include "sys/syscall.hpp"
 
@@ -17,11 +18,10 @@
 namespace paddock {
 namespace {
 
-constexpr const char* operation = "change_set";
-constexpr unsigned set_id_bits = 06000;
+constexpr const char* set_operation = "change_set";
 
 error refusal(error_code code, int os_errno = 0) {
-  return {code, os_errno, operation};
+  return {code, os_errno, set_operation};
 }
 
 /// What is wrong with a change by itself; empty: nothing.
@@ -53,7 +53,7 @@ struct new_place {
 result<new_place> place_with_parents(const root& root, std::string_view path) {
   std::string_view head = path;
   std::vector<std::string_view> names; // the last one first
-  result<opened> base = error{error_code::not_found, ENOENT, operation};
+  result<opened> base = error{error_code::not_found, ENOENT, set_operation};
   while (!base) {
     const auto slash = head.rfind('/');
     const auto name = slash == head.npos ? head : head.substr(slash + 1);

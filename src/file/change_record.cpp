@@ -107,7 +107,7 @@ std::optional<content_mark> mark_field(std::string_view size, std::string_view s
 using words = std::array<std::string_view, fields_max + 1>;
 
 /// How many words the line has; more than there are is as many as that.
-std::size_t split(std::string_view line, words& into) {
+std::size_t split_words(std::string_view line, words& into) {
   std::size_t count = 0;
   while (count < into.size()) {
     const auto space = line.find(' ');
@@ -215,7 +215,7 @@ result<std::optional<change_record>> parse_change_record(std::string_view bytes)
   std::optional<change_record> none;
   if (!head || !head->starts_with(magic)) return none;
   words w;
-  const auto told = split(head->substr(magic.size()), w);
+  const auto told = split_words(head->substr(magic.size()), w);
   if (w[0] != version) return error{error_code::unsupported, 0, "change record"};
   if (told != 2 || (w[1] != "durable" && w[1] != "passing")) return none;
   change_record record{.is_durable = w[1] == "durable"};
@@ -226,7 +226,7 @@ result<std::optional<change_record>> parse_change_record(std::string_view bytes)
     summed = begin;
     const auto line = take_line(bytes);
     if (!line) return none;
-    const auto count = split(*line, w);
+    const auto count = split_words(*line, w);
     if (w[0] == end_word) {
       if (count != 2 || number<std::uint64_t>(w[1], 16) != sum) return none;
       break;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "file/attributes.hpp"
 #include "file/durable.hpp"
 #include "file/replace.hpp"
 #include "path/directory_moves.hpp"
@@ -91,8 +92,6 @@ result<void> check_target(const place& where) {
     return file_refusal(error_code::not_regular, "write");
   return check_writable(where);
 }
-
-constexpr unsigned set_id_bits = 06000;
 
 /// Writes at the end of a file, which loses set-user-ID and set-group-ID first: they were given to
 /// another content. The kernel takes them away from writers without privileges only; whoever may
