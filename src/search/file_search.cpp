@@ -2,6 +2,7 @@
 #include "search/file_search.hpp"
 
 #include "base/out_of_memory.hpp"
+#include "search/work_pace.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
@@ -23,6 +24,8 @@ constexpr std::size_t npos = std::string_view::npos;
 constexpr std::size_t bytes_worth_counting = 1024 * 1024;
 /// What is kept is counted in smaller steps than that, and with the room that a vector has.
 constexpr std::size_t kept_bytes_counted_at_once = 256 * 1024;
+/// Lines that do not match between two looks at the bounds.
+constexpr std::uint64_t look_lines = 64 * 1024;
 constexpr std::size_t line_bytes = 2 * sizeof(found_line);
 /// Of a line that is cut, what is shown before the match.
 constexpr std::size_t characters_before_match = 100;
@@ -89,14 +92,14 @@ public:
   void add(const matched_line& match) {
     add_after(match.begin);
     std::vector<std::size_t> before;
-    for (std::size_t begin = match.begin; begin > next_ && before.size() < options_.context;) {
+    for (std::size_t begin = match.begin; begin > next_ && before.size() < options_.before;) {
       begin = line_before(text_, begin);
       if (begin >= next_) before.push_back(begin);
     }
     for (std::size_t i = before.size(); i-- > 0;)
       show(before[i], 0, true);
     show(match.begin, match.match - match.begin, false);
-    after_ = options_.context;
+    after_ = options_.after;
   }
   /// What the lines hold that were added since it was asked.
   std::size_t take_bytes() noexcept { return std::exchange(bytes_, 0); }
@@ -186,14 +189,26 @@ result<std::string_view> file_search::as_text(std::string_view bytes) {
 result<void> file_search::match(std::string_view text, std::uint64_t lines_max,
                                 file_outcome& outcome) {
   shown_lines lines(text, options_, outcome.lines);
+  const auto take = [&](const matched_line& line) -> result<void> {
+    if (outcome.count++ >= lines_max) return {};
+    lines.add(line);
+    return keep(lines.take_bytes());
+  };
+  work_pace pace(options_.bounds, look_lines);
   std::size_t from = 0;
   while (true) {
     PADDOCK_TRY(const auto line, matcher_.next(text, from, options_.bounds));
-    if (!line) break;
-    if (outcome.count++ < lines_max) {
-      lines.add(*line);
-      PADDOCK_CHECK(keep(lines.take_bytes()));
+    if (options_.lines == wanted_lines::not_matching) {
+      const std::size_t end = line ? line->begin : text.size();
+      for (std::size_t newline = from; from < end; from = newline + 1) {
+        newline = std::min(text.find('\n', from), text.size());
+        PADDOCK_CHECK(take({.begin = from, .end = newline, .match = from}));
+        if (!pace()) return pace.within();
+      }
+    } else if (line) {
+      PADDOCK_CHECK(take(*line));
     }
+    if (!line) break;
     from = line->end + 1;
   }
   lines.add_after(text.size());
@@ -226,7 +241,7 @@ result<file_outcome> file_search::search(int directory, const char* name, std::u
 }
 
 void keep_matches(std::vector<found_line>& lines, std::uint64_t first, std::uint64_t end,
-                  std::uint64_t context) {
+                  const search_options& options) {
   std::vector<std::uint64_t> kept; // line numbers
   std::uint64_t index = 0;
   for (found_line& line : lines) {
@@ -240,8 +255,8 @@ void keep_matches(std::vector<found_line>& lines, std::uint64_t first, std::uint
   std::erase_if(lines, [&](const found_line& line) {
     if (!line.context) return false;
     const auto after = std::ranges::lower_bound(kept, line.line);
-    const bool before_match = after != kept.end() && *after - line.line <= context;
-    const bool behind_match = after != kept.begin() && line.line - *(after - 1) <= context;
+    const bool before_match = after != kept.end() && *after - line.line <= options.before;
+    const bool behind_match = after != kept.begin() && line.line - *(after - 1) <= options.after;
     return !before_match && !behind_match;
   });
 }

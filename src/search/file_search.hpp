@@ -87,6 +87,6 @@ private:
 /// Keeps, of the lines of one file, the matching ones from `first` up to `end` (numbers among the
 /// matching ones) with their context.
 void keep_matches(std::vector<found_line>& lines, std::uint64_t first, std::uint64_t end,
-                  std::uint64_t context);
+                  const search_options& options);
 
 } // namespace paddock

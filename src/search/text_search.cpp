@@ -209,7 +209,7 @@ private:
         if (next <= options_.offset || first >= end) continue;
         if (by_line())
           keep_matches(file.lines, options_.offset > first ? options_.offset - first : 0,
-                       end - first, options_.context);
+                       end - first, options_);
         into.files.push_back(std::move(file));
       }
     }

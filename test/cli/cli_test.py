@@ -763,6 +763,29 @@ class Both(Cli):
         done = run(PADDOCK, "search", "-l", "-g", "*.md", "-g", "*.txt", "word", "--workspace", self.workspace)
         self.assertEqual((sorted(done.stdout.split()), done.stderr), (["a.md", "b.txt"], ""))
 
+    def test_a_search_takes_the_options_of_ripgrep(self):
+        for name, text in {"a.md": "one\ntwo\nthree\n", "b.py": "two\nx.y\n", "c.txt": "a\\E(b\n"}.items():
+            self.path(name).write_text(text)
+
+        def found(*options):
+            done = run(PADDOCK, "search", *options, "--workspace", self.workspace)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            return done.stdout
+
+        self.assertEqual(found("-A1", "two", "a.md"), "a.md:2:two\na.md-3-three\n")
+        self.assertEqual(found("-B", "1", "two", "a.md"), "a.md-1-one\na.md:2:two\n")
+        self.assertEqual(found("-C1", "-B0", "two", "a.md"), "a.md:2:two\na.md-3-three\n")
+        self.assertEqual(found("-v", "t", "a.md"), "a.md:1:one\n")
+        self.assertEqual(found("-v", "-c", "o", "a.md", "b.py"), "a.md:1\nb.py:1\n")
+        self.assertEqual(found("-e", "one", "-e", "thr", "a.md"), "a.md:1:one\na.md:3:three\n")
+        self.assertEqual(found("-F", "-e", "x.y", "-e", "\\E(", "-l"), "b.py\nc.txt\n")
+        self.assertEqual(found("-e", "-x|two", "-l", "b.py"), "b.py\n")  # a pattern that looks like an option
+        self.assertEqual(found("-t", "py", "-t", "txt", "-l", "."), "b.py\nc.txt\n")
+        self.assertEqual(found("--color", "never", "one"), found("one"))
+        self.assertEqual(found("--color=always", "one"), "a.md:\x1b[32m1\x1b[0m:one\n")
+        self.fails(run(PADDOCK, "search", "-t", "python", "x", "--workspace", self.workspace), 2, "no such type", "py, ruby")
+        self.fails(run(PADDOCK, "search", "--workspace", self.workspace), 2, "a pattern is missing")
+
     def test_a_map_tells_what_could_not_be_read(self):
         for name in ["locked", "shut", "void"]:
             self.path(name).mkdir()
@@ -783,6 +806,9 @@ class Both(Cli):
         name, shown = b"a\n\x1b[2J\xc2\x9b\xe2\x80\xaeb\x9b", "a??[2J??b?"
         with open(os.path.join(os.fsencode(self.workspace), name), "w") as file:
             file.write("word\n")
+        lines = self.path("lines")
+        lines.mkdir()
+        (lines / "f").write_bytes(b"\t\x1b]0;owned\x07 here\xc2\x9b\xe2\x80\xae\x9b\n")
 
         def on_terminal(*command):
             master, slave = os.openpty()
@@ -799,13 +825,16 @@ class Both(Cli):
             self.assertEqual(child.wait(), 0)
             return seen.decode().replace("\r\n", "\n")
 
-        self.assertEqual(on_terminal("find", "*"), shown + "\n")
+        self.assertEqual(on_terminal("find", "a*"), shown + "\n")
         self.assertEqual(on_terminal("search", "word"), shown + "\n1:word\n\n")
         self.assertEqual(on_terminal("search", "-l", "word"), shown + "\n")
         self.assertEqual(on_terminal("search", "-c", "word"), shown + ":1\n")
-        self.assertEqual(on_terminal("map"), shown[:-1] + "\uef9b 5 B\n")
+        self.assertEqual(on_terminal("map", "-d1").splitlines()[1], shown[:-1] + "\uef9b 5 B")
+        self.assertEqual(on_terminal("search", "here"), "lines/f\n1:\t?]0;owned? here???\n\n")
+        piped = subprocess.run([PADDOCK, "search", "here", "--workspace", self.workspace], capture_output=True)
+        self.assertEqual(piped.stdout, b"lines/f:1:\t\x1b]0;owned\x07 here\xc2\x9b\xe2\x80\xae\x9b\n")
         # The control: what other programs read has the name byte for byte.
-        for command, after in [(["find", "*"], b"\n"), (["search", "-l", "word"], b"\n"), (["search", "word"], b":1:word\n")]:
+        for command, after in [(["find", "a*"], b"\n"), (["search", "-l", "word"], b"\n"), (["search", "word"], b":1:word\n")]:
             done = subprocess.run([PADDOCK, *command, "--workspace", self.workspace], capture_output=True)
             self.assertEqual(done.stdout, name + after)
 

@@ -45,7 +45,8 @@ std::string answers(const root& r, unsigned threads) {
   for (const page& each : pages) {
     const auto found = search_text(r, ".", *word,
                                    {.output = each.output,
-                                    .context = each.context,
+                                    .before = each.context,
+                                    .after = each.context,
                                     .offset = each.offset,
                                     .limit = each.limit,
                                     .threads_max = threads});

@@ -114,6 +114,16 @@ class Ripgrep(Judged):
         have = run([PADDOCK, "search", "-C2", "EINVAL"], tree)
         self.assertEqual(self.lines_of_ripgrep(want), self.lines(have))
 
+    def test_options(self):
+        tree = self.top / "linux"
+        shutil.copytree(HEADERS / "linux", tree, symlinks=True)
+        for flags in [["-A2", "EINVAL"], ["-B1", "EINVAL"], ["-A1", "-B3", "EINVAL"], ["-v", "[a-z]"],
+                      ["-v", "-c", "define"], ["-v", "-l", "^"], ["-v", "-w", "-B1", "[a-z]+"], ["-e", "EINVAL", "-e", "ENO[A-Z]+"],
+                      ["-F", "-e", "a.b", "-e", "u8)", "-e", "[]"], ["-w", "-e", "int", "-e", "__u8"], ["-t", "c", "-l", "u64"]]:
+            want = run([RG, *RG_FLAGS, "--sort", "path", *flags], tree)
+            have = run([PADDOCK, "search", *flags], tree)
+            self.assertEqual(self.lines_of_ripgrep(want), self.lines(have), flags)
+
     def test_a_difference_would_be_seen(self):
         (self.top / "f").write_text("foo\nFoo\n")
         self.assertNotEqual(run([RG, "-n", "foo"], self.top), run([PADDOCK, "search", "-i", "foo"], self.top))

@@ -102,8 +102,28 @@ TEST_P(Search, CountsWhatItDoesNotReturn) {
 
 TEST_P(Search, ShowsContextOnce) {
   tree.file("f", "1\n2\nx3\n4\nx5\n6\n7\n8\nx9\n");
-  EXPECT_EQ("f-2-2\nf:3:x3\nf-4-4\nf:5:x5\nf-6-6\nf-8-8\nf:9:x9\n", found("x", {.context = 1}));
-  EXPECT_EQ("f-4-4\nf:5:x5\nf-6-6\n", found("x", {.context = 1, .offset = 1, .limit = 1}));
+  EXPECT_EQ("f-2-2\nf:3:x3\nf-4-4\nf:5:x5\nf-6-6\nf-8-8\nf:9:x9\n",
+            found("x", {.before = 1, .after = 1}));
+  EXPECT_EQ("f-4-4\nf:5:x5\nf-6-6\n",
+            found("x", {.before = 1, .after = 1, .offset = 1, .limit = 1}));
+}
+
+TEST_P(Search, ShowsMoreOnOneSide) {
+  tree.file("f", "1\n2\nx3\n4\n5\nx6\n7\n");
+  EXPECT_EQ("f-2-2\nf:3:x3\nf-5-5\nf:6:x6\n", found("x", {.before = 1}));
+  EXPECT_EQ("f:3:x3\nf-4-4\nf:6:x6\nf-7-7\n", found("x", {.after = 1}));
+  EXPECT_EQ("f-5-5\nf:6:x6\n", found("x", {.before = 1, .offset = 1}));
+}
+
+TEST_P(Search, TakesTheOtherLines) {
+  constexpr auto others = wanted_lines::not_matching;
+  tree.file("a", "x1\n2\n\nx4\n5");
+  tree.file("b", "x\nx\n");
+  EXPECT_EQ("a:2:2\na:3:\na:5:5\n", found("x", {.lines = others}));
+  EXPECT_EQ("a:2:2\na:3:\n", found("x", {.lines = others, .limit = 2}));
+  EXPECT_EQ("a 3\n", found("x", {.output = search_output::counts, .lines = others}));
+  EXPECT_EQ("a-1-x1\na:2:2\na:3:\na-4-x4\na:5:5\n", found("x", {.lines = others, .before = 1}));
+  EXPECT_EQ("b:1:x\nb:2:x\n", found("[1-5]|^$", {.lines = others})); // the control
 }
 
 TEST_P(Search, RespectsIgnoreFilesAndSaysSo) {

@@ -41,6 +41,13 @@ std::size_t take_columns(std::string_view& utf8) {
   return is_wide ? 2 : 1; // also a mark on another: who counts nothing can be made to show no end
 }
 
+colours chosen = colours::automatic; // before threads start
+
+bool output_is_terminal() {
+  static const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+  return terminal;
+}
+
 std::string_view code_of(style wanted) {
   switch (wanted) {
   case style::plain:
@@ -64,8 +71,19 @@ std::string without_controls(std::string_view utf8) {
 }
 
 std::string name_on_output(std::string_view name) {
-  static const bool terminal = ::isatty(STDOUT_FILENO) != 0;
-  return terminal ? without_controls(name) : std::string(name);
+  return output_is_terminal() ? without_controls(name) : std::string(name);
+}
+
+std::string line_on_output(std::string_view line) {
+  if (!output_is_terminal()) return std::string(line);
+  std::string shown;
+  while (true) {
+    const std::size_t tab = line.find('\t');
+    shown += without_controls(line.substr(0, tab));
+    if (tab == std::string_view::npos) return shown;
+    shown += '\t';
+    line.remove_prefix(tab + 1);
+  }
 }
 
 std::size_t columns_of(std::string_view utf8) {
@@ -75,12 +93,17 @@ std::size_t columns_of(std::string_view utf8) {
   return sum;
 }
 
+void choose_colours(colours wanted) {
+  chosen = wanted;
+}
+
 bool output_has_colours() {
-  static const bool colours = [] {
+  if (chosen != colours::automatic) return chosen == colours::always;
+  static const bool welcome = [] {
     const char* refused = std::getenv("NO_COLOR");
-    return ::isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0');
+    return output_is_terminal() && (refused == nullptr || *refused == '\0');
   }();
-  return colours;
+  return welcome;
 }
 
 std::string styled(std::string_view text, style wanted) {

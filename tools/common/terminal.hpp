@@ -12,7 +12,11 @@ namespace paddock::cli {
 
 enum class style : std::uint8_t { plain, dim, good, bad, bold };
 
-/// Whether standard output is a terminal that wants colours (NO_COLOR is respected).
+enum class colours : std::uint8_t { automatic, always, never };
+/// What a person has asked for; before anything is printed.
+void choose_colours(colours wanted);
+/// Whether standard output is a terminal that wants colours (NO_COLOR is respected), or somebody
+/// has asked for them.
 [[nodiscard]] bool output_has_colours();
 /// `text` in a style; unchanged where standard output has no colours.
 [[nodiscard]] std::string styled(std::string_view text, style wanted);
@@ -22,6 +26,8 @@ enum class style : std::uint8_t { plain, dim, good, bad, bold };
 [[nodiscard]] std::string without_controls(std::string_view utf8);
 /// The same where standard output is a terminal; elsewhere the name, byte for byte.
 [[nodiscard]] std::string name_on_output(std::string_view name);
+/// A line of a file in the same way; tabs stay.
+[[nodiscard]] std::string line_on_output(std::string_view line);
 
 /// How many columns of a terminal it takes.
 [[nodiscard]] std::size_t columns_of(std::string_view utf8);

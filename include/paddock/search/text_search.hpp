@@ -30,11 +30,16 @@ namespace paddock {
 /// What is wanted of the matches.
 enum class search_output : std::uint8_t { lines, files, counts };
 
+/// Which lines are wanted; the others are called matches nevertheless.
+enum class wanted_lines : std::uint8_t { matching, not_matching };
+
 struct search_options {
   search_output output = search_output::lines;
+  wanted_lines lines = wanted_lines::matching;
   std::span<const glob> include{}; ///< empty: all files
   std::span<const glob> exclude{}; ///< files, and directories with all that is in them
-  std::uint64_t context = 0;       ///< lines shown before and after each match
+  std::uint64_t before = 0;        ///< lines shown before each match
+  std::uint64_t after = 0;         ///< and behind it
   std::uint64_t offset = 0;        ///< matching lines (or files) not returned
   std::uint64_t limit = 200;       ///< matching lines (or files) returned
   ignore_files ignored = ignore_files::respect;

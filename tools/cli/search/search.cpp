@@ -4,6 +4,7 @@
 
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
+#include "file_types.hpp"
 #include "search_cli.hpp"
 
 #include <paddock/mcp/search_results.hpp>
@@ -13,7 +14,9 @@
 
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace paddock::cli {
@@ -24,13 +27,17 @@ constexpr int exit_no_match = 1;
 
 struct command_options {
   std::string workspace = ".";
-  std::string pattern;
+  std::string pattern; ///< or the first path, where there are expressions
+  std::vector<std::string> expressions;
+  std::vector<std::string> types;
   std::vector<std::string> paths{"."};
   std::vector<std::string> globs;
   bool ignore_case = false, word = false, fixed = false;
-  bool list_files = false, count = false, no_ignore = false, json = false;
+  bool list_files = false, count = false, no_ignore = false, json = false, invert = false;
   bool accepted = false; ///< --hidden and -n, which are always so
   std::uint64_t context = 0;
+  std::optional<std::uint64_t> before, after; ///< instead of it
+  colours colour = colours::automatic;
   std::uint64_t limit = std::numeric_limits<std::uint32_t>::max();
   unsigned threads = 0;
 };
@@ -64,7 +71,8 @@ void print_lines(const file_matches& file, bool heading, bool context) {
     before = line.line;
     const char mark = line.context ? '-' : ':';
     std::string text = heading ? "" : path + mark;
-    text += styled(std::to_string(line.line), style::good) + mark + line.text + '\n';
+    text +=
+        styled(std::to_string(line.line), style::good) + mark + line_on_output(line.text) + '\n';
     print(text);
   }
   if (heading) print("\n");
@@ -72,6 +80,7 @@ void print_lines(const file_matches& file, bool heading, bool context) {
 
 void print_text(const text_matches& found, const command_options& options) {
   const bool heading = ::isatty(STDOUT_FILENO) == 1;
+  const bool context = options.context + options.before.value_or(0) + options.after.value_or(0) > 0;
   bool first = true;
   for (const file_matches& file : found.files) {
     if (options.list_files) {
@@ -79,8 +88,8 @@ void print_text(const text_matches& found, const command_options& options) {
     } else if (options.count) {
       print(name_on_output(file.path) + ':' + std::to_string(file.count) + '\n');
     } else {
-      if (options.context > 0 && !heading && !std::exchange(first, false)) print("--\n");
-      print_lines(file, heading, options.context > 0);
+      if (context && !heading && !std::exchange(first, false)) print("--\n");
+      print_lines(file, heading, context);
     }
   }
 }
@@ -115,7 +124,59 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
   return found->total_matches > 0;
 }
 
-int run_search(const command_options& options) {
+/// Types of -t: the files of any of them.
+bool read_types(const std::vector<std::string>& given, std::vector<glob>& include) {
+  for (const std::string& name : given) {
+    const auto type = glob_of_type(name);
+    if (!type) {
+      complain(program, "-t '" + name + "': no such type; there are " + all_types() +
+                            ", and -g takes any glob");
+      return false;
+    }
+    include.push_back(*glob::compile(*type));
+  }
+  return true;
+}
+
+/// A text as an expression that stands for it alone.
+std::string literally(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = static_cast<unsigned char>(c) >= 0x80 || c == '_' ||
+                       (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!plain) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// Any of several patterns.
+std::string any_of(const std::vector<std::string>& expressions, bool fixed) {
+  std::string all;
+  for (const std::string& each : expressions)
+    (all += all.empty() ? "(?:" : "|(?:").append(fixed ? literally(each) : each) += ')';
+  return all;
+}
+
+/// With -e all that stands alone is a path.
+void take_expressions(command_options& options) {
+  if (options.expressions.empty()) return;
+  if (!options.pattern.empty()) {
+    if (options.paths == std::vector<std::string>{"."}) options.paths.clear();
+    options.paths.insert(options.paths.begin(), options.pattern);
+  }
+  const bool one = options.expressions.size() == 1;
+  options.pattern = one ? options.expressions.front() : any_of(options.expressions, options.fixed);
+  options.fixed = options.fixed && one;
+}
+
+int run_search(command_options options) {
+  choose_colours(options.colour);
+  take_expressions(options);
+  if (options.pattern.empty()) {
+    complain(program, "a pattern is missing; give one, or -e PATTERN");
+    return usage;
+  }
   const auto workspace = open_workspace(program, options.workspace);
   if (!workspace) return usage;
   const auto pattern = text_pattern::compile(
@@ -130,12 +191,15 @@ int run_search(const command_options& options) {
   }
   std::vector<glob> include, exclude;
   if (!read_globs(options.globs, include, exclude)) return usage;
+  if (!read_types(options.types, include)) return usage;
   search_options how{.output = options.list_files ? search_output::files
                                : options.count    ? search_output::counts
                                                   : search_output::lines,
+                     .lines = options.invert ? wanted_lines::not_matching : wanted_lines::matching,
                      .include = include,
                      .exclude = exclude,
-                     .context = options.context,
+                     .before = options.before.value_or(options.context),
+                     .after = options.after.value_or(options.context),
                      .limit = options.limit,
                      .ignored = options.no_ignore ? ignore_files::disregard : ignore_files::respect,
                      .line_characters_max =
@@ -152,6 +216,38 @@ int run_search(const command_options& options) {
   return matched ? success : exit_no_match;
 }
 
+/// What is looked for, and where.
+void add_choice(CLI::App& parser, command_options& options) {
+  parser
+      .add_option("-e,--regexp", options.expressions,
+                  "Look for this, too; what stands alone are paths then")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  parser.add_flag("-v,--invert-match", options.invert, "The lines that do not match");
+  parser.add_option("-t,--type", options.types, "Only files of this type: " + all_types())
+      ->type_name("TYPE")
+      ->allow_extra_args(false);
+}
+
+/// What is shown.
+void add_display(CLI::App& parser, command_options& options) {
+  constexpr std::uint64_t context_max = 1000;
+  parser.add_option("-A,--after-context", options.after, "Lines shown after each match")
+      ->type_name("N")
+      ->check(whole_number(context_max));
+  parser.add_option("-B,--before-context", options.before, "Lines shown before each match")
+      ->type_name("N")
+      ->check(whole_number(context_max));
+  parser.add_option("-C,--context", options.context, "Lines shown before and after each match")
+      ->type_name("N")
+      ->check(whole_number(context_max));
+  const std::map<std::string, colours> words{
+      {"auto", colours::automatic}, {"always", colours::always}, {"never", colours::never}};
+  parser.add_option("--color,--colour", options.colour, "auto (on a terminal), always or never")
+      ->transform(word_of(words))
+      ->type_name("WHEN");
+}
+
 } // namespace
 
 subcommand add_search(CLI::App& app) {
@@ -162,9 +258,7 @@ subcommand add_search(CLI::App& app) {
                  "leave out are not searched;\n"
                  "names that begin with a dot are. Exit codes: 0 a match, 1 none, 2 unusable "
                  "options or paths.");
-  parser->add_option("pattern", options->pattern, "What to look for")
-      ->required()
-      ->type_name("PATTERN");
+  parser->add_option("pattern", options->pattern, "What to look for")->type_name("PATTERN");
   parser
       ->add_option("path", options->paths,
                    "Files or directories of the workspace (default: all of it)")
@@ -179,11 +273,10 @@ subcommand add_search(CLI::App& app) {
                    "Only files that fit; with ! before it: all but those")
       ->type_name("GLOB")
       ->allow_extra_args(false);
+  add_choice(*parser, *options);
   parser->add_flag("-l,--files-with-matches", options->list_files, "Print only paths");
   parser->add_flag("-c,--count", options->count, "Print how many lines match in each file");
-  parser->add_option("-C,--context", options->context, "Lines shown before and after each match")
-      ->type_name("N")
-      ->check(whole_number(1000));
+  add_display(*parser, *options);
   parser->add_option("-m,--limit", options->limit, "Matching lines (or files) printed at most")
       ->type_name("N")
       ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
