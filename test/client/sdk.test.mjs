@@ -3,7 +3,7 @@
 // They validate every structured result against the tool's output schema themselves.
 
 import assert from "node:assert/strict";
-import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import test from "node:test";
 
@@ -46,9 +46,10 @@ function placesOf(word, top) {
     .sort();
 }
 
-test("a class and all its uses are found in two short calls", { timeout: 60_000 }, async (t) => {
-  const { path, command } = workspaceFor(t);
-  cpSync(new URL("../../src", import.meta.url), join(path, "src"), { recursive: true });
+/** The definition of a word and all its uses, in one search and one reading of at most 6 KiB. */
+async function findsDefinitionAndUses(t, { command, path, word, definition, end }) {
+  const places = placesOf(word, path);
+  assert.ok(places.length > 5);
   for (const more of [[], ["--read-only"]]) {
     const client = officialClients[0][2]();
     await client.connect(new TransportV1({ command, args: ["--workspace", path, "--tools", "coding", ...more], stderr: "inherit" }));
@@ -61,19 +62,34 @@ test("a class and all its uses are found in two short calls", { timeout: 60_000 
     };
     try {
       await client.listTools(); // the client then checks each result against the schema
-      const found = await call("searchText", { pattern: "made_parents", word: true, literal: true });
-      const places = found.matches.flatMap(({ path, lines }) => lines.map(({ line }) => `${path}:${line}`));
-      assert.deepEqual(places.sort(), placesOf("made_parents", path));
-      assert.ok(found.totalMatches === places.length && places.length > 5 && found.exact);
-      const definition = found.matches.flatMap(({ path, lines }) => lines.map((each) => ({ path, ...each })))
-        .find(({ text }) => /^class made_parents/.test(text));
-      const read = await call("readTextFile", { path: definition.path, firstLine: definition.line, lastLine: definition.line + 30 });
-      assert.match(read.content, /^class made_parents[^]*\n};/);
+      const found = await call("searchText", { pattern: word, word: true, literal: true });
+      const lines = found.matches.flatMap(({ path, lines }) => lines.map((each) => ({ path, ...each })));
+      assert.deepEqual(lines.map(({ path, line }) => `${path}:${line}`).sort(), places);
+      assert.ok(found.totalMatches === places.length && found.exact);
+      const at = lines.find(({ text }) => definition.test(text));
+      const read = await call("readTextFile", { path: at.path, firstLine: at.line, lastLine: at.line + 30 });
+      assert.match(read.content, definition);
+      assert.ok(read.content.includes(end));
       assert.ok(told <= 6 * 1024, `${told} bytes`);
+      t.diagnostic(`${places.length} places in ${told} bytes`);
       // The control: half a word is not one.
-      assert.equal((await call("searchText", { pattern: "made_parent", word: true, literal: true })).totalMatches, 0);
+      assert.equal((await call("searchText", { pattern: word.slice(0, -1), word: true, literal: true })).totalMatches, 0);
     } finally {
       await client.close();
     }
   }
+}
+
+test("a class and all its uses are found in two short calls", { timeout: 60_000 }, async (t) => {
+  const { path, command } = workspaceFor(t);
+  cpSync(new URL("../../src", import.meta.url), join(path, "src"), { recursive: true });
+  await findsDefinitionAndUses(t, { command, path, word: "made_parents", definition: /^class made_parents/, end: "\n};" });
+});
+
+test("a function of redis and all its uses are found in two short calls", { timeout: 60_000 }, async (t) => {
+  const path = process.env.REDIS_SOURCE ?? "/usr/src/redis";
+  if (!existsSync(join(path, "src", "db.c"))) return t.skip(`no source of redis in ${path}; REDIS_SOURCE names one (apt-get source redis)`);
+  const { command } = workspaceFor(t);
+  await findsDefinitionAndUses(t, { command, path, word: "lookupKeyReadWithFlags",
+                                    definition: /^robj \*lookupKeyReadWithFlags\(.*\{$/m, end: "\n}" });
 });
