@@ -16,7 +16,9 @@
 //   a search by halves takes half the steps of a list.
 // - A repository in the workspace is four mounts, and each name in it that is not there is looked
 //   for again when the command has ended. Most of that was once the way there, opened directory by
-//   directory for each name.
+//   directory for each name. A hundred of them are some 450 open_tree and as many move_mount: 10.0
+//   ms in place of 3.4, or 66 microseconds each. Fewer mounts would do only for fewer promises:
+//   the kernel keeps read-only by mount, and what is no mount point could be moved away.
 // - vfork instead of fork inside the helper saves about 30 microseconds, and costs its clarity.
 
 #include "scratch.hpp"
