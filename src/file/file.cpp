@@ -107,6 +107,23 @@ result<void> write_without_set_id_bits(const opened& file, std::string_view byte
   return {};
 }
 
+/// Whether the file at a place has the content that is meant; links and directories have none.
+result<void> check_content(const place& where, const content_check& only_if,
+                           const work_bounds& bounds) {
+  if (!only_if) return {};
+  if (where.existing->kind == entry_kind::directory)
+    return file_refusal(error_code::is_a_directory, "look at the content");
+  if (where.existing->kind != entry_kind::file)
+    return file_refusal(error_code::not_regular, "look at the content");
+  PADDOCK_TRY(const opened file, open_entry(where, O_RDONLY));
+  memory_share memory;
+  PADDOCK_TRY(const auto bytes,
+              read_to_end<raw_bytes>(file.fd.get(), file.status.size, limits{}.edit_file_bytes_max,
+                                     bounds, memory));
+  if (only_if({bytes.data(), bytes.size()})) return {};
+  return file_refusal(error_code::stale, "look at the content");
+}
+
 /// As check_target, for operations on a file that must exist.
 result<void> check_existing_target(const place& where) {
   if (!where.existing) return error{error_code::not_found, ENOENT, "open"};
@@ -168,8 +185,17 @@ result<std::string> append_file(const root& root, std::string_view path, std::st
   return file_refusal(error_code::conflict, "append");
 }
 
-result<edit_outcome> edit_file(const root& root, std::string_view path, const text_edit& edit,
-                               edit_options options) {
+namespace {
+
+/// What becomes of a content: the new one in parts, or nothing.
+using content_parts = std::vector<std::string_view>;
+
+/// Reads a file and replaces its content by the parts that `plan` makes of it, again from the start
+/// where another process was faster. Returns the resolved path.
+template <class Plan>
+result<std::string> change_content(const root& root, std::string_view path,
+                                   const edit_options& options, std::uint64_t copies,
+                                   const Plan& plan) {
   for (unsigned attempt = 0; attempt < edit_attempts_max; ++attempt) {
     PADDOCK_TRY(place where, root.locate(path, final_link::follow));
     PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
@@ -184,20 +210,46 @@ result<edit_outcome> edit_file(const root& root, std::string_view path, const te
     PADDOCK_TRY(const auto bytes,
                 read_to_end<raw_bytes>(file->fd.get(), file->status.size, options.file_bytes_max,
                                        options.bounds, memory));
+    PADDOCK_CHECK(memory.grow(copies * bytes.size(), options.bounds));
     const std::string_view content(bytes.data(), bytes.size());
-    const auto plan = plan_edit(content, edit, [&] { return options.bounds.check().has_value(); });
-    if (!plan && plan.error().code == error_code::cancelled) PADDOCK_CHECK(options.bounds.check());
-    if (!plan) return plan.error();
-    const std::array parts{content.substr(0, plan->offset), std::string_view(plan->replacement),
-                           content.substr(plan->offset + plan->size)};
+    if (options.only_if && !options.only_if(content))
+      return file_refusal(error_code::stale, "edit");
+    PADDOCK_TRY(const content_parts parts, plan(content));
+    if (parts.empty()) return std::move(where.path);
     where.existing = file->status;
     auto replaced =
         replace_content(where, parts, options.durability, options.bounds, &file->status);
     if (!replaced && replaced.error().code == error_code::conflict) continue;
     if (!replaced) return replaced.error();
-    return edit_outcome{std::move(where.path), plan->occurrences, plan->line};
+    return std::move(where.path);
   }
   return file_refusal(error_code::conflict, "edit");
+}
+
+} // namespace
+
+result<edit_outcome> edit_file(const root& root, std::string_view path, const text_edit& edit,
+                               edit_options options) {
+  edit_plan plan;
+  const auto make_plan = [&](std::string_view content) -> result<content_parts> {
+    auto made = plan_edit(content, edit, [&] { return options.bounds.check().has_value(); });
+    if (!made && made.error().code == error_code::cancelled) PADDOCK_CHECK(options.bounds.check());
+    PADDOCK_TRY(plan, std::move(made));
+    return content_parts{content.substr(0, plan.offset), plan.replacement,
+                         content.substr(plan.offset + plan.size)};
+  };
+  PADDOCK_TRY(std::string changed, change_content(root, path, options, 0, make_plan));
+  return edit_outcome{std::move(changed), plan.occurrences, plan.line};
+}
+
+result<std::string> rewrite_file(const root& root, std::string_view path, const content_maker& make,
+                                 edit_options options) {
+  std::optional<std::string> made;
+  const auto plan = [&](std::string_view content) -> result<content_parts> {
+    PADDOCK_TRY(made, make(content));
+    return made ? content_parts{*made} : content_parts{};
+  };
+  return change_content(root, path, options, 2, plan);
 }
 
 namespace {
@@ -234,6 +286,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
 
   // An edit of it must not bring the old name back.
   PADDOCK_TRY(const auto lock, lock_content(root, from.path, options.bounds));
+  PADDOCK_CHECK(check_content(from, options.only_if, options.bounds));
   std::unique_lock alone(directory_moves(), std::defer_lock);
   if (directory && !alone.try_lock_for(std::chrono::milliseconds(directory_move_wait_ms)))
     return file_refusal(error_code::timed_out, "move");
@@ -254,14 +307,15 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
 }
 
 result<std::string> remove_file(const root& root, std::string_view path,
-                                const work_bounds& bounds) {
+                                const remove_file_options& options) {
   PADDOCK_TRY(place where, root.locate(path, final_link::keep));
   if (!where.existing) return error{error_code::not_found, ENOENT, "remove"};
   if (where.existing->kind == entry_kind::directory)
     return file_refusal(error_code::is_a_directory, "remove");
   if (where.directory) return file_refusal(error_code::not_a_directory, "remove");
   PADDOCK_CHECK(check_writable(where));
-  PADDOCK_TRY(const auto lock, lock_content(root, where.path, bounds));
+  PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
+  PADDOCK_CHECK(check_content(where, options.only_if, options.bounds));
   PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), 0));
   return std::move(where.path);
 }

@@ -188,6 +188,59 @@ TEST_P(write_test, a_new_file_takes_the_umask) {
   EXPECT_EQ(status("ws/p").st_mode & 0777U, 0750U);
 }
 
+// --- changes that depend on the content ----------------------------------------------------------
+
+TEST_P(write_test, a_change_is_made_only_of_the_content_that_is_meant) {
+  const auto is_old = [](std::string_view content) { return content == "old"; };
+  const auto is_other = [](std::string_view content) { return content == "other"; };
+  const text_edit edit{.old_text = "old", .new_text = "new"};
+  EXPECT_THAT(edit_file(r, "l", edit, {.only_if = is_other}), IsError(stale));
+  EXPECT_THAT(move_entry(r, "f", "d/g", {.only_if = is_other}), IsError(stale));
+  EXPECT_THAT(remove_file(r, "f", {.only_if = is_other}), IsError(stale));
+  EXPECT_THAT(move_entry(r, "d", "e", {.only_if = is_old}), IsError(is_a_directory));
+  EXPECT_THAT(move_entry(r, "l", "e", {.only_if = is_old}), IsError(not_regular));
+  EXPECT_THAT(remove_file(r, "l", {.only_if = is_old}), IsError(not_regular));
+  EXPECT_THAT(names_in(canary.ws()), ElementsAre("d", "dang", "dl", "f", "l"));
+  EXPECT_EQ("old", t.content("ws/f"));
+  EXPECT_THAT(move_entry(r, "f", "d/g", {.only_if = is_old}), IsOk()); // the controls
+  EXPECT_THAT(edit_file(r, "d/g", edit, {.only_if = is_old}), IsOk());
+  EXPECT_THAT(remove_file(r, "d/g", {.only_if = is_old}), IsError(stale));
+  EXPECT_THAT(remove_file(r, "d/g"), IsOk());
+}
+
+TEST_P(write_test, a_content_is_made_of_the_one_before) {
+  const auto twice = [](std::string_view content) -> result<std::optional<std::string>> {
+    return std::optional(std::string(content) + std::string(content));
+  };
+  EXPECT_THAT(rewrite_file(r, "l", twice), IsOk());
+  EXPECT_EQ("oldold", t.content("ws/f"));
+  const auto inode = status("ws/f").st_ino;
+  const auto same = [](std::string_view) -> result<std::optional<std::string>> {
+    return std::optional<std::string>();
+  };
+  const auto fails = [](std::string_view) -> result<std::optional<std::string>> {
+    return error{no_match};
+  };
+  EXPECT_THAT(rewrite_file(r, "f", same), IsOk());
+  EXPECT_THAT(rewrite_file(r, "f", fails), IsError(no_match));
+  EXPECT_EQ(inode, status("ws/f").st_ino);
+  for (const auto& [path, code] : {std::pair("new", not_found), std::pair("d", is_a_directory),
+                                   std::pair("../out", escapes_root)})
+    EXPECT_THAT(rewrite_file(r, path, twice), IsError(code)) << path;
+  EXPECT_THAT(rewrite_file(r, "f", twice, {.file_bytes_max = 5}), IsError(too_large));
+}
+
+TEST_P(write_test, a_content_is_made_again_where_another_process_was_faster) {
+  unsigned asked = 0;
+  const auto add = [&](std::string_view content) -> result<std::optional<std::string>> {
+    if (asked++ == 0) t.file("ws/f", "theirs"); // behind the back of the lock
+    return std::optional(std::string(content) + " and mine");
+  };
+  EXPECT_THAT(rewrite_file(r, "f", add), IsOk());
+  EXPECT_EQ("theirs and mine", t.content("ws/f"));
+  EXPECT_EQ(2U, asked);
+}
+
 TEST_P(write_test, a_hard_link_is_cut_not_written_through) {
   t.file("out2", "shared");
   ASSERT_EQ(0, ::link((t / "out2").c_str(), (t / "ws/hard").c_str()));

@@ -21,6 +21,7 @@
 /// come back then.
 /// Thread-safety: every function may be called from any thread.
 
+#include <paddock/base/detail/function_view.hpp>
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/base/work_bounds.hpp>
@@ -109,10 +110,15 @@ struct write_options {
 [[nodiscard]] result<std::string> append_file(const root& root, std::string_view path,
                                               std::string_view bytes, write_options options = {});
 
+/// Whether a content is the one that the caller means to change. The function has to outlive the
+/// operation.
+using content_check = detail::function_view<bool(std::string_view content)>;
+
 struct edit_options {
   paddock::durability durability = paddock::durability::none;
   std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max;
   work_bounds bounds{};
+  content_check only_if{}; ///< of the content before; none: any
 };
 
 struct edit_outcome {
@@ -123,9 +129,21 @@ struct edit_outcome {
 
 /// Replaces the first occurrence, see text_edit.hpp for what matches. Bytes outside the match do
 /// not change. The file is held in memory once. Errors: no_match, invalid_argument (empty old
-/// text), too_large, conflict, read_only, timed_out, cancelled, too_many (memory).
+/// text), stale (`only_if` says no), too_large, conflict, read_only, timed_out, cancelled, too_many
+/// (memory).
 [[nodiscard]] result<edit_outcome> edit_file(const root& root, std::string_view path,
                                              const text_edit& edit, edit_options options = {});
+
+/// What a content becomes; nothing: it stays. The function has to outlive the operation.
+using content_maker =
+    detail::function_view<result<std::optional<std::string>>(std::string_view content)>;
+
+/// Replaces the content of an existing file by what `make` says, which is asked again where another
+/// process has changed the file meanwhile. Returns the resolved path. The budget for memory counts
+/// the content three times. Errors: those of `make` and of edit_file.
+[[nodiscard]] result<std::string> rewrite_file(const root& root, std::string_view path,
+                                               const content_maker& make,
+                                               edit_options options = {});
 
 struct moved {
   std::string source;
@@ -136,20 +154,27 @@ struct move_options {
   /// With `data` what is moved has its old name or its new one, with `full` the new one.
   paddock::durability durability = paddock::durability::none;
   work_bounds bounds{};
+  content_check only_if{}; ///< of the file's content; none: any, and directories and links
 };
 
 /// Renames a file, link or directory atomically, with its mode as it is; never overwrites. Missing
 /// parents of the destination are made. Errors: already_exists, not_found, workspace_root,
 /// protected_entry, write_protected, crosses_mount, invalid_argument (into itself), conflict (a
 /// command of this process that runs keeps the directory in place), read_only, timed_out,
-/// cancelled.
+/// cancelled; with `only_if` also stale, is_a_directory, not_regular, too_large. Not guaranteed
+/// then: that no other process changes the file between the look and the move.
 [[nodiscard]] result<moved> move_entry(const root& root, std::string_view source,
                                        std::string_view destination, move_options options = {});
 
+struct remove_file_options {
+  work_bounds bounds{};
+  content_check only_if{}; ///< as in move_options
+};
+
 /// Removes a file or a link. Returns the resolved path. Errors: not_found, is_a_directory,
-/// read_only, timed_out, cancelled.
+/// read_only, timed_out, cancelled; with `only_if` those that moving has.
 [[nodiscard]] result<std::string> remove_file(const root& root, std::string_view path,
-                                              const work_bounds& bounds = {});
+                                              const remove_file_options& options = {});
 
 struct file_information {
   std::string path; ///< resolved, relative to the root

@@ -110,7 +110,7 @@ tool_result move_file(workspace_state& state, call& c) {
 
 tool_result delete_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
-  const auto done = remove_file(*state.root, path, bounds_of(state, c));
+  const auto done = remove_file(*state.root, path, {.bounds = bounds_of(state, c)});
   if (!done && done.error().code == error_code::is_a_directory)
     return failure(done.error(), path, "use deleteDirectory for directories");
   if (!done) return failure(done.error(), path);

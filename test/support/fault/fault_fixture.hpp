@@ -235,6 +235,13 @@ inline const std::vector<operation>& changing_operations() {
                                      {.durability = durability::full}),
                            [](const edit_outcome& done) { return done.path; });
        }},
+      {"rewrite",
+       [](const workbench& w) {
+         return outcome_of(rewrite_file(
+             *w.root, "l", [](std::string_view content) -> result<std::optional<std::string>> {
+               return std::optional(std::string(content) + text);
+             }));
+       }},
       {"move_file",
        [](const workbench& w) {
          return outcome_of(move_entry(*w.root, "f", "d/g"),
@@ -252,6 +259,11 @@ inline const std::vector<operation>& changing_operations() {
                            [](const moved& m) { return m.source + ' ' + m.destination; });
        }},
       {"remove_file", [](const workbench& w) { return outcome_of(remove_file(*w.root, "f")); }},
+      {"remove_file_of_that_content",
+       [](const workbench& w) {
+         return outcome_of(remove_file(
+             *w.root, "f", {.only_if = [](std::string_view content) { return !content.empty(); }}));
+       }},
       {"create_directory",
        [](const workbench& w) { return outcome_of(create_directory(*w.root, "p/q/r")); }},
       {"remove_empty",
