@@ -23,12 +23,12 @@ namespace paddock {
 #define PADDOCK_LIMITS(X)                                                                                                                                            \
   X(write_characters_max,    10'000u,              1u,           "--max-write-characters",   "text of one writeTextFile call, in code points")                       \
   X(append_characters_max,   2'000u,               1u,           "--max-append-characters",  "text of one appendTextFile call, in code points")                      \
-  X(edit_characters_max,     2'000u,               1u,           "--max-edit-characters",    "oldText and newText of one editTextFile call, in code points each")    \
+  X(edit_characters_max,     2'000u,               1u,           "--max-edit-characters",    "oldText and newText of one edit, in code points each")                 \
   X(image_bytes_max,         15ull * 1024 * 1024,  1u,           "--max-image-bytes",        "file accepted by readImageFile")                                       \
   X(pdf_bytes_max,           30ull * 1024 * 1024,  1u,           "--max-pdf-bytes",          "file accepted by readPdfFile")                                         \
   X(read_bytes_max,          4ull * 1024 * 1024,   1u,           "--max-read-bytes",         "text returned by one readTextFile call")                               \
   X(read_page_bytes_max,     0u,                   0u,           "--max-read-page-bytes",    "text of one readTextFile call that asks for no lines; of more its beginning is returned; 0: no page") \
-  X(edit_file_bytes_max,     256ull * 1024 * 1024, 1u,           "--max-edit-file-bytes",    "size of a file that editTextFile changes")                             \
+  X(edit_file_bytes_max,     256ull * 1024 * 1024, 1u,           "--max-edit-file-bytes",    "size of a file that is edited")                                        \
   X(list_entries_max,        10'000u,              1u,           "--max-list-entries",       "entries returned by one listDirectory call")                           \
   X(exec_output_bytes_max,   1ull * 1024 * 1024,   1024u,        "--max-exec-output-bytes",  "kept of each output stream of one command (head and tail)")            \
   X(tool_timeout_ms,         45'000u,              0u,           "--max-tool-ms",            "time of one call of a tool other than exec, in milliseconds; 0: no deadline") \

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/file/file.hpp>
 #include <paddock/mime/mime.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace paddock::mcp {
 namespace {
@@ -19,14 +24,36 @@ bool is_brief(const workspace_state& state) {
   return state.options.results == result_detail::brief;
 }
 
+/// Writes `text` in place of the content that `wanted` means, or behind it; whatever is there, if
+/// it means none.
+enum class written : std::uint8_t { instead, behind };
+result<std::string> write_if(workspace_state& state, const call& c, const std::string& path,
+                             std::string_view text, written where, wanted_hash& wanted) {
+  const bool is_behind = where == written::behind;
+  const work_bounds bounds = bounds_of(state, c);
+  const write_options options{.durability = state.options.durability, .bounds = bounds};
+  if (!wanted.is_given())
+    return is_behind ? append_file(*state.root, path, text, options)
+                     : write_file(*state.root, path, text, options);
+  const auto make = [&](std::string_view content) -> result<std::optional<std::string>> {
+    std::string made(is_behind ? content : std::string_view());
+    return std::optional(std::move(made.append(text)));
+  };
+  return rewrite_file(*state.root, path, make,
+                      {.durability = state.options.durability,
+                       .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                       .bounds = bounds,
+                       .only_if = wanted.check()});
+}
+
 } // namespace
 
 tool_result write_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto text = text_argument(c, "text");
-  const auto done =
-      write_file(*state.root, path, text,
-                 {.durability = state.options.durability, .bounds = bounds_of(state, c)});
+  wanted_hash wanted(text_argument(c, "ifHash"));
+  const auto done = write_if(state, c, path, text, written::instead, wanted);
+  if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done) return failure(done.error(), path);
   object_result out;
   out.path("path", *state.root, *done);
@@ -40,9 +67,9 @@ tool_result write_text_file(workspace_state& state, call& c) {
 tool_result append_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto text = text_argument(c, "text");
-  const auto done =
-      append_file(*state.root, path, text,
-                  {.durability = state.options.durability, .bounds = bounds_of(state, c)});
+  wanted_hash wanted(text_argument(c, "ifHash"));
+  const auto done = write_if(state, c, path, text, written::behind, wanted);
+  if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done && done.error().code == error_code::not_found)
     return failure(done.error(), path,
                    "create the file with writeTextFile first, or correct the path");
@@ -59,10 +86,13 @@ tool_result append_text_file(workspace_state& state, call& c) {
 tool_result edit_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const text_edit edit{text_argument(c, "oldText"), text_argument(c, "newText")};
-  const auto done = edit_file(*state.root, path, edit,
-                              {.durability = state.options.durability,
-                               .file_bytes_max = state.options.limits.edit_file_bytes_max,
-                               .bounds = bounds_of(state, c)});
+  wanted_hash wanted(text_argument(c, "ifHash"));
+  const auto done = paddock::edit_file(*state.root, path, edit,
+                                       {.durability = state.options.durability,
+                                        .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                                        .bounds = bounds_of(state, c),
+                                        .only_if = wanted.check()});
+  if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done)
     return failure(done.error(), path,
                    stopped_hint(done.error(), "the file is unchanged; call again when less is "
@@ -84,10 +114,13 @@ tool_result edit_text_file(workspace_state& state, call& c) {
 tool_result move_file(workspace_state& state, call& c) {
   const std::string source = path_argument(c, "source");
   const std::string destination = path_argument(c, "destination");
-  const auto done =
-      move_entry(*state.root, source, destination,
-                 {.durability = state.options.durability, .bounds = bounds_of(state, c)});
+  wanted_hash wanted(text_argument(c, "ifHash"));
+  const auto done = move_entry(*state.root, source, destination,
+                               {.durability = state.options.durability,
+                                .bounds = bounds_of(state, c),
+                                .only_if = wanted.check()});
   constexpr std::size_t half = echo_characters_max / 2 - 4;
+  if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "source");
   if (!done) {
     const std::string subject = shown(source, half) + " -> " + shown(destination, half);
     if (std::string_view(done.error().operation) == "move" &&
@@ -110,7 +143,10 @@ tool_result move_file(workspace_state& state, call& c) {
 
 tool_result delete_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
-  const auto done = remove_file(*state.root, path, {.bounds = bounds_of(state, c)});
+  wanted_hash wanted(text_argument(c, "ifHash"));
+  const auto done =
+      remove_file(*state.root, path, {.bounds = bounds_of(state, c), .only_if = wanted.check()});
+  if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done && done.error().code == error_code::is_a_directory)
     return failure(done.error(), path, "use deleteDirectory for directories");
   if (!done) return failure(done.error(), path);

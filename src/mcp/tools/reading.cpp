@@ -232,7 +232,7 @@ tool_result whole_answer(workspace_state& state, const call& c, file_content fil
 } // namespace
 
 std::string hash_of(std::string_view bytes) {
-  return sha256_hex(bytes).substr(0, 16);
+  return sha256_hex(bytes).substr(0, hash_digits);
 }
 
 std::optional<known_file> known_of(workspace_state& state, const call& c, std::string_view path) {

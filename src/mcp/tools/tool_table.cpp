@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/tools/change_rows.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <array>
@@ -12,10 +13,6 @@ namespace {
 using type = parameter_type;
 constexpr auto required = presence::required;
 constexpr auto optional = presence::optional;
-
-constexpr std::string_view path_text = "Path inside the workspace, relative to it or absolute";
-
-constexpr parameter_row path_only[] = {{"path", type::string, required, path_text, 1}};
 
 constexpr parameter_row todo_parameters[] = {
     {"newTodos", type::string_array, optional, "Titles of tasks to add", 0,
@@ -80,40 +77,6 @@ constexpr parameter_row read_text_parameters[] = {
     {"path", type::string, required, path_text, 1},
     {"from", type::integer, optional, "First line, 0-based; negative counts from the end"},
     {"to", type::integer, optional, "Line to stop before; negative counts from the end"},
-};
-constexpr parameter_row write_parameters[] = {
-    {"path", type::string, required, path_text, 1},
-    {"text",
-     type::string,
-     required,
-     "The whole new content; empty to clear the file",
-     0,
-     &limits::write_characters_max,
-     {},
-     "write a first part, then add the rest with appendTextFile"},
-};
-constexpr parameter_row append_parameters[] = {
-    {"path", type::string, required, path_text, 1},
-    {"text",
-     type::string,
-     required,
-     "Text to add at the end; no newline is added",
-     0,
-     &limits::append_characters_max,
-     {},
-     "append it in several calls"},
-};
-constexpr parameter_row edit_parameters[] = {
-    {"path", type::string, required, path_text, 1},
-    {"oldText", type::string, required, "Exact text to find, including indentation", 1,
-     &limits::edit_characters_max},
-    {"newText", type::string, required, "Text to put in its place, taken literally", 0,
-     &limits::edit_characters_max},
-};
-constexpr parameter_row move_parameters[] = {
-    {"source", type::string, required, "Existing path inside the workspace", 1},
-    {"destination", type::string, required,
-     "New path; must not exist. Missing parent directories are created", 1},
 };
 constexpr parameter_row list_parameters[] = {
     {"path", type::string, required,
@@ -206,10 +169,6 @@ constexpr parameter_row map_parameters[] = {
     {"includeIgnored", type::boolean, optional, "Show what is in ignored directories"},
 };
 
-constexpr std::string_view path_schema =
-    R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})";
-constexpr std::string_view path_text_schema =
-    R"({"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"}},"required":["path","text"]})";
 constexpr std::string_view todos_schema =
     R"({"type":"object","properties":{"todos":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},"completed":{"type":"boolean"}},"required":["id","title","completed"]}}},"required":["todos"]})";
 constexpr std::string_view remaining_schema =
@@ -226,18 +185,10 @@ constexpr std::string_view read_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"from":{"type":"integer"},"to":{"type":"integer"},"totalLines":{"type":"integer"}},"required":["path","content","from","to"]})";
 constexpr std::string_view read_page_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"from":{"type":"integer"},"to":{"type":"integer"},"totalLines":{"type":"integer"},"truncated":{"type":"boolean"},"notice":{"type":"string"},"hash":{"type":"string"}},"required":["path","content","from","to"]})";
-constexpr std::string_view written_schema =
-    R"({"type":"object","properties":{"path":{"type":"string"},"bytes":{"type":"integer"},"hash":{"type":"string"}},"required":["path"]})";
-constexpr std::string_view edited_schema =
-    R"({"type":"object","properties":{"path":{"type":"string"},"line":{"type":"integer"},"occurrences":{"type":"integer"},"hash":{"type":"string"}},"required":["path","line","occurrences"]})";
 constexpr std::string_view picture_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer"},"notice":{"type":"string"}},"required":["path","mimeType","size"]})";
 constexpr std::string_view media_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer"}},"required":["path","mimeType","size"]})";
-constexpr std::string_view edit_schema =
-    R"({"type":"object","properties":{"path":{"type":"string"},"oldText":{"type":"string"},"newText":{"type":"string"},"occurrences":{"type":"integer"}},"required":["path","oldText","newText"]})";
-constexpr std::string_view move_schema =
-    R"({"type":"object","properties":{"source":{"type":"string"},"destination":{"type":"string"}},"required":["source","destination"]})";
 constexpr std::string_view list_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"items":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"path":{"type":"string"},"type":{"type":"string","enum":["file","directory","other"]},"size":{"type":"integer"},"modified":{"type":"string"},"symlink":{"type":"boolean"},"unreadable":{"type":"boolean"}},"required":["name","path","type","size","modified"]}},"total":{"type":"integer"},"truncated":{"type":"boolean"}},"required":["path","items"]})";
 constexpr std::string_view search_schema =
@@ -260,6 +211,8 @@ constexpr std::string_view remaining_hint =
 constexpr std::string_view todo_hint =
     "the list was changed, but it is too long to be shown; start a new one with clearTodo";
 constexpr std::string_view page_hint = "ask for less with limit, and for the rest with offset";
+constexpr std::string_view edited_hint =
+    "the change was made, but the result is too long to be shown; make fewer edits in one call";
 constexpr std::string_view list_hint = "list a part of the directory with offset and limit";
 
 constexpr std::array table{
@@ -323,12 +276,12 @@ constexpr std::array table{
         {.description =
              "Run a program that ends by itself, as a build or a test, without a shell and with "
              "empty input; what it started ends with it, and long output is cut in the middle. To "
-             "find, read or change files use searchText, findFiles, readTextFile and editTextFile.",
+             "find, read or change files use searchText, findFiles, readTextFile and editFile.",
          .parameters = short_exec_parameters}},
     tool_row{"getFileInfo",
              "File information",
              "Get type, size, MIME type, times and permissions of a file or directory.",
-             path_only,
+             change_rows::path_only,
              info_schema,
              looks,
              effect::none,
@@ -375,7 +328,7 @@ constexpr std::array table{
              "Read image file",
              "Check that a file is a PNG, JPEG, GIF or WebP image and return its path, MIME type "
              "and size, so that the runtime can load it.",
-             path_only,
+             change_rows::path_only,
              media_schema,
              looks,
              effect::none,
@@ -391,7 +344,7 @@ constexpr std::array table{
         "Read PDF file",
         "Check that a file is a PDF document and return its path, MIME type and size, so that "
         "the runtime can load it.",
-        path_only,
+        change_rows::path_only,
         media_schema,
         looks,
         effect::none,
@@ -407,8 +360,8 @@ constexpr std::array table{
              "Create a text file or replace its whole content, atomically. Missing parent "
              "directories are created. For longer texts write the "
              "first part and add the rest with appendTextFile.",
-             write_parameters,
-             path_text_schema,
+             change_rows::write,
+             change_rows::path_text_schema,
              replaces,
              effect::writes,
              write_text_file,
@@ -416,14 +369,15 @@ constexpr std::array table{
              less_hint,
              toolset::base,
              {.description = "Create a text file, with its missing parent directories, or replace "
-                             "its whole content. To change a part use editTextFile; of a long text "
-                             "write a first part and add the rest with appendTextFile."},
-             written_schema},
+                             "its whole content. To change a part use editFile; of a long text "
+                             "write a first part and add the rest with appendTextFile.",
+              .parameters = change_rows::write_if},
+             change_rows::written_schema},
     tool_row{"appendTextFile",
              "Append to text file",
              "Add text at the end of an existing file. No newline is added.",
-             append_parameters,
-             path_text_schema,
+             change_rows::append,
+             change_rows::path_text_schema,
              adds,
              effect::writes,
              append_text_file,
@@ -431,15 +385,16 @@ constexpr std::array table{
              less_hint,
              toolset::base,
              {.description = "Add text at the end of an existing file; no newline is added. To put "
-                             "it elsewhere use editTextFile, to make a file writeTextFile."},
-             written_schema},
+                             "it elsewhere use editFile, to make a file writeTextFile.",
+              .parameters = change_rows::append_if},
+             change_rows::written_schema},
     tool_row{"editTextFile",
              "Edit text file",
              "Replace the first exact occurrence of oldText by newText. Line endings of the file "
              "are kept. Give enough of the surrounding text to "
              "make oldText unique; occurrences tells how many there were.",
-             edit_parameters,
-             edit_schema,
+             change_rows::edit,
+             change_rows::edit_schema,
              destroys,
              effect::writes,
              edit_text_file,
@@ -448,14 +403,16 @@ constexpr std::array table{
              toolset::base,
              {.description =
                   "Replace the first exact occurrence of oldText by newText; give enough "
-                  "around it to make it unique. For a whole new content use writeTextFile."},
-             edited_schema},
+                  "around it to make it unique. For several edits, and to be told of other "
+                  "places, use editFile.",
+              .parameters = change_rows::edit_if},
+             change_rows::edited_schema},
     tool_row{"moveFile",
              "Move file",
              "Move or rename a file or directory. Never overwrites. Missing parent directories of "
              "the destination are created.",
-             move_parameters,
-             move_schema,
+             change_rows::move,
+             change_rows::move_schema,
              destroys,
              effect::writes,
              move_file,
@@ -464,10 +421,20 @@ constexpr std::array table{
              toolset::base,
              {.description =
                   "Move or rename a file or directory; nothing is overwritten, and missing "
-                  "parents of the destination are created. To copy use exec with cp."}},
-    tool_row{"deleteFile", "Delete file",
-             "Delete a file or a symbolic link. For directories use deleteDirectory.", path_only,
-             path_schema, destroys, effect::writes, delete_file, R"({"path":"notes.md"})"},
+                  "parents of the destination are created. To copy use exec with cp.",
+              .parameters = change_rows::move_if}},
+    tool_row{"deleteFile",
+             "Delete file",
+             "Delete a file or a symbolic link. For directories use deleteDirectory.",
+             change_rows::path_only,
+             change_rows::path_schema,
+             destroys,
+             effect::writes,
+             delete_file,
+             R"({"path":"notes.md"})",
+             less_hint,
+             toolset::base,
+             {.parameters = change_rows::path_if}},
     tool_row{"listDirectory",
              "List directory",
              "List the direct children of a directory, sorted by name, with type, size and "
@@ -486,8 +453,8 @@ constexpr std::array table{
     tool_row{"createDirectory",
              "Create directory",
              "Create a directory and its missing parents. Fails when it already exists.",
-             path_only,
-             path_schema,
+             change_rows::path_only,
+             change_rows::path_schema,
              adds,
              effect::writes,
              create_directory,
@@ -502,7 +469,7 @@ constexpr std::array table{
              "Delete a directory; with recursive also everything in it. Symbolic links inside are "
              "deleted, not followed.",
              delete_directory_parameters,
-             path_schema,
+             change_rows::path_schema,
              destroys,
              effect::writes,
              delete_directory,
@@ -528,6 +495,23 @@ constexpr std::array table{
              "counts. Use it first in an unknown workspace; for a name use findFiles.",
              map_parameters, map_schema, looks, effect::none, map_directory,
              R"({"path":".","depth":3})", "give a smaller bytesMax", toolset::coding},
+    tool_row{"editFile", "Edit file",
+             "Make several exact edits of one text file, all or none, and see the diff. Use it for "
+             "any change of a file that exists; for several files use applyChanges, for a whole "
+             "new content writeTextFile.",
+             change_rows::edit_file, change_rows::edit_file_schema, destroys, effect::writes,
+             edit_file,
+             R"({"path":"notes.md","edits":[{"oldText":"one","newText":"two","all":true}]})",
+             edited_hint, toolset::coding},
+    tool_row{
+        "applyChanges", "Apply changes",
+        "Change several files, all or none: edits (paths: the same in each file, as to rename "
+        "a symbol), new contents, deletions, moves, or a patch. Use it for what belongs "
+        "together; for one file use editFile.",
+        change_rows::apply_changes, change_rows::apply_changes_schema, destroys, effect::writes,
+        apply_changes,
+        R"({"changes":[{"paths":["a.c","b.c"],"edits":[{"oldText":"one","newText":"two","all":true}]}]})",
+        edited_hint, toolset::coding},
 };
 
 } // namespace

@@ -103,6 +103,8 @@ tool_result read_pdf_file(workspace_state&, call&);
 tool_result write_text_file(workspace_state&, call&);
 tool_result append_text_file(workspace_state&, call&);
 tool_result edit_text_file(workspace_state&, call&);
+tool_result edit_file(workspace_state&, call&);
+tool_result apply_changes(workspace_state&, call&);
 tool_result move_file(workspace_state&, call&);
 tool_result delete_file(workspace_state&, call&);
 tool_result get_file_info(workspace_state&, call&);
@@ -113,7 +115,8 @@ tool_result search_text(workspace_state&, call&);
 tool_result find_files(workspace_state&, call&);
 tool_result map_directory(workspace_state&, call&);
 
-/// The first 16 hexadecimal digits of the SHA-256 of a file's bytes.
+inline constexpr std::size_t hash_digits = 16;
+/// The first hexadecimal digits of the SHA-256 of a file's bytes.
 [[nodiscard]] std::string hash_of(std::string_view bytes);
 /// A file as it is now.
 struct known_file {
@@ -137,8 +140,10 @@ struct known_file {
 /// A path argument as bytes: file names that are not UTF-8 travel in the encoding of encode_name.
 [[nodiscard]] std::string path_argument(const call& c, std::string_view name);
 
-/// A refusal of "~/x", which whoever is used to a shell takes for a path of the home directory;
-/// nothing for other paths, and where the workspace has an entry "~".
+/// Why "~/x" is refused, which whoever is used to a shell takes for a path of the home directory;
+/// empty for other paths, and where the workspace has an entry "~".
+[[nodiscard]] std::string home_words(const paddock::root& root, std::string_view path);
+/// The same as a result.
 [[nodiscard]] std::optional<tool_result> refuse_home(const paddock::root& root,
                                                      std::string_view path);
 

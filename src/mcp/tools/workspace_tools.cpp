@@ -87,17 +87,20 @@ std::vector<std::string_view> path_parameters_of(const tool_row& row) {
 
 } // namespace
 
-std::optional<tool_result> refuse_home(const root& root, std::string_view path) {
-  if (path != "~" && !path.starts_with("~/")) return std::nullopt;
-  if (inspect(root, "~")) return std::nullopt;
+std::string home_words(const root& root, std::string_view path) {
+  if (path != "~" && !path.starts_with("~/")) return {};
+  if (inspect(root, "~")) return {};
   const std::string_view rest = path.substr(std::min<std::size_t>(path.size(), 2));
-  return tool_result::failure(
-      error_code::invalid_argument,
-      shown(path) +
-          ": ~ is not expanded, and nothing here has that name; write a path in the "
-          "workspace, such as " +
-          (rest.empty() ? std::string(".") : shown(rest)) + ", or ./" + shown(path) +
-          " if a directory of that name is meant");
+  return "~ is not expanded, and nothing here has that name; write a path in the workspace, such "
+         "as " +
+         (rest.empty() ? std::string(".") : shown(rest)) + ", or ./" + shown(path) +
+         " if a directory of that name is meant";
+}
+
+std::optional<tool_result> refuse_home(const root& root, std::string_view path) {
+  const std::string words = home_words(root, path);
+  if (words.empty()) return std::nullopt;
+  return tool_result::failure(error_code::invalid_argument, shown(path) + ": " + words);
 }
 
 tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& state) {

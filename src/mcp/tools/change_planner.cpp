@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/tools/change_planner.hpp"
+
+#include "mcp/tools/edits.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+#include <paddock/text/text_edit.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::size_t files_max = 1000;
+
+refusal plain(error_code code, std::string words) {
+  return {.code = code,
+          .words = std::move(words.append(unchanged)),
+          .edit = {},
+          .lines = {},
+          .nearest = {},
+          .hash = {}};
+}
+
+/// Why a hunk has no place in `text`, and what would have fitted.
+refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
+                   const hunk_failure& failure) {
+  const patch_hunk& hunk = hunks[failure.hunk];
+  refusal out = plain(failure.code, "");
+  out.words = "hunk " + std::to_string(failure.hunk + 1) + " (line " +
+              std::to_string(hunk.line_of_patch + 1) + " of the patch)";
+  out.edit = failure.hunk;
+  out.lines = failure.lines;
+  const auto [before, after] = texts_of(hunk);
+  const auto elsewhere = before.empty() ? result<edit_plan>(error{error_code::no_match})
+                                        : plan_edit(text, {before, after});
+  if (before.empty()) {
+    out.words += " does not say where its lines belong; show a line of the file beside them";
+  } else if (failure.code == error_code::ambiguous) {
+    out.words += " shows lines that stand in several places (" +
+                 lines_text(failure.lines, failure.lines.size()) +
+                 "); show more of the lines around the change";
+  } else if (elsewhere) {
+    out.words += " shows lines that stand in line " + std::to_string(elsewhere->line + 1) +
+                 ", but not behind the hunk before it and the lines behind @@; give hunks in the "
+                 "order of the file";
+  } else {
+    out.nearest = nearest_in(text, before, after);
+    out.words += " shows lines that do not occur" + words_of(out.nearest, text, "the hunk");
+  }
+  out.words += unchanged;
+  return out;
+}
+
+/// What is wrong with the members of a change, as a whole.
+std::string problem_of(json_view change) {
+  const auto has = [&](std::string_view name) { return change[name].exists(); };
+  const bool removes = change["delete"].boolean().value_or(false);
+  const int contents = int{has("edits")} + int{has("text")} + int{removes};
+  if (has("path") == has("paths")) return "give either path or paths";
+  if (contents == 0 && !has("moveTo"))
+    return "says nothing of what is to be done; give edits, text, delete or moveTo";
+  if (contents > 1) return "give one of edits, text and delete";
+  if (has("moveTo") && (has("text") || removes)) return "moveTo goes with edits, or alone";
+  if (has("paths") && (has("text") || has("moveTo") || has("ifHash")))
+    return "paths goes with edits or delete; text, moveTo and ifHash are of one path";
+  return {};
+}
+
+} // namespace
+
+file_change* change_planner::planned_at(const std::string& path) {
+  const auto found = std::ranges::find_if(plan_.changes, [&](const file_change& each) {
+    return each.path == path &&
+           (each.action == change_action::create || each.action == change_action::replace);
+  });
+  return found == plan_.changes.end() ? nullptr : &*found;
+}
+
+result<void, failed_change> change_planner::push(file_change change, planned_file file) {
+  if (plan_.files.size() == files_max)
+    return failed_change(
+        plain(error_code::too_many, "more than " + std::to_string(files_max) +
+                                        " files in one call; make the change in several"),
+        file.given);
+  const std::uint64_t bytes = change.bytes ? change.bytes->size() : 0;
+  if (auto taken = file.memory.grow(bytes, bounds_); !taken)
+    return failed_change(mcp::refusal_of(taken.error()), file.given);
+  plan_.changes.push_back(std::move(change));
+  plan_.files.push_back(std::move(file));
+  return {};
+}
+
+result<std::string, failed_change> change_planner::read(const target& what, planned_file& file) {
+  wanted_hash wanted(what.hash);
+  auto content =
+      read_file(root_, decode_name(what.given), {.bytes_max = file_bytes_max_, .bounds = bounds_});
+  if (!content && wanted.explains(content.error()))
+    return failed_change(wanted.why(content.error()), what.given);
+  if (!content) return failed_change(mcp::refusal_of(content.error()), what.given);
+  if (!wanted(content->bytes))
+    return failed_change(wanted.why({error_code::stale, 0, "hash"}), what.given);
+  file.memory = std::move(content->memory);
+  return std::move(content->bytes);
+}
+
+result<void, failed_change> change_planner::edit(const target& what, const maker& make) {
+  const auto name = [&](failed_change failure) {
+    failure.path = what.given;
+    return failure;
+  };
+  std::string path = decode_name(what.given);
+  if (const auto where = root_.locate(path, final_link::follow)) path = where->path;
+  if (file_change* const earlier = planned_at(path); earlier != nullptr && what.move_to.empty()) {
+    auto made = make(*earlier->bytes);
+    if (!made) return name(std::move(made.error()));
+    earlier->bytes = std::move(made->bytes);
+    auto& lines =
+        plan_.files[static_cast<std::size_t>(earlier - plan_.changes.data())].lines_that_differ;
+    lines.insert(lines.end(), made->lines_that_differ.begin(), made->lines_that_differ.end());
+    return {};
+  }
+  planned_file file{.given = std::string(what.given)};
+  PADDOCK_TRY(std::string content, read(what, file));
+  auto made = make(content);
+  if (!made) return name(std::move(made.error()));
+  file.lines_that_differ = std::move(made->lines_that_differ);
+  file_change change{.action = change_action::replace, .path = std::move(path)};
+  if (!what.move_to.empty()) {
+    change.action = change_action::move;
+    change.from = std::exchange(change.path, decode_name(what.move_to));
+  }
+  change.before = std::move(content);
+  change.bytes = std::move(made->bytes);
+  return push(std::move(change), std::move(file));
+}
+
+result<void, failed_change> change_planner::create(std::string_view given, std::string bytes) {
+  return push(
+      {.action = change_action::create, .path = decode_name(given), .bytes = std::move(bytes)},
+      {.given = std::string(given)});
+}
+
+result<void, failed_change> change_planner::write(const target& what, std::string text) {
+  planned_file file{.given = std::string(what.given)};
+  auto content = read(what, file);
+  if (!content && content.error().code == error_code::not_found && what.hash.empty())
+    return create(what.given, std::move(text));
+  PADDOCK_TRY(std::string before, std::move(content));
+  return push({.action = change_action::replace,
+               .path = decode_name(what.given),
+               .bytes = std::move(text),
+               .before = std::move(before)},
+              std::move(file));
+}
+
+result<void, failed_change> change_planner::take_away(const target& what, const maker* remainder) {
+  planned_file file{.given = std::string(what.given)};
+  std::string path = decode_name(what.given);
+  const auto where = root_.locate(path, final_link::keep);
+  if (!where) return failed_change(mcp::refusal_of(where.error()), what.given);
+  file_change change{.action = change_action::remove, .path = std::move(path)};
+  if (!what.move_to.empty()) {
+    change.action = change_action::move;
+    change.from = std::exchange(change.path, decode_name(what.move_to));
+  }
+  const bool is_link = where->existing && where->existing->kind == entry_kind::symlink;
+  if (!is_link || !what.hash.empty() || remainder != nullptr) {
+    PADDOCK_TRY(std::string content, read(what, file));
+    if (remainder != nullptr) {
+      auto rest = (*remainder)(content);
+      if (!rest) return failed_change(std::move(rest.error().why), what.given);
+      if (!rest->bytes.empty())
+        return failed_change(
+            plain(error_code::no_match,
+                  "the patch deletes this file, but shows only a part of its lines; read it again"),
+            what.given);
+    }
+    if (!is_link) change.before = std::move(content);
+  }
+  return push(std::move(change), std::move(file));
+}
+
+change_planner::maker change_planner::maker_of(const std::vector<edit_step>& steps,
+                                               std::string list) const {
+  return [this, &steps,
+          list = std::move(list)](std::string_view content) -> result<made_text, failed_change> {
+    PADDOCK_TRY(edited_content edited,
+                edit_content(content, steps, list, file_bytes_max_, bounds_));
+    made_text made{.bytes = std::move(edited.bytes), .lines_that_differ = {}};
+    for (const edited_place& place : edited.places)
+      made.lines_that_differ.insert(made.lines_that_differ.end(), place.lines_that_differ.begin(),
+                                    place.lines_that_differ.end());
+    return made;
+  };
+}
+
+change_planner::maker change_planner::maker_of(const file_patch& patch) const {
+  return [this, &patch](std::string_view content) -> result<made_text, failed_change> {
+    const auto failed = [&](refusal why) {
+      why.hash = hash_of(content);
+      return failed_change(std::move(why));
+    };
+    const auto text = text_of(content);
+    if (!text) return failed(refusal_of_text(text.error()));
+    auto patched = apply_hunks(text->text(), patch.hunks, matching_);
+    if (!patched) return failed(refusal_of(text->text(), patch.hunks, patched.error()));
+    auto bytes = encode_text(std::move(patched->text), text->mark);
+    if (!bytes) return failed(refusal_of_text(bytes.error()));
+    made_text made{.bytes = std::move(*bytes), .lines_that_differ = {}};
+    for (const hunk_place& place : patched->hunks)
+      made.lines_that_differ.insert(made.lines_that_differ.end(), place.lines_that_differ.begin(),
+                                    place.lines_that_differ.end());
+    return made;
+  };
+}
+
+result<void, failed_change> change_planner::add(json_view change, std::size_t number) {
+  const std::string name = "changes[" + std::to_string(number) + "]";
+  target what{.given = change["path"].string().value_or(""),
+              .move_to = change["moveTo"].string().value_or(""),
+              .hash = change["ifHash"].string().value_or("")};
+  if (const std::string problem = problem_of(change); !problem.empty())
+    return failed_change(plain(error_code::invalid_argument, name + ": " + problem), what.given);
+  const std::vector<edit_step> steps = steps_of(change["edits"], matching_);
+  if (auto wrong = contradiction_in(steps, name + ".edits"))
+    return failed_change(*std::move(wrong), what.given);
+  const auto make = [&]() -> result<void, failed_change> {
+    for (const std::string_view path : {what.given, what.move_to})
+      if (std::string words = home_words(root_, path); !words.empty())
+        return failed_change(plain(error_code::invalid_argument, std::move(words)), path);
+    if (!steps.empty()) return edit(what, maker_of(steps, name + ".edits"));
+    if (const auto text = change["text"].string()) return write(what, std::string(*text));
+    return take_away(what);
+  };
+  if (!change["paths"].exists()) return make();
+  result<void, failed_change> done;
+  change["paths"].for_each_element([&](json_view path) {
+    if (!done) return;
+    what.given = path.string().value_or("");
+    done = make();
+  });
+  return done;
+}
+
+result<void, failed_change> change_planner::add(const file_patch& patch) {
+  const std::string path = encode_name(patch.path), from = encode_name(patch.from);
+  const std::size_t before = plan_.changes.size();
+  const maker make = maker_of(patch);
+  const auto plan = [&]() -> result<void, failed_change> {
+    switch (patch.action) {
+    case patch_action::edit:
+      return edit({.given = path}, make);
+    case patch_action::move:
+      return patch.hunks.empty() ? take_away({.given = from, .move_to = path})
+                                 : edit({.given = from, .move_to = path}, make);
+    case patch_action::remove:
+      return take_away({.given = path}, patch.hunks.empty() ? nullptr : &make);
+    case patch_action::create:
+    case patch_action::copy:
+      break;
+    }
+    planned_file file;
+    std::string content;
+    if (patch.action == patch_action::copy) {
+      PADDOCK_TRY(content, read({.given = from}, file));
+    }
+    auto made = make(content);
+    if (!made) return failed_change(std::move(made.error().why), path);
+    return create(path, std::move(made->bytes));
+  };
+  PADDOCK_CHECK(plan());
+  if (patch.is_executable && plan_.changes.size() > before)
+    plan_.changes.back().is_executable = patch.is_executable;
+  return {};
+}
+
+} // namespace paddock::mcp

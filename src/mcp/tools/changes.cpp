@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+
+// The tool applyChanges.
+
+#include "mcp/tools/change_planner.hpp"
+#include "mcp/tools/edits.hpp"
+#include "mcp/tools/refusals.hpp"
+#include "mcp/tools/tools.hpp"
+
+#include <paddock/file/change_set.hpp>
+#include <paddock/text/patch.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::size_t diffs_bytes_max = std::size_t{16} * 1024; ///< of all files
+constexpr unsigned attempts_max = 1000; ///< each time somebody else was faster
+
+std::string_view name_of(change_action action) {
+  switch (action) {
+  case change_action::create:
+    return "created";
+  case change_action::replace:
+    return "edited";
+  case change_action::remove:
+    return "deleted";
+  case change_action::move:
+    break;
+  }
+  return "moved";
+}
+
+/// Plans all that a call asks for; the patch was read before.
+result<planned_changes, failed_change> plan_of(workspace_state& state, const call& c,
+                                               const std::vector<file_patch>& patch) {
+  const auto matching = text_argument(c, "matching") == "whitespace" ? text_matching::white_space
+                                                                     : text_matching::exact;
+  change_planner planner(*state.root, matching, state.options.limits.edit_file_bytes_max,
+                         bounds_of(state, c));
+  result<void, failed_change> done;
+  std::size_t number = 0;
+  c.arguments()["changes"].for_each_element([&](json_view change) {
+    if (done) done = planner.add(change, number++);
+  });
+  PADDOCK_CHECK(std::move(done));
+  for (const file_patch& file : patch)
+    PADDOCK_CHECK(planner.add(file));
+  return std::move(planner).take();
+}
+
+/// The files of the patch of a call, which views are of; none without one.
+result<std::vector<file_patch>, failed_change> patch_of(const call& c) {
+  const std::string_view text = text_argument(c, "patch");
+  if (text.empty()) return std::vector<file_patch>();
+  auto parsed = parse_patch(text);
+  if (parsed) return *std::move(parsed);
+  const patch_fault& fault = parsed.error();
+  refusal why = refusal_of(fault);
+  const bool is_in_text = fault.line <= static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  why.words =
+      "patch: " + (is_in_text ? "line " + std::to_string(fault.line + 1) + ": " : std::string()) +
+      fault.operation +
+      (fault.code == error_code::unsupported_type ? " (a binary patch); change such files with exec"
+                                                  : "; correct the patch") +
+      std::string(unchanged);
+  return failed_change(std::move(why));
+}
+
+/// Why the file system did not take the plan.
+tool_result refused_plan(const change_failure& failure, const planned_changes& plan) {
+  refusal why = refusal_of(failure);
+  if (!failure.detail.empty())
+    why.words = failure.detail + "; " + std::string(advice(failure.code));
+  why.words += unchanged;
+  if (failure.change >= plan.files.size()) return refused(why, encode_name(failure.path));
+  const bool is_about_target = failure.code == error_code::already_exists;
+  return refused(why, is_about_target ? encode_name(plan.changes[failure.change].path)
+                                      : plan.files[failure.change].given);
+}
+
+/// Writes the answer.
+class change_report {
+public:
+  change_report(const call& c, bool is_trial)
+      : wanted_(text_argument(c, "diff")), is_trial_(is_trial),
+        room_(std::min(diffs_bytes_max, result_bytes_max(c) / 4)) {
+    out_.begin_object().key("applied").boolean(!is_trial).key("files").begin_array();
+  }
+
+  void add(const file_change& change, const planned_file& file, const changed_file& done) {
+    const std::string path = encode_name(done.path), from = encode_name(done.from);
+    const bool is_gone = change.action == change_action::remove;
+    const std::optional<std::string>& after =
+        change.action == change_action::move && !change.bytes ? change.before : change.bytes;
+    out_.begin_object().member("path", path).member("action", name_of(change.action));
+    if (!from.empty()) out_.member("from", from);
+    const std::optional<std::string>& now = is_trial_ ? change.before : after;
+    if (now && (is_trial_ || !is_gone)) out_.member("hash", hash_of(*now));
+    if (wanted_ != "none")
+      write_diff(change.before.value_or(""), is_gone ? "" : after.value_or(""),
+                 change.action == change_action::create ? ""
+                 : from.empty()                         ? path
+                                                        : from,
+                 is_gone ? "" : path);
+    if (!file.lines_that_differ.empty()) write_matched(file.lines_that_differ);
+    out_.end_object();
+  }
+  [[nodiscard]] tool_result take() {
+    out_.end_array().end_object();
+    return {.json = out_.take()};
+  }
+
+private:
+  void write_diff(std::string_view before, std::string_view after, const std::string& old_path,
+                  const std::string& new_path) {
+    const std::string old_name = old_path.empty() ? "/dev/null" : "a/" + old_path;
+    const std::string new_name = new_path.empty() ? "/dev/null" : "b/" + new_path;
+    const bool is_full = wanted_ == "full";
+    const auto diff = diff_of(
+        before, after,
+        {.bytes_max = is_full ? room_ : 0, .before_name = old_name, .after_name = new_name});
+    const bool is_counted = diff.added + diff.removed > 0 || diff.hunks == 0;
+    if (is_counted) {
+      out_.key("added").unsigned_integer(diff.added);
+      out_.key("removed").unsigned_integer(diff.removed);
+    }
+    if (!is_full) return;
+    room_ -= diff.text.size();
+    out_.member("diff", diff.text);
+    if (diff.hunks_left_out > 0) out_.key("diffTruncated").boolean(true);
+  }
+
+  void write_matched(std::span<const std::uint64_t> lines) {
+    out_.member("matchedWith", "whitespace").key("matchedLines").begin_array();
+    for (const std::uint64_t line : lines)
+      out_.unsigned_integer(line + 1);
+    out_.end_array();
+  }
+
+  std::string_view wanted_;
+  bool is_trial_;
+  std::size_t room_; ///< for diffs
+  json_writer out_;
+};
+
+} // namespace
+
+tool_result apply_changes(workspace_state& state, call& c) {
+  const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
+  if (!c.arguments()["changes"].exists() && !c.arguments()["patch"].exists())
+    return tool_result::failure(error_code::invalid_argument,
+                                "nothing is to be changed; give changes, a patch, or both");
+  c.may_block();
+  const auto patch = patch_of(c);
+  if (!patch) return refused(patch.error().why, "");
+  const change_options options{.effect = is_trial ? change_effect::check : change_effect::apply,
+                               .durability = state.options.durability,
+                               .bytes_max = state.options.limits.edit_file_bytes_max,
+                               .bounds = bounds_of(state, c)};
+  for (unsigned attempt = 1;; ++attempt) {
+    const auto plan = plan_of(state, c, *patch);
+    if (!plan) return refused(plan.error().why, plan.error().path);
+    const auto done = paddock::apply_changes(*state.root, plan->changes, options);
+    // Somebody else was faster: the changes are planned anew for what is there now.
+    if (!done && done.error().code == error_code::stale && attempt < attempts_max &&
+        options.bounds.check())
+      continue;
+    if (!done) return refused_plan(done.error(), *plan);
+    change_report report(c, is_trial);
+    for (std::size_t i = 0; i < done->size(); ++i)
+      report.add(plan->changes[i], plan->files[i], (*done)[i]);
+    return report.take();
+  }
+}
+
+} // namespace paddock::mcp

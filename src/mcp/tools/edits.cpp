@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+
+// The tool editFile.
+
+#include "mcp/tools/edits.hpp"
+
+#include "mcp/tools/refusals.hpp"
+#include "mcp/tools/tools.hpp"
+
+#include <paddock/file/file.hpp>
+#include <paddock/text/unified_diff.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::size_t diff_bytes_max = std::size_t{8} * 1024;
+
+/// What the answer tells of them.
+struct shown_edits {
+  std::string hash; ///< of the file after the call
+  std::vector<edited_place> places;
+  unified_diff_text diff;
+};
+
+} // namespace
+
+result<file_text, text_fault> text_of(std::string_view content) {
+  file_text out{.content = content, .decoded = {}, .mark = utf16_mark_of(content)};
+  if (out.mark == utf16_mark::none) return out;
+  PADDOCK_TRY(decoded_text decoded, decode_text(std::string(content)));
+  out.decoded = std::move(decoded.text);
+  return out;
+}
+
+refusal refusal_of_text(const text_fault& fault) {
+  refusal out = refusal_of(fault);
+  out.words = "the file cannot be read as the UTF-16 that its first bytes say it is: " +
+              std::string(fault.operation) + ", at byte offset " + std::to_string(fault.offset) +
+              "; change it with exec" + std::string(unchanged);
+  return out;
+}
+
+std::vector<edit_step> steps_of(json_view edits, text_matching matching) {
+  std::vector<edit_step> steps;
+  steps.reserve(edits.size());
+  const auto count = [](json_view value) -> std::optional<std::uint64_t> {
+    if (const auto given = value.integer()) return static_cast<std::uint64_t>(*given);
+    return std::nullopt;
+  };
+  edits.for_each_element([&](json_view each) {
+    edit_step step{.old_text = each["oldText"].string().value_or(""),
+                   .new_text = each["newText"].string().value_or("")};
+    step.matching = matching;
+    if (each["all"].boolean().value_or(false)) step.places = edit_places::all;
+    step.occurrences = count(each["occurrences"]);
+    step.near_line = count(each["line"]);
+    if (step.near_line) --*step.near_line;
+    steps.push_back(step);
+  });
+  return steps;
+}
+
+std::optional<refusal> contradiction_in(std::span<const edit_step> steps, std::string_view list) {
+  const auto both = std::ranges::find_if(steps, [](const edit_step& step) {
+    return step.places == edit_places::all && step.near_line;
+  });
+  if (both == steps.end()) return std::nullopt;
+  const auto index = static_cast<std::size_t>(both - steps.begin());
+  return refusal{.code = error_code::invalid_argument,
+                 .words = std::string(list) + "[" + std::to_string(index) +
+                          "]: all replaces every place and line one of them; give one of both",
+                 .edit = index,
+                 .lines = {},
+                 .nearest = {},
+                 .hash = {}};
+}
+
+unified_diff_text diff_of(std::string_view before, std::string_view after,
+                          const unified_diff_options& options) {
+  constexpr std::size_t compared_bytes_max = std::size_t{32} * 1024 * 1024;
+  const unified_diff_text left_out{
+      .text = {}, .added = 0, .removed = 0, .hunks = 1, .hunks_left_out = 1};
+  if (before.size() > compared_bytes_max || after.size() > compared_bytes_max) return left_out;
+  const auto old_text = text_of(before), new_text = text_of(after);
+  if (!old_text || !new_text) return left_out;
+  return unified_diff(old_text->text(), new_text->text(), options);
+}
+
+result<edited_content, failed_change> edit_content(std::string_view content,
+                                                   std::span<const edit_step> steps,
+                                                   std::string_view list, std::uint64_t bytes_max,
+                                                   const work_bounds& bounds) {
+  const auto failed = [&](refusal why) {
+    why.hash = hash_of(content);
+    return failed_change(std::move(why));
+  };
+  const auto text = text_of(content);
+  if (!text) return failed(refusal_of_text(text.error()));
+  auto made = apply_edits(text->text(), steps, {.bytes_max = bytes_max},
+                          [&] { return bounds.check().has_value(); });
+  if (!made && made.error().code == error_code::cancelled)
+    return failed(refusal_of(bounds.check() ? error(made.error()) : bounds.check().error(),
+                             "nothing was changed; call again when less is going on, or give fewer "
+                             "edits"));
+  if (!made) return failed(refusal_of(text->text(), steps, made.error(), list));
+  auto bytes = encode_text(std::move(made->text), text->mark);
+  if (!bytes) return failed(refusal_of_text(bytes.error()));
+  return edited_content{std::move(*bytes), std::move(made->steps)};
+}
+
+tool_result edit_file(workspace_state& state, call& c) {
+  const std::string_view given = text_argument(c, "path");
+  const std::string path = path_argument(c, "path");
+  const std::vector<edit_step> steps = steps_of(c.arguments()["edits"]);
+  if (const auto wrong = contradiction_in(steps, "edits")) return refused(*wrong, given);
+  const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
+  wanted_hash wanted(text_argument(c, "ifHash"));
+  const edit_options options{.durability = state.options.durability,
+                             .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                             .bounds = bounds_of(state, c),
+                             .only_if = wanted.check()};
+  const auto found = inspect(*state.root, path);
+  const std::string name = encode_name(found ? found->path : path);
+  const std::string old_name = "a/" + name, new_name = "b/" + name;
+  std::optional<refusal> why;
+  shown_edits done;
+  const auto make = [&](std::string_view content) -> result<std::optional<std::string>> {
+    why.reset();
+    auto made = edit_content(content, steps, "edits", options.file_bytes_max, options.bounds);
+    if (!made) {
+      why = std::move(made.error().why);
+      return error(made.error());
+    }
+    done = {.hash = hash_of(is_trial ? content : made->bytes),
+            .places = std::move(made->places),
+            .diff = diff_of(content, made->bytes,
+                            {.bytes_max = std::min(diff_bytes_max, result_bytes_max(c) / 4),
+                             .before_name = old_name,
+                             .after_name = new_name})};
+    if (is_trial || made->bytes == content) return std::optional<std::string>();
+    return std::optional(std::move(made->bytes));
+  };
+  c.may_block();
+  const auto changed = rewrite_file(*state.root, path, make, options);
+  if (!changed && why) return refused(*why, given);
+  if (!changed && wanted.explains(changed.error()))
+    return wanted.refuse(changed.error(), c, "path");
+  if (!changed) return refused(refusal_of(changed.error()), given);
+  object_result out;
+  out.text("path", encode_name(*changed));
+  out.writer().key("applied").boolean(!is_trial);
+  out.text("hash", done.hash);
+  out.writer().key("edits").begin_array();
+  for (const edited_place& place : done.places) {
+    out.writer().begin_object().key("line").unsigned_integer(place.line + 1);
+    out.writer().key("occurrences").unsigned_integer(place.occurrences).end_object();
+  }
+  out.writer().end_array();
+  out.text("diff", done.diff.text);
+  if (done.diff.hunks_left_out > 0) out.writer().key("diffTruncated").boolean(true);
+  return out.take();
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What editFile and applyChanges have in common: the edits of a call, and what they changed.
+
+#include "mcp/tools/refusals.hpp"
+
+#include <paddock/base/work_bounds.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/text/edit_steps.hpp>
+#include <paddock/text/unified_diff.hpp>
+#include <paddock/text/utf16.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::mcp {
+
+/// A content as the text that edits and diffs are of.
+struct file_text {
+  std::string_view content;
+  std::string decoded; ///< of UTF-16
+  utf16_mark mark = utf16_mark::none;
+
+  [[nodiscard]] std::string_view text() const noexcept {
+    return mark == utf16_mark::none ? content : decoded;
+  }
+};
+/// `content` has to outlive it. Errors: not_text (utf16.hpp).
+[[nodiscard]] result<file_text, text_fault> text_of(std::string_view content);
+/// What is wrong with a content that has no text, and what can be done.
+[[nodiscard]] refusal refusal_of_text(const text_fault& fault);
+
+/// The steps of an array of edits that fits the table; views are of the call.
+[[nodiscard]] std::vector<edit_step> steps_of(json_view edits,
+                                              text_matching matching = text_matching::exact);
+
+/// The first step that says two things at once. `list` as in refusal_of.
+[[nodiscard]] std::optional<refusal> contradiction_in(std::span<const edit_step> steps,
+                                                      std::string_view list);
+
+struct edited_content {
+  std::string bytes;
+  std::vector<edited_place> places; ///< one for each step
+};
+/// `content` with all steps made in its text, in its encoding. Errors: those of apply_edits and of
+/// the bounds, which `refusal` tells in words.
+[[nodiscard]] result<edited_content, failed_change>
+edit_content(std::string_view content, std::span<const edit_step> steps, std::string_view list,
+             std::uint64_t bytes_max, const work_bounds& bounds);
+
+/// What changed in a file, as far as it fits. Names as in unified_diff_options. Of what is no text,
+/// or too large to be compared in a short time, nothing but that something was left out.
+[[nodiscard]] unified_diff_text diff_of(std::string_view before, std::string_view after,
+                                        const unified_diff_options& options);
+
+} // namespace paddock::mcp

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/tools/refusals.hpp"
+
+#include "crypto/crypto.hpp"
+#include "mcp/tools/tools.hpp"
+
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/text/unified_diff.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::size_t searched_bytes_max = std::size_t{32} * 1024 * 1024;
+
+/// A line of text, with what cannot be seen in it escaped as in JSON.
+std::string quoted(std::string_view line) {
+  return json_writer().string(detail::excerpt(line)).take();
+}
+
+std::string_view name_of(near_miss_kind kind) {
+  switch (kind) {
+  case near_miss_kind::white_space:
+    return "white_space";
+  case near_miss_kind::already_applied:
+    return "already_applied";
+  case near_miss_kind::similar:
+    break;
+  }
+  return "similar";
+}
+
+/// The line of `place` that stands where the first line of the old text is that differs.
+std::string_view found_line(const near_miss& place) {
+  std::string_view rest = place.found;
+  for (std::uint64_t line = place.line; line < place.wanted_line && !rest.empty(); ++line) {
+    const std::size_t end = rest.find('\n');
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return rest.substr(0, rest.find('\n'));
+}
+
+/// The line of `before` that became the line of `after`, or stood where that stands.
+std::uint64_t line_before(std::span<const line_change> changes, std::uint64_t line) {
+  std::uint64_t shifted = line;
+  for (const line_change& change : changes) {
+    if (line < change.after_line) break;
+    if (line < change.after_line + change.after_count) {
+      const std::uint64_t last = std::max<std::uint64_t>(change.before_count, 1) - 1;
+      return change.before_line + std::min<std::uint64_t>(line - change.after_line, last);
+    }
+    shifted =
+        line - change.after_line - change.after_count + change.before_line + change.before_count;
+  }
+  return shifted;
+}
+
+std::string times(std::uint64_t count) {
+  return count == 1 ? "once" : std::to_string(count) + " times";
+}
+
+/// What is wrong with the number of places, and what to do.
+std::string words_of_places(const edit_step& step, const edit_failure& failure) {
+  std::string words = " occurs " + times(failure.occurrences) + " (" +
+                      lines_text(failure.lines, failure.occurrences) + ")";
+  const bool is_as_said = step.occurrences == failure.occurrences;
+  if (step.occurrences && !is_as_said)
+    words += ", not " + times(*step.occurrences) +
+             " as occurrences says; look at these places, "
+             "then correct occurrences";
+  if (!step.occurrences || is_as_said)
+    words += "; give more of the text around the one that is meant, or its line, or all: true to "
+             "replace every one";
+  return words;
+}
+
+/// Where an edit that did not fit would have.
+void look_around(refusal& out, std::string_view content, std::span<const edit_step> steps,
+                 const edit_failure& failure) {
+  const edit_step& step = steps[failure.step];
+  const auto earlier = apply_edits(content, steps.first(failure.step));
+  const std::string_view present = earlier ? std::string_view(earlier->text) : content;
+  out.nearest = nearest_in(present, step.old_text, step.new_text);
+  if (failure.step > 0 && plan_edit(content, {step.old_text, step.new_text})) {
+    out.words += " any more: an edit before it in this call has changed that text; edits are made "
+                 "one after the other, so give the text as it is by then";
+    out.nearest.reset();
+    return;
+  }
+  if (out.nearest && failure.step > 0) {
+    const auto changes = changed_lines(content, present);
+    const std::uint64_t below =
+        out.nearest->wanted_line - std::min(out.nearest->wanted_line, out.nearest->line);
+    const bool is_wanted = !out.nearest->wanted.empty();
+    out.nearest->line = line_before(changes, out.nearest->line);
+    if (is_wanted) out.nearest->wanted_line = out.nearest->line + below;
+  }
+  out.words += words_of(out.nearest, present, "oldText");
+}
+
+} // namespace
+
+std::string lines_text(std::span<const std::uint64_t> lines, std::uint64_t all) {
+  constexpr std::size_t told_max = 10;
+  std::string out = lines.size() == 1 && all == 1 ? "line" : "lines";
+  for (const std::uint64_t line : lines.first(std::min(lines.size(), told_max)))
+    out.append(out.ends_with('e') || out.ends_with('s') ? " " : ", ")
+        .append(std::to_string(line + 1));
+  return all > told_max ? out + ", …" : out;
+}
+
+std::optional<near_miss> nearest_in(std::string_view text, std::string_view old_text,
+                                    std::string_view new_text) {
+  return text.size() > searched_bytes_max ? std::nullopt : nearest(text, old_text, new_text);
+}
+
+std::string words_of(const std::optional<near_miss>& nearest, std::string_view text,
+                     std::string_view given) {
+  if (!nearest && text.size() > searched_bytes_max)
+    return "; the file is too large to look for what is like it; find the place with searchText";
+  if (!nearest)
+    return ", and nothing is like it; read the file again, or find the place with searchText";
+  const std::string line = std::to_string(nearest->line + 1);
+  if (nearest->kind == near_miss_kind::already_applied)
+    return ", but what is to come in its place stands in line " + line +
+           ": the change seems to be made already; leave it out";
+  std::string words =
+      "; the nearest place is line " + line +
+      (nearest->kind == near_miss_kind::white_space ? ", where only white space differs"
+                                                    : ", where some is the same");
+  if (!nearest->wanted.empty())
+    words += ": line " + std::to_string(nearest->wanted_line + 1) + " is " +
+             quoted(found_line(*nearest)) + " and " + std::string(given) + " has " +
+             quoted(nearest->wanted);
+  return words + "; copy the text as it is there, if that place is meant";
+}
+
+refusal refusal_of(std::string_view text, std::span<const edit_step> steps,
+                   const edit_failure& failure, std::string_view list) {
+  refusal out{.code = failure.code,
+              .words = std::string(list) + "[" + std::to_string(failure.step) + "]",
+              .edit = failure.step,
+              .lines = failure.lines,
+              .nearest = {},
+              .hash = {}};
+  if (failure.code == error_code::no_match) {
+    out.words += ".oldText does not occur";
+    look_around(out, text, steps, failure);
+  } else if (failure.code == error_code::ambiguous) {
+    out.words += ".oldText" + words_of_places(steps[failure.step], failure);
+  } else {
+    out.words += ": " + failure_text(failure, "");
+  }
+  out.words += unchanged;
+  return out;
+}
+
+tool_result refused(const refusal& why, std::string_view path) {
+  const std::string_view code = wire_name(why.code);
+  json_writer out;
+  out.begin_object().member("error", code);
+  out.member("message", path.empty() ? why.words : shown(decode_name(path)) + ": " + why.words);
+  if (!path.empty()) out.member("path", path);
+  if (why.edit) out.key("edit").unsigned_integer(*why.edit);
+  if (!why.lines.empty()) {
+    out.key("occurrencesAt").begin_array();
+    for (const std::uint64_t line : why.lines)
+      out.unsigned_integer(line + 1);
+    out.end_array();
+  }
+  if (why.nearest) {
+    out.key("nearest").begin_object();
+    out.key("line").unsigned_integer(why.nearest->line + 1);
+    out.member("kind", name_of(why.nearest->kind));
+    if (!why.nearest->wanted.empty()) out.member("wanted", why.nearest->wanted);
+    out.member("found", why.nearest->found).end_object();
+  }
+  if (!why.hash.empty()) out.member("hash", why.hash);
+  out.end_object();
+  return {.json = out.take(), .error = std::string(code)};
+}
+
+refusal refusal_of(const error& e, std::string_view hint) {
+  return {.code = e.code,
+          .words = failure_text(e, "", hint),
+          .edit = {},
+          .lines = {},
+          .nearest = {},
+          .hash = {}};
+}
+
+bool wanted_hash::operator()(std::string_view content) {
+  if (given_.empty()) return true;
+  const std::string whole = sha256_hex(content);
+  seen_ = whole.substr(0, hash_digits);
+  return given_.size() >= hash_digits && whole.starts_with(given_);
+}
+
+bool wanted_hash::explains(const error& e) const {
+  using enum error_code;
+  return is_given() && (e.code == stale || e.code == not_found || e.code == is_a_directory ||
+                        e.code == not_regular);
+}
+
+refusal wanted_hash::why(const error& e) const {
+  refusal out{.code = e.code, .words = {}, .edit = {}, .lines = {}, .nearest = {}, .hash = seen_};
+  if (e.code == error_code::stale)
+    out.words = "the file is not as it was when it was read: its hash is now " + seen_ + ", not " +
+                detail::excerpt(given_, 2 * echo_characters_max / 5) +
+                "; read it again and make the change to what is there now";
+  else if (e.code == error_code::not_found)
+    out.words = "there is no such file any more, and ifHash is of one that exists; look where it "
+                "is now, or leave ifHash out";
+  else
+    out.words =
+        std::string(text(e.code)) + ", and ifHash is the hash of a file's content; leave it out";
+  out.words += unchanged;
+  return out;
+}
+
+tool_result wanted_hash::refuse(const error& e, const call& c, std::string_view name) const {
+  return refused(why(e), text_argument(c, name));
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+
+// The tool applyChanges: several files, all or none.
+
+#include "support/mcp/tool_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace paddock::test {
+namespace {
+
+using namespace std::string_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class tools_changes : public tool_fixture {
+protected:
+  void SetUp() override {
+    serve_coding({});
+    tree.directory("d");
+    for (const auto& [name, text] : before)
+      tree.file(name, text);
+  }
+  /// Another client's server of the same workspace.
+  [[nodiscard]] std::unique_ptr<mcp::server> another_server() const {
+    auto opened = root::open(tree.path());
+    auto tools = mcp::workspace_tools(
+        std::make_shared<const root>(*std::move(opened)),
+        {.limits = mcp::limits_of(mcp::toolset::coding), .tools = mcp::toolset::coding});
+    return std::make_unique<mcp::server>(mcp::server_options{}, *std::move(tools));
+  }
+  void serve_coding(mcp::workspace_options options) {
+    options.tools = mcp::toolset::coding;
+    options.limits = mcp::limits_of(options.tools);
+    serve(std::move(options));
+  }
+  /// Every file and what it has.
+  [[nodiscard]] std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(tree.path()))
+      if (entry.is_regular_file() && !entry.is_symlink()) {
+        const std::string name = std::filesystem::relative(entry.path(), tree.path());
+        all[name] = tree.content(name);
+      }
+    return all;
+  }
+  /// What a call changes, as lines "name: content" and "name: (gone)".
+  std::string changed() const {
+    std::string out;
+    auto now = files();
+    for (const auto& [name, text] : before)
+      if (!now.contains(name)) out += name + ": (gone)\n";
+    for (const auto& [name, text] : now)
+      if (const auto old = before.find(name); old == before.end() || old->second != text)
+        out += name + ": " + text + "\n";
+    return out;
+  }
+  void restore() {
+    for (const auto& entry : std::filesystem::directory_iterator(tree.path()))
+      std::filesystem::remove_all(entry.path());
+    tree.directory("d");
+    for (const auto& [name, text] : before)
+      tree.file(name, text);
+  }
+
+  const std::map<std::string, std::string> before = {
+      {"a", "one\ntwo\n"}, {"b", "one\nthree\n"}, {"d/c", "c\n"}};
+};
+
+struct change_case {
+  const char* name;
+  const char* changes; ///< the arguments, without the braces
+  const char* changed; ///< on the disk
+  const char* files;   ///< of the answer, hashes left out
+};
+
+constexpr change_case change_cases[] = {
+    {"edits of one file", R"("changes":[{"path":"a","edits":[{"oldText":"two","newText":"2"}]}])",
+     "a: one\n2\n\n", R"([{"path":"a","action":"edited","added":1,"removed":1}])"},
+    {"the same in many",
+     R"("changes":[{"paths":["a","b"],"edits":[{"oldText":"one","newText":"1\n1"}]}])",
+     "a: 1\n1\ntwo\n\nb: 1\n1\nthree\n\n",
+     R"([{"path":"a","action":"edited","added":2,"removed":1},{"path":"b","action":"edited","added":2,"removed":1}])"},
+    {"of every kind",
+     R"("changes":[{"path":"n/new","text":"x\n"},{"path":"b","text":""},{"path":"d/c","delete":true},{"path":"a","moveTo":"m/a","edits":[{"oldText":"two","newText":"2"}]}])",
+     "a: (gone)\nd/c: (gone)\nb: \nm/a: one\n2\n\nn/new: x\n\n",
+     R"([{"path":"n/new","action":"created","added":1,"removed":0},{"path":"b","action":"edited","added":0,"removed":2},{"path":"d/c","action":"deleted","added":0,"removed":1},{"path":"m/a","action":"moved","from":"a","added":1,"removed":1}])"},
+    {"a move alone", R"("changes":[{"path":"a","moveTo":"z"}])", "a: (gone)\nz: one\ntwo\n\n",
+     R"([{"path":"z","action":"moved","from":"a","added":0,"removed":0}])"},
+    {"one file in two changes",
+     R"("changes":[{"path":"a","edits":[{"oldText":"two","newText":"2"}]},{"path":"./a","edits":[{"oldText":"2","newText":"3"}]}])",
+     "a: one\n3\n\n", R"([{"path":"a","action":"edited","added":1,"removed":1}])"},
+    {"a new file and edits of it",
+     R"("changes":[{"path":"n","text":"x"},{"path":"n","edits":[{"oldText":"x","newText":"y"}]}])",
+     "n: y\n", R"([{"path":"n","action":"created","added":1,"removed":0}])"},
+    {"a unified patch",
+     R"("patch":"--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n--- /dev/null\n+++ b/n/e\n@@ -0,0 +1 @@\n+new\n")",
+     "a: one\n2\n\nn/e: new\n\n",
+     R"([{"path":"a","action":"edited","added":1,"removed":1},{"path":"n/e","action":"created","added":1,"removed":0}])"},
+    {"a patch of the other format",
+     R"("patch":"*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n*** Delete File: b\n*** Add File: n\n+x\n*** End Patch")",
+     "b: (gone)\na: one\n2\n\nn: x\n\n",
+     R"([{"path":"a","action":"edited","added":1,"removed":1},{"path":"b","action":"deleted","added":0,"removed":2},{"path":"n","action":"created","added":1,"removed":0}])"},
+    {"a patch that renames and one that copies",
+     R"("patch":"diff --git a/a b/z\nsimilarity index 100%\nrename from a\nrename to z\ndiff --git a/b b/y\nsimilarity index 50%\ncopy from b\ncopy to y\n--- a/b\n+++ b/y\n@@ -1,2 +1,2 @@\n one\n-three\n+3\n")",
+     "a: (gone)\ny: one\n3\n\nz: one\ntwo\n\n",
+     R"([{"path":"z","action":"moved","from":"a","added":0,"removed":0},{"path":"y","action":"created","added":2,"removed":0}])"},
+    {"changes and a patch",
+     R"("changes":[{"path":"d/c","delete":true}],"patch":"--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\n")",
+     "d/c: (gone)\na: one\n2\n\n",
+     R"([{"path":"d/c","action":"deleted","added":0,"removed":1},{"path":"a","action":"edited","added":1,"removed":1}])"},
+    {"no counts", R"("changes":[{"path":"d/c","delete":true}],"diff":"none")", "d/c: (gone)\n",
+     R"([{"path":"d/c","action":"deleted"}])"},
+    {"white space",
+     R"("changes":[{"path":"a","edits":[{"oldText":" one","newText":"1"}]}],"matching":"whitespace")",
+     "a: 1\ntwo\n\n",
+     R"([{"path":"a","action":"edited","added":1,"removed":1,"matchedWith":"whitespace","matchedLines":[1]}])"},
+    {"a patch with other white space",
+     R"("patch":"--- a/b\n+++ b/b\n@@ -1,2 +1,2 @@\n one\n-\tthree\n+3\n","matching":"whitespace")",
+     "b: one\n3\n\n",
+     R"([{"path":"b","action":"edited","added":1,"removed":1,"matchedWith":"whitespace","matchedLines":[2]}])"},
+    {"full", R"("changes":[{"path":"d/c","text":"C\n"}],"diff":"full")", "d/c: C\n\n",
+     R"([{"path":"d/c","action":"edited","added":1,"removed":1,"diff":"--- a/d/c\n+++ b/d/c\n@@ -1 +1 @@\n-c\n+C\n"}])"},
+    {"what stays as it is", R"("changes":[{"path":"a","text":"one\ntwo\n"}])", "",
+     R"([{"path":"a","action":"edited","added":0,"removed":0}])"},
+};
+
+std::string without_hashes(std::string json) {
+  for (std::size_t at; (at = json.find(R"("hash":")")) != json.npos;)
+    json.erase(at - 1, R"(,"hash":"0123456789abcdef")"s.size());
+  return json;
+}
+
+TEST_F(tools_changes, are_made_in_all_files_or_tried) {
+  for (const auto& each : change_cases) {
+    SCOPED_TRACE(each.name);
+    const std::string trial = std::string("{") + each.changes + R"(,"dryRun":true})";
+    const auto tried = call("applyChanges", trial);
+    EXPECT_EQ("", changed());
+    const auto done = call("applyChanges", "{"s + each.changes + "}");
+    EXPECT_EQ(each.changed, changed());
+    EXPECT_EQ("applied files", done.keys()) << done.json;
+    EXPECT_EQ("true", done["applied"].text());
+    EXPECT_EQ("false", tried["applied"].text());
+    EXPECT_EQ(each.files, without_hashes(done["files"].text()));
+    EXPECT_EQ(each.files, without_hashes(tried["files"].text()));
+    done["files"].for_each_element([&](mcp::json_view file) {
+      if (file["action"].string() == "deleted") {
+        EXPECT_FALSE(file["hash"].exists());
+        return;
+      }
+      const std::string path(file["path"].string().value_or(""));
+      EXPECT_EQ(call_path("readTextFile", path).string("hash"), file["hash"].string()) << path;
+    });
+    restore();
+  }
+}
+
+struct refused_case {
+  const char* name;
+  const char* changes;
+  const char* error;
+  const char* rest; ///< of the answer, behind the message
+  std::vector<const char*> said;
+};
+
+const refused_case refused_cases[] = {
+    {"the second edit of the second change",
+     R"("changes":[{"path":"a","delete":true},{"paths":["b","d/c"],"edits":[{"oldText":"one","newText":"1"},{"oldText":"e","newText":"E"}]}])",
+     "ambiguous",
+     R"("path":"b","edit":1,"occurrencesAt":[2,2],"hash":")",
+     {"b: changes[1].edits[1].oldText occurs 2 times", "nothing was changed"}},
+    {"a path that is not there",
+     R"("changes":[{"path":"a","text":"x"},{"path":"no","edits":[{"oldText":"one","newText":"1"}]}])",
+     "not_found",
+     R"("path":"no"})",
+     {"no: no such file"}},
+    {"a hunk that has no place",
+     R"("patch":"--- a/b\n+++ b/b\n@@ -1,2 +1,2 @@\n one\n-threee\n+3\n")",
+     "no_match",
+     R"("path":"b","edit":0,"nearest":{"line":1,"kind":"similar","wanted":"threee","found":"one\nthree\n"},"hash":")",
+     {"b: hunk 1 (line 3 of the patch)", R"(line 2 is "three")"}},
+    {"a hunk of two places",
+     R"("changes":[{"path":"a","delete":true}],"patch":"*** Begin Patch\n*** Update File: b\n@@\n+x\n*** End Patch")",
+     "ambiguous",
+     R"("path":"b","edit":0,"hash":")",
+     {"does not say where its lines belong"}},
+    {"a patch that is none",
+     R"("patch":"hello")",
+     "invalid_argument",
+     R"(nothing was changed"})",
+     {"patch: there is no patch in the text"}},
+    {"a patch that deletes another content",
+     R"("patch":"--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n")",
+     "no_match",
+     R"("path":"b")",
+     {"only a part of its lines"}},
+    {"what is there already",
+     R"("patch":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch")",
+     "already_exists",
+     R"("path":"a"})",
+     {"a: the destination already exists"}},
+    {"a move to where something is",
+     R"("changes":[{"path":"a","moveTo":"b"}])",
+     "already_exists",
+     R"("path":"b"})",
+     {"nothing was changed"}},
+    {"out of the workspace",
+     R"("changes":[{"path":"a","text":"x"},{"path":"../x","text":"x"}])",
+     "escapes_root",
+     R"("path":"../x"})",
+     {}},
+    {"a protected name",
+     R"("changes":[{"path":"a","text":"x"},{"path":".git/hooks/pre-commit","text":"x"}])",
+     "write_protected",
+     R"("path":".git/hooks/pre-commit"})",
+     {}},
+    {"home",
+     R"("changes":[{"path":"a","moveTo":"~/a"}])",
+     "invalid_argument",
+     R"("path":"~/a"})",
+     {"~ is not expanded"}},
+    {"neither path nor paths",
+     R"("changes":[{"text":"x"}])",
+     "invalid_argument",
+     R"(nothing was changed"})",
+     {"changes[0]: give either path or paths"}},
+    {"nothing to do",
+     R"("changes":[{"path":"a"}])",
+     "invalid_argument",
+     R"("path":"a"})",
+     {"says nothing of what is to be done"}},
+    {"two things to do",
+     R"("changes":[{"path":"a","text":"x","delete":true}])",
+     "invalid_argument",
+     R"("path":"a"})",
+     {"give one of"}},
+    {"the same text in many",
+     R"("changes":[{"paths":["a","b"],"text":"x"}])",
+     "invalid_argument",
+     "",
+     {"paths goes with"}},
+    {"nothing at all", R"("dryRun":true)", "invalid_argument", "", {"give changes, a patch"}},
+    {"a stale one",
+     R"("changes":[{"path":"b","delete":true},{"path":"a","text":"x","ifHash":"880553fca8fcea94"}])",
+     "stale",
+     R"("path":"a","hash":")",
+     {"read it again"}},
+    {"white space that was not asked for",
+     R"("changes":[{"path":"a","edits":[{"oldText":" one","newText":"1"}]}])",
+     "no_match",
+     R"("path":"a","edit":0,"nearest":{"line":1,"kind":"white_space","wanted":" one","found":"one\n"},"hash":")",
+     {"only white space differs"}},
+    {"a directory",
+     R"("changes":[{"path":"d","text":"x"}])",
+     "is_a_directory",
+     R"("path":"d"})",
+     {}},
+    {"removed twice",
+     R"("changes":[{"path":"a","delete":true},{"path":"a","delete":true}])",
+     "invalid_argument",
+     R"("path":"a"})",
+     {}},
+};
+
+TEST_F(tools_changes, what_is_refused_changes_nothing_and_says_why) {
+  for (const auto& each : refused_cases) {
+    SCOPED_TRACE(each.name);
+    for (const char* more : {"", R"(,"dryRun":true)"}) {
+      if (std::string_view(each.name) == "nothing at all" && *more != '\0') continue;
+      const auto got = call("applyChanges", "{"s + each.changes + more + "}");
+      EXPECT_EQ(each.error, got.error());
+      EXPECT_THAT(got.json, HasSubstr(each.rest));
+      for (const char* words : each.said)
+        EXPECT_THAT(got.message(), HasSubstr(words));
+      EXPECT_EQ("", changed());
+    }
+  }
+}
+
+TEST_F(tools_changes, a_hash_is_of_the_file_that_was_read) {
+  const std::string hash = call_path("readTextFile", "a").string("hash");
+  const auto change = [&] {
+    return call("applyChanges", R"({"changes":[{"path":"a","text":"x","ifHash":")" + hash +
+                                    R"("},{"path":"b","text":"y"}]})");
+  };
+  EXPECT_FALSE(change().failed);
+  restore();
+  tree.file("a", "meanwhile");
+  const auto got = change();
+  EXPECT_EQ("stale", got.error());
+  EXPECT_EQ(call_path("readTextFile", "a").string("hash"), got.string("hash"));
+  EXPECT_EQ("a: meanwhile\n", changed());
+}
+
+TEST_F(tools_changes, diffs_are_bounded_all_together) {
+  std::string changes, text;
+  for (int i = 0; i < 1000; ++i)
+    text += "line\n";
+  for (int i = 0; i < 10; ++i)
+    changes += (i == 0 ? "" : ",") + R"({"path":"n)"s + std::to_string(i) + R"(","text":)" +
+               json_string(i == 0 ? "short\n" : text) + "}";
+  const auto got = call("applyChanges", R"({"diff":"full","changes":[)" + changes + "]}");
+  ASSERT_FALSE(got.failed) << got.json;
+  std::size_t size = 0, cut = 0;
+  got["files"].for_each_element([&](mcp::json_view file) {
+    size += file["diff"].string().value_or("").size();
+    cut += file["diffTruncated"].boolean().value_or(false) ? 1U : 0U;
+  });
+  EXPECT_LE(size, 16U * 1024);
+  EXPECT_GT(size, 10'000U);
+  EXPECT_EQ(7U, cut);
+}
+
+TEST_F(tools_changes, are_made_of_utf16_and_stay_it) {
+  const std::string wide = "\xFF\xFE"s + "o\0n\0e\0\r\0\n\0\xE9\0"s;
+  tree.file("w", wide);
+  EXPECT_EQ("(no error)",
+            call("applyChanges",
+                 R"({"changes":[{"path":"w","edits":[{"oldText":"one\né","newText":"1\né"}]}]})")
+                .error());
+  EXPECT_EQ("\xFF\xFE"s + "1\0\r\0\n\0\xE9\0"s, tree.content("w"));
+  EXPECT_EQ("(no error)",
+            call("editFile", R"({"path":"w","edits":[{"oldText":"1","newText":"one"}]})").error());
+  EXPECT_EQ(wide, tree.content("w"));
+  tree.file("w", wide + "x");
+  EXPECT_EQ("not_text",
+            call("editFile", R"({"path":"w","edits":[{"oldText":"o","newText":"x"}]})").error());
+  EXPECT_EQ(wide + "x", tree.content("w"));
+}
+
+TEST_F(tools_changes, texts_are_bounded_one_by_one) {
+  const auto write = [&](std::size_t size) {
+    return call("applyChanges",
+                R"({"changes":[{"path":"n","text":")" + std::string(size, 'x') + R"("}]})")
+        .error();
+  };
+  EXPECT_EQ("(no error)", write(1'000'000));
+  EXPECT_EQ("invalid_argument", write(1'000'001));
+  const auto edit = [&](std::size_t size) {
+    tree.file("a", std::string(size, 'x'));
+    return call("applyChanges", R"({"changes":[{"path":"a","edits":[{"oldText":")" +
+                                    std::string(size, 'x') + R"(","newText":"y"}]}]})")
+        .error();
+  };
+  EXPECT_EQ("(no error)", edit(100'000));
+  EXPECT_EQ("invalid_argument", edit(100'001));
+}
+
+TEST_F(tools_changes, are_of_the_coding_set_and_change) {
+  const auto has_it = [&](mcp::workspace_options options) {
+    serve(std::move(options));
+    return std::ranges::any_of(server().tools(),
+                               [](const mcp::tool& each) { return each.name == "applyChanges"; });
+  };
+  EXPECT_TRUE(has_it({.tools = mcp::toolset::coding}));
+  EXPECT_FALSE(has_it({}));
+  EXPECT_FALSE(has_it({.tools = mcp::toolset::coding, .access = mcp::workspace_access::read_only}));
+}
+
+TEST_F(tools_changes, two_who_change_the_same_files_lose_nothing) {
+  tree.file("a", "end\n");
+  tree.file("b", "end\n");
+  constexpr int rounds = 30;
+  const auto add = [&](const std::string& who) {
+    const auto server = another_server();
+    for (int i = 0; i < rounds; ++i) {
+      const std::string line = who + std::to_string(i) + "\\nend\\n";
+      const auto answers = server->handle_line(
+          R"({"jsonrpc":"2.0","id":")" + who +
+          R"(","method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"name":"applyChanges","arguments":{"changes":[{"paths":["a","b"],"edits":[{"oldText":"end\n","newText":")" +
+          line + R"("}]}]}}})");
+      EXPECT_THAT(answers.back(), HasSubstr(R"("applied":true)"));
+    }
+  };
+  {
+    std::jthread one([&] { add("x"); });
+    std::jthread two([&] { add("y"); });
+  }
+  EXPECT_EQ(2 * rounds + 1, std::ranges::count(tree.content("a"), '\n'));
+  EXPECT_EQ(tree.content("a"), tree.content("b"));
+}
+
+} // namespace
+} // namespace paddock::test
