@@ -100,6 +100,23 @@ class Call(Cli):
         done = self.call("readTextFile", "--arg", "from=0")
         self.assertEqual((done.returncode, json.loads(done.stdout)["error"]), (1, "invalid_argument"))
 
+    def test_values_from_files(self):
+        edits = self.path("edits.json")
+        edits.write_text(json.dumps([{"oldText": "one", "newText": "@two", "all": True}]))
+        self.path("f").write_text("one one\n")
+        done = self.call("editFile", "--arg", "path=f", "--arg", f"edits=@{edits}", "--tools", "coding")
+        self.assertEqual((done.returncode, self.path("f").read_text()), (0, "@two @two\n"), done)
+        edits.write_text(json.dumps({"path": "f", "text": "all ü"}))
+        self.assertEqual(self.call("writeTextFile", f"@{edits}").returncode, 0)
+        self.assertEqual(self.path("f").read_text(), "all ü")
+        for given, text in [("@@literal", "@literal"), ("@-", "from stdin"), ("@", "@"), ("a@b", "a@b")]:
+            done = self.call("writeTextFile", "--arg", "path=f", "--arg", f"text={given}", stdin="from stdin")
+            self.assertEqual((done.returncode, self.path("f").read_text()), (0, text))
+        edits.write_bytes(b"\xff")
+        for arguments in (["--arg", "path=f", "--arg", "text=@absent"], ["@absent"], ["@/"], [f"@{edits}"]):
+            self.fails(self.call("writeTextFile", *arguments), 2, "the file", "@@")
+        self.assertEqual(self.path("f").read_text(), "a@b")
+
     def test_mistakes_in_pairs(self):
         def fails(tool, pair, *words):
             self.fails(self.call(tool, "--arg", pair), 2, "--arg", *words)

@@ -9,8 +9,6 @@
 #include "subcommands.hpp"
 
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -51,8 +49,13 @@ std::optional<std::string> arguments_of(const call_options& options, const mcp::
     if (!made) complain(program, problem);
     return made;
   }
-  std::string given = options.arguments;
-  if (given == "-") given.assign(std::istreambuf_iterator<char>(std::cin), {});
+  std::string problem;
+  const auto read = value_or_file(options.arguments == "-" ? "@-" : options.arguments, problem);
+  if (!read) {
+    complain(program, problem);
+    return std::nullopt;
+  }
+  const std::string& given = *read;
   mcp::json_document document;
   const auto parsed = document.parse(given);
   if (!parsed) {
@@ -97,13 +100,15 @@ subcommand add_call(CLI::App& app) {
       ->type_name("TOOL");
   auto* json =
       parser
-          ->add_option("arguments", options->arguments,
-                       "Its arguments, a JSON object (default {}); - reads it from standard input")
+          ->add_option(
+              "arguments", options->arguments,
+              "Its arguments, a JSON object (default {}), or @FILE that has it; - reads it "
+              "from standard input")
           ->type_name("JSON");
   parser
       ->add_option("-a,--arg", options->pairs,
                    "One argument instead (repeatable): text as it is, numbers, true and false, "
-                   "lists and maps as JSON")
+                   "lists and maps as JSON; @FILE as value is what the file has")
       ->allow_extra_args(false)
       ->excludes(json)
       ->type_name("KEY=VALUE");

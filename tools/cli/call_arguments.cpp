@@ -4,9 +4,12 @@
 #include "common/text_forms.hpp"
 
 #include <paddock/base/detail/nearest_name.hpp>
+#include <paddock/base/detail/utf8.hpp>
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <iostream>
 #include <vector>
 
 namespace paddock::cli {
@@ -62,7 +65,41 @@ std::string value_for(mcp::json_view schema, std::string_view key, std::string_v
   return {};
 }
 
+/// All of a stream, if it is text and not too much.
+std::optional<std::string> text_of(std::istream& in, std::string& problem) {
+  constexpr std::size_t bytes_max = std::size_t{64} * 1024 * 1024, step = std::size_t{64} * 1024;
+  std::string text;
+  do {
+    const std::size_t used = text.size();
+    text.resize(used + step);
+    in.read(text.data() + used, static_cast<std::streamsize>(step));
+    text.resize(used + static_cast<std::size_t>(in.gcount()));
+  } while (in && text.size() <= bytes_max);
+  if (in.bad() || (text.empty() && !in.eof()))
+    problem = "cannot be read";
+  else if (text.size() > bytes_max)
+    problem = "has more than 64 MiB";
+  else if (detail::first_invalid_utf8(text) < text.size())
+    problem = "is not UTF-8 text";
+  if (!problem.empty()) return std::nullopt;
+  return text;
+}
+
 } // namespace
+
+std::optional<std::string> value_or_file(std::string_view given, std::string& problem) {
+  if (!given.starts_with('@') || given == "@") return std::string(given);
+  given.remove_prefix(1);
+  if (given.starts_with('@')) return std::string(given);
+  const std::string name(given);
+  std::ifstream file;
+  if (name != "-") file.open(name, std::ios::binary);
+  if (!file) problem = "cannot be read";
+  auto text = problem.empty() ? text_of(name == "-" ? std::cin : file, problem) : std::nullopt;
+  if (!text)
+    problem = "the file " + name + " " + problem + "; write @@ for a value that begins with @";
+  return text;
+}
 
 std::optional<std::string> arguments_from_pairs(const mcp::tool& tool,
                                                 std::span<const std::string> pairs,
@@ -86,7 +123,10 @@ std::optional<std::string> arguments_from_pairs(const mcp::tool& tool,
     else if (std::ranges::find(seen, key) != seen.end())
       problem = "--arg " + std::string(key) + " is given twice";
     if (!problem.empty()) return std::nullopt;
-    const std::string value = value_for(properties[key], key, text.substr(equals + 1), problem);
+    const auto given = value_or_file(text.substr(equals + 1), problem);
+    if (!given) problem = "--arg " + std::string(key) + ": " + problem;
+    if (!given) return std::nullopt;
+    const std::string value = value_for(properties[key], key, *given, problem);
     if (value.empty()) return std::nullopt;
     seen.push_back(key);
     out.key(key).raw(value);
@@ -100,7 +140,9 @@ std::string pairs_for_shell(mcp::json_view arguments) {
   arguments.for_each_member([&](std::string_view key, mcp::json_view value) {
     const auto text = value.string();
     words += " --arg ";
-    words += shell_word(std::string(key) + "=" + (text ? std::string(*text) : value.text()));
+    const std::string_view escape = text && text->starts_with('@') ? "@" : "";
+    words += shell_word(std::string(key).append("=").append(escape) +
+                        (text ? std::string(*text) : value.text()));
   });
   return words;
 }
