@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+
+// The record of a change of several files: what is written is read again, what is not whole is not
+// read, and what somebody else has written leads to nothing that a tool could not do.
+
+#include "file/change_record.hpp"
+#include "file/leftover.hpp"
+#include "support/files/temp_tree.hpp"
+#include "support/matchers.hpp"
+
+#include <paddock/file/change_set.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+using test::IsError;
+using test::IsOk;
+using kind = change_step::kind;
+
+const std::string first = std::string(temporary_prefix) + std::string(32, 'a');
+const std::string second = std::string(temporary_prefix) + std::string(32, 'b');
+
+change_record sample() {
+  return {.is_durable = true,
+          .directories = {"p", "p/new\nline"},
+          .steps = {{.what = kind::create,
+                     .path = "p/new\nline/x %-",
+                     .temporary = first,
+                     .fresh = mark_of("x")},
+                    {.what = kind::replace,
+                     .path = "-",
+                     .temporary = first,
+                     .aside = second,
+                     .fresh = mark_of(""),
+                     .old = mark_of("old"),
+                     .old_mode = 0640},
+                    {.what = kind::remove, .path = "\xff", .temporary = second, .old = {7, {}}},
+                    {.what = kind::move, .path = "to", .from = "from", .old = mark_of("y")}}};
+}
+
+change_record read(std::string_view bytes) {
+  auto parsed = parse_change_record(bytes);
+  EXPECT_THAT(parsed, IsOk());
+  EXPECT_TRUE(parsed->has_value());
+  return parsed && *parsed ? **std::move(parsed) : change_record();
+}
+
+TEST(change_record_test, what_is_written_is_read_with_its_stage) {
+  change_record record = sample();
+  std::string bytes = render(record);
+  EXPECT_EQ(read(bytes), record);
+  for (const auto stage : {change_stage::staged, change_stage::done, change_stage::undone}) {
+    bytes += stage_line(stage);
+    record.stage = stage;
+    EXPECT_EQ(read(bytes), record);
+    EXPECT_EQ(read(bytes + "sta"), record); // the next line is not whole
+  }
+}
+
+TEST(change_record_test, what_is_cut_or_changed_anywhere_is_no_record) {
+  const std::string bytes = render(sample());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto cut = parse_change_record(std::string_view(bytes).substr(0, i));
+    EXPECT_TRUE(cut && !*cut) << i;
+    for (const char other : {'\0', 'a', ' ', '\n', '\xa5'}) {
+      std::string changed = bytes;
+      if (std::exchange(changed[i], other) == other) continue;
+      const auto parsed = parse_change_record(changed);
+      EXPECT_TRUE(!parsed || !*parsed) << i; // another version is an error
+    }
+  }
+}
+
+TEST(change_record_test, paths_and_names_are_those_that_a_change_can_have) {
+  const std::pair<const char*, void (*)(change_record&)> rows[] = {
+      {"an absolute path", [](change_record& r) { r.steps[0].path = "/etc/passwd"; }},
+      {"no path", [](change_record& r) { r.steps[0].path = ""; }},
+      {"a NUL", [](change_record& r) { r.steps[0].path = std::string("a\0b", 3); }},
+      {"a path that is too long",
+       [](change_record& r) { r.steps[0].path = std::string(5000, 'x'); }},
+      {"a name that is not temporary", [](change_record& r) { r.steps[0].temporary = "x"; }},
+      {"no temporary name", [](change_record& r) { r.steps[0].temporary = ""; }},
+      {"from where nothing moves", [](change_record& r) { r.steps[0].from = "x"; }},
+      {"from an absolute path", [](change_record& r) { r.steps[3].from = "/x"; }},
+      {"an absolute directory", [](change_record& r) { r.directories[0] = "/x"; }},
+  };
+  for (const auto& [name, spoil] : rows) {
+    change_record record = sample();
+    spoil(record);
+    if (!record.steps[0].temporary.starts_with(temporary_prefix)) {
+      record.steps[0].temporary.insert(0, std::string(temporary_prefix));
+    }
+    const auto parsed = parse_change_record(render(record));
+    EXPECT_TRUE(parsed && !*parsed) << name;
+  }
+}
+
+// --- records that somebody else has written ------------------------------------------------------
+
+class planted_record_test : public testing::TestWithParam<resolver> {
+protected:
+  planted_record_test() {
+    t.directory("ws/d/.git/hooks");
+    t.directory("ws/.git/hooks");
+    t.directory("ws/.perstack");
+    t.file("ws/.git/HEAD", "ref: refs/heads/main\n");
+    t.file("ws/.git/config", "[core]\n");
+    t.file("ws/.perstack/state", "secret");
+    t.file("ws/.envrc", "mine");
+    t.file("ws/locked", "locked");
+    EXPECT_EQ(0, ::chmod((t / "ws/locked").c_str(), 0444));
+    t.file("ws/evil", "evil");
+    t.directory("outside");
+    t.file("outside/file", "evil");
+    t.file("outside/" + first, "evil");
+    t.link("ws/out", "../outside");
+    t.link("ws/out-file", "../outside/file");
+    t.link("ws/inside", "d");
+    t.directory("ws/d/sub");
+    t.file("ws/d/" + first, "evil");
+    t.file("ws/" + first, "evil");
+    t.file("ws/d/.git/hooks/" + first, "evil");
+    t.file("ws/.git/hooks/" + first, "evil");
+  }
+
+  void plant(const change_record& record) const {
+    t.file("ws/.paddock-changes", render(record) + std::string(stage_line(change_stage::staged)));
+  }
+
+  [[nodiscard]] std::string all() const {
+    std::string text;
+    std::vector<std::filesystem::path> paths;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(t.path()))
+      paths.push_back(each.path());
+    std::sort(paths.begin(), paths.end());
+    for (const auto& path : paths) {
+      const auto name = path.string().substr(t.path().size() + 1);
+      text += name;
+      if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path)))
+        text += ": " + t.content(name);
+      text += '\n';
+    }
+    return text;
+  }
+
+  test::temp_tree t;
+};
+INSTANTIATE_TEST_SUITE_P(every, planted_record_test,
+                         testing::Values(resolver::automatic, resolver::walker),
+                         [](const auto& suite) {
+                           return suite.param == resolver::walker ? "walker" : "automatic";
+                         });
+
+/// A move that is to be taken back: what is at `to` goes to `from`.
+change_record taking(std::string to, std::string from) {
+  return {.steps = {{.what = kind::move,
+                     .path = std::move(to),
+                     .from = std::move(from),
+                     .old = {4, mark_of("evil").sum}}}};
+}
+/// A removal that is to be taken back: what has the temporary name gets this one.
+change_record giving(std::string path) {
+  return {.steps = {{.what = kind::remove, .path = std::move(path), .temporary = first}}};
+}
+
+TEST_P(planted_record_test, nothing_changes_that_a_tool_could_not_change) {
+  change_record directory;
+  directory.directories = {".perstack", "out", "d/.git/hooks"};
+  change_record replaced{.steps = {{.what = kind::replace,
+                                    .path = ".envrc",
+                                    .temporary = first,
+                                    .aside = second,
+                                    .fresh = mark_of("mine"),
+                                    .old = mark_of("evil")}}};
+  change_record locked = replaced;
+  locked.steps[0].path = "locked";
+  locked.steps[0].fresh = mark_of("locked");
+  change_record created{.steps = {{.what = kind::create,
+                                   .path = "locked",
+                                   .temporary = second,
+                                   .fresh = mark_of("locked")}}};
+  change_record huge = taking("evil", "moved");
+  huge.steps[0].old.size = UINT64_MAX;
+  const std::pair<const char*, change_record> rows[] = {
+      {"a hook", taking("evil", ".git/hooks/pre-commit")},
+      {"a hook further down", taking("evil", "d/.git/hooks/pre-commit")},
+      {"what is hidden", taking("evil", ".perstack/x")},
+      {"out of what is hidden", taking(".perstack/state", "state")},
+      {"outside", taking("evil", "../outside/new")},
+      {"outside by a link", taking("evil", "out/new")},
+      {"from outside by a link", taking("out/file", "new")},
+      {"through a link inside", taking("inside/" + first, "new")},
+      {"what is read-only", taking("locked", "new")},
+      {"a name that is given back", giving(".envrc2/x")},
+      {"a hook that is given back", giving(".git/hooks/pre-commit")},
+      {"given back outside", giving("out/new")},
+      {"given back further outside", giving("../outside/new")},
+      {"an exchange of what is obeyed", replaced},
+      {"an exchange of what is read-only", locked},
+      {"taking away what is read-only", created},
+      {"directories", directory},
+      {"a size that nothing has", huge},
+      {"the root", taking("evil", ".")},
+      {"above the root", taking("evil", "..")},
+  };
+  for (const auto options : {0, 1}) {
+    // Also for a person who allows everything: the record is not theirs.
+    root_options how{.resolver = GetParam()};
+    if (options == 1) how.protected_names = {};
+    for (const auto& [name, record] : rows) {
+      SCOPED_TRACE(name);
+      const auto opened = root::open(t / "ws", how);
+      ASSERT_THAT(opened, IsOk());
+      for (const char* spare : {"ws/", "ws/d/"})
+        t.file(spare + first, "evil"); // where it was cleared away, as a tool could
+      const std::string before = all();
+      plant(record);
+      EXPECT_THAT(recover_changes(*opened), IsOk());
+      for (const char* spare : {"ws/", "ws/d/"})
+        t.file(spare + first, "evil");
+      EXPECT_EQ(before, all());
+    }
+  }
+}
+
+TEST_P(planted_record_test, control_what_a_tool_could_do_is_done) {
+  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
+  ASSERT_THAT(opened, IsOk());
+  plant(taking("evil", "d/moved"));
+  const auto found = recover_changes(*opened);
+  ASSERT_THAT(found, IsOk());
+  EXPECT_EQ(*found, interrupted_change::undone);
+  EXPECT_EQ(t.content("ws/d/moved"), "evil");
+  plant(giving("given"));
+  ASSERT_THAT(recover_changes(*opened), IsOk());
+  EXPECT_EQ(t.content("ws/given"), "evil");
+}
+
+TEST_P(planted_record_test, what_is_no_record_does_nothing_and_stands_in_nobodys_way) {
+  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
+  ASSERT_THAT(opened, IsOk());
+  const std::vector<file_change> one{{.action = change_action::create, .path = "x", .bytes = "1"}};
+  const std::string whole = render(taking("evil", "moved"));
+  const std::string rows[] = {
+      "",           "\n", "rubbish", std::string(100'000, '\0'), whole.substr(0, whole.size() / 2),
+      whole + whole};
+  for (const std::string& bytes : rows) {
+    t.file("ws/.paddock-changes", bytes);
+    EXPECT_THAT(apply_changes(*opened, one), IsOk());
+    EXPECT_FALSE(t.exists("ws/.paddock-changes"));
+    EXPECT_TRUE(t.exists("ws/evil"));
+    std::filesystem::remove(t / "ws/x");
+  }
+  // Larger than any record: not read at all.
+  t.file("ws/.paddock-changes", whole);
+  std::filesystem::resize_file(t / "ws/.paddock-changes", std::uint64_t{1} << 40U);
+  EXPECT_THAT(apply_changes(*opened, one), IsOk());
+  std::filesystem::remove(t / "ws/x");
+  // Of a version to come: nobody knows what it says.
+  t.file("ws/.paddock-changes", "paddock changes 2 durable\n");
+  EXPECT_THAT(apply_changes(*opened, one), IsError(error_code::unsupported));
+  EXPECT_TRUE(t.exists("ws/.paddock-changes"));
+}
+
+TEST_P(planted_record_test, a_record_of_somebody_else_is_left_alone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
+  ASSERT_THAT(opened, IsOk());
+  plant(taking("evil", "moved"));
+  ASSERT_EQ(0, ::chown((t / "ws/.paddock-changes").c_str(), 65534, 65534));
+  EXPECT_THAT(recover_changes(*opened), IsError(error_code::permission_denied));
+  EXPECT_TRUE(t.exists("ws/evil"));
+  EXPECT_TRUE(t.exists("ws/.paddock-changes"));
+}
+
+} // namespace
+} // namespace paddock
