@@ -13,12 +13,15 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace paddock {
@@ -303,6 +306,64 @@ TEST_P(change_set_test, somebody_at_work_is_waited_for) {
   ::close(held);
   EXPECT_THAT(apply_changes(*root_, one), IsOk());
   EXPECT_FALSE(t.exists("ws/.paddock-changes"));
+}
+
+/// Adds one to the number in each of three files, which are always the same.
+bool add_one(const root& where) {
+  for (;;) {
+    std::vector<file_change> changes;
+    for (const char* path : {"a", "b", "d/c"}) {
+      auto content = read_file(where, path);
+      if (!content) return false;
+      auto more = std::to_string(std::stoul(content->bytes) + 1);
+      changes.push_back({.action = replace,
+                         .path = path,
+                         .bytes = std::move(more),
+                         .before = std::move(content->bytes)});
+    }
+    const auto done = apply_changes(where, changes, {.wait_ms = 60'000});
+    if (done) return true;
+    // Between their reads somebody was faster.
+    if (done.error().code != error_code::stale) return false;
+  }
+}
+
+TEST_P(change_set_test, of_many_agents_none_loses_a_change) {
+  for (const char* name : {"ws/a", "ws/b", "ws/d/c"})
+    t.file(name, "0");
+  constexpr int workers = 3;
+  constexpr int rounds = 8;
+  std::vector<pid_t> others;
+  for (int i = 0; i < workers; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      bool fine = true;
+      for (int round = 0; round < rounds; ++round)
+        fine = fine && add_one(*root_);
+      ::_exit(fine ? 0 : 1);
+    }
+    others.push_back(child);
+  }
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < workers; ++i)
+    threads.emplace_back([&] {
+      for (int round = 0; round < rounds; ++round)
+        failures += add_one(*root_) ? 0 : 1;
+    });
+  for (auto& thread : threads)
+    thread.join();
+  for (const pid_t child : others) {
+    int status = 0;
+    EXPECT_EQ(child, ::waitpid(child, &status, 0));
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  EXPECT_EQ(failures, 0);
+  for (const char* name : {"ws/a", "ws/b", "ws/d/c"})
+    EXPECT_EQ(t.content(name), std::to_string(2 * workers * rounds)) << name;
+  picture left = now();
+  EXPECT_FALSE(left.contains(".paddock-changes"));
+  EXPECT_THAT(test::take_leftovers(left), IsEmpty());
 }
 
 TEST_P(change_set_test, what_is_no_file_of_ours_has_the_records_name) {
