@@ -79,9 +79,13 @@ tool_result refused_plan(const change_failure& failure, const planned_changes& p
     why.words = failure.detail + "; " + std::string(advice(failure.code));
   why.words += unchanged;
   if (failure.change >= plan.files.size()) return refused(why, encode_name(failure.path));
-  const bool is_about_target = failure.code == error_code::already_exists;
-  return refused(why, is_about_target ? encode_name(plan.changes[failure.change].path)
-                                      : plan.files[failure.change].given);
+  const file_change& change = plan.changes[failure.change];
+  if (failure.code == error_code::already_exists) return refused(why, encode_name(change.path));
+  const bool is_about_source =
+      failure.code == error_code::not_found || failure.code == error_code::stale;
+  if (change.action == change_action::move && !is_about_source)
+    why.words = "to move it to " + shown(change.path) + ": " + why.words;
+  return refused(why, plan.files[failure.change].given);
 }
 
 /// Writes the answer.
