@@ -371,6 +371,126 @@ for line in sys.stdin.buffer:
         self.fails(run("/usr/bin/env", "TMPDIR=" + self.workspace + "/absent", PADDOCK, "demo"), 1, "TMPDIR")
 
 
+class Apply(Cli):
+    BEFORE = {"a.txt": "one\ntwo\nthree\n", "d/gone": "x\ny\n", "d/old name": "".join(f"line {i}\n" for i in range(20)), "run": "#!/bin/sh\n",
+              "no newline": "a\nb"}
+    AFTER = {"a.txt": "one\n2\nthree\nfour\n", "e/new name": "".join(f"line {i}\n" for i in range(19)) + "last\n", "run": "#!/bin/sh\n",
+             "no newline": "a\nc", "new/deep/file": "fresh\n"}
+
+    def write(self, files):
+        for name, text in files.items():
+            path = pathlib.Path(self.workspace, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def tree(self):
+        paths = [path for path in pathlib.Path(self.workspace).rglob("*") if path.is_file() and ".git" not in path.parts]
+        return {str(path.relative_to(self.workspace)): (path.read_bytes(), path.stat().st_mode & 0o111) for path in paths}
+
+    def git(self, *words):
+        done = subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.autocrlf=false", *words], cwd=self.workspace,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def patch(self):
+        """The workspace before, git's patch and the tree that it leads to."""
+        self.write(self.BEFORE)
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "before")
+        for name in self.BEFORE:
+            os.remove(os.path.join(self.workspace, name))
+        self.write(self.AFTER)
+        os.chmod(os.path.join(self.workspace, "run"), 0o755)
+        after = self.tree()
+        self.git("add", "-A")
+        patch = self.git("diff", "--cached", "-M")
+        self.git("reset", "-q", "--hard")
+        self.assertIn("rename from", patch)
+        return patch, after
+
+    def refused(self, done, code, *words):
+        """A line for each reason."""
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def apply(self, patch, *options):
+        return run(PADDOCK, "apply", "-", "--workspace", self.workspace, *options, stdin=patch)
+
+    def test_a_patch_of_git_leads_to_its_tree(self):
+        patch, after = self.patch()
+        before = self.tree()
+        tried = self.apply(patch, "--dry-run")
+        self.assertEqual((tried.returncode, tried.stderr), (0, ""))
+        self.assertEqual(self.tree(), before)
+        done = self.apply(patch)
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", tried.stdout))
+        self.assertIn("edited a.txt +2 -1\n", done.stdout)
+        self.assertIn("moved e/new name from d/old name +1 -1\n", done.stdout)
+        self.assertIn("deleted d/gone +0 -2\n", done.stdout)
+        self.assertEqual(self.tree(), after)
+        self.assertEqual(self.apply(patch).returncode, 1)  # the control: it is applied already
+
+    def test_what_has_no_place_is_named_and_nothing_changes(self):
+        patch, _ = self.patch()
+        self.write({"a.txt": "one\n  two\nthree\n"})
+        before = self.tree()
+        done = self.apply(patch)
+        self.refused(done, 1, "a.txt: hunk 1 (line ", "do not stand in the file", "nearest is line 1, which differs in white space alone",
+                   "nothing was changed")
+        self.assertEqual(self.tree(), before)
+        told = json.loads(self.apply(patch, "--json").stdout)
+        self.assertFalse(told["applied"])
+        self.assertEqual(told["refused"][0]["nearest"], {"line": 1, "kind": "white_space"})
+
+    def test_every_refused_hunk_is_named(self):
+        self.write({"f": "".join(f"{i}\n" for i in range(100))})
+        hunks = "".join(f"@@ -{at + 1},3 +{at + 1},3 @@\n {at}\n-{wrong}\n+changed\n {at + 2}\n" for at, wrong in
+                        [(10, "11"), (30, "wrong"), (50, "51"), (70, "wrong too")])
+        done = self.apply("--- a/f\n+++ b/f\n" + hunks)
+        self.refused(done, 1, "f: hunk 2 (line 8 of the patch)", "f: hunk 4 (line 18 of the patch)")
+        self.assertNotIn("hunk 1", done.stderr)
+        self.assertNotIn("hunk 3", done.stderr)
+
+    def test_begin_patch(self):
+        self.write({"a": "one\ntwo\n", "gone": "x\n"})
+        done = self.apply("*** Begin Patch\n*** Update File: a\n*** Move to: b/c\n@@\n one\n-two\n+2\n*** Add File: new\n+text\n"
+                          "*** Delete File: gone\n*** End Patch\n", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([(file["action"], file["path"]) for file in json.loads(done.stdout)["files"]],
+                         [("moved", "b/c"), ("created", "new"), ("deleted", "gone")])
+        self.assertEqual(self.tree(), {"b/c": (b"one\n2\n", 0), "new": (b"text\n", 0)})
+
+    def test_refusals(self):
+        self.write({".envrc": "a\n", "f": "a\n"})
+        edit = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
+        before = self.tree()
+        for patch, *words in [("", "line 1 of the patch: there is no patch"), (edit.format("f") + edit.format("absent"), "absent: ", "no such file"),
+                              (edit.format("f") + edit.format(".envrc"), ".envrc: ", "not changed, because programs"),
+                              (edit.format("f") + edit.format("../f"), "../f: ", "leaves the workspace"),
+                              (edit.format("f") + edit.format("f"), "twice")]:
+            self.refused(self.apply(patch), 1, *words)
+            self.assertEqual(self.tree(), before)
+        self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent cannot be read")
+
+    def test_a_server_ends_what_was_interrupted(self):
+        def mark(data):
+            value = 0xCBF29CE484222325
+            for byte in data:
+                value = (value ^ byte) * 0x100000001B3 % 2**64
+            return f"{value:x}"
+        self.write({"moved": "text\n"})
+        record = f"paddock changes 1 passing\nmove moved was - - 0 - 5 {mark(b'text' + bytes([10]))} 0\n"
+        self.write({".paddock-changes": record + f"end {mark(record.encode())}\nstaged\n"})
+        looking = run(SERVER, "--read-only", "--workspace", self.workspace)
+        self.assertNotIn("undid", looking.stderr)
+        self.assertIn("moved", self.tree())
+        self.assertIn("undid a change of several files", run(SERVER, "--workspace", self.workspace).stderr)
+        self.assertEqual(self.tree(), {"was": (b"text\n", 0)})
+
+
 class Exec(Cli):
     """Most of these need a system that can confine; where it cannot, they are skipped by name."""
 
@@ -625,8 +745,8 @@ class Both(Cli):
             self.assertIn("Exit codes: 0", done.stdout)
 
     def test_no_subcommand_or_a_wrong_one(self):
-        self.fails(run(PADDOCK), 2, "call, search, find, map, tools, exec, skills, experts, demo or doctor")
-        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, map, tools, exec")
+        self.fails(run(PADDOCK), 2, "call, search, find, map, apply, tools, exec, skills, experts, demo or doctor")
+        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, map, apply, tools, exec")
         self.fails(run(PADDOCK, "exce", "--", "ls"), 2, "no command exce; did you mean exec?")
         self.fails(run(PADDOCK, "skills", "lst"), 2, "paddock skills has no command lst; did you mean list?")
         self.fails(run(PADDOCK, "experts"), 2, "say what to do: list, tools, call or check")

@@ -22,6 +22,7 @@ import tempfile
 
 SKILL = "---\nname: Notes\ndescription: Takes notes.\n---\n# Notes\n"
 EXPERT = '[experts.helper]\ninstruction = "Help."\n'
+PATCH = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
 # Beginning of the command -> what its words stand for here, and what its output has.
 COMMANDS = {
     "paddock-mcp --check": ({"DIR": "."}, "workspace"),
@@ -40,6 +41,7 @@ COMMANDS = {
     "paddock search -F": ({}, "two"),
     "paddock find": ({}, "perstack.toml"),
     "paddock map": ({}, "perstack.toml"),
+    "paddock apply": ({}, "edited a.txt +1 -1"),
     "paddock skills list": ({}, "notes"),
     "paddock skills validate": ({"[PATH]": ".agents/skills/notes"}, ""),
     "paddock skills add": ({"ID": "more", "N": "More", "D": "'More notes.'"}, "more"),
@@ -74,7 +76,7 @@ def commands(page):
 
 
 def prepare(directory):
-    for name, text in {"a.txt": "one\ntwo\n", "perstack.toml": EXPERT, "Makefile": "test:\n\t@echo it works\n",
+    for name, text in {"a.txt": "one\ntwo\n", "changes.patch": PATCH, "perstack.toml": EXPERT, "Makefile": "test:\n\t@echo it works\n",
                        ".agents/skills/notes/SKILL.md": SKILL,
                        "elsewhere/other/SKILL.md": SKILL.replace("Notes", "Other")}.items():
         path = directory / name

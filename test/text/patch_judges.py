@@ -3,7 +3,7 @@
 """git judges how patches are read and applied: what it writes between two random trees has to turn the one into the other, and of
 patches with bytes changed none may give another tree than git's.
 
-APPLY_PATCH names the program that applies a patch as we read it.
+APPLY_PATCH names the program that applies a patch as we read it; or PADDOCK the one that does so in all files or in none.
 """
 import os
 import pathlib
@@ -90,6 +90,8 @@ class GitDecides(unittest.TestCase):
 
     def apply(self, directory, patch):
         (self.top / "patch").write_bytes(patch)
+        if "PADDOCK" in os.environ:
+            return subprocess.run([os.environ["PADDOCK"], "apply", "--workspace", directory, self.top / "patch"], capture_output=True)
         return subprocess.run([os.environ["APPLY_PATCH"], directory, self.top / "patch"], capture_output=True)
 
     def test_patches_of_git(self):

@@ -9,6 +9,7 @@
 #include "http_cli.hpp"
 #include "self_test.hpp"
 
+#include <paddock/file/change_set.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
 #include <paddock/version.hpp>
 
@@ -59,6 +60,20 @@ void add_modes(CLI::App& app, modes& target) {
   check->excludes(list);
 }
 
+/// What a killed process has left half done in the workspace is undone before anybody sees it.
+void end_interrupted_change(const paddock::cli::workspace_cli& from) {
+  const auto workspace = paddock::root::open(from.workspace, from.protected_root());
+  if (!workspace) return;
+  const auto found = paddock::recover_changes(*workspace);
+  if (!found)
+    paddock::cli::complain(program,
+                           "a change of several files that was interrupted cannot be undone: " +
+                               std::string(paddock::text(found.error().code)) +
+                               " (.paddock-changes in the workspace has its record)");
+  else if (*found == paddock::interrupted_change::undone)
+    paddock::cli::complain(program, "undid a change of several files that was interrupted");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -106,6 +121,7 @@ int main(int argc, char** argv) {
     return command ? cli::print_host_config(mode.host, *command) : cli::failed;
   }
   cli::warn_of_program_in_workspace(program, from);
+  if (from.tools.access != mcp::workspace_access::read_only) end_interrupted_change(from);
   give_large_blocks_back();
   if (!http.listen.empty()) return cli::serve_http(program, *server, std::move(http));
   const auto served = mcp::serve_stdio(*server);

@@ -11,6 +11,8 @@
 
 namespace paddock::cli {
 
+/// A patch, in all of its files or in none.
+[[nodiscard]] subcommand add_apply(CLI::App& app);
 /// One tool, called in this process.
 [[nodiscard]] subcommand add_call(CLI::App& app);
 /// The real server at work on a copy of a directory.
