@@ -916,6 +916,7 @@ class Both(Cli):
         self.assertEqual(found("-v", "-c", "o", "a.md", "b.py"), "a.md:1\nb.py:1\n")
         self.assertEqual(found("-e", "one", "-e", "thr", "a.md"), "a.md:1:one\na.md:3:three\n")
         self.assertEqual(found("-F", "-e", "x.y", "-e", "\\E(", "-l"), "b.py\nc.txt\n")
+        self.assertIn("a.md\n", found("-e", "one", "-l", "b.py", "."))  # "." that is given is a path, too
         self.assertEqual(found("-e", "-x|two", "-l", "b.py"), "b.py\n")  # a pattern that looks like an option
         self.assertEqual(found("-t", "py", "-t", "txt", "-l", "."), "b.py\nc.txt\n")
         self.assertEqual(found("--color", "never", "one"), found("one"))

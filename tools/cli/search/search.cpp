@@ -30,7 +30,7 @@ struct command_options {
   std::string pattern; ///< or the first path, where there are expressions
   std::vector<std::string> expressions;
   std::vector<std::string> types;
-  std::vector<std::string> paths{"."};
+  std::vector<std::string> paths{}; ///< none: the whole workspace
   std::vector<std::string> globs;
   bool ignore_case = false, word = false, fixed = false;
   bool list_files = false, count = false, no_ignore = false, json = false, invert = false;
@@ -161,10 +161,7 @@ std::string any_of(const std::vector<std::string>& expressions, bool fixed) {
 /// With -e all that stands alone is a path.
 void take_expressions(command_options& options) {
   if (options.expressions.empty()) return;
-  if (!options.pattern.empty()) {
-    if (options.paths == std::vector<std::string>{"."}) options.paths.clear();
-    options.paths.insert(options.paths.begin(), options.pattern);
-  }
+  if (!options.pattern.empty()) options.paths.insert(options.paths.begin(), options.pattern);
   const bool one = options.expressions.size() == 1;
   options.pattern = one ? options.expressions.front() : any_of(options.expressions, options.fixed);
   options.fixed = options.fixed && one;
@@ -173,6 +170,7 @@ void take_expressions(command_options& options) {
 int run_search(command_options options) {
   choose_colours(options.colour);
   take_expressions(options);
+  if (options.paths.empty()) options.paths.emplace_back(".");
   if (options.pattern.empty()) {
     complain(program, "a pattern is missing; give one, or -e PATTERN");
     return usage;
