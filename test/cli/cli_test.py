@@ -475,6 +475,18 @@ class Apply(Cli):
             self.assertEqual(self.tree(), before)
         self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent cannot be read")
 
+    def test_what_is_no_patch_file(self):
+        self.write({"f": "a\n", "latin": ""})
+        self.path("much").touch()
+        os.truncate(self.path("much"), 64 * 1024 * 1024 + 1)
+        for name, words in [(".", "is a directory"), ("absent", "cannot be read"), ("/dev/zero", "has more than 64 MiB"),
+                            (self.workspace + "/much", "has more than 64 MiB"), ("/proc/self/mem", "cannot be read")]:
+            self.fails(run(PADDOCK, "apply", name, "-w", self.workspace), 2, f"the patch {name} {words}; name a file, or - for standard input")
+        self.path("latin").write_bytes(b"caf\xe9\n")  # the control: what is no UTF-8 is a patch, too
+        self.path("p").write_bytes(b"--- latin\n+++ latin\n@@ -1 +1 @@\n-caf\xe9\n+th\xe9\n")
+        done = run(PADDOCK, "apply", self.workspace + "/p", "-w", self.workspace)
+        self.assertEqual((done.returncode, self.path("latin").read_bytes()), (0, b"th\xe9\n"), done)
+
     def test_a_server_ends_what_was_interrupted(self):
         def mark(data):
             value = 0xCBF29CE484222325

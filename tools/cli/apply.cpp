@@ -4,6 +4,7 @@
 
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
+#include "input.hpp"
 #include "subcommands.hpp"
 
 #include <paddock/file/change_set.hpp>
@@ -14,9 +15,6 @@
 #include <paddock/text/unified_diff.hpp>
 
 #include <cstdio>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -253,12 +251,12 @@ void print_files(const plan& made) {
 }
 
 std::optional<std::string> read_patch(const std::string& name) {
-  if (name == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream in(name, std::ios::binary);
-  std::string patch(std::istreambuf_iterator<char>(in), {});
-  if (in.is_open() && !in.bad()) return patch;
-  complain(program, "the patch " + name + " cannot be read; name a file, or - for standard input");
-  return std::nullopt;
+  std::string problem;
+  auto patch = read_input(name, problem);
+  if (!patch)
+    complain(program,
+             "the patch " + name + " " + problem + "; name a file, or - for standard input");
+  return patch;
 }
 
 void apply(const root& workspace, const command_options& options, plan& made) {

@@ -2,14 +2,13 @@
 #include "call_arguments.hpp"
 
 #include "common/text_forms.hpp"
+#include "input.hpp"
 
 #include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/base/detail/utf8.hpp>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iostream>
 #include <vector>
 
 namespace paddock::cli {
@@ -65,26 +64,6 @@ std::string value_for(mcp::json_view schema, std::string_view key, std::string_v
   return {};
 }
 
-/// All of a stream, if it is text and not too much.
-std::optional<std::string> text_of(std::istream& in, std::string& problem) {
-  constexpr std::size_t bytes_max = std::size_t{64} * 1024 * 1024, step = std::size_t{64} * 1024;
-  std::string text;
-  do {
-    const std::size_t used = text.size();
-    text.resize(used + step);
-    in.read(text.data() + used, static_cast<std::streamsize>(step));
-    text.resize(used + static_cast<std::size_t>(in.gcount()));
-  } while (in && text.size() <= bytes_max);
-  if (in.bad() || (text.empty() && !in.eof()))
-    problem = "cannot be read";
-  else if (text.size() > bytes_max)
-    problem = "has more than 64 MiB";
-  else if (detail::first_invalid_utf8(text) < text.size())
-    problem = "is not UTF-8 text";
-  if (!problem.empty()) return std::nullopt;
-  return text;
-}
-
 } // namespace
 
 std::optional<std::string> value_or_file(std::string_view given, std::string& problem) {
@@ -92,10 +71,11 @@ std::optional<std::string> value_or_file(std::string_view given, std::string& pr
   given.remove_prefix(1);
   if (given.starts_with('@')) return std::string(given);
   const std::string name(given);
-  std::ifstream file;
-  if (name != "-") file.open(name, std::ios::binary);
-  if (!file) problem = "cannot be read";
-  auto text = problem.empty() ? text_of(name == "-" ? std::cin : file, problem) : std::nullopt;
+  auto text = read_input(name, problem);
+  if (text && detail::first_invalid_utf8(*text) < text->size()) {
+    problem = "is not UTF-8 text";
+    text.reset();
+  }
   if (!text)
     problem = "the file " + name + " " + problem + "; write @@ for a value that begins with @";
   return text;
