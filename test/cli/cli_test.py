@@ -77,7 +77,10 @@ class Call(Cli):
     def test_mistakes(self):
         self.fails(self.call("nope"), 2, "nope", "the tools are:", "listDirectory", "exec")
         self.fails(self.call("todo", "{"), 2, "not JSON")
-        self.fails(self.call("todo", "-", stdin=""), 2, "not JSON")
+        self.fails(self.call("todo", "-", stdin=""), 2, "standard input is not JSON")
+        self.path("index.js").write_text("module.exports = 1\n")
+        self.fails(self.call("todo", f"@{self.workspace}/index.js"), 2, f"the file {self.workspace}/index.js is not JSON\n")
+        self.fails(self.call("todo", "module.exports = 1"), 2, "the arguments are not JSON; write one argument as")
         self.fails(self.call("todo", "[]"), 2, "JSON object")
         self.fails(run(PADDOCK, "call"), 2, "required")
         self.fails(run(PADDOCK, "call", "todo", "{}", "more"), 2, "more")
@@ -158,6 +161,27 @@ class Tools(Cli):
         self.assertIn("ReadFile", self.tools("--skills"))
         self.fails(run(PADDOCK, "tools", "ReadFile"), 2, "ReadFile is there with --skills only")
 
+    def calls_in(self, shown, found):
+        """The words behind `paddock` of each example call."""
+        calls = re.split(r"\n(?=paddock call )", shown.split("Example\n")[1])
+        self.assertEqual(len(calls), 2 if found["example"] else 1)
+        words = [shlex.split(call) for call in calls]
+        self.assertEqual({each[0] for each in words}, {"paddock"})
+        return [each[1:] for each in words]
+
+    def test_an_example_names_the_options_that_it_needs(self):
+        base, coding = ({line.split()[0] for line in self.tools(*options).splitlines()} for options in ([], ["--tools", "coding"]))
+        self.assertIn("editFile", coding - base)
+        for name in sorted(coding - base):
+            shown, found = self.tools(name, "--tools", "coding"), json.loads(self.tools(name, "--tools", "coding", "--json"))
+            for call in self.calls_in(shown, found):
+                self.assertEqual(call[-4:], ["--tools", "coding", "--workspace", self.workspace])
+                done = run(PADDOCK, *call)
+                self.assertIn(done.returncode, (0, 1), done)
+                self.assertNotEqual(json.loads(done.stdout).get("error"), "invalid_argument", done.stdout)
+        for call in self.calls_in(run(PADDOCK, "tools", "readTextFile").stdout, {"example": True}):  # the control: none is needed
+            self.assertFalse({"--tools", "--skills", "--workspace"} & set(call), call)
+
     def test_every_tool_has_an_example_that_it_accepts(self):
         names = [line.split()[0] for line in self.tools("--skills").splitlines()]
         self.assertEqual(len(names), 18)
@@ -169,12 +193,8 @@ class Tools(Cli):
             known = found["inputSchema"].get("properties", {})
             self.assertLessEqual(set(found["inputSchema"].get("required", [])), set(found["example"]))
             self.assertLessEqual(set(found["example"]), set(known))
-            calls = re.split(r"\n(?=paddock call )", shown.split("Example\n")[1])
-            self.assertEqual(len(calls), 2 if found["example"] else 1)
-            for call in calls:
-                program, *words = shlex.split(call)
-                self.assertEqual(program, "paddock")
-                done = run(PADDOCK, *words, "--skills", "-w", self.workspace)
+            for call in self.calls_in(shown, found):
+                done = run(PADDOCK, *call)
                 self.assertIn(done.returncode, (0, 1), call)
                 self.assertNotEqual(json.loads(done.stdout).get("error"), "invalid_argument", done.stdout)
 

@@ -41,6 +41,13 @@ std::string in_pairs(const std::string& given, const mcp::tool& tool) {
   return "; write one argument as --arg " + shell_word(fit(pair, shown_characters_max));
 }
 
+/// What a sentence about the arguments as they were given begins with.
+std::string subject_of(const std::string& given) {
+  if (given == "-" || given == "@-") return "standard input is";
+  if (given.size() < 2 || given[0] != '@' || given[1] == '@') return "the arguments are";
+  return "the file " + given.substr(1) + " is";
+}
+
 /// The arguments as one line of JSON; complains and returns nothing when they cannot be used.
 std::optional<std::string> arguments_of(const call_options& options, const mcp::tool& tool) {
   if (!options.pairs.empty()) {
@@ -59,10 +66,11 @@ std::optional<std::string> arguments_of(const call_options& options, const mcp::
   mcp::json_document document;
   const auto parsed = document.parse(given);
   if (!parsed) {
-    std::string text = "the arguments are not JSON";
-    if (const std::string_view how = parsed.error().operation; how != text.substr(18))
+    const bool is_file = options.arguments == "-" || options.arguments.starts_with("@");
+    std::string text = subject_of(options.arguments) + " not JSON";
+    if (const std::string_view how = parsed.error().operation; how != "not JSON")
       text.append(": ").append(how);
-    complain(program, text + in_pairs(given, tool));
+    complain(program, text + (is_file ? "" : in_pairs(given, tool)));
     return std::nullopt;
   }
   if (!parsed->is(mcp::json_kind::object)) {

@@ -32,7 +32,16 @@ void print_json(const mcp::tool& tool) {
   std::printf("%s\n", out.str().c_str());
 }
 
-void print_text(const mcp::tool& tool) {
+/// The options with which a call has the tool that was asked for, and its workspace.
+std::string options_for(const workspace_cli& given) {
+  std::string words;
+  if (given.tools.tools == mcp::toolset::coding) words += " --tools coding";
+  if (given.skills.wanted) words += " --skills";
+  if (given.workspace != ".") words += " --workspace " + shell_word(given.workspace);
+  return words;
+}
+
+void print_text(const mcp::tool& tool, const workspace_cli& given) {
   const std::string schema = indented(mcp::input_schema_of(tool));
   std::printf("%s: %s\n\n%s\n\n%s\n%s\n", styled(tool.name, style::bold).c_str(),
               tool.title.c_str(), tool.description.c_str(),
@@ -40,10 +49,11 @@ void print_text(const mcp::tool& tool) {
   mcp::json_document document;
   const auto example = document.parse(tool.example);
   if (!example) return;
-  const std::string call = "paddock call " + tool.name;
-  std::printf("\n%s\n%s %s\n", styled("Example", style::bold).c_str(), call.c_str(),
-              shell_word(tool.example).c_str());
-  if (example->size() > 0) std::printf("%s%s\n", call.c_str(), pairs_for_shell(*example).c_str());
+  const std::string call = "paddock call " + tool.name, options = options_for(given);
+  std::printf("\n%s\n%s %s%s\n", styled("Example", style::bold).c_str(), call.c_str(),
+              shell_word(tool.example).c_str(), options.c_str());
+  if (example->size() > 0)
+    std::printf("%s%s%s\n", call.c_str(), pairs_for_shell(*example).c_str(), options.c_str());
 }
 
 int run_tools(const tools_options& options) {
@@ -62,7 +72,7 @@ int run_tools(const tools_options& options) {
   if (options.json)
     print_json(*tool);
   else
-    print_text(*tool);
+    print_text(*tool, options.workspace);
   return success;
 }
 
