@@ -17,6 +17,7 @@ namespace paddock {
 namespace {
 
 constexpr const char* record_operation = "change record";
+constexpr std::size_t stages_bytes_max = 4096; // more than a recovery that is killed often writes
 
 bool is_held(const error& e) {
   return e.os_errno == EAGAIN;
@@ -52,7 +53,7 @@ result<std::optional<change_journal>> change_journal::try_open(const root& root,
 
 result<change_journal> change_journal::open(const root& root, std::uint64_t wait_ms,
                                             const work_bounds& bounds) {
-  const auto deadline = sys::monotonic_ms() + static_cast<std::int64_t>(wait_ms);
+  const auto deadline = wait_ms == 0 ? sys::monotonic_ms() : deadline_in(wait_ms);
   for (;;) {
     auto opened = try_open(root, absent::make);
     if (opened && *opened) return **std::move(opened);
@@ -75,12 +76,20 @@ result<std::optional<change_record>> change_journal::read() const {
   std::optional<change_record> none;
   PADDOCK_TRY(const auto status, sys::status_at(fd_.get(), ""));
   if (status.kind != entry_kind::file) return error{error_code::not_regular, 0, record_operation};
+  if (status.links != 1) return error{error_code::hard_linked, 0, record_operation};
   if (status.size == 0) return none;
   // Others may not have this process do what they could not do themselves.
   if (status.uid != sys::effective_uid())
     return error{error_code::permission_denied, 0, record_operation};
+  PADDOCK_TRY(const bool is_ours, begins_as_record());
+  if (!is_ours) return error{error_code::not_regular, 0, record_operation};
   if (status.size > change_record_bytes_max) return none;
-  std::string bytes(static_cast<std::size_t>(status.size), '\0');
+  PADDOCK_TRY(const std::string bytes, read_first(static_cast<std::size_t>(status.size)));
+  return parse_change_record(bytes);
+}
+
+result<std::string> change_journal::read_first(std::size_t count) const {
+  std::string bytes(count, '\0');
   std::size_t used = 0;
   while (used < bytes.size()) {
     PADDOCK_TRY(const auto n, sys::pread(fd_.get(), std::span(bytes).subspan(used), used));
@@ -88,13 +97,24 @@ result<std::optional<change_record>> change_journal::read() const {
     used += n;
   }
   bytes.resize(used);
-  return parse_change_record(bytes);
+  return bytes;
+}
+
+result<bool> change_journal::begins_as_record() const {
+  PADDOCK_TRY(const std::string head, read_first(change_record_magic.size()));
+  // A write that was broken off leaves a part of it; a power cut, zeroes.
+  return change_record_magic.starts_with(head) || head.find_first_not_of('\0') == head.npos;
 }
 
 result<void> change_journal::begin(const change_record& record) {
+  // What is written can be read again.
+  PADDOCK_CHECK(check_extent(record));
+  const std::string bytes = render(record);
+  if (bytes.size() > change_record_bytes_max - stages_bytes_max)
+    return error{error_code::too_many, 0, record_operation};
   PADDOCK_CHECK(sys::ftruncate(fd_.get(), 0));
   PADDOCK_CHECK(sys::seek(fd_.get(), 0));
-  PADDOCK_CHECK(write_all(fd_.get(), render(record)));
+  PADDOCK_CHECK(write_all(fd_.get(), bytes));
   if (!record.is_durable) return {};
   PADDOCK_CHECK(sync());
   PADDOCK_TRY(const auto top, open_for_sync(root_->descriptor(), durability::full));

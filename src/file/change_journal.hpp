@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace paddock {
 
@@ -23,8 +24,10 @@ public:
   /// Nothing where there is no record. Errors: as `open`; conflict at once.
   static result<std::optional<change_journal>> open_existing(const root& root);
 
-  /// What an earlier process has left; nothing where that is nothing or no whole record. Errors:
-  /// unsupported, permission_denied (it is somebody else's).
+  /// What an earlier process has left; nothing where that is nothing or no whole record. What
+  /// follows writes to the file or removes it, so no other one may have got its name. Errors:
+  /// unsupported, permission_denied (it is somebody else's), hard_linked, not_regular (it does not
+  /// begin as a record).
   [[nodiscard]] result<std::optional<change_record>> read() const;
   /// Writes a record, in the stage `begun`.
   [[nodiscard]] result<void> begin(const change_record& record);
@@ -37,6 +40,8 @@ private:
   change_journal(const root& root, file_descriptor fd) : root_(&root), fd_(std::move(fd)) {}
   enum class absent : std::uint8_t { nothing, make };
   static result<std::optional<change_journal>> try_open(const root& root, absent what);
+  [[nodiscard]] result<std::string> read_first(std::size_t count) const;
+  [[nodiscard]] result<bool> begins_as_record() const;
 
   const root* root_;
   file_descriptor fd_;

@@ -13,7 +13,7 @@
 namespace paddock {
 namespace {
 
-constexpr std::string_view magic = "paddock changes ";
+constexpr std::string_view magic = change_record_magic;
 constexpr std::string_view version = "1";
 constexpr std::string_view kinds[] = {"create", "replace", "remove", "move"};
 constexpr std::string_view stages[] = {"", "staged\n", "done\n", "undone\n"};
@@ -209,6 +209,19 @@ std::string_view stage_line(change_stage stage) noexcept {
   return stages[static_cast<std::size_t>(stage)]; // NOLINT: the index is in range
 }
 
+result<void> check_extent(const change_record& record) {
+  if (record.directories.size() + record.steps.size() > change_record_lines_max)
+    return error{error_code::too_many, 0, "change record"};
+  std::uint64_t room_bytes = change_record_marked_bytes_max;
+  for (const change_step& step : record.steps) {
+    const content_mark& mark = step.what == change_step::kind::move ? step.old : step.fresh;
+    if (!mark.sum) continue;
+    if (mark.size > room_bytes) return error{error_code::too_large, 0, "change record"};
+    room_bytes -= mark.size;
+  }
+  return {};
+}
+
 result<std::optional<change_record>> parse_change_record(std::string_view bytes) {
   const std::string_view all = bytes;
   const auto head = take_line(bytes);
@@ -241,6 +254,7 @@ result<std::optional<change_record>> parse_change_record(std::string_view bytes)
     if (!step) return none;
     record.steps.push_back(*std::move(step));
   }
+  if (!check_extent(record)) return none;
   record.stage = stage_behind(bytes);
   return std::optional(std::move(record));
 }

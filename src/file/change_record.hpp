@@ -70,11 +70,21 @@ struct change_record {
 [[nodiscard]] std::string render(const change_record& record);
 /// What is put behind them when a stage is reached.
 [[nodiscard]] std::string_view stage_line(change_stage stage) noexcept;
+/// How every record begins, of whichever version.
+inline constexpr std::string_view change_record_magic = "paddock changes ";
 
+// What a record may be and ask for, so that one that somebody else has written keeps nobody busy
+// for long.
 inline constexpr std::size_t change_record_bytes_max = std::size_t{64} * 1024 * 1024;
+inline constexpr std::size_t change_record_lines_max = 100'000; ///< directories and steps
+/// Of all files that are known again by their sums.
+inline constexpr std::uint64_t change_record_marked_bytes_max = std::uint64_t{2} << 30U;
 
-/// Nothing for what is no whole record. Every path is relative and every other name a temporary
-/// one. Errors: unsupported (a version that is not known).
+/// Errors: too_many (lines), too_large (content).
+[[nodiscard]] result<void> check_extent(const change_record& record);
+
+/// Nothing for what is no whole record, or one beyond these bounds. Every path is relative and
+/// every other name a temporary one. Errors: unsupported (a version that is not known).
 [[nodiscard]] result<std::optional<change_record>> parse_change_record(std::string_view bytes);
 
 } // namespace paddock

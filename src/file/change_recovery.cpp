@@ -56,32 +56,40 @@ bool is_changeable(const place& where) {
   return is_entry && check_writable(where).has_value();
 }
 
-result<void> undo_create(const change_step& step, const place& where) {
-  PADDOCK_TRY(const bool is_staged, is_there(where, step.temporary));
-  if (is_staged || !is_changeable(where)) return {};
-  PADDOCK_TRY(const bool is_ours, has_mark(where.parent.get(), where.name, step.fresh));
-  if (!is_ours) return {};
+result<void> undo_create(const change_ground& ground, const change_step& step, const place& where) {
   PADDOCK_TRY(const auto temporary, component::from(step.temporary));
+  PADDOCK_TRY(const auto staged, look(where, temporary));
+  if (!is_changeable(where)) return {};
+  if (staged) {
+    // A rename in two steps that was broken off between them.
+    if (staged->kind != entry_kind::file || !staged->same_object(*where.existing)) return {};
+    return sys::unlinkat(where.parent.get(), where.name.c_str(), 0);
+  }
+  PADDOCK_TRY(const bool is_ours,
+              has_mark(where.parent.get(), where.name, step.fresh, ground.bounds()));
+  if (!is_ours) return {};
   return move_to_unused(where.parent.get(), where.name, where.parent.get(), temporary);
 }
 
 /// What was put aside comes back, unless somebody else has changed what took its place.
-result<void> undo_in_two_steps(const change_step& step, const place& where) {
+result<void> undo_in_two_steps(const change_ground& ground, const change_step& step,
+                               const place& where) {
   PADDOCK_TRY(const auto aside, component::from(step.aside));
   const int parent = where.parent.get();
   if (where.existing) {
     PADDOCK_TRY(const auto old, look(where, aside));
     if (old && old->same_object(*where.existing)) return {}; // a second name, no more
     if (!is_changeable(where)) return {};
-    PADDOCK_TRY(const bool is_ours, has_mark(parent, where.name, step.fresh));
+    PADDOCK_TRY(const bool is_ours, has_mark(parent, where.name, step.fresh, ground.bounds()));
     if (!is_ours) return {};
   }
   return sys::renameat2(parent, aside.c_str(), parent, where.name.c_str(), 0);
 }
 
-result<void> undo_replace(const change_step& step, const place& where) {
+result<void> undo_replace(const change_ground& ground, const change_step& step,
+                          const place& where) {
   PADDOCK_TRY(const bool is_aside, is_there(where, step.aside));
-  if (is_aside) return undo_in_two_steps(step, where);
+  if (is_aside) return undo_in_two_steps(ground, step, where);
   const int parent = where.parent.get();
   PADDOCK_TRY(const auto temporary, component::from(step.temporary));
   PADDOCK_TRY(const auto there, look(where, temporary));
@@ -89,10 +97,10 @@ result<void> undo_replace(const change_step& step, const place& where) {
   if (step.fresh == step.old) {
     if (there->mode != step.old_mode) return {}; // not exchanged
   } else {
-    PADDOCK_TRY(const bool is_fresh, has_mark(parent, temporary, step.fresh));
+    PADDOCK_TRY(const bool is_fresh, has_mark(parent, temporary, step.fresh, ground.bounds()));
     if (is_fresh) return {};
   }
-  PADDOCK_TRY(const bool is_ours, has_mark(parent, where.name, step.fresh));
+  PADDOCK_TRY(const bool is_ours, has_mark(parent, where.name, step.fresh, ground.bounds()));
   if (!is_ours) return {};
   return sys::renameat2(parent, temporary.c_str(), parent, where.name.c_str(), RENAME_EXCHANGE);
 }
@@ -114,7 +122,7 @@ result<void> undo_move(const change_ground& ground, const change_step& step, con
     return sys::renameat2(to.parent.get(), to.name.c_str(), from->parent.get(), from->name.c_str(),
                           0);
   }
-  PADDOCK_TRY(const bool is_ours, has_mark(to.parent.get(), to.name, step.old));
+  PADDOCK_TRY(const bool is_ours, has_mark(to.parent.get(), to.name, step.old, ground.bounds()));
   if (!is_ours) return {};
   return move_to_unused(to.parent.get(), to.name, from->parent.get(), from->name);
 }
@@ -124,9 +132,9 @@ result<void> undo(const change_ground& ground, const change_step& step) {
   if (!where) return {};
   switch (step.what) {
   case change_step::kind::create:
-    return undo_create(step, *where);
+    return undo_create(ground, step, *where);
   case change_step::kind::replace:
-    return undo_replace(step, *where);
+    return undo_replace(ground, step, *where);
   case change_step::kind::remove:
     return undo_remove(step, *where);
   case change_step::kind::move:
@@ -167,7 +175,8 @@ result<void> move_to_unused(int from_directory, const component& from, int to_di
   return sys::unlinkat(from_directory, from.c_str(), 0);
 }
 
-result<bool> has_mark(int directory, const component& name, const content_mark& wanted) {
+result<bool> has_mark(int directory, const component& name, const content_mark& wanted,
+                      const work_bounds& bounds) {
   const auto status = sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW);
   if (!status && status.error().code != error_code::not_found) return status.error();
   if (!status || status->size != wanted.size) return false;
@@ -178,6 +187,7 @@ result<bool> has_mark(int directory, const component& name, const content_mark& 
   content_mark now{.size = 0, .sum = empty_content_sum};
   std::vector<char> buffer(std::size_t{64} * 1024);
   while (now.size <= wanted.size) {
+    PADDOCK_CHECK(bounds.check());
     PADDOCK_TRY(const auto n, sys::read(fd->get(), buffer));
     if (n == 0) break;
     now.size += n;
@@ -187,8 +197,10 @@ result<bool> has_mark(int directory, const component& name, const content_mark& 
 }
 
 result<void> undo_steps(const change_ground& ground, const change_record& record) {
-  for (auto step = record.steps.rbegin(); step != record.steps.rend(); ++step)
+  for (auto step = record.steps.rbegin(); step != record.steps.rend(); ++step) {
+    PADDOCK_CHECK(ground.bounds().check());
     PADDOCK_CHECK(as_far_as_possible(ground, undo(ground, *step)));
+  }
   return {};
 }
 
@@ -200,6 +212,7 @@ result<void> remove_temporary(const change_ground& ground, const change_record& 
     return as_far_as_possible(ground, sys::unlinkat(where.parent.get(), checked.c_str(), 0));
   };
   for (const change_step& step : record.steps) {
+    PADDOCK_CHECK(ground.bounds().check());
     const auto where = ground.find(step.path);
     if (!where && all) all = where.error();
     if (!where || !*where) continue;
@@ -209,12 +222,14 @@ result<void> remove_temporary(const change_ground& ground, const change_record& 
   return all;
 }
 
-void remove_made_directories(const change_ground& ground, const change_record& record) {
+result<void> remove_made_directories(const change_ground& ground, const change_record& record) {
   for (auto path = record.directories.rbegin(); path != record.directories.rend(); ++path) {
+    PADDOCK_CHECK(ground.bounds().check());
     const auto where = ground.find(*path, purpose::make_directory);
     if (where && *where)
       (void)sys::unlinkat((*where)->parent.get(), (*where)->name.c_str(), AT_REMOVEDIR).has_value();
   }
+  return {};
 }
 
 result<void> sync_places(const change_ground& ground, const change_record& record) {
@@ -225,6 +240,7 @@ result<void> sync_places(const change_ground& ground, const change_record& recor
     if (!step.from.empty()) directories.insert(parent(step.from));
   }
   for (const std::string_view path : directories) {
+    PADDOCK_CHECK(ground.bounds().check());
     const auto holder = ground.top().open_beneath(path.empty() ? "." : path, access::directory);
     if (!holder && !may_pass(holder.error())) continue; // it has gone, and so has the file
     if (!holder) return holder.error();

@@ -7,6 +7,7 @@
 #include "file/change_record.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/work_bounds.hpp>
 #include <paddock/path/root.hpp>
 
 #include <string_view>
@@ -18,7 +19,8 @@ namespace paddock {
 class change_ground {
 public:
   explicit change_ground(const root& root) : root_(root) {} ///< of this operation itself
-  change_ground(const root& root, const paddock::root& usual) : root_(root), usual_(&usual) {}
+  change_ground(const root& root, const paddock::root& usual, const work_bounds& bounds)
+      : root_(root), usual_(&usual), bounds_(bounds) {}
 
   /// Not of a record that was found.
   [[nodiscard]] bool is_of_this_operation() const noexcept { return usual_ == nullptr; }
@@ -29,11 +31,16 @@ public:
   /// Whether a file or link may be moved.
   [[nodiscard]] bool is_movable(const place& from, const place& to) const;
   [[nodiscard]] const root& top() const noexcept { return root_; }
+  /// Of this operation itself there are none: what it has begun it also ends.
+  [[nodiscard]] const work_bounds& bounds() const noexcept { return bounds_; }
 
 private:
   const root& root_;
   const root* usual_ = nullptr;
+  work_bounds bounds_{};
 };
+
+// All of these end at the bounds of the ground.
 
 /// Takes back the renames that were made, the last one first.
 [[nodiscard]] result<void> undo_steps(const change_ground& ground, const change_record& record);
@@ -41,8 +48,9 @@ private:
 /// Removes what has temporary names, as well as can be. Errors: of the first that stays.
 [[nodiscard]] result<void> remove_temporary(const change_ground& ground,
                                             const change_record& record);
-/// Removes those directories of the record that are empty.
-void remove_made_directories(const change_ground& ground, const change_record& record);
+/// Removes those directories of the record that are empty. Errors: cancelled, timed_out.
+[[nodiscard]] result<void> remove_made_directories(const change_ground& ground,
+                                                   const change_record& record);
 
 /// Puts the entries of all directories with changed files on the disk, where the record says that
 /// this counts.
@@ -54,6 +62,6 @@ void remove_made_directories(const change_ground& ground, const change_record& r
 
 /// The mark of what is there now, links not followed; a sum only where `wanted` has one.
 [[nodiscard]] result<bool> has_mark(int directory, const component& name,
-                                    const content_mark& wanted);
+                                    const content_mark& wanted, const work_bounds& bounds);
 
 } // namespace paddock

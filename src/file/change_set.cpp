@@ -59,8 +59,11 @@ public:
     now_ = change_failure::no_change;
     const auto synced = record_.is_durable ? journal.sync() : result<void>();
     if (const auto cleared = clear(); cleared) journal.end();
-    if (!synced) return failure(synced.error()); // it is made all the same
-    return {};
+    if (synced) return {};
+    change_failure late = failure(synced.error());
+    late.made = change_extent::all;
+    late.detail = "all is changed, but a power cut may still undo it";
+    return late;
   }
 
 private:
@@ -192,6 +195,7 @@ private:
       auto undone = undo_steps(ground, record_);
       if (undone) undone = sync_places(ground, record_);
       if (!undone) {
+        told.made = change_extent::some;
         told.detail = "what was made of it is taken back by the next change of several files";
         return told;
       }
@@ -200,7 +204,7 @@ private:
         (void)journal.sync().has_value();
     }
     const auto cleared = clear();
-    remove_made_directories(ground, record_);
+    (void)remove_made_directories(ground, record_).has_value();
     if (cleared) journal.end();
     return told;
   }
@@ -227,7 +231,7 @@ result<interrupted_change> recover(const root& root, change_journal& journal,
                                                                   .mounts = root.mounts()}));
   if (!usual.status().same_object(root.status()))
     return error{error_code::root_gone, ENOENT, "change record"};
-  const change_ground ground(root, usual);
+  const change_ground ground(root, usual, bounds);
   std::vector<std::string> paths;
   for (const change_step& step : record->steps) {
     paths.push_back(step.path);
@@ -242,14 +246,35 @@ result<interrupted_change> recover(const root& root, change_journal& journal,
   }
   PADDOCK_CHECK(remove_temporary(ground, *record));
   const bool is_done = record->stage == change_stage::done;
-  if (!is_done) remove_made_directories(ground, *record);
+  if (!is_done) PADDOCK_CHECK(remove_made_directories(ground, *record));
   PADDOCK_CHECK(sync_places(ground, *record));
   return is_done ? interrupted_change::finished : interrupted_change::undone;
 }
 
+/// Why the record stands in the way, and what then helps.
+std::string_view way_past_record(error_code why) {
+  using enum error_code;
+  constexpr std::pair<error_code, std::string_view> table[] = {
+      {conflict, "somebody else is changing several files of this workspace; call again"},
+      {cancelled, "the call was cancelled while an earlier change of several files was ended"},
+      {not_regular, "what has this name is no record of a change of several files; give it another "
+                    "name, with exec or by hand"},
+      {hard_linked, "the record of a change of several files has a second name; remove this one, "
+                    "with exec or by hand"},
+      {permission_denied, "the record of an earlier change of several files is somebody else's; "
+                          "have them end it, or remove it by hand"},
+      {unsupported, "the record of an earlier change of several files is of another version of "
+                    "this program; have that one end it, or remove it, with exec or by hand"},
+  };
+  for (const auto& [code, words] : table)
+    if (code == why) return words;
+  return "an earlier change of several files cannot be ended; to leave its files as they are, "
+         "remove this record, with exec or by hand";
+}
+
 change_failure about_the_last_one(const error& why) {
   return {why, change_failure::no_change, change_record_name,
-          "an earlier change of several files cannot be ended"};
+          std::string(way_past_record(why.code))};
 }
 
 } // namespace

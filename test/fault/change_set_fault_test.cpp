@@ -5,6 +5,8 @@
 // at once where a call failed, and after the recovery where the process has gone; and nothing else
 // is left.
 
+#include "file/change_record.hpp"
+#include "file/leftover.hpp"
 #include "support/fault/change_cases.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/fault/kill_at.hpp"
@@ -16,8 +18,11 @@
 
 #include <linux/fs.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 
 namespace paddock {
@@ -43,12 +48,32 @@ protected:
     can_trace_ = run_until([] { return true; }, 1, stops) != ending::untraceable;
   }
 
+  /// A file system that does not know these flags of renameat2.
+  [[nodiscard]] fault file_system_without(unsigned flags) const {
+    if (flags == 0) return {.files = w.files};
+    return {.at = 1,
+            .lasting = lasting::ever,
+            .os_errno_of =
+                [flags](std::string_view call) {
+                  return call == "renameat2" && (injection::rename_flags() & flags) != 0 ? EINVAL
+                                                                                         : 0;
+                },
+            .files = w.files};
+  }
   /// Without waiting for disks.
-  bool make(const change_case& change, durability how) const {
-    const injection none({.files = w.files});
+  bool make(const change_case& change, durability how, unsigned unknown_flags = 0) const {
+    const injection none(file_system_without(unknown_flags));
     return apply_changes(*w.root, change.changes, {.durability = how}).has_value();
   }
   [[nodiscard]] picture now() const { return picture_of(w.t, "ws"); }
+
+  /// Without directories and what has temporary names.
+  static picture files_of(picture all) {
+    all.erase(test::record_name);
+    test::take_leftovers(all);
+    std::erase_if(all, [](const auto& entry) { return entry.second.ends_with(" directory"); });
+    return all;
+  }
 
   struct ends {
     picture before, after;
@@ -117,6 +142,63 @@ TEST_P(change_set_fault_test, a_kill_at_any_system_call_is_all_or_none_after_rec
   std::cout << "kills: " << kills << ", torn before recovery: " << torn_before_recovery << '\n';
 }
 
+TEST_P(change_set_fault_test, a_kill_where_a_rename_takes_two_steps_is_all_or_none_too) {
+  if (!can_trace_) GTEST_SKIP() << "no process may be traced here";
+  constexpr unsigned both_flags = RENAME_NOREPLACE | RENAME_EXCHANGE;
+  const change_case& change = test::change_cases().back();
+  const ends both = ends_of(change);
+  std::size_t between = 0; // the two steps
+  for (std::size_t at = 1;; at += stride()) {
+    w.reset();
+    std::size_t stops = 0;
+    const auto work = [&] { return make(change, durability::none, both_flags); };
+    if (run_until(work, at, stops) != ending::killed) break;
+    for (const auto& [path, what] : now())
+      if (test::is_leftover(path) && std::filesystem::hard_link_count(w.t / ("ws/" + path)) == 2) {
+        ++between;
+        break;
+      }
+    const injection old_disk(file_system_without(both_flags));
+    recover(at % 2 == 0);
+    const picture found = now();
+    EXPECT_TRUE(found == both.before || found == both.after) << "boundary " << at;
+  }
+  EXPECT_TRUE(both.after == now());
+  EXPECT_TRUE(between > 6 || stride() > 1);
+}
+
+TEST_P(change_set_fault_test, a_recovery_ends_soon_after_it_is_cancelled) {
+  const std::string large(std::size_t{8} << 20U, 'x');
+  change_record record{.steps = {{.what = change_step::kind::create,
+                                  .path = "large",
+                                  .temporary = std::string(temporary_prefix) + std::string(32, 'a'),
+                                  .fresh = mark_of(large)}}};
+  std::size_t cancellations = 0;
+  for (std::size_t at = 1;; at += 5) {
+    w.reset();
+    w.t.file("ws/large", large);
+    w.t.file("ws/.paddock-changes", render(record) + std::string(stage_line(change_stage::staged)));
+    std::atomic<bool> is_cancelled = false;
+    injection watched(
+        {.before = [&](std::size_t call) { is_cancelled = call >= at; }, .files = w.files});
+    const auto found = recover_changes(*w.root, {.cancelled = &is_cancelled});
+    watched.end();
+    if (injection::calls() < at) break; // the control: not cancelled
+    SCOPED_TRACE(at);
+    // The root is opened in fewer than 60; of reads alone there are 129.
+    EXPECT_LE(injection::calls(), std::max(at, std::size_t{60}) + 40);
+    if (found) continue;
+    ++cancellations;
+    EXPECT_EQ(found.error().code, error_code::cancelled);
+    EXPECT_TRUE(w.t.exists("ws/.paddock-changes"));
+    recover(false);
+    EXPECT_FALSE(w.t.exists("ws/large"));
+  }
+  EXPECT_GT(cancellations, 20U);
+  EXPECT_FALSE(w.t.exists("ws/large"));
+  EXPECT_FALSE(w.t.exists("ws/.paddock-changes"));
+}
+
 TEST_P(change_set_fault_test, a_recovery_that_is_killed_is_recovered) {
   if (!can_trace_) GTEST_SKIP() << "no process may be traced here";
   std::size_t kills = 0;
@@ -148,6 +230,7 @@ constexpr int injected[] = {EINTR, ENOSPC, EIO, EACCES};
 TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
   std::size_t faults = 0;
   std::size_t refused = 0;
+  std::size_t told_late = 0;
   const change_case& change = test::change_cases().back();
   const ends both = ends_of(change);
   w.reset();
@@ -174,18 +257,23 @@ TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
       picture found = now();
       found.erase(test::record_name); // what could not be cleared away is known of
       test::take_leftovers(found);
-      const bool is_told_late = failing == "fsync" && found == both.after;
+      const bool is_told_late = !done && done.error().made == change_extent::all;
+      EXPECT_NE(done || is_told_late ? change_extent::none : done.error().made,
+                change_extent::some);
+      told_late += is_told_late ? 1U : 0U;
       EXPECT_TRUE(found == (done || is_told_late ? both.after : both.before));
       recover(false);
       EXPECT_TRUE(now() == found);
     }
   EXPECT_GT(faults, 100U);
   EXPECT_GT(refused, 30U);
+  EXPECT_TRUE(told_late > 0 || stride() > 1);
   std::cout << "faults injected: " << faults << ", refused: " << refused << '\n';
 }
 
 TEST_P(change_set_fault_test, when_everything_fails_from_a_call_on_the_next_one_makes_it_whole) {
   std::size_t mixed = 0;
+  std::size_t torn = 0;
   for (const auto& change : test::change_cases()) {
     const ends both = ends_of(change);
     for (std::size_t at = 1;; at += stride()) {
@@ -197,12 +285,17 @@ TEST_P(change_set_fault_test, when_everything_fails_from_a_call_on_the_next_one_
       SCOPED_TRACE(std::string(change.name) + ", call " + std::to_string(at));
       picture found = now();
       mixed += found == both.before || found == both.after ? 0U : 1U;
+      const picture files = files_of(found);
+      const bool is_whole = files == files_of(both.before) || files == files_of(both.after);
+      EXPECT_TRUE(is_whole || (!done && done.error().made == change_extent::some));
+      torn += is_whole ? 0U : 1U;
       recover(at % 2 == 0);
       found = now();
       EXPECT_TRUE(found == (done ? both.after : both.before));
     }
   }
   EXPECT_GT(mixed, 10U);
+  EXPECT_GT(torn, 0U);
 }
 
 TEST_P(change_set_fault_test, a_full_disk_in_the_middle_of_a_write_changes_nothing) {

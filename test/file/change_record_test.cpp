@@ -107,6 +107,45 @@ TEST(change_record_test, paths_and_names_are_those_that_a_change_can_have) {
   }
 }
 
+TEST(change_record_test, what_is_beyond_the_bounds_is_no_record) {
+  const auto marked = [](std::initializer_list<std::uint64_t> sizes) {
+    change_record record;
+    for (const std::uint64_t size : sizes)
+      record.steps.push_back(
+          {.what = kind::create, .path = "x", .temporary = first, .fresh = {size, 1}});
+    return record;
+  };
+  const auto lines = [](std::size_t steps, std::size_t directories) {
+    change_record record;
+    record.steps.assign(
+        steps, {.what = kind::remove, .path = "x", .temporary = first, .old = {UINT64_MAX, {}}});
+    record.directories.assign(directories, "d");
+    return record;
+  };
+  constexpr std::uint64_t all = change_record_marked_bytes_max;
+  constexpr std::size_t most = change_record_lines_max;
+  const struct {
+    const char* name;
+    change_record record;
+    bool is_read;
+  } rows[] = {
+      {"as much as may be", marked({all}), true},
+      {"a byte more", marked({all + 1}), false},
+      {"in two halves", marked({all / 2, all / 2}), true},
+      {"in two, and a byte more", marked({all / 2, all / 2 + 1}), false},
+      {"a sum that would wrap around", marked({UINT64_MAX, 2}), false},
+      {"as many lines as may be", lines(most - 1, 1), true},
+      {"one more", lines(most, 1), false},
+      {"directories alone", lines(0, most + 1), false},
+  };
+  for (const auto& row : rows) {
+    const auto parsed = parse_change_record(render(row.record));
+    ASSERT_THAT(parsed, IsOk()) << row.name;
+    EXPECT_EQ(parsed->has_value(), row.is_read) << row.name;
+    EXPECT_EQ(check_extent(row.record).has_value(), row.is_read) << row.name;
+  }
+}
+
 // --- records that somebody else has written ------------------------------------------------------
 
 class planted_record_test : public testing::TestWithParam<resolver> {
@@ -253,9 +292,8 @@ TEST_P(planted_record_test, what_is_no_record_does_nothing_and_stands_in_nobodys
   ASSERT_THAT(opened, IsOk());
   const std::vector<file_change> one{{.action = change_action::create, .path = "x", .bytes = "1"}};
   const std::string whole = render(taking("evil", "moved"));
-  const std::string rows[] = {
-      "",           "\n", "rubbish", std::string(100'000, '\0'), whole.substr(0, whole.size() / 2),
-      whole + whole};
+  const std::string rows[] = {"", std::string(100'000, '\0'), whole.substr(0, 5),
+                              whole.substr(0, whole.size() / 2), whole + whole};
   for (const std::string& bytes : rows) {
     t.file("ws/.paddock-changes", bytes);
     EXPECT_THAT(apply_changes(*opened, one), IsOk());
@@ -272,6 +310,65 @@ TEST_P(planted_record_test, what_is_no_record_does_nothing_and_stands_in_nobodys
   t.file("ws/.paddock-changes", "paddock changes 2 durable\n");
   EXPECT_THAT(apply_changes(*opened, one), IsError(error_code::unsupported));
   EXPECT_TRUE(t.exists("ws/.paddock-changes"));
+}
+
+TEST_P(planted_record_test, a_file_as_large_as_none_is_not_read) {
+  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
+  ASSERT_THAT(opened, IsOk());
+  constexpr std::uint64_t size = std::uint64_t{4} << 40U;
+  t.file("ws/sparse", "");
+  if (::truncate((t / "ws/sparse").c_str(), static_cast<off_t>(size)) != 0) {
+    GTEST_SKIP() << "file system too small";
+  }
+  plant({.steps = {
+             {.what = kind::create, .path = "sparse", .temporary = second, .fresh = {size, 1}}}});
+  const std::vector<file_change> one{{.action = change_action::create, .path = "x", .bytes = "1"}};
+  EXPECT_THAT(apply_changes(*opened, one), IsOk());
+  EXPECT_TRUE(t.exists("ws/sparse"));
+}
+
+TEST_P(planted_record_test, what_is_a_persons_keeps_its_content) {
+  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
+  ASSERT_THAT(opened, IsOk());
+  const std::vector<file_change> one{{.action = change_action::create, .path = "x", .bytes = "1"}};
+  const std::string whole =
+      render(taking("evil", "moved")) + std::string(stage_line(change_stage::staged));
+  const std::string before_magic = "Paddock changes 1 durable\n";
+  const struct {
+    const char* name;
+    std::string bytes;
+    bool has_second_name;
+    error_code code;
+    const char* detail;
+  } rows[] = {
+      {"a file of that name", "my notes\n", false, error_code::not_regular, "another name"},
+      {"a short one", "\n", false, error_code::not_regular, "another name"},
+      {"one that is almost a record", before_magic, false, error_code::not_regular, "another name"},
+      {"a hard link", "my notes\n", true, error_code::hard_linked, "remove this one"},
+      {"a hard link to nothing", "", true, error_code::hard_linked, "remove this one"},
+      {"a hard link to a record", whole, true, error_code::hard_linked, "remove this one"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    t.file("ws/.paddock-changes", row.bytes);
+    if (row.has_second_name) {
+      std::filesystem::create_hard_link(t / "ws/.paddock-changes", t / "ws/second");
+    }
+    EXPECT_THAT(recover_changes(*opened), IsError(row.code));
+    const auto done = apply_changes(*opened, one);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(wire_name(done.error().code), wire_name(row.code));
+    EXPECT_EQ(done.error().path, ".paddock-changes");
+    EXPECT_EQ(done.error().made, change_extent::none);
+    EXPECT_NE(done.error().detail.find(row.detail), std::string::npos) << done.error().detail;
+    EXPECT_EQ(t.content("ws/.paddock-changes"), row.bytes);
+    EXPECT_TRUE(t.exists("ws/evil"));
+    EXPECT_FALSE(t.exists("ws/x"));
+    std::filesystem::remove(t / "ws/.paddock-changes");
+    std::filesystem::remove(t / "ws/second");
+  }
+  // The control: what is advised helps.
+  EXPECT_THAT(apply_changes(*opened, one), IsOk());
 }
 
 TEST_P(planted_record_test, a_record_of_somebody_else_is_left_alone) {

@@ -14,6 +14,7 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <iostream>
 #include <set>
 
@@ -94,7 +95,14 @@ protected:
     const auto opened = root::open(w.t / "found", {.resolver = GetParam()});
     EXPECT_THAT(opened, IsOk());
     const test::injection without_waiting_for_disks({.files = w.files});
-    EXPECT_THAT(recover_changes(*opened), IsOk());
+    auto ended = recover_changes(*opened);
+    if (!ended && ended.error().code == error_code::not_regular) {
+      // Rubbish in its place cannot be told from what a person has written: they put it away.
+      EXPECT_FALSE(w.t.content("found/.paddock-changes").starts_with("paddock changes "));
+      std::filesystem::remove(w.t / "found/.paddock-changes");
+      ended = recover_changes(*opened);
+    }
+    EXPECT_THAT(ended, IsOk());
     return picture_of(w.t, "found");
   }
 

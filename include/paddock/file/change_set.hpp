@@ -16,8 +16,11 @@
 /// `recover_changes`, undoes a change that was not made as a whole, and removes what is left of one
 /// that was. A process that still works on its change holds a lock on the record and is waited for.
 /// The record is not trusted: a command may have written it. It leads to nothing that a tool could
-/// not do by itself under the same root, nor to any change of a name that is usually protected.
-/// What somebody else has changed in the meantime stays as they left it.
+/// not do by itself under the same root, nor to any change of a name that is usually protected, and
+/// to no more work than the bounds allow. A file of that name that does not begin as a record, or
+/// has a second name, is left as it is, and refused. On a disk that leaves rubbish where nothing
+/// was confirmed, a power cut can make such a file; nothing else was changed by then. What somebody
+/// else has changed in the meantime stays as they left it.
 ///
 /// Not guaranteed: that readers see all changes at the same moment (each file by itself is old or
 /// new, except, on file systems without RENAME_EXCHANGE and hard links, for a moment in which it
@@ -82,7 +85,14 @@ struct changed_file {
   bool is_changed = false; ///< false: it was as it is to be
 };
 
-/// Why nothing was changed.
+/// How much of a change is made in spite of its failure.
+enum class change_extent : std::uint8_t {
+  none,
+  some, ///< taking it back has failed as well; the next change of the workspace tries again
+  all,  ///< only that a power cut leaves it is not known
+};
+
+/// Why not everything is as wanted.
 struct change_failure : error {
   static constexpr std::size_t no_change = SIZE_MAX;
 
@@ -91,15 +101,17 @@ struct change_failure : error {
       : error(reason), change(number), path(std::move(where)), detail(std::move(text)) {}
 
   std::size_t change; ///< the number of the change that it is about, from 0, or `no_change`
-  std::string path;   ///< as that change names it
-  std::string detail; ///< what the code does not say, as a clause; may be empty
+  std::string path;   ///< as that change names it; without one, the record's if it is about that
+  std::string detail; ///< what the code does not say, as a clause; of the record, what helps, too
+  change_extent made = change_extent::none;
 };
 
 /// Makes all changes, or none. One outcome for each, in their order. Errors: stale (the content is
 /// not `before`), invalid_argument (a path is named twice, lies beneath another one, or bytes are
 /// missing or too much), already_exists, not_found, is_a_directory, not_a_directory, not_regular,
-/// read_only, too_many, too_large, no_space, permission_denied, conflict (somebody else changes the
-/// same files, or keeps changing the workspace), cancelled, timed_out, those of root::locate.
+/// read_only, too_many, too_large (also above 2 GiB together), no_space, permission_denied,
+/// conflict (somebody else changes the same files, or keeps changing the workspace), cancelled,
+/// timed_out, io, those of root::locate; with the record's path those of recover_changes.
 [[nodiscard]] result<std::vector<changed_file>, change_failure>
 apply_changes(const root& root, std::span<const file_change> changes,
               const change_options& options = {});
@@ -113,8 +125,9 @@ enum class interrupted_change : std::uint8_t {
 };
 
 /// Ends what a killed process has left of its change: for the start of a program, before it serves
-/// the workspace. Errors: not_regular, permission_denied (what has the record's name is not a file,
-/// or somebody else's), unsupported (of a version to come), io, no_space; the record stays then.
+/// the workspace. Errors: not_regular (what has the record's name is none), hard_linked,
+/// permission_denied (it is somebody else's), unsupported (of a version to come), root_gone, io,
+/// no_space, cancelled, timed_out; the record stays then.
 [[nodiscard]] result<interrupted_change> recover_changes(const root& root,
                                                          const work_bounds& bounds = {});
 
