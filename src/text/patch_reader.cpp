@@ -134,7 +134,9 @@ private:
         return line.substr(name.size());
       };
       if (line.starts_with("GIT binary patch") || line.starts_with("Binary files "))
-        return lines_.fault("binary", error_code::unsupported_type);
+        return lines_.fault("a binary patch", error_code::unsupported_type);
+      if (const char* const what = strange_in(mode_in(line)))
+        return lines_.fault(what, error_code::unsupported_type);
       if (const auto name = value("rename from "))
         file.from = patch_name(*name);
       else if (const auto copied = value("copy from "))
@@ -143,12 +145,12 @@ private:
         set_moved(file, patch_action::move, *to);
       else if (const auto copy = value("copy to "))
         set_moved(file, patch_action::copy, *copy);
-      else if (const auto made = value("new file mode "))
-        set_mode(file, patch_action::create, *made);
+      else if (value("new file mode "))
+        set_mode(file, patch_action::create, line);
       else if (value("deleted file mode "))
         file.action = patch_action::remove;
-      else if (const auto mode = value("new mode "))
-        set_mode(file, file.action, *mode);
+      else if (value("new mode "))
+        set_mode(file, file.action, line);
       else if (!value("old mode ") && !value("index ") && !value("similarity index ") &&
                !value("dissimilarity index "))
         break;
@@ -156,9 +158,32 @@ private:
     return {};
   }
 
-  static void set_mode(file_patch& file, patch_action action, std::string_view mode) {
+  /// The mode that a line of git's headers says, if it is one that does.
+  [[nodiscard]] static std::optional<std::string_view> mode_in(std::string_view line) {
+    for (const std::string_view head :
+         {"old mode ", "new mode ", "new file mode ", "deleted file mode ", "index "}) {
+      if (!line.starts_with(head)) continue;
+      line.remove_prefix(head.size());
+      const std::size_t blank = line.find(' ');
+      if (head != "index ") return line.substr(0, blank);
+      if (blank == std::string_view::npos) break;
+      return line.substr(blank + 1, line.find(' ', blank + 1) - blank - 1);
+    }
+    return std::nullopt;
+  }
+  static constexpr std::string_view executable_mode = "100755";
+
+  /// What it is the mode of, unless it is a file's as git has them, and had once.
+  [[nodiscard]] static const char* strange_in(std::optional<std::string_view> mode) {
+    if (!mode || mode == "100644" || mode == executable_mode || mode == "100664") return nullptr;
+    if (mode == "120000") return "a patch of a symbolic link (mode 120000)";
+    if (mode == "160000") return "a patch of a submodule (mode 160000)";
+    return "a mode that is neither 100644 nor 100755";
+  }
+
+  static void set_mode(file_patch& file, patch_action action, std::string_view line) {
     file.action = action;
-    file.is_executable = mode.ends_with("755");
+    file.is_executable = mode_in(line) == executable_mode;
   }
   void set_moved(file_patch& file, patch_action action, std::string_view to) {
     file.action = action;
@@ -193,6 +218,10 @@ private:
       std::string before = patch_name(lines_.line().substr(4));
       std::string after = patch_name(lines_.line(1).substr(4));
       if (has_sides_) strip_sides(before, after);
+      if (before == no_file && !file.from.empty())
+        return lines_.fault(
+            "a renamed or copied file was not nowhere before; begin a new file with "
+            "diff --git");
       if (before == no_file && file.action == patch_action::edit)
         file.action = patch_action::create;
       if (after == no_file) file.action = patch_action::remove;

@@ -97,12 +97,12 @@ constexpr change_case change_cases[] = {
      R"([{"path":"n/new","action":"created","added":1,"removed":0},{"path":"b","action":"edited","added":0,"removed":2},{"path":"d/c","action":"deleted","added":0,"removed":1},{"path":"m/a","action":"moved","from":"a","added":1,"removed":1}])"},
     {"a move alone", R"("changes":[{"path":"a","moveTo":"z"}])", "a: (gone)\nz: one\ntwo\n\n",
      R"([{"path":"z","action":"moved","from":"a","added":0,"removed":0}])"},
-    {"one file in two changes",
-     R"("changes":[{"path":"a","edits":[{"oldText":"two","newText":"2"}]},{"path":"./a","edits":[{"oldText":"2","newText":"3"}]}])",
-     "a: one\n3\n\n", R"([{"path":"a","action":"edited","added":1,"removed":1}])"},
-    {"a new file and edits of it",
-     R"("changes":[{"path":"n","text":"x"},{"path":"n","edits":[{"oldText":"x","newText":"y"}]}])",
-     "n: y\n", R"([{"path":"n","action":"created","added":1,"removed":0}])"},
+    {"a patch that comes back to a file",
+     R"("patch":"--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\n--- a/a\n+++ b/a\n@@ -2 +2,2 @@\n-2\n+3\n+4\n")",
+     "a: one\n3\n4\n\n", R"([{"path":"a","action":"edited","added":2,"removed":1}])"},
+    {"a patch that makes a file and comes back to it",
+     R"("patch":"*** Begin Patch\n*** Add File: n/n\n+x\n*** Update File: n/n\n@@\n-x\n+y\n*** End Patch")",
+     "n/n: y\n\n", R"([{"path":"n/n","action":"created","added":1,"removed":0}])"},
     {"a unified patch",
      R"("patch":"--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n--- /dev/null\n+++ b/n/e\n@@ -0,0 +1 @@\n+new\n")",
      "a: one\n2\n\nn/e: new\n\n",
@@ -272,10 +272,57 @@ const refused_case refused_cases[] = {
      R"("path":"d"})",
      {}},
     {"removed twice",
-     R"("changes":[{"path":"a","delete":true},{"path":"a","delete":true}])",
+     R"("changes":[{"path":"a","delete":true},{"path":"./a","delete":true}])",
+     "invalid_argument",
+     R"("path":"./a"})",
+     {"changes[1] names a file that changes[0] names too (as a); give each file one change",
+      "nothing was changed"}},
+    {"edited in two changes",
+     R"("changes":[{"path":"a","edits":[{"oldText":"two","newText":"2"}]},{"path":"d/../a","edits":[{"oldText":"no","newText":"3"}],"ifHash":"0"}])",
+     "invalid_argument",
+     R"("path":"d/../a"})",
+     {"(as a); give each file one change, with all of its edits in it"}},
+    {"made and then edited",
+     R"("changes":[{"path":"n/n","text":"x"},{"path":"n/./n","edits":[{"oldText":"x","newText":"y"}]}])",
+     "invalid_argument",
+     R"("path":"n/./n"})",
+     {"(as n/n); give each file one change"}},
+    {"moved and then made anew",
+     R"("changes":[{"path":"a","moveTo":"n"},{"path":"a","text":"x"}])",
      "invalid_argument",
      R"("path":"a"})",
-     {}},
+     {"changes[1] names a file that changes[0] names too"}},
+    {"moved to one place from two",
+     R"("changes":[{"path":"a","moveTo":"n"},{"path":"b","moveTo":"./n"}])",
+     "invalid_argument",
+     R"("path":"./n"})",
+     {"changes[1] names a file that changes[0] names too (as n)"}},
+    {"one file by two of the paths",
+     R"("changes":[{"paths":["a","b","./a"],"edits":[{"oldText":"one","newText":"one one"}]}])",
+     "invalid_argument",
+     R"("path":"./a"})",
+     {"changes[0] names this file twice (also as a); name it once"}},
+    {"one file by changes and a patch",
+     R"("changes":[{"path":"a","edits":[{"oldText":"one","newText":"1"}]}],"patch":"--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\n")",
+     "invalid_argument",
+     R"("path":"a"})",
+     {"the patch names a file that changes[0] names too (as a)"}},
+    {"renamed, and another in its place",
+     R"("patch":"diff --git a/a b/z\nrename from a\nrename to z\ndiff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n")",
+     "invalid_argument",
+     R"("path":"a"})",
+     {"the patch names this file twice, and not only to edit it; make these changes in two calls"}},
+    {"the second part of a patch for one file",
+     R"("patch":"--- a/b\n+++ b/b\n@@ -2 +2 @@\n-three\n+3\n--- a/b\n+++ b/b\n@@ -2 +2 @@\n-three\n+4\n")",
+     "no_match",
+     R"("hash":"c9b0fb1fa00b3a5c"})",
+     {"b: hunk 1 (line 8 of the patch)", "the parts of the patch before it have changed this file; "
+                                         "its lines are as they are by then"}},
+    {"a link of a patch",
+     R"("patch":"--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\ndiff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+b\n\\ No newline at end of file\n")",
+     "unsupported_type",
+     R"(nothing was changed"})",
+     {"patch: line 7: ", "symbolic link", "exec"}},
 };
 
 TEST_F(tools_changes, what_is_refused_changes_nothing_and_says_why) {
@@ -290,6 +337,80 @@ TEST_F(tools_changes, what_is_refused_changes_nothing_and_says_why) {
         EXPECT_THAT(got.message(), HasSubstr(words));
       EXPECT_EQ("", changed());
     }
+  }
+}
+
+TEST_F(tools_changes, a_file_that_is_named_through_a_link_is_the_same_file) {
+  std::filesystem::create_symlink("a", tree.path() + "/la");
+  const std::string edits = R"("edits":[{"oldText":"one","newText":"one one"}]})";
+  const auto twice = call("applyChanges", R"({"changes":[{"paths":["a","la"],)" + edits + "]}");
+  EXPECT_EQ("invalid_argument", twice.error());
+  EXPECT_THAT(twice.message(), StartsWith("la: changes[0] names this file twice"));
+  EXPECT_EQ("", changed());
+  // The link by itself is another entry; and so is what it leads to where it is named once.
+  EXPECT_FALSE(call("applyChanges", R"({"changes":[{"path":"a","text":"x"},)"
+                                    R"({"path":"la","delete":true}]})")
+                   .failed);
+  EXPECT_EQ("a: x\n", changed());
+  std::filesystem::create_symlink("b", tree.path() + "/lb");
+  EXPECT_FALSE(call("applyChanges", R"({"changes":[{"path":"lb","text":"y"}]})").failed);
+  EXPECT_EQ("a: x\nb: y\n", changed());
+}
+
+struct mode_case {
+  const char* name;
+  const char* patch;
+  const char* modes; ///< afterwards, of each file that one may run
+};
+
+constexpr mode_case mode_cases[] = {
+    {"control: nothing", R"(--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\n)", "run"},
+    {"a mode alone", R"(diff --git a/a b/a\nold mode 100644\nnew mode 100755\n)", "a run"},
+    {"taken away", R"(diff --git a/run b/run\nold mode 100755\nnew mode 100644\n)", ""},
+    {"renamed, else as it was",
+     R"(diff --git a/a b/z\nold mode 100644\nnew mode 100755\nsimilarity index 100%\nrename from a\nrename to z\n)",
+     "run z"},
+    {"renamed, no longer run",
+     R"(diff --git a/run b/z\nold mode 100755\nnew mode 100644\nsimilarity index 100%\nrename from run\nrename to z\n)",
+     ""},
+    {"renamed and changed",
+     R"(diff --git a/run b/z\nsimilarity index 50%\nrename from run\nrename to z\n--- a/run\n+++ b/z\n@@ -1 +1 @@\n-run\n+z\n)",
+     "z"},
+    {"a copy", R"(diff --git a/run b/z\nsimilarity index 100%\ncopy from run\ncopy to z\n)",
+     "run z"},
+    {"a copy that is changed",
+     R"(diff --git a/run b/z\nsimilarity index 50%\ncopy from run\ncopy to z\n--- a/run\n+++ b/z\n@@ -1 +1 @@\n-run\n+z\n)",
+     "run z"},
+    {"a copy that is not to be run",
+     R"(diff --git a/run b/z\nold mode 100755\nnew mode 100644\nsimilarity index 100%\ncopy from run\ncopy to z\n)",
+     "run"},
+    {"a copy of another", R"(diff --git a/a b/z\nsimilarity index 100%\ncopy from a\ncopy to z\n)",
+     "run"},
+    {"new",
+     R"(diff --git a/z b/z\nnew file mode 100755\n--- /dev/null\n+++ b/z\n@@ -0,0 +1 @@\n+z\n)",
+     "run z"},
+    {"of a file that the patch has changed before",
+     R"(--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\ndiff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n)",
+     "a run"},
+    {"of a file that the patch has made",
+     R"(--- /dev/null\n+++ b/z\n@@ -0,0 +1 @@\n+z\ndiff --git a/z b/z\nold mode 100644\nnew mode 100755\n)",
+     "run z"},
+};
+
+TEST_F(tools_changes, of_a_patch_make_files_that_one_may_run) {
+  for (const mode_case& each : mode_cases) {
+    SCOPED_TRACE(each.name);
+    tree.file("run", "run\n");
+    std::filesystem::permissions(tree.path() + "/run", std::filesystem::perms(0755));
+    const auto got = call("applyChanges", R"({"patch":")" + std::string(each.patch) + "\"}");
+    EXPECT_FALSE(got.failed) << got.json;
+    std::string modes;
+    for (const auto& [name, text] : files())
+      if (const auto mode = std::filesystem::status(tree.path() + "/" + name).permissions();
+          (mode & std::filesystem::perms::owner_exec) != std::filesystem::perms::none)
+        modes += (modes.empty() ? "" : " ") + name;
+    EXPECT_EQ(each.modes, modes);
+    restore();
   }
 }
 

@@ -3,8 +3,10 @@
 """git judges how patches are read and applied: what it writes between two random trees has to turn the one into the other, and of
 patches with bytes changed none may give another tree than git's.
 
-APPLY_PATCH names the program that applies a patch as we read it; or PADDOCK the one that does so in all files or in none.
+APPLY_PATCH names the program that applies a patch as we read it; or PADDOCK the one that does so in all files or in none, with TOOL
+through the tool of that name.
 """
+import json
 import os
 import pathlib
 import random
@@ -63,7 +65,9 @@ class GitDecides(unittest.TestCase):
             if kind < 0.15:
                 continue
             to = name if kind < 0.8 else name + "-moved"
-            after[to] = (text if self.random.random() < 0.3 else self.changed(text), mode if self.random.random() < 0.8 else 0o755)
+            for other in [to] + [name + "-copied"] * (self.random.random() < 0.2):
+                changed_mode = self.random.choice([0o644, 0o755])
+                after[other] = (text if self.random.random() < 0.3 else self.changed(text), mode if self.random.random() < 0.7 else changed_mode)
         for i in range(self.random.randrange(3)):
             after[f"new/{i}"] = (self.text(), 0o644)
         return before, after
@@ -90,6 +94,9 @@ class GitDecides(unittest.TestCase):
 
     def apply(self, directory, patch):
         (self.top / "patch").write_bytes(patch)
+        if "TOOL" in os.environ:
+            words = ["call", os.environ["TOOL"], "-", "--tools", "coding", "--exec", "off", "--workspace", directory]
+            return subprocess.run([os.environ["PADDOCK"], *words], input=json.dumps({"patch": patch.decode()}).encode(), capture_output=True)
         if "PADDOCK" in os.environ:
             return subprocess.run([os.environ["PADDOCK"], "apply", "--workspace", directory, self.top / "patch"], capture_output=True)
         return subprocess.run([os.environ["APPLY_PATCH"], directory, self.top / "patch"], capture_output=True)
@@ -105,6 +112,26 @@ class GitDecides(unittest.TestCase):
             self.assertEqual(ran.returncode, 0, ran.stderr + patch)
             self.assertEqual(self.read(directory), after, patch)
         self.assertGreater(seen, ROUNDS * 3)
+
+    def test_links_and_submodules(self):
+        """git makes a link of such a patch; here a file must not come of it, nor anything else of the same patch."""
+        for mode in ("120000", "160000", "100644"):
+            directory = self.top / f"links{mode}"
+            self.write(directory, {"a": (b"one\n", 0o644)})
+            self.git(directory, "init", "-q")
+            self.git(directory, "add", "-A")
+            tree = self.git(directory, "write-tree").stdout.strip()
+            blob = self.git(directory, "hash-object", "-w", "a").stdout.strip().decode()
+            self.git(directory, "update-index", "--add", "--cacheinfo", f"{mode},{blob},b/new")
+            patch = self.git(directory, "diff", "--cached", tree).stdout
+            self.assertIn(b"new file mode " + mode.encode(), patch)
+            ran = self.apply(directory, b"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+2\n" + patch)
+            if mode == "100644":
+                self.assertEqual((ran.returncode, self.read(directory)["b/new"][0]), (0, b"one\n"), ran.stderr)
+                continue
+            self.assertEqual(ran.returncode, 1, patch)
+            self.assertIn(mode, (ran.stdout + ran.stderr).decode())
+            self.assertEqual(self.read(directory), {"a": (b"one\n", 0o644)})
 
     def test_changed_patches(self):
         """What both take gives the same tree; and most of what git refuses we do (counts are passed over here)."""

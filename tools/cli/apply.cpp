@@ -277,9 +277,9 @@ int run_apply(const command_options& options) {
   const auto files = parse_patch(*patch);
   if (!files) {
     const patch_fault& fault = files.error();
-    const std::string what = fault.code == error_code::invalid_argument
-                                 ? fault.operation
-                                 : std::string(text(fault.code));
+    const std::string what = fault.code == error_code::unsupported_type
+                                 ? std::string(fault.operation) + "; leave this file out"
+                                 : fault.operation;
     complain(program, "line " + std::to_string(fault.line + 1) + " of the patch: " + what);
     return failed;
   }

@@ -13,8 +13,9 @@
 /// models count badly: what follows the last counted line and begins as lines of a hunk do belongs
 /// to it, too.
 ///
-/// Not guaranteed: binary patches, which are refused; that the names are fit for use, which the
-/// path sandbox decides. Thread-safety: pure functions.
+/// Not guaranteed: binary patches and those of symbolic links, submodules or other modes than
+/// 100644 and 100755, which are refused; that the names are fit for use, which the path sandbox
+/// decides. Thread-safety: pure functions.
 
 #include <paddock/base/result.hpp>
 #include <paddock/text/text_matching.hpp>
@@ -67,7 +68,7 @@ struct patch_limits {
 
 /// The files of a patch, in its order; views are into `patch`. Text around it is passed over, such
 /// as the message of a mail. Errors: invalid_argument (`operation` says what is wrong),
-/// unsupported_type (a binary patch), too_large.
+/// unsupported_type (what is refused by its kind, see above), too_large.
 [[nodiscard]] result<std::vector<file_patch>, patch_fault>
 parse_patch(std::string_view patch, const patch_limits& limits = {});
 

@@ -14,6 +14,7 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::size_t files_max = 1000;
+constexpr std::string_view the_patch = "the patch";
 
 refusal plain(error_code code, std::string words) {
   return {.code = code,
@@ -71,12 +72,33 @@ std::string problem_of(json_view change) {
 
 } // namespace
 
-file_change* change_planner::planned_at(const std::string& path) {
-  const auto found = std::ranges::find_if(plan_.changes, [&](const file_change& each) {
-    return each.path == path &&
-           (each.action == change_action::create || each.action == change_action::replace);
-  });
-  return found == plan_.changes.end() ? nullptr : &*found;
+std::string change_planner::resolved(std::string_view given, final_link last) const {
+  std::string path = decode_name(given);
+  if (const auto where = root_.locate(path, last)) return where->path;
+  return normalize_lexically(path);
+}
+
+result<file_change*, failed_change> change_planner::take_file(std::string_view given,
+                                                              const std::string& path, use how) {
+  const auto [found, is_first] =
+      claims_.try_emplace(path, claim{now_, std::string(given), plan_.changes.size()});
+  if (is_first) return nullptr;
+  const claim& other = found->second;
+  const bool is_same = other.by == now_, is_of_patch = is_same && now_ == the_patch;
+  if (is_of_patch && how == use::edit && other.change < plan_.changes.size()) {
+    file_change& earlier = plan_.changes[other.change];
+    if (earlier.action == change_action::create || earlier.action == change_action::replace)
+      return &earlier;
+  }
+  std::string words = now_;
+  if (is_of_patch)
+    words += " names this file twice, and not only to edit it; make these changes in two calls";
+  else if (is_same)
+    words += " names this file twice (also as " + shown(other.given) + "); name it once";
+  else
+    words += " names a file that " + other.by + " names too (as " + shown(other.given) +
+             "); give each file one change, with all of its edits in it";
+  return failed_change(plain(error_code::invalid_argument, std::move(words)), given);
 }
 
 result<void, failed_change> change_planner::push(file_change change, planned_file file) {
@@ -103,51 +125,71 @@ result<std::string, failed_change> change_planner::read(const target& what, plan
   if (!wanted(content->bytes))
     return failed_change(wanted.why({error_code::stale, 0, "hash"}), what.given);
   file.memory = std::move(content->memory);
+  file.was_executable = (content->status.mode & 0100U) != 0;
   return std::move(content->bytes);
 }
 
 result<void, failed_change> change_planner::edit(const target& what, const maker& make) {
-  const auto name = [&](failed_change failure) {
-    failure.path = what.given;
-    return failure;
-  };
-  std::string path = decode_name(what.given);
-  if (const auto where = root_.locate(path, final_link::follow)) path = where->path;
-  if (file_change* const earlier = planned_at(path); earlier != nullptr && what.move_to.empty()) {
-    auto made = make(*earlier->bytes);
-    if (!made) return name(std::move(made.error()));
-    earlier->bytes = std::move(made->bytes);
-    auto& lines =
-        plan_.files[static_cast<std::size_t>(earlier - plan_.changes.data())].lines_that_differ;
-    lines.insert(lines.end(), made->lines_that_differ.begin(), made->lines_that_differ.end());
-    return {};
-  }
+  std::string path = resolved(what.given, final_link::follow);
+  const bool is_moved = !what.move_to.empty();
+  PADDOCK_TRY(file_change* const earlier,
+              take_file(what.given, path, is_moved ? use::once : use::edit));
+  if (earlier != nullptr) return edit_again(*earlier, what, make);
   planned_file file{.given = std::string(what.given)};
   PADDOCK_TRY(std::string content, read(what, file));
   auto made = make(content);
-  if (!made) return name(std::move(made.error()));
+  if (!made) return failed_change(std::move(made.error().why), what.given);
   file.lines_that_differ = std::move(made->lines_that_differ);
   file_change change{.action = change_action::replace, .path = std::move(path)};
-  if (!what.move_to.empty()) {
+  if (is_moved) {
+    PADDOCK_CHECK(take_file(what.move_to, resolved(what.move_to, final_link::keep)));
     change.action = change_action::move;
     change.from = std::exchange(change.path, decode_name(what.move_to));
   }
   change.before = std::move(content);
   change.bytes = std::move(made->bytes);
+  change.is_executable = what.is_executable;
   return push(std::move(change), std::move(file));
 }
 
-result<void, failed_change> change_planner::create(std::string_view given, std::string bytes) {
-  return push(
-      {.action = change_action::create, .path = decode_name(given), .bytes = std::move(bytes)},
-      {.given = std::string(given)});
+result<void, failed_change> change_planner::edit_again(file_change& earlier, const target& what,
+                                                       const maker& make) {
+  planned_file& file = plan_.files[static_cast<std::size_t>(&earlier - plan_.changes.data())];
+  auto made = make(*earlier.bytes);
+  if (!made) {
+    refusal why = std::move(made.error().why);
+    if (why.words.ends_with(unchanged)) why.words.resize(why.words.size() - unchanged.size());
+    why.words
+        .append("; the parts of the patch before it have changed this file; its lines are as "
+                "they are by then")
+        .append(unchanged);
+    why.hash = earlier.before ? hash_of(*earlier.before) : std::string();
+    return failed_change(std::move(why), what.given);
+  }
+  if (made->bytes.size() > earlier.bytes->size())
+    if (auto taken = file.memory.grow(made->bytes.size() - earlier.bytes->size(), bounds_); !taken)
+      return failed_change(mcp::refusal_of(taken.error()), what.given);
+  earlier.bytes = std::move(made->bytes);
+  if (what.is_executable) earlier.is_executable = what.is_executable;
+  file.lines_that_differ.insert(file.lines_that_differ.end(), made->lines_that_differ.begin(),
+                                made->lines_that_differ.end());
+  return {};
+}
+
+result<void, failed_change> change_planner::create(const target& what, std::string bytes) {
+  return push({.action = change_action::create,
+               .path = decode_name(what.given),
+               .bytes = std::move(bytes),
+               .is_executable = what.is_executable},
+              {.given = std::string(what.given)});
 }
 
 result<void, failed_change> change_planner::write(const target& what, std::string text) {
+  PADDOCK_CHECK(take_file(what.given, resolved(what.given, final_link::follow)));
   planned_file file{.given = std::string(what.given)};
   auto content = read(what, file);
   if (!content && content.error().code == error_code::not_found && what.hash.empty())
-    return create(what.given, std::move(text));
+    return create(what, std::move(text));
   PADDOCK_TRY(std::string before, std::move(content));
   return push({.action = change_action::replace,
                .path = decode_name(what.given),
@@ -161,8 +203,10 @@ result<void, failed_change> change_planner::take_away(const target& what, const 
   std::string path = decode_name(what.given);
   const auto where = root_.locate(path, final_link::keep);
   if (!where) return failed_change(mcp::refusal_of(where.error()), what.given);
+  PADDOCK_CHECK(take_file(what.given, where->path));
   file_change change{.action = change_action::remove, .path = std::move(path)};
   if (!what.move_to.empty()) {
+    PADDOCK_CHECK(take_file(what.move_to, resolved(what.move_to, final_link::keep)));
     change.action = change_action::move;
     change.from = std::exchange(change.path, decode_name(what.move_to));
   }
@@ -199,6 +243,8 @@ change_planner::maker change_planner::maker_of(const std::vector<edit_step>& ste
 
 change_planner::maker change_planner::maker_of(const file_patch& patch) const {
   return [this, &patch](std::string_view content) -> result<made_text, failed_change> {
+    if (patch.hunks.empty())
+      return made_text{.bytes = std::string(content), .lines_that_differ = {}};
     const auto failed = [&](refusal why) {
       why.hash = hash_of(content);
       return failed_change(std::move(why));
@@ -219,6 +265,7 @@ change_planner::maker change_planner::maker_of(const file_patch& patch) const {
 
 result<void, failed_change> change_planner::add(json_view change, std::size_t number) {
   const std::string name = "changes[" + std::to_string(number) + "]";
+  now_ = name;
   target what{.given = change["path"].string().value_or(""),
               .move_to = change["moveTo"].string().value_or(""),
               .hash = change["ifHash"].string().value_or("")};
@@ -247,34 +294,32 @@ result<void, failed_change> change_planner::add(json_view change, std::size_t nu
 
 result<void, failed_change> change_planner::add(const file_patch& patch) {
   const std::string path = encode_name(patch.path), from = encode_name(patch.from);
-  const std::size_t before = plan_.changes.size();
   const maker make = maker_of(patch);
-  const auto plan = [&]() -> result<void, failed_change> {
-    switch (patch.action) {
-    case patch_action::edit:
-      return edit({.given = path}, make);
-    case patch_action::move:
-      return patch.hunks.empty() ? take_away({.given = from, .move_to = path})
-                                 : edit({.given = from, .move_to = path}, make);
-    case patch_action::remove:
-      return take_away({.given = path}, patch.hunks.empty() ? nullptr : &make);
-    case patch_action::create:
-    case patch_action::copy:
-      break;
-    }
-    planned_file file;
-    std::string content;
-    if (patch.action == patch_action::copy) {
-      PADDOCK_TRY(content, read({.given = from}, file));
-    }
-    auto made = make(content);
-    if (!made) return failed_change(std::move(made.error().why), path);
-    return create(path, std::move(made->bytes));
-  };
-  PADDOCK_CHECK(plan());
-  if (patch.is_executable && plan_.changes.size() > before)
-    plan_.changes.back().is_executable = patch.is_executable;
-  return {};
+  now_ = the_patch;
+  target what{.given = path, .is_executable = patch.is_executable};
+  planned_file source;
+  std::string content;
+  switch (patch.action) {
+  case patch_action::edit:
+    return edit(what, make);
+  case patch_action::move:
+    what.given = from;
+    what.move_to = path;
+    return patch.hunks.empty() && !patch.is_executable ? take_away(what) : edit(what, make);
+  case patch_action::remove:
+    return take_away(what, patch.hunks.empty() ? nullptr : &make);
+  case patch_action::copy: {
+    PADDOCK_TRY(content, read({.given = from}, source));
+    if (!what.is_executable) what.is_executable = source.was_executable;
+    break;
+  }
+  case patch_action::create:
+    break;
+  }
+  auto made = make(content);
+  if (!made) return failed_change(std::move(made.error().why), path);
+  PADDOCK_CHECK(take_file(path, resolved(path, final_link::keep)));
+  return create(what, std::move(made->bytes));
 }
 
 } // namespace paddock::mcp

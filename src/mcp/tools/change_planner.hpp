@@ -16,6 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +29,8 @@ struct planned_file {
   std::string given; ///< its path, as the call or the patch has it
   /// Lines that fitted but for white space, from 0, in the file before.
   std::vector<std::uint64_t> lines_that_differ{};
-  memory_share memory{}; ///< for the contents
+  memory_share memory{};       ///< for the contents
+  bool was_executable = false; ///< what was read
 };
 
 struct planned_changes {
@@ -35,7 +38,9 @@ struct planned_changes {
   std::vector<planned_file> files;
 };
 
-/// Plans the changes of one call.
+/// Plans the changes of one call. Each change is of files as they were before the call, so a file
+/// may be named by one of them only; but for parts of one patch, which edit what those before them
+/// have made.
 class change_planner {
 public:
   change_planner(const root& root, text_matching matching, std::uint64_t file_bytes_max,
@@ -59,16 +64,32 @@ private:
     std::string_view given;
     std::string_view move_to{}; ///< as it was given; empty: it stays
     std::string_view hash{};
+    std::optional<bool> is_executable{}; ///< afterwards
+  };
+  /// Who has named a file.
+  struct claim {
+    std::string by;         ///< such as "changes[0]"
+    std::string given;      ///< its path, as it was given there
+    std::size_t change = 0; ///< the number of what was planned then
   };
 
   result<void, failed_change> edit(const target& what, const maker& make);
   result<void, failed_change> write(const target& what, std::string text);
   /// Moves or removes; of what is removed `remainder` has to leave nothing.
   result<void, failed_change> take_away(const target& what, const maker* remainder = nullptr);
-  result<void, failed_change> create(std::string_view given, std::string bytes);
+  result<void, failed_change> create(const target& what, std::string bytes);
+  /// Edits what a part of the same patch has made before.
+  result<void, failed_change> edit_again(file_change& earlier, const target& what,
+                                         const maker& make);
+
+  /// Takes a file for what is planned next. What was planned for it before, if that can be edited
+  /// once more; null: it is named for the first time.
+  enum class use : std::uint8_t { once, edit };
+  result<file_change*, failed_change> take_file(std::string_view given, const std::string& path,
+                                                use how = use::once);
 
   result<std::string, failed_change> read(const target& what, planned_file& file);
-  file_change* planned_at(const std::string& path);
+  [[nodiscard]] std::string resolved(std::string_view given, final_link last) const;
   result<void, failed_change> push(file_change change, planned_file file);
   maker maker_of(const std::vector<edit_step>& steps, std::string list) const;
   maker maker_of(const file_patch& patch) const;
@@ -78,6 +99,8 @@ private:
   std::uint64_t file_bytes_max_;
   work_bounds bounds_;
   planned_changes plan_;
+  std::string now_;                     ///< which change is planned: as in `claim::by`
+  std::map<std::string, claim> claims_; ///< by the resolved path
 };
 
 } // namespace paddock::mcp

@@ -66,8 +66,10 @@ result<std::vector<file_patch>, failed_change> patch_of(const call& c) {
   why.words =
       "patch: " + (is_in_text ? "line " + std::to_string(fault.line + 1) + ": " : std::string()) +
       fault.operation +
-      (fault.code == error_code::unsupported_type ? " (a binary patch); change such files with exec"
-                                                  : "; correct the patch") +
+      (fault.code == error_code::unsupported_type
+           ? "; patches change text files of the modes 100644 and 100755; leave this file out, and "
+             "change it with exec"
+           : "; correct the patch") +
       std::string(unchanged);
   return failed_change(std::move(why));
 }
