@@ -459,6 +459,9 @@ TEST_F(tools_changes, are_made_of_utf16_and_stay_it) {
   EXPECT_EQ("(no error)",
             call("editFile", R"({"path":"w","edits":[{"oldText":"1","newText":"one"}]})").error());
   EXPECT_EQ(wide, tree.content("w"));
+  EXPECT_EQ("(no error)",
+            call("applyChanges", R"({"changes":[{"path":"w","text":"é\n"}]})").error());
+  EXPECT_EQ("\xFF\xFE\xE9\0\n\0"s, tree.content("w"));
   tree.file("w", wide + "x");
   EXPECT_EQ("not_text",
             call("editFile", R"({"path":"w","edits":[{"oldText":"o","newText":"x"}]})").error());

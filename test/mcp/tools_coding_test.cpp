@@ -153,6 +153,70 @@ TEST_F(tools_coding, utf16_that_is_damaged_is_refused_by_name) {
   refused("utf32", "UTF-32");
 }
 
+struct utf16_case {
+  const char* name;
+  const char* tool;
+  const char* arguments; ///< behind the path
+  std::string before, after;
+};
+
+TEST_F(tools_coding, files_stay_utf16_however_they_are_changed) {
+  const std::string little = "\xFF\xFE", big = "\xFE\xFF";
+  const std::string wide = little + "a\0\n\0"s;
+  const utf16_case table[] = {
+      {"control: UTF-8", "appendTextFile", R"("text":"é")", "a\n", "a\né"},
+      {"control: UTF-8 with a mark", "writeTextFile", R"("text":"é")",
+       "\xEF\xBB\xBF"
+       "a",
+       "é"},
+      {"added", "appendTextFile", R"("text":"é")", wide, wide + "\xE9\0"s},
+      {"added, the other byte first", "appendTextFile", R"("text":"é")", big + "\0a"s,
+       big + "\0a\0\xE9"s},
+      {"nothing added", "appendTextFile", R"("text":"")", wide, wide},
+      {"written", "writeTextFile", R"("text":"é\n")", wide, little + "\xE9\0\n\0"s},
+      {"written, the other byte first", "writeTextFile", R"("text":"é")", big + "\0a"s,
+       big + "\0\xE9"s},
+      {"cleared", "writeTextFile", R"("text":"")", wide, ""},
+      {"edited", "editTextFile", R"("oldText":"a\n","newText":"é\n")", wide,
+       little + "\xE9\0\n\0"s},
+      {"edited at the line end that it has", "editTextFile", R"("oldText":"a","newText":"b\nc")",
+       wide.substr(0, 4) + "\r\0\n\0"s, little + "b\0\r\0\n\0c\0\r\0\n\0"s},
+  };
+  for (const utf16_case& each : table)
+    for (const bool has_hash : {false, true}) {
+      SCOPED_TRACE(each.name + (has_hash ? ", with its hash"s : ""s));
+      tree.file("f", each.before);
+      const std::string hash = call_path("readTextFile", "f").string("hash");
+      const auto got = call(each.tool, R"({"path":"f",)"s + each.arguments +
+                                           (has_hash ? R"(,"ifHash":")" + hash + "\"}" : "}"));
+      EXPECT_FALSE(got.failed) << got.json;
+      EXPECT_EQ(each.after, tree.content("f"));
+      EXPECT_EQ(call_path("readTextFile", "f").string("hash"), got.string("hash"));
+      if (got["bytes"].exists()) {
+        EXPECT_EQ(static_cast<std::int64_t>(each.after.size()), got.integer("bytes"));
+      }
+    }
+}
+
+TEST_F(tools_coding, what_is_no_utf16_in_spite_of_its_mark_is_left_alone) {
+  const std::string odd = "\xFF\xFE"
+                          "abc";
+  for (const char* arguments : {R"(appendTextFile{"path":"f","text":"x"})",
+                                R"(editTextFile{"path":"f","oldText":"a","newText":"x"})"}) {
+    SCOPED_TRACE(arguments);
+    tree.file("f", odd);
+    const std::string_view both(arguments);
+    const auto got = call(both.substr(0, both.find('{')), both.substr(both.find('{')));
+    EXPECT_EQ("not_text", got.error());
+    EXPECT_THAT(got.message(), HasSubstr("odd number of bytes"));
+    EXPECT_EQ(odd, tree.content("f"));
+  }
+  tree.file("f", "\xFF\xFE"
+                 "a\0"s);
+  EXPECT_EQ("no_match",
+            call("editTextFile", R"({"path":"f","oldText":"b","newText":"x"})").error());
+}
+
 TEST_F(tools_coding, results_are_brief_and_have_the_hash_of_the_file) {
   const auto written = call("writeTextFile", R"({"path":"f","text":"hello"})");
   EXPECT_EQ("path bytes hash", written.keys());

@@ -191,9 +191,11 @@ result<void, failed_change> change_planner::write(const target& what, std::strin
   if (!content && content.error().code == error_code::not_found && what.hash.empty())
     return create(what, std::move(text));
   PADDOCK_TRY(std::string before, std::move(content));
+  auto bytes = encoded_as(before, std::move(text));
+  if (!bytes) return failed_change(refusal_of_text(bytes.error()), what.given);
   return push({.action = change_action::replace,
                .path = decode_name(what.given),
-               .bytes = std::move(text),
+               .bytes = *std::move(bytes),
                .before = std::move(before)},
               std::move(file));
 }

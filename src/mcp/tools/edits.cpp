@@ -35,6 +35,12 @@ result<file_text, text_fault> text_of(std::string_view content) {
   return out;
 }
 
+result<std::string, text_fault> encoded_as(std::string_view content, std::string text) {
+  const utf16_mark mark = utf16_mark_of(content);
+  if (text.empty() || mark == utf16_mark::none) return text;
+  return encode_text(std::move(text), mark);
+}
+
 refusal refusal_of_text(const text_fault& fault) {
   refusal out = refusal_of(fault);
   out.words = "the file cannot be read as the UTF-16 that its first bytes say it is: " +

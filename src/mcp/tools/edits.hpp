@@ -32,6 +32,10 @@ struct file_text {
 };
 /// `content` has to outlive it. Errors: not_text (utf16.hpp).
 [[nodiscard]] result<file_text, text_fault> text_of(std::string_view content);
+/// A text as the content of a file that had `content` before: in UTF-16 if that was, else as it is.
+/// An empty one has no bytes. Errors: not_text (it is not UTF-8).
+[[nodiscard]] result<std::string, text_fault> encoded_as(std::string_view content,
+                                                         std::string text);
 /// What is wrong with a content that has no text, and what can be done.
 [[nodiscard]] refusal refusal_of_text(const text_fault& fault);
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/tools/edits.hpp"
 #include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/file/file.hpp>
 #include <paddock/mime/mime.hpp>
+#include <paddock/text/text_edit.hpp>
+#include <paddock/text/utf16.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -24,26 +27,101 @@ bool is_brief(const workspace_state& state) {
   return state.options.results == result_detail::brief;
 }
 
-/// Writes `text` in place of the content that `wanted` means, or behind it; whatever is there, if
-/// it means none.
 enum class written : std::uint8_t { instead, behind };
-result<std::string> write_if(workspace_state& state, const call& c, const std::string& path,
-                             std::string_view text, written where, wanted_hash& wanted) {
+
+/// In the coding set UTF-16 stays it.
+utf16_mark mark_in(const workspace_state& state, std::string_view content) {
+  return state.options.tools == toolset::coding ? utf16_mark_of(content) : utf16_mark::none;
+}
+utf16_mark mark_of(const workspace_state& state, const std::string& path) {
+  if (state.options.tools != toolset::coding) return utf16_mark::none;
+  const auto beginning = read_prefix(*state.root, path, utf16_mark_bytes);
+  return beginning ? mark_in(state, beginning->bytes) : utf16_mark::none;
+}
+
+/// `content` with `text` in its place or behind it, in UTF-16 if it was.
+result<std::string, failed_change> written_to(std::string_view content, std::string_view text,
+                                              written where, utf16_mark mark) {
+  if (mark == utf16_mark::none || text.empty())
+    return std::string(where == written::behind ? content : std::string_view()).append(text);
+  if (where == written::behind)
+    if (const auto readable = text_of(content); !readable)
+      return failed_change(refusal_of_text(readable.error()));
+  auto bytes = encode_text(std::string(text), mark);
+  if (!bytes) return failed_change(refusal_of_text(bytes.error()));
+  if (where == written::behind) bytes->replace(0, utf16_mark_bytes, content);
+  return *std::move(bytes);
+}
+
+/// What became of a file.
+struct new_content {
+  std::string path;
+  std::string recoded{}; ///< what was written instead of a text that is to be in UTF-16
+};
+
+/// Writes `text` in place of the content that `wanted` means, or behind it; whatever is there, if
+/// it means none. Why the encoding of the file did not let it, `why` says.
+result<new_content> write_if(workspace_state& state, const call& c, const std::string& path,
+                             std::string_view text, written where, wanted_hash& wanted,
+                             std::optional<refusal>& why) {
   const bool is_behind = where == written::behind;
   const work_bounds bounds = bounds_of(state, c);
   const write_options options{.durability = state.options.durability, .bounds = bounds};
-  if (!wanted.is_given())
-    return is_behind ? append_file(*state.root, path, text, options)
-                     : write_file(*state.root, path, text, options);
+  const utf16_mark beginning = text.empty() ? utf16_mark::none : mark_of(state, path);
+  const bool is_utf16 = beginning != utf16_mark::none;
+  std::string recoded;
+  if (!wanted.is_given() && !(is_utf16 && is_behind)) {
+    if (is_utf16) {
+      auto bytes = encode_text(std::string(text), beginning);
+      if (!bytes) return error(bytes.error());
+      text = recoded = *std::move(bytes);
+    }
+    PADDOCK_TRY(std::string done, is_behind ? append_file(*state.root, path, text, options)
+                                            : write_file(*state.root, path, text, options));
+    return new_content{std::move(done), std::move(recoded)};
+  }
   const auto make = [&](std::string_view content) -> result<std::optional<std::string>> {
-    std::string made(is_behind ? content : std::string_view());
-    return std::optional(std::move(made.append(text)));
+    why.reset();
+    const utf16_mark mark = mark_in(state, content);
+    auto made = written_to(content, text, where, mark);
+    if (!made) {
+      why = std::move(made.error().why);
+      return error(made.error());
+    }
+    recoded = mark == utf16_mark::none || is_behind ? std::string() : *made;
+    return std::optional(*std::move(made));
   };
-  return rewrite_file(*state.root, path, make,
-                      {.durability = state.options.durability,
-                       .file_bytes_max = state.options.limits.edit_file_bytes_max,
-                       .bounds = bounds,
-                       .only_if = wanted.check()});
+  PADDOCK_TRY(std::string done,
+              rewrite_file(*state.root, path, make,
+                           {.durability = state.options.durability,
+                            .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                            .bounds = bounds,
+                            .only_if = wanted.check()}));
+  return new_content{std::move(done), std::move(recoded)};
+}
+
+/// Makes an edit in the text of a file in UTF-16.
+result<edit_outcome> edit_utf16(const root& root, const std::string& path, const text_edit& edit,
+                                const edit_options& options, std::optional<refusal>& why) {
+  edit_outcome outcome;
+  const auto make = [&](std::string_view content) -> result<std::optional<std::string>> {
+    why.reset();
+    const auto text = text_of(content);
+    if (!text) {
+      why = refusal_of_text(text.error());
+      return error(text.error());
+    }
+    PADDOCK_CHECK(options.bounds.check());
+    PADDOCK_TRY(const edit_plan plan, plan_edit(text->text(), edit));
+    outcome.occurrences = plan.occurrences;
+    outcome.line = plan.line;
+    auto bytes = encode_text(apply_edit(text->text(), plan), text->mark);
+    if (bytes) return std::optional(*std::move(bytes));
+    why = refusal_of_text(bytes.error());
+    return error(bytes.error());
+  };
+  PADDOCK_TRY(outcome.path, rewrite_file(root, path, make, options));
+  return outcome;
 }
 
 } // namespace
@@ -52,13 +130,16 @@ tool_result write_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto text = text_argument(c, "text");
   wanted_hash wanted(text_argument(c, "ifHash"));
-  const auto done = write_if(state, c, path, text, written::instead, wanted);
+  std::optional<refusal> why;
+  const auto done = write_if(state, c, path, text, written::instead, wanted, why);
+  if (!done && why) return refused(*why, text_argument(c, "path"));
   if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done) return failure(done.error(), path);
+  const std::string_view bytes = done->recoded.empty() ? text : done->recoded;
   object_result out;
-  out.path("path", *state.root, *done);
+  out.path("path", *state.root, done->path);
   if (is_brief(state))
-    out.number("bytes", static_cast<std::int64_t>(text.size())).text("hash", hash_of(text));
+    out.number("bytes", static_cast<std::int64_t>(bytes.size())).text("hash", hash_of(bytes));
   else
     out.text("text", text);
   return out.take();
@@ -68,16 +149,18 @@ tool_result append_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto text = text_argument(c, "text");
   wanted_hash wanted(text_argument(c, "ifHash"));
-  const auto done = write_if(state, c, path, text, written::behind, wanted);
+  std::optional<refusal> why;
+  const auto done = write_if(state, c, path, text, written::behind, wanted, why);
+  if (!done && why) return refused(*why, text_argument(c, "path"));
   if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done && done.error().code == error_code::not_found)
     return failure(done.error(), path,
                    "create the file with writeTextFile first, or correct the path");
   if (!done) return failure(done.error(), path);
   object_result out;
-  out.path("path", *state.root, *done);
+  out.path("path", *state.root, done->path);
   if (is_brief(state))
-    write_known(out, state, c, *done);
+    write_known(out, state, c, done->path);
   else
     out.text("text", text);
   return out.take();
@@ -87,11 +170,15 @@ tool_result edit_text_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const text_edit edit{text_argument(c, "oldText"), text_argument(c, "newText")};
   wanted_hash wanted(text_argument(c, "ifHash"));
-  const auto done = paddock::edit_file(*state.root, path, edit,
-                                       {.durability = state.options.durability,
-                                        .file_bytes_max = state.options.limits.edit_file_bytes_max,
-                                        .bounds = bounds_of(state, c),
-                                        .only_if = wanted.check()});
+  const edit_options options{.durability = state.options.durability,
+                             .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                             .bounds = bounds_of(state, c),
+                             .only_if = wanted.check()};
+  std::optional<refusal> why;
+  const auto done = mark_of(state, path) == utf16_mark::none
+                        ? paddock::edit_file(*state.root, path, edit, options)
+                        : edit_utf16(*state.root, path, edit, options, why);
+  if (!done && why) return refused(*why, text_argument(c, "path"));
   if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done)
     return failure(done.error(), path,
