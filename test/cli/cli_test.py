@@ -446,8 +446,13 @@ class Apply(Cli):
         self.assertEqual((tried.returncode, tried.stderr), (0, ""))
         self.assertEqual(self.tree(), before)
         done = self.apply(patch)
-        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", tried.stdout))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("would edit a.txt +2 -1\n", tried.stdout)
+        self.assertIn("would move e/new name from d/old name +1 -1\n", tried.stdout)
+        self.assertEqual([re.sub(r"^would (edit|delete|move|create)e?(?= )", lambda m: m[1].rstrip("e") + "ed", line) for line in
+                          tried.stdout.splitlines()], done.stdout.splitlines())
         self.assertIn("edited a.txt +2 -1\n", done.stdout)
+        self.assertIn("edited run +0 -0, executable\n", done.stdout)
         self.assertIn("moved e/new name from d/old name +1 -1\n", done.stdout)
         self.assertIn("deleted d/gone +0 -2\n", done.stdout)
         self.assertEqual(self.tree(), after)
@@ -494,6 +499,25 @@ class Apply(Cli):
             self.refused(self.apply(patch), 1, *words)
             self.assertEqual(self.tree(), before)
         self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent cannot be read")
+
+    def test_modes_are_told_and_what_stays_is_no_change(self):
+        self.write({"f": "a\n", "g": "a\n"})
+        mode = "diff --git a/f b/f\nold mode 100{}\nnew mode 100{}\n"
+        new = "diff --git a/{0} b/{0}\nnew file mode 100{1}\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
+        for patch, done, would, executable in [
+                (mode.format(644, 755), "edited f +0 -0, executable", "would edit f +0 -0, executable", True),
+                (mode.format(644, 755), "unchanged f +0 -0", "would not change f +0 -0", None),
+                (mode.format(755, 644), "edited f +0 -0, not executable", "would edit f +0 -0, not executable", False),
+                ("--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n", "edited g +1 -1", "would edit g +1 -1", None),
+                (new.format("tool", 755), "created tool +1 -0, executable", "would create tool +1 -0, executable", True),
+                (new.format("text", 644), "created text +1 -0", "would create text +1 -0", None)]:
+            for option in ["--dry-run", "-n", "--check"]:
+                before = self.tree()
+                self.assertEqual(self.apply(patch, option).stdout, would + "\n")
+                self.assertEqual(self.tree(), before)
+            told = json.loads(self.apply(patch, "--json", "-n").stdout)["files"][0]
+            self.assertEqual((told["action"], told.get("executable")), (done.split()[0], executable))
+            self.assertEqual(self.apply(patch).stdout, done + "\n")
 
     def test_what_is_no_patch_file(self):
         self.write({"f": "a\n", "latin": ""})

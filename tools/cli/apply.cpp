@@ -46,7 +46,8 @@ struct refusal {
 struct planned_file {
   patch_action action = patch_action::edit;
   std::string path, from;
-  std::string before, after; ///< as text for people: empty where there is no file
+  std::string before, after;           ///< as text for people: empty where there is no file
+  std::optional<bool> is_executable{}; ///< where that changes
   unified_diff_text diff{};
 };
 
@@ -56,19 +57,26 @@ struct plan {
   std::vector<refusal> refused;
 };
 
-const char* word_of(patch_action action) {
-  switch (action) {
+/// What was done to a file, and what a dry run says of it.
+struct deed {
+  const char* done;
+  const char* would;
+};
+
+deed deed_on(const planned_file& file) {
+  switch (file.action) {
   case patch_action::create:
   case patch_action::copy:
-    return "created";
+    return {"created", "would create"};
   case patch_action::remove:
-    return "deleted";
+    return {"deleted", "would delete"};
   case patch_action::move:
-    return "moved";
+    return {"moved", "would move"};
   case patch_action::edit:
     break;
   }
-  return "edited";
+  if (file.before == file.after && !file.is_executable) return {"unchanged", "would not change"};
+  return {"edited", "would edit"};
 }
 
 /// The content with all hunks; those that have no place are told of, each of them.
@@ -149,6 +157,9 @@ void plan_file(const root& workspace, const file_patch& file, plan& to) {
     change.bytes = *std::move(after);
     break;
   }
+  if (change.is_executable.value_or(was_executable) != was_executable ||
+      (change.action == change_action::create && change.is_executable == true))
+    planned.is_executable = change.is_executable;
   planned.diff = unified_diff(planned.before, planned.after,
                               {.before_name = planned.from.empty() ? planned.path : planned.from,
                                .after_name = planned.path});
@@ -209,12 +220,12 @@ void print_json(const plan& made, bool is_applied) {
   mcp::json_writer out;
   out.begin_object().key("applied").boolean(is_applied).key("files").begin_array();
   for (const planned_file& file : made.files) {
-    out.begin_object()
-        .member("path", encode_name(file.path))
-        .member("action", word_of(file.action));
+    out.begin_object().member("path", encode_name(file.path)).member("action", deed_on(file).done);
     if (!file.from.empty()) out.member("from", encode_name(file.from));
     out.key("added").unsigned_integer(file.diff.added);
-    out.key("removed").unsigned_integer(file.diff.removed).end_object();
+    out.key("removed").unsigned_integer(file.diff.removed);
+    if (file.is_executable) out.key("executable").boolean(*file.is_executable);
+    out.end_object();
   }
   out.end_array();
   if (!made.refused.empty()) {
@@ -227,13 +238,15 @@ void print_json(const plan& made, bool is_applied) {
 }
 
 /// On a terminal the differences, elsewhere a line for each file.
-void print_files(const plan& made) {
+void print_files(const plan& made, bool dry_run) {
   for (const planned_file& file : made.files) {
-    const std::string counts =
+    const auto [done, would] = deed_on(file);
+    std::string counts =
         " +" + std::to_string(file.diff.added) + " -" + std::to_string(file.diff.removed);
+    if (file.is_executable) counts += *file.is_executable ? ", executable" : ", not executable";
     const std::string from = file.from.empty() ? "" : " from " + name_on_output(file.from);
     std::printf("%s\n",
-                styled(word_of(file.action) + (" " + name_on_output(file.path)) + from + counts,
+                styled((dry_run ? would : done) + (" " + name_on_output(file.path)) + from + counts,
                        style::bold)
                     .c_str());
     if (!output_has_colours()) continue;
@@ -289,7 +302,7 @@ int run_apply(const command_options& options) {
   if (made.refused.empty()) apply(*workspace, options, made);
   const bool is_fine = made.refused.empty();
   if (options.json) print_json(made, is_fine && !options.dry_run);
-  if (is_fine && !options.json) print_files(made);
+  if (is_fine && !options.json) print_files(made, options.dry_run);
   for (const refusal& one : made.refused)
     complain_of(one);
   if (!is_fine) complain(program, "nothing was changed");
@@ -311,7 +324,8 @@ subcommand add_apply(CLI::App& app) {
   parser
       ->add_option("-w,--workspace", options->workspace, "The workspace (default: this directory)")
       ->type_name("DIRECTORY");
-  parser->add_flag("-n,--dry-run", options->dry_run, "Say what would change, and change nothing");
+  parser->add_flag("-n,--dry-run,--check", options->dry_run,
+                   "Say what would change, and change nothing");
   parser->add_flag("--json", options->json, "One JSON object");
   return {parser, [options] { return run_apply(*options); }};
 }
