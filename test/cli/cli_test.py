@@ -979,6 +979,28 @@ class Both(Cli):
         self.assertEqual(found("--color=always", "one"), "a.md:\x1b[32m1\x1b[0m:one\n")
         self.fails(run(PADDOCK, "search", "-t", "python", "x", "--workspace", self.workspace), 2, "no such type", "py, ruby")
         self.fails(run(PADDOCK, "search", "--workspace", self.workspace), 2, "a pattern is missing")
+        self.fails(run(PADDOCK, "search", "-v", "--workspace", self.workspace), 2, "a pattern is missing")
+        for empty in [[""], ["-v", ""], ["-F", "", "a.md"]]:
+            self.fails(run(PADDOCK, "search", *empty, "--workspace", self.workspace), 2, "the pattern is empty; ^ matches every line")
+        self.fails(run(PADDOCK, "search", "-e", "", "--workspace", self.workspace), 2, "--regexp needs a value")
+        self.assertEqual(found("^", "a.md"), "a.md:1:one\na.md:2:two\na.md:3:three\n")
+        self.assertEqual(found("-v", "^"), "")
+
+    def test_globs_that_stand_for_something_else_elsewhere(self):
+        self.path("src").mkdir()
+        for name in ["src/a.c", "b.c", "!c"]:
+            self.path(name).write_text("x\n")
+        at = ["--workspace", self.workspace]
+        self.fails(run(PADDOCK, "find", "!*.c", *at), 2, "'!*.c': a glob says what is wanted; paddock search -g '!GLOB' leaves out")
+        self.fails(run(PADDOCK, "find", self.workspace + "/src/*.c", *at), 2, "relative", "write 'src/*.c'")
+        self.fails(run(PADDOCK, "find", self.workspace, *at), 2, "write '**'")
+        for option in [self.workspace + "/src/*.c", "!" + self.workspace + "/src/*.c"]:
+            self.fails(run(PADDOCK, "search", "-g", option, "x", *at), 2, "-g '/", "write 'src/*.c'")
+        self.fails(run(PADDOCK, "search", "-g", "!!b.c", "x", *at), 2, "-g '!b.c'")
+        self.fails(run(PADDOCK, "find", "/etc/passwd", *at), 1, "nothing found", "a leading slash stands for the directory")
+        for glob, paths in {"src/*.c": "src/a.c\n", "/src/*.c": "src/a.c\n", "\\!c": "!c\n"}.items():  # the controls
+            self.assertEqual(run(PADDOCK, "find", glob, *at).stdout, paths)
+        self.assertEqual(run(PADDOCK, "search", "-l", "-g", "!src/**", "-g", "*.c", "x", *at).stdout, "b.c\n")
 
     def test_a_map_tells_what_could_not_be_read(self):
         for name in ["locked", "shut", "void"]:

@@ -32,11 +32,8 @@ struct command_options {
 int run_find(const command_options& options) {
   const auto workspace = open_workspace(program, options.workspace);
   if (!workspace) return usage;
-  const auto wanted = glob::compile(options.pattern);
-  if (!wanted) {
-    complain(program, "'" + options.pattern + "': " + wanted.error().operation);
-    return usage;
-  }
+  const auto wanted = glob_of(program, *workspace, options.pattern);
+  if (!wanted) return usage;
   const find_options how{.kind = options.kind,
                          .order = options.newest_first ? found_order::modified : found_order::path,
                          .ignored =
@@ -60,7 +57,10 @@ int run_find(const command_options& options) {
     }
     if (found->total == 0)
       complain(program, "nothing found: " + std::to_string(found->coverage.entries) +
-                            " entries met" + left_out(found->coverage));
+                            " entries met" + left_out(found->coverage) +
+                            (options.pattern.starts_with('/')
+                                 ? "; a leading slash stands for the directory that is looked in"
+                                 : ""));
   }
   return found->total > 0 ? success : exit_no_match;
 }

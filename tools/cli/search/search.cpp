@@ -28,6 +28,7 @@ constexpr int exit_no_match = 1;
 struct command_options {
   std::string workspace = ".";
   std::string pattern; ///< or the first path, where there are expressions
+  const CLI::Option* given_pattern = nullptr;
   std::vector<std::string> expressions;
   std::vector<std::string> types;
   std::vector<std::string> paths{}; ///< none: the whole workspace
@@ -47,16 +48,13 @@ void print(std::string_view text) {
 }
 
 /// Globs of -g: one that begins with ! leaves out.
-bool read_globs(const std::vector<std::string>& given, std::vector<glob>& include,
-                std::vector<glob>& exclude) {
+bool read_globs(const root& workspace, const std::vector<std::string>& given,
+                std::vector<glob>& include, std::vector<glob>& exclude) {
   for (std::string_view text : given) {
     const bool leaves_out = text.starts_with('!');
     if (leaves_out) text.remove_prefix(1);
-    const auto compiled = glob::compile(text);
-    if (!compiled) {
-      complain(program, "-g '" + std::string(text) + "': " + compiled.error().operation);
-      return false;
-    }
+    const auto compiled = glob_of(program, workspace, text, "-g ");
+    if (!compiled) return false;
     (leaves_out ? exclude : include).push_back(*compiled);
   }
   return true;
@@ -161,7 +159,8 @@ std::string any_of(const std::vector<std::string>& expressions, bool fixed) {
 /// With -e all that stands alone is a path.
 void take_expressions(command_options& options) {
   if (options.expressions.empty()) return;
-  if (!options.pattern.empty()) options.paths.insert(options.paths.begin(), options.pattern);
+  if (options.given_pattern->count() > 0)
+    options.paths.insert(options.paths.begin(), options.pattern);
   const bool one = options.expressions.size() == 1;
   options.pattern = one ? options.expressions.front() : any_of(options.expressions, options.fixed);
   options.fixed = options.fixed && one;
@@ -172,7 +171,10 @@ int run_search(command_options options) {
   take_expressions(options);
   if (options.paths.empty()) options.paths.emplace_back(".");
   if (options.pattern.empty()) {
-    complain(program, "a pattern is missing; give one, or -e PATTERN");
+    const bool is_given = options.given_pattern->count() > 0 || !options.expressions.empty();
+    complain(program,
+             is_given ? "the pattern is empty; ^ matches every line, . those with something in them"
+                      : "a pattern is missing; give one, or -e PATTERN");
     return usage;
   }
   const auto workspace = open_workspace(program, options.workspace);
@@ -188,7 +190,7 @@ int run_search(command_options options) {
     return usage;
   }
   std::vector<glob> include, exclude;
-  if (!read_globs(options.globs, include, exclude)) return usage;
+  if (!read_globs(*workspace, options.globs, include, exclude)) return usage;
   if (!read_types(options.types, include)) return usage;
   search_options how{.output = options.list_files ? search_output::files
                                : options.count    ? search_output::counts
@@ -256,7 +258,8 @@ subcommand add_search(CLI::App& app) {
                  "leave out are not searched;\n"
                  "names that begin with a dot are. Exit codes: 0 a match, 1 none, 2 unusable "
                  "options or paths.");
-  parser->add_option("pattern", options->pattern, "What to look for")->type_name("PATTERN");
+  options->given_pattern =
+      parser->add_option("pattern", options->pattern, "What to look for")->type_name("PATTERN");
   parser
       ->add_option("path", options->paths,
                    "Files or directories of the workspace (default: all of it)")

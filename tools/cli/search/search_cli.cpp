@@ -4,6 +4,8 @@
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 
+#include <paddock/path/lexical_path.hpp>
+
 #include <algorithm>
 #include <thread>
 
@@ -18,6 +20,30 @@ std::optional<root> open_workspace(std::string_view program, const std::string& 
 
 void complain_of_path(std::string_view program, const std::string& path, const error& e) {
   complain(program, path + ": " + std::string(text(e.code)) + "; " + std::string(advice(e.code)));
+}
+
+std::optional<glob> glob_of(std::string_view program, const root& workspace, std::string_view text,
+                            std::string_view option) {
+  const std::string subject = std::string(option) + "'" + std::string(text) + "': ";
+  auto compiled = glob::compile(text);
+  if (!compiled) {
+    complain(program, subject + compiled.error().operation);
+    return std::nullopt;
+  }
+  if (text.starts_with('!')) {
+    complain(program, subject + "a glob says what is wanted; paddock search -g '!GLOB' leaves out "
+                                "(\\! is an ordinary one)");
+    return std::nullopt;
+  }
+  const bool is_everything = workspace.path() == "/"; // there such a glob is right as it is
+  if (const auto inside = strip_root_prefix(text, workspace.path()); inside && !is_everything) {
+    complain(program, subject +
+                          "globs are matched against paths in the workspace, which are "
+                          "relative; write '" +
+                          (inside->empty() ? "**" : std::string(*inside)) + "'");
+    return std::nullopt;
+  }
+  return *std::move(compiled);
 }
 
 unsigned search_threads() {

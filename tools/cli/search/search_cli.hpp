@@ -7,6 +7,7 @@
 
 #include <paddock/path/root.hpp>
 #include <paddock/search/coverage.hpp>
+#include <paddock/search/glob.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,10 @@ namespace paddock::cli {
                                                  const std::string& directory);
 /// Says of a path what is wrong with it, and what to do.
 void complain_of_path(std::string_view program, const std::string& path, const error& e);
+/// A glob that `option` gave; nothing after the program has complained of one that is none, or that
+/// begins with what stands for nothing here: !, or the path of the workspace.
+[[nodiscard]] std::optional<glob> glob_of(std::string_view program, const root& workspace,
+                                          std::string_view text, std::string_view option = "");
 /// As many as this machine has processors, within reason.
 [[nodiscard]] unsigned search_threads();
 
