@@ -80,8 +80,9 @@ private:
   enum class line_ends : std::uint8_t { of_patch, of_neighbours };
   [[nodiscard]] line_ends ends_of(const patch_hunk& hunk, std::span<const hunk_line> before,
                                   std::size_t place) const {
-    bool are_lost = !hunk.line; // a model wrote it, which sees no CR
-    bool are_added = false;
+    if (!hunk.line) return line_ends::of_neighbours; // a model wrote it, which sees no CR
+    if (hunk.has_pairs && before.empty() && !lines_.empty()) return line_ends::of_neighbours;
+    bool are_lost = false, are_added = false;
     for (std::size_t i = 0; i < before.size(); ++i) {
       const bool is_there = without_break(lines_[place + i]).ends_with('\r');
       const bool is_in_patch = before[i].text.ends_with('\r');

@@ -26,6 +26,7 @@ public:
 
   [[nodiscard]] bool is_over() const noexcept { return at_ == lines_.size(); }
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
+  [[nodiscard]] std::size_t left() const noexcept { return lines_.size() - at_; }
   void skip() noexcept { ++at_; }
   /// Without its LF; empty behind the last one.
   [[nodiscard]] std::string_view unbroken(std::size_t ahead = 0) const noexcept {
@@ -37,6 +38,10 @@ public:
   }
   [[nodiscard]] bool begins(std::string_view with) const noexcept {
     return line().starts_with(with);
+  }
+  /// Whether a file of the unified format begins here, or so many lines ahead.
+  [[nodiscard]] bool begins_file(std::size_t ahead = 0) const noexcept {
+    return line(ahead).starts_with("--- ") && line(ahead + 1).starts_with("+++ ");
   }
   [[nodiscard]] patch_fault fault(const char* what,
                                   error_code code = error_code::invalid_argument) const noexcept {
@@ -82,6 +87,20 @@ private:
 
 constexpr std::string_view no_file = "/dev/null";
 
+constexpr const char* unmarked_line = "a line of a hunk begins with a blank, + or -";
+constexpr const char* unmarked_new_line = "each line of a new file begins with +";
+constexpr const char* no_change = "the patch changes nothing in this file";
+
+/// Whether there is neither a line that comes or goes nor a mode.
+[[nodiscard]] bool changes_nothing(const file_patch& file) {
+  const auto keeps = [](const patch_hunk& hunk) {
+    return std::ranges::all_of(
+        hunk.lines, [](const hunk_line& line) { return line.action == line_action::keep; });
+  };
+  return file.action == patch_action::edit && !file.is_executable &&
+         std::ranges::all_of(file.hunks, keeps);
+}
+
 /// Takes off the first component where it tells the sides apart, as in a/x and b/x.
 void strip_sides(std::string& before, std::string& after) {
   const auto rest = [](const std::string& name) {
@@ -111,7 +130,10 @@ public:
       }
       PADDOCK_TRY(files.emplace_back(), read_file());
     }
-    if (files.empty()) return lines_.fault("there is no patch in the text");
+    if (files.empty())
+      return lines_.fault("there is no patch in the text: a unified one has lines --- and +++ with "
+                          "the file's names and then hunks such as @@ -12,3 +12,4 @@; one of the "
+                          "other format begins with *** Begin Patch");
     return files;
   }
 
@@ -120,9 +142,7 @@ private:
   std::string before_, after_; ///< names on both sides
   bool has_sides_ = true;      ///< such as a/ and b/
 
-  [[nodiscard]] bool is_head() const {
-    return lines_.begins("--- ") && lines_.line(1).starts_with("+++ ");
-  }
+  [[nodiscard]] bool is_head() const { return lines_.begins_file(); }
 
   /// The lines between `diff --git` and the hunks.
   [[nodiscard]] result<void, patch_fault> read_headers(file_patch& file) {
@@ -231,10 +251,11 @@ private:
       }
       lines_.skip();
       lines_.skip();
-      while (lines_.begins("@@ -")) {
-        PADDOCK_TRY(file.hunks.emplace_back(), read_hunk());
+      while (lines_.begins("@@")) {
+        PADDOCK_TRY(file.hunks.emplace_back(), read_hunk(file.action));
       }
-      if (file.hunks.empty()) return lines_.fault("a hunk was expected, which begins with @@ -");
+      if (file.hunks.empty())
+        return lines_.fault("a hunk was expected, whose head is as in @@ -12,3 +12,4 @@");
     }
     file.path = file.action == patch_action::remove ? before_ : after_;
     if (file.path.empty() || file.path == no_file)
@@ -243,6 +264,7 @@ private:
         file.action == patch_action::move || file.action == patch_action::copy;
     if (has_two_names == file.from.empty())
       return lines_.fault("a file that is renamed or copied has a line for both of its names");
+    if (changes_nothing(file)) return lines_.fault(no_change);
     return file;
   }
 
@@ -265,9 +287,11 @@ private:
     return number(count);
   }
 
-  [[nodiscard]] result<patch_hunk, patch_fault> read_hunk() {
+  [[nodiscard]] result<patch_hunk, patch_fault> read_hunk(patch_action of_file) {
+    if (!lines_.begins("@@ -")) return bad_head();
     patch_hunk hunk;
     hunk.line_of_patch = lines_.at();
+    hunk.has_pairs = lines_.unbroken().ends_with('\r');
     std::string_view head = lines_.line().substr(4);
     std::uint64_t first = 0, before = 0, ignored = 0, after = 0;
     if (!read_range(head, first, before) || !head.starts_with(" +")) return bad_head();
@@ -284,17 +308,40 @@ private:
       const line_action action = raw.starts_with('+')   ? line_action::add
                                  : raw.starts_with('-') ? line_action::remove
                                                         : line_action::keep;
+      if (action != line_action::add && of_file == patch_action::create)
+        return lines_.fault(unmarked_new_line);
       if (action != line_action::add && before > 0) --before;
       if (action != line_action::remove && after > 0) --after;
       // A blank in front of an empty line gets lost on the way.
       hunk.lines.push_back({action, lines_.line().empty() ? raw : raw.substr(1)});
     }
     if (hunk.lines.empty()) return lines_.fault("the hunk has no lines");
+    if (is_torn(before > 0 || after > 0))
+      return lines_.fault(of_file == patch_action::create ? unmarked_new_line : unmarked_line);
     return hunk;
   }
 
   [[nodiscard]] patch_fault bad_head() const {
-    return lines_.fault("the head of a hunk is not as in @@ -1,3 +1,4 @@");
+    return lines_.fault("the head of a hunk is not as in @@ -12,3 +12,4 @@, with numbers of lines");
+  }
+
+  /// Whether the line so far ahead is where a patch or the text around it goes on.
+  [[nodiscard]] bool is_outside(std::size_t ahead) const {
+    const std::string_view line = lines_.line(ahead);
+    return lines_.begins_file(ahead) || line == "-- " || line.starts_with("diff ") ||
+           line.starts_with("Index: ") || line.starts_with("From ") || line.starts_with("```");
+  }
+
+  /// Whether the hunk goes on behind a line that is none of a hunk: its head counts more lines, or
+  /// what looks like such follows. What a person writes below a patch does not.
+  [[nodiscard]] bool is_torn(bool is_counted) const {
+    if (lines_.is_over() || is_outside(0) || lines_.begins("@@")) return false;
+    if (is_counted) return true;
+    for (std::size_t ahead = 0; ahead < lines_.left() && !is_outside(ahead); ++ahead) {
+      const std::string_view line = lines_.line(ahead);
+      if (line.starts_with('+') || line.starts_with('-') || line.starts_with("@@")) return true;
+    }
+    return false;
   }
 
   /// Whether the line is of the hunk, of which so many are left if its counts are right: what looks
@@ -314,26 +361,56 @@ private:
 /// The format that begins with `*** Begin Patch`.
 class begin_patch_reader {
 public:
-  static constexpr std::string_view begin = "*** Begin Patch";
-
   explicit begin_patch_reader(std::string_view patch) : lines_(patch) {}
 
-  [[nodiscard]] patch_result read() {
-    while (lines_.line() != begin)
-      lines_.skip();
-    lines_.skip();
-    std::vector<file_patch> files;
-    while (!lines_.begins("*** End Patch")) {
-      if (lines_.is_over()) return lines_.fault("*** End Patch is missing");
-      if (trim_empty()) continue;
-      PADDOCK_TRY(files.emplace_back(), read_file());
+  /// Whether the text has such a patch.
+  [[nodiscard]] static bool is_in(std::string_view patch) {
+    // A line of its own; prose before it may mention it.
+    const std::size_t first = patch.find_first_not_of(" \t\r\n");
+    for (std::size_t at = patch.find(begin); at != std::string_view::npos;
+         at = patch.find(begin, at + 1)) {
+      const std::string_view rest = patch.substr(at + begin.size());
+      const bool is_line = at == first || patch[at - 1] == '\n';
+      if (is_line && (rest.starts_with('\n') || rest.starts_with("\r\n"))) return true;
     }
-    if (files.empty()) return lines_.fault("the patch names no file");
+    return false;
+  }
+
+  /// All that are in the text. Precondition: one is.
+  [[nodiscard]] patch_result read() {
+    std::vector<file_patch> files;
+    bool is_first = true; // what stands before it may be white space, also in its own line
+    for (; !lines_.is_over(); lines_.skip()) {
+      if (lines_.begins("diff --git ") ||
+          (lines_.begins_file() && lines_.line(2).starts_with("@@ -")))
+        return lines_.fault("patches of two formats; give them one by one");
+      std::string_view line = lines_.line();
+      if (is_first) line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+      is_first = is_first && line.empty();
+      if (line == begin) PADDOCK_CHECK(read_block(files));
+    }
     return files;
   }
 
 private:
+  static constexpr std::string_view begin = "*** Begin Patch";
   patch_lines lines_;
+
+  /// From its first line to its last, which is not passed.
+  [[nodiscard]] result<void, patch_fault> read_block(std::vector<file_patch>& files) {
+    const std::size_t before = files.size();
+    lines_.skip();
+    while (!lines_.begins("*** End Patch")) {
+      if (lines_.is_over()) return lines_.fault("*** End Patch is missing");
+      if (trim_empty()) continue;
+      if (files.size() > before && files.back().action == patch_action::create &&
+          !lines_.begins("***"))
+        return lines_.fault(unmarked_new_line);
+      PADDOCK_TRY(files.emplace_back(), read_file());
+    }
+    if (files.size() == before) return lines_.fault("the patch names no file");
+    return {};
+  }
 
   [[nodiscard]] bool trim_empty() {
     if (!lines_.line().empty()) return false;
@@ -356,6 +433,8 @@ private:
       patch_hunk whole{.lines = {}, .line = 0, .line_of_patch = lines_.at()};
       for (; lines_.begins("+"); lines_.skip())
         whole.lines.push_back({line_action::add, lines_.unbroken().substr(1)});
+      if (whole.lines.empty() && !lines_.line().empty() && !lines_.begins("***"))
+        return lines_.fault(unmarked_new_line);
       if (!whole.lines.empty()) file.hunks.push_back(std::move(whole));
       return file;
     }
@@ -377,6 +456,7 @@ private:
     }
     if (file.hunks.empty() && file.action == patch_action::edit)
       return lines_.fault("an updated file has no hunk, which begins with @@");
+    if (changes_nothing(file)) return lines_.fault(no_change);
     return file;
   }
 
@@ -391,8 +471,7 @@ private:
     for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** "); lines_.skip()) {
       const std::string_view raw = lines_.unbroken();
       const char mark = lines_.line().empty() ? ' ' : raw.front();
-      if (mark != ' ' && mark != '+' && mark != '-')
-        return lines_.fault("a line of a hunk begins with a blank, + or -");
+      if (mark != ' ' && mark != '+' && mark != '-') return lines_.fault(unmarked_line);
       hunk.lines.push_back({mark == '+'   ? line_action::add
                             : mark == '-' ? line_action::remove
                                           : line_action::keep,
@@ -411,15 +490,8 @@ result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch,
   if (detail::count_breaks(patch).all > limits.lines_max)
     return patch_fault{{error_code::too_large, 0, "the patch has too many lines"},
                        limits.lines_max};
-  constexpr std::string_view begin = begin_patch_reader::begin;
-  // A line of its own; prose before it may mention it.
-  for (std::size_t at = patch.find(begin); at != std::string_view::npos;
-       at = patch.find(begin, at + 1)) {
-    const std::string_view rest = patch.substr(at + begin.size());
-    if ((at == 0 || patch[at - 1] == '\n') && (rest.starts_with('\n') || rest.starts_with("\r\n")))
-      return begin_patch_reader(patch).read();
-  }
-  return unified_reader(patch).read();
+  return begin_patch_reader::is_in(patch) ? begin_patch_reader(patch).read()
+                                          : unified_reader(patch).read();
 }
 
 } // namespace paddock

@@ -11,7 +11,8 @@
 /// belongs where it says; if its lines do not stand there, then to the one other place where they
 /// do, and to none of several. Counts in the head of a hunk that are not right are passed over, for
 /// models count badly: what follows the last counted line and begins as lines of a hunk do belongs
-/// to it, too.
+/// to it, too. But a line in a hunk that is none of its lines is refused where the hunk goes on
+/// behind it, and so is a patch that changes nothing in a file: no part of a patch is left out.
 ///
 /// Not guaranteed: binary patches and those of symbolic links, submodules or other modes than
 /// 100644 and 100755, which are refused; that the names are fit for use, which the path sandbox
@@ -46,6 +47,7 @@ struct patch_hunk {
   /// Lines of which each stands before the hunk, in this order (`@@ class X` of the second format).
   std::vector<std::string_view> anchors{};
   bool is_at_end = false;        ///< nothing follows in the file
+  bool has_pairs = false;        ///< its head ends with CRLF, so its lines' ends say nothing
   std::size_t line_of_patch = 0; ///< from 0, for messages
 };
 
@@ -67,8 +69,9 @@ struct patch_limits {
 };
 
 /// The files of a patch, in its order; views are into `patch`. Text around it is passed over, such
-/// as the message of a mail. Errors: invalid_argument (`operation` says what is wrong),
-/// unsupported_type (what is refused by its kind, see above), too_large.
+/// as the message of a mail. Several patches of one format are one after the other. Errors:
+/// invalid_argument (`operation` says what is wrong), unsupported_type (what is refused by its kind,
+/// see above), too_large.
 [[nodiscard]] result<std::vector<file_patch>, patch_fault>
 parse_patch(std::string_view patch, const patch_limits& limits = {});
 
