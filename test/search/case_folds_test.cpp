@@ -66,12 +66,12 @@ TEST(CaseFolds, OfTheFirstPlaneAreThoseOfRe2) {
   std::size_t with_others = 0, by_literals = 0;
   for (const std::string& line : lines) {
     const std::string expected = found_alone(line, lines);
-    with_others += expected.size() > line.size() + 1 ? 1 : 0;
+    with_others += expected.size() > line.size() + 1 ? 1U : 0U;
     for (const auto syntax : {pattern_syntax::literal, pattern_syntax::regular_expression}) {
       const auto compiled =
           text_pattern::compile(line, {.syntax = syntax, .letters = letter_case::folded});
       ASSERT_TRUE(compiled) << line;
-      by_literals += compiled->get().literals ? 1 : 0;
+      by_literals += compiled->get().literals ? 1U : 0U;
       ASSERT_EQ(expected, found_by(*compiled, text)) << line;
     }
   }
