@@ -70,8 +70,8 @@ struct patch_limits {
 
 /// The files of a patch, in its order; views are into `patch`. Text around it is passed over, such
 /// as the message of a mail. Several patches of one format are one after the other. Errors:
-/// invalid_argument (`operation` says what is wrong), unsupported_type (what is refused by its kind,
-/// see above), too_large.
+/// invalid_argument (`operation` says what is wrong), unsupported_type (what is refused by its
+/// kind, see above), too_large.
 [[nodiscard]] result<std::vector<file_patch>, patch_fault>
 parse_patch(std::string_view patch, const patch_limits& limits = {});
 
