@@ -137,6 +137,17 @@ public:
     return files;
   }
 
+  /// Whether a head of a hunk goes on so behind its first `@@ `.
+  [[nodiscard]] static bool has_numbers(std::string_view head) {
+    std::uint64_t ignored = 0;
+    const auto takes_range = [&](std::string_view mark) {
+      if (!head.starts_with(mark)) return false;
+      head.remove_prefix(mark.size());
+      return read_range(head, ignored, ignored);
+    };
+    return takes_range("-") && takes_range(" +") && head.starts_with(" @@");
+  }
+
 private:
   patch_lines lines_;
   std::string before_, after_; ///< names on both sides
@@ -466,7 +477,8 @@ private:
     for (; lines_.begins("@@"); lines_.skip()) {
       std::string_view anchor = lines_.line().substr(2);
       if (anchor.starts_with(' ')) anchor.remove_prefix(1);
-      if (!anchor.empty()) hunk.anchors.push_back(anchor);
+      // Numbers of the unified format stand in no file, and models count badly.
+      if (!anchor.empty() && !unified_reader::has_numbers(anchor)) hunk.anchors.push_back(anchor);
     }
     for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** "); lines_.skip()) {
       const std::string_view raw = lines_.unbroken();

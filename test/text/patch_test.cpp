@@ -353,6 +353,22 @@ TEST(Patch, HunksThatFitNowhereOrTwiceChangeNothing) {
   }
 }
 
+TEST(Patch, NumbersOfTheOtherFormatAreNoNameOfALine) {
+  const made table[] = {
+      {"numbers", "a\nx\nb\n", "@@ -13,3 +13,3 @@\n-x\n+y\n b\n", "a\ny\nb\n"},
+      {"numbers and a name", "a\nx\n", "@@ -13 +13 @@ int f() {\n-x\n+y\n", "a\ny\n"},
+      {"a line that looks like some", "x\n-1 +1\nx\n", "@@ -1 +1\n-x\n+y\n", "x\n-1 +1\ny\n"},
+  };
+  for (const made& row : table) {
+    const std::string patch =
+        "*** Begin Patch\n*** Update File: x\n" + std::string(row.hunks) + "*** End Patch\n";
+    const auto files = parse_patch(patch);
+    ASSERT_TRUE(files.has_value()) << row.name;
+    const auto outcome = apply_hunks(row.content, files->front().hunks);
+    EXPECT_EQ(outcome ? *outcome : "refused", row.outcome) << row.name;
+  }
+}
+
 TEST(Patch, RepetitionCostsNothing) {
   std::string content;
   std::string hunk = "@@\n";
