@@ -7,9 +7,9 @@
 //   paddock-peers paddock=COMMAND filesystem=COMMAND …   a server's dialect and its command line,
 //                                                        in which {} stands for the workspace
 //
-// Dialects: `paddock` (readTextFile, …), `filesystem` (read_text_file, …, as the reference server
-// for file systems has them), `echo` (a floor: sends lines as long as paddock's answers, and gets
-// them back).
+// Dialects: `paddock` (readTextFile, …), `coding` (the same, but edits by editFile), `filesystem`
+// (read_text_file, …, as the reference server for file systems has them), `echo` (a floor: sends
+// lines as long as paddock's answers, and gets them back).
 
 #include "../line_process.hpp"
 #include "../scratch.hpp"
@@ -40,9 +40,20 @@ struct scenario {
   const char* filesystem;
   int calls;
   int in_flight;
+  const char* coding = nullptr; ///< where it is another than that of paddock
+
+  [[nodiscard]] const char* in(std::string_view dialect) const {
+    if (dialect == "coding" && coding != nullptr) return coding;
+    return dialect == "filesystem" ? filesystem : paddock;
+  }
 };
 
-// @ stands for the workspace.
+/// What is at two places changes places: each call finds something, and has something to write.
+constexpr std::string_view exchange =
+    R"("edits":[{"oldText":"FIRST","newText":"THIRD"},{"oldText":"SECOND","newText":"FIRST"},)"
+    R"({"oldText":"THIRD","newText":"SECOND"}])";
+
+// @ stands for the workspace, % for a text of 4 KB, & for the edits of `exchange`.
 constexpr scenario scenarios[] = {
     {"ping", "ping", "ping", 4000, 1},
     {"tools_list", "tools/list", "tools/list", 1000, 1},
@@ -59,6 +70,8 @@ constexpr scenario scenarios[] = {
     {"edit_1m", R"(editTextFile {"path":"large.txt","oldText":"NEEDLE","newText":"NEEDLE"})",
      R"(edit_file {"path":"@/large.txt","edits":[{"oldText":"NEEDLE","newText":"NEEDLE"}]})", 40,
      1},
+    {"three_edits_1m", R"(editTextFile {"path":"large.txt","oldText":"NEEDLE","newText":"NEEDLE"})",
+     R"(edit_file {"path":"@/large.txt",&})", 40, 1, R"(editFile {"path":"large.txt",&})"},
 };
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
@@ -77,6 +90,7 @@ std::string request(const std::string& call, const std::string& workspace, int i
   }
   replace_all(line, "@", workspace);
   replace_all(line, "%", std::string(4000, 'x'));
+  replace_all(line, "&", exchange);
   return line + '\n';
 }
 
@@ -122,8 +136,7 @@ public:
   /// The line for call number `id`; an echo gets as many bytes as paddock answered.
   [[nodiscard]] std::string line_for(const scenario& s, int id,
                                      const std::map<std::string, std::size_t>& bytes) const {
-    if (dialect_ != "echo")
-      return request(dialect_ == "paddock" ? s.paddock : s.filesystem, workspace_, id);
+    if (dialect_ != "echo") return request(s.in(dialect_), workspace_, id);
     const auto known = bytes.find(s.name);
     std::string line = R"({"id":)" + std::to_string(id) + ",";
     line.resize(known == bytes.end() ? 64 : std::max(known->second, std::size_t{32}) - 1, 'x');
@@ -242,6 +255,8 @@ void fill(const scratch& workspace) {
   workspace.file("small.txt", lines_of(4096));
   std::string large = lines_of(1 << 20);
   large.replace(large.size() / 2, 6, "NEEDLE");
+  large.replace(large.size() / 3, 5, "FIRST");
+  large.replace(large.size() / 3 * 2, 6, "SECOND");
   workspace.file("large.txt", large);
   for (int i = 0; i < 1000; ++i)
     workspace.file("many/file-" + std::to_string(i) + ".txt", "x");
@@ -261,10 +276,10 @@ int main(int argc, char** argv) {
     const std::string peer = argv[i];
     const auto equals = peer.find('=');
     const std::string dialect = peer.substr(0, equals);
-    if (equals == std::string::npos ||
-        (dialect != "paddock" && dialect != "filesystem" && dialect != "echo")) {
+    if (equals == std::string::npos || (dialect != "paddock" && dialect != "coding" &&
+                                        dialect != "filesystem" && dialect != "echo")) {
       std::fprintf(stderr, "usage: paddock-peers DIALECT=COMMAND…, DIALECT being paddock, "
-                           "filesystem or echo\n");
+                           "coding, filesystem or echo\n");
       return 2;
     }
     if (i > 1) std::printf(",\n");
