@@ -137,6 +137,18 @@ bool needs_lines_apart(std::string_view pattern) {
   return false;
 }
 
+/// Whether the expression may fold case in a part of it, or name U+212A or U+017F, which
+/// FilteredRE2 takes for k and s: in itself, by number, or by a property.
+bool may_name_other_cases(std::string_view pattern) {
+  if (pattern.find("(?") != std::string_view::npos) return true;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (static_cast<unsigned char>(pattern[at]) >= 0x80) return true;
+    if (pattern[at] != '\\' || at + 1 == pattern.size()) continue;
+    if (std::string_view("01234567xpP").find(pattern[++at]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 /// The longest part of a literal of FilteredRE2 that can be looked for without knowledge of
 /// Unicode.
 std::string ascii_part(std::string_view atom, bool folded) {
@@ -152,8 +164,10 @@ std::string ascii_part(std::string_view atom, bool folded) {
   return std::string(best);
 }
 
-/// Literals of which every match has one; none where there are none to rely on.
-std::vector<std::string> literals_of(const std::string& expression, letter_case letters) {
+/// Literals of which every match has one; none where there are none to rely on. `folded`: a match
+/// may have other cases of their letters, beyond ASCII.
+std::vector<std::string> literals_of(const std::string& expression, letter_case letters,
+                                     bool folded) {
   re2::FilteredRE2 filter(static_cast<int>(atom_bytes_min));
   int id = 0;
   if (filter.Add(expression, options_for(letters), &id) != re2::RE2::NoError) return {};
@@ -165,8 +179,6 @@ std::vector<std::string> literals_of(const std::string& expression, letter_case 
     return !potential.empty();
   };
   if (atoms.empty() || passes({})) return {};
-  // A part of the expression may fold case by itself.
-  const bool folded = letters == letter_case::folded || expression.find("(?") != std::string::npos;
   std::vector<std::string> parts;
   for (const std::string& atom : atoms)
     parts.push_back(ascii_part(atom, folded));
@@ -216,7 +228,8 @@ result<text_pattern::prepared> compile_expression(std::string_view text,
   if (literal && options.letters == letter_case::exact)
     literals = {std::string(text)};
   else
-    literals = literals_of(literal ? asked : made.expression, options.letters);
+    literals = literals_of(literal ? asked : made.expression, options.letters,
+                           options.letters == letter_case::folded || may_name_other_cases(text));
   if (!literals.empty())
     made.literals.emplace(std::move(literals), literal && options.letters == letter_case::exact
                                                    ? letters::exact

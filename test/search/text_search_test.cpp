@@ -280,6 +280,16 @@ const pattern_case pattern_cases[] = {
     {"(?-m)fo{2}$", {}, "foo\nfoox\nfoo", "1 3 "},
     {"\\Coo", {}, "fx\noo\nfoo", "3 "},
     {"(?i-m:^f)", {}, "xf\nF", "2 "},
+    // What is looked for first must not take U+212A for a k, nor U+017F for an s, however named.
+    {"[A-Z]+_RESUME", {}, "PM_RESUME\npm_resume\nPM_RE\xC5\xBFUME", "1 "},
+    {"[J-L]elvin", {}, "Kelvin\nkelvin\n\xE2\x84\xAA\x65lvin", "1 "},
+    {"\xE2\x84\xAA\x65lvin.?", {}, "Kelvin\n\xE2\x84\xAA\x65lvin", "2 "},
+    {"\\x{212A}elvin", {}, "Kelvin\n\xE2\x84\xAA\x65lvin", "2 "},
+    {"[\\x{2129}-\\x{212B}]elvin", {}, "Kelvin\n\xE2\x84\xAA\x65lvin", "2 "},
+    {"ta\\577k", {}, "task\nta\xC5\xBFk", "2 "},
+    {"\\p{Lu}elvin", {}, "kelvin\n\xE2\x84\xAA\x65lvin", "2 "},
+    {"[^a]elvin", {}, "aelvin\n\xE2\x84\xAA\x65lvin", "2 "},
+    {"(?i:k)elvin", {}, "Kelvin\n\xE2\x84\xAA\x65lvin\nELVIN", "1 2 "},
 };
 
 TEST(TextPattern, MatchesLines) {
