@@ -111,7 +111,7 @@ result<edited_content, failed_change> edit_content(std::string_view content,
     return failed(refusal_of(bounds.check() ? error(made.error()) : bounds.check().error(),
                              "nothing was changed; call again when less is going on, or give fewer "
                              "edits"));
-  if (!made) return failed(refusal_of(text->text(), steps, made.error(), list));
+  if (!made) return failed(refusal_of(text->text(), steps, made.error(), list, bounds));
   auto bytes = encode_text(std::move(made->text), text->mark);
   if (!bytes) return failed(refusal_of_text(bytes.error()));
   return edited_content{std::move(*bytes), std::move(made->steps)};

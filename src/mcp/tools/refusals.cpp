@@ -78,9 +78,14 @@ std::string words_of_places(const edit_step& step, const edit_failure& failure) 
 
 /// Where an edit that did not fit would have.
 void look_around(refusal& out, std::string_view content, std::span<const edit_step> steps,
-                 const edit_failure& failure) {
+                 const edit_failure& failure, const work_bounds& bounds) {
+  const auto is_wanted = [&] { return bounds.check().has_value(); };
   const edit_step& step = steps[failure.step];
-  const auto earlier = apply_edits(content, steps.first(failure.step));
+  const auto earlier = apply_edits(content, steps.first(failure.step), {}, is_wanted);
+  if (!is_wanted()) {
+    out.words += "; no time was left to look for what is like it; find the place with searchText";
+    return;
+  }
   const std::string_view present = earlier ? std::string_view(earlier->text) : content;
   out.nearest = nearest_in(present, step.old_text, step.new_text);
   if (failure.step > 0 && plan_edit(content, {step.old_text, step.new_text})) {
@@ -93,9 +98,9 @@ void look_around(refusal& out, std::string_view content, std::span<const edit_st
     const auto changes = changed_lines(content, present);
     const std::uint64_t below =
         out.nearest->wanted_line - std::min(out.nearest->wanted_line, out.nearest->line);
-    const bool is_wanted = !out.nearest->wanted.empty();
+    const bool has_wanted = !out.nearest->wanted.empty();
     out.nearest->line = line_before(changes, out.nearest->line);
-    if (is_wanted) out.nearest->wanted_line = out.nearest->line + below;
+    if (has_wanted) out.nearest->wanted_line = out.nearest->line + below;
   }
   out.words += words_of(out.nearest, present, "oldText");
 }
@@ -138,7 +143,7 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
 }
 
 refusal refusal_of(std::string_view text, std::span<const edit_step> steps,
-                   const edit_failure& failure, std::string_view list) {
+                   const edit_failure& failure, std::string_view list, const work_bounds& bounds) {
   refusal out{.code = failure.code,
               .words = std::string(list) + "[" + std::to_string(failure.step) + "]",
               .edit = failure.step,
@@ -147,7 +152,7 @@ refusal refusal_of(std::string_view text, std::span<const edit_step> steps,
               .hash = {}};
   if (failure.code == error_code::no_match) {
     out.words += ".oldText does not occur";
-    look_around(out, text, steps, failure);
+    look_around(out, text, steps, failure, bounds);
   } else if (failure.code == error_code::ambiguous) {
     out.words += ".oldText" + words_of_places(steps[failure.step], failure);
   } else {

@@ -6,6 +6,7 @@
 // "hash"?}.
 
 #include <paddock/base/error.hpp>
+#include <paddock/base/work_bounds.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/mcp/tool.hpp>
 #include <paddock/text/edit_steps.hpp>
@@ -49,10 +50,11 @@ struct failed_change : error {
 /// Of what the file system says. `hint` as in failure.
 [[nodiscard]] refusal refusal_of(const error& e, std::string_view hint = {});
 
-/// Why a step was not made in `text`, which is looked at once more for that. `list` is what the
-/// call named the steps, such as "edits".
+/// Why a step was not made in `text`, which is looked at once more for that as long as `bounds`
+/// allow. `list` is what the call named the steps, such as "edits".
 [[nodiscard]] refusal refusal_of(std::string_view text, std::span<const edit_step> steps,
-                                 const edit_failure& failure, std::string_view list);
+                                 const edit_failure& failure, std::string_view list,
+                                 const work_bounds& bounds);
 
 /// Of what would take long to look through, nothing.
 [[nodiscard]] std::optional<near_miss> nearest_in(std::string_view text, std::string_view old_text,
