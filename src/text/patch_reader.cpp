@@ -382,7 +382,7 @@ public:
          at = patch.find(begin, at + 1)) {
       const std::string_view rest = patch.substr(at + begin.size());
       const bool is_line = at == first || patch[at - 1] == '\n';
-      if (is_line && (rest.starts_with('\n') || rest.starts_with("\r\n"))) return true;
+      if (is_line && without_blanks(rest.substr(0, rest.find('\n'))).empty()) return true;
     }
     return false;
   }
@@ -395,23 +395,37 @@ public:
       if (lines_.begins("diff --git ") ||
           (lines_.begins_file() && lines_.line(2).starts_with("@@ -")))
         return lines_.fault("patches of two formats; give them one by one");
-      std::string_view line = lines_.line();
-      if (is_first) line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+      const std::string_view line = without_blanks(lines_.line());
+      if (line == begin && (is_first || lines_.begins(begin))) PADDOCK_CHECK(read_block(files));
       is_first = is_first && line.empty();
-      if (line == begin) PADDOCK_CHECK(read_block(files));
     }
     return files;
   }
 
 private:
-  static constexpr std::string_view begin = "*** Begin Patch";
+  static constexpr std::string_view begin = "*** Begin Patch", end = "*** End Patch";
   patch_lines lines_;
+
+  [[nodiscard]] static std::string_view without_blanks(std::string_view line) {
+    constexpr std::string_view blanks = " \t\r";
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(blanks)));
+    return line.substr(0, line.find_last_not_of(blanks) + 1);
+  }
+
+  /// Behind a blank it is the end only where nothing else follows: it may be a line that is kept.
+  [[nodiscard]] bool is_end() const {
+    if (lines_.begins(end)) return true;
+    if (lines_.is_over() || without_blanks(lines_.line()) != end) return false;
+    for (std::size_t ahead = 1; ahead < lines_.left(); ++ahead)
+      if (!lines_.line(ahead).empty()) return false;
+    return true;
+  }
 
   /// From its first line to its last, which is not passed.
   [[nodiscard]] result<void, patch_fault> read_block(std::vector<file_patch>& files) {
     const std::size_t before = files.size();
     lines_.skip();
-    while (!lines_.begins("*** End Patch")) {
+    while (!is_end()) {
       if (lines_.is_over()) return lines_.fault("*** End Patch is missing");
       if (trim_empty()) continue;
       if (files.size() > before && files.back().action == patch_action::create &&
@@ -428,10 +442,11 @@ private:
     lines_.skip();
     return true;
   }
-  /// What follows `head` in this line, which is passed.
+  /// What follows `head` in this line, which is passed. Blanks around it are none of it.
   [[nodiscard]] std::optional<std::string> take(std::string_view head) {
-    if (!lines_.begins(head)) return std::nullopt;
-    std::string rest(lines_.line().substr(head.size()));
+    const std::string_view line = without_blanks(lines_.line());
+    if (!line.starts_with(head)) return std::nullopt;
+    std::string rest(line.substr(head.size()));
     lines_.skip();
     return rest;
   }
@@ -462,7 +477,7 @@ private:
       file.action = patch_action::move;
       file.from = std::exchange(file.path, *std::move(moved));
     }
-    while (!lines_.is_over() && !lines_.begins("***")) {
+    while (!lines_.is_over() && !lines_.begins("***") && !is_end()) {
       PADDOCK_TRY(file.hunks.emplace_back(), read_hunk());
     }
     if (file.hunks.empty() && file.action == patch_action::edit)
@@ -480,7 +495,8 @@ private:
       // Numbers of the unified format stand in no file, and models count badly.
       if (!anchor.empty() && !unified_reader::has_numbers(anchor)) hunk.anchors.push_back(anchor);
     }
-    for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** "); lines_.skip()) {
+    for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** ") && !is_end();
+         lines_.skip()) {
       const std::string_view raw = lines_.unbroken();
       const char mark = lines_.line().empty() ? ' ' : raw.front();
       if (mark != ' ' && mark != '+' && mark != '-') return lines_.fault(unmarked_line);
