@@ -340,7 +340,8 @@ private:
   [[nodiscard]] bool is_outside(std::size_t ahead) const {
     const std::string_view line = lines_.line(ahead);
     return lines_.begins_file(ahead) || line == "-- " || line.starts_with("diff ") ||
-           line.starts_with("Index: ") || line.starts_with("From ") || line.starts_with("```");
+           line.starts_with("Index: ") || line.starts_with("From ") || line.starts_with("```") ||
+           line.starts_with("Property changes on: ");
   }
 
   /// Whether the hunk goes on behind a line that is none of a hunk: its head counts more lines, or

@@ -110,6 +110,11 @@ TEST(Patch, IsReadAsItsProgramsWriteIt) {
       {"words below", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n\nThat is all.\n", "edit x 1"},
       {"words below a fence, counts that are wrong",
        "```diff\n--- a/x\n+++ b/x\n@@ -1,4 +1,4 @@\n-a\n+b\n```\n- a list\n", "edit x 1"},
+      {"properties of Subversion",
+       "Index: x\n===\n--- x\t(revision 1)\n+++ x\t(working copy)\n@@ -1 +1 @@\n-a\n+b\n\nProperty "
+       "changes on: x\n___\nAdded: svn:executable\n## -0,0 +1 ##\n+*\n\\ No newline at end of "
+       "property\n",
+       "edit x 1"},
       {"two mails",
        "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39\n\nFrom 1 Mon\n\n- "
        "words\n---\n a | 2 +-\n\ndiff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-a\n+b\n",
