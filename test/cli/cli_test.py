@@ -545,6 +545,11 @@ class Apply(Cli):
         self.assertIn("moved", self.tree())
         self.assertIn("undid a change of several files", run(SERVER, "--workspace", self.workspace).stderr)
         self.assertEqual(self.tree(), {"was": (b"text\n", 0)})
+        self.write({".paddock-changes": "my notes\n"})
+        self.assertIn("remove or rename .paddock-changes", run(SERVER, "--workspace", self.workspace).stderr)
+        patch = "--- a/was\n+++ b/was\n@@ -1 +1 @@\n-text\n+TEXT\n"
+        self.refused(self.apply(patch), 1, ".paddock-changes: ", "give it another name, with exec or by hand\n", "nothing was changed")
+        self.assertEqual(self.tree(), {"was": (b"text\n", 0), ".paddock-changes": (b"my notes\n", 0)})
 
 
 class Exec(Cli):

@@ -429,6 +429,29 @@ TEST_F(tools_changes, a_hash_is_of_the_file_that_was_read) {
   EXPECT_EQ("a: meanwhile\n", changed());
 }
 
+TEST_F(tools_changes, what_was_interrupted_is_undone_before_and_told) {
+  const auto change = [&] {
+    return call(
+        "applyChanges",
+        R"({"changes":[{"path":"a","edits":[{"oldText":"two","newText":"2"}]}],"diff":"none"})");
+  };
+  EXPECT_THAT(change().json, testing::Not(HasSubstr("note")));
+  restore();
+  std::filesystem::rename(tree / "a", tree / "moved");
+  tree.file(".paddock-changes", "paddock changes 1 passing\nmove moved a - - 0 - 8 - 0\n"
+                                "end 41c8eaf9cb1d2afb\nstaged\n");
+  EXPECT_THAT(change().string("note"), HasSubstr("interrupted was undone"));
+  EXPECT_EQ("a: one\n2\n\n", changed());
+  restore();
+  tree.file(".paddock-changes", "mine\n");
+  const auto got = change();
+  EXPECT_EQ("not_regular", got.error());
+  EXPECT_THAT(got.message(), StartsWith(".paddock-changes: what has this name is no record"));
+  EXPECT_THAT(got.message(),
+              testing::EndsWith("give it another name, with exec or by hand; nothing was changed"));
+  EXPECT_EQ(".paddock-changes: mine\n\n", changed());
+}
+
 TEST_F(tools_changes, diffs_are_bounded_all_together) {
   std::string changes, text;
   for (int i = 0; i < 1000; ++i)

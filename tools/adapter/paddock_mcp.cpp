@@ -60,18 +60,25 @@ void add_modes(CLI::App& app, modes& target) {
   check->excludes(list);
 }
 
+constexpr std::uint64_t recovery_ms_max = 5'000;
+
 /// What a killed process has left half done in the workspace is undone before anybody sees it.
 void end_interrupted_change(const paddock::cli::workspace_cli& from) {
   const auto workspace = paddock::root::open(from.workspace, from.protected_root());
   if (!workspace) return;
-  const auto found = paddock::recover_changes(*workspace);
+  // Others may have written the record: it does not keep the server from starting.
+  const auto found =
+      paddock::recover_changes(*workspace, {.deadline_ms = paddock::deadline_in(recovery_ms_max)});
   if (!found)
     paddock::cli::complain(program,
                            "a change of several files that was interrupted cannot be undone: " +
                                std::string(paddock::text(found.error().code)) +
-                               " (.paddock-changes in the workspace has its record)");
+                               "; to leave the files as they are, remove or rename "
+                               ".paddock-changes in the workspace");
   else if (*found == paddock::interrupted_change::undone)
     paddock::cli::complain(program, "undid a change of several files that was interrupted");
+  else if (*found == paddock::interrupted_change::finished)
+    paddock::cli::complain(program, "cleared up behind a change of several files that was made");
 }
 
 } // namespace

@@ -40,6 +40,7 @@ struct refusal {
   std::size_t line_of_patch = 0;
   std::vector<std::uint64_t> lines{}; ///< where an ambiguous one could belong
   std::optional<near_miss> nearest{};
+  bool is_told_what_helps = false; ///< by the detail
 };
 
 /// What becomes of one file.
@@ -55,6 +56,7 @@ struct plan {
   std::vector<file_change> changes;
   std::vector<planned_file> files; ///< one for each change
   std::vector<refusal> refused;
+  change_extent made = change_extent::none; ///< in spite of a refusal
 };
 
 /// What was done to a file, and what a dry run says of it.
@@ -184,7 +186,7 @@ std::string reason_of(const refusal& one) {
     else if (!near.wanted.empty())
       told += ", where '" + without_controls(near.wanted) + "' is missing";
   }
-  if (!is_hunk) told.append("; ").append(advice(one.why.code));
+  if (!is_hunk && !one.is_told_what_helps) told.append("; ").append(advice(one.why.code));
   return told;
 }
 
@@ -278,8 +280,13 @@ void apply(const root& workspace, const command_options& options, plan& made) {
       apply_changes(workspace, made.changes, {.effect = effect, .durability = durability::data});
   if (done) return;
   const change_failure& why = done.error();
+  const bool is_about_record = why.change == change_failure::no_change && !why.path.empty();
+  made.made = why.made;
   made.refused.push_back(
-      {.path = why.path.empty() ? options.workspace : why.path, .why = why, .detail = why.detail});
+      {.path = why.path.empty() ? options.workspace : why.path,
+       .why = why,
+       .detail = why.detail,
+       .is_told_what_helps = is_about_record || why.made != change_extent::none});
 }
 
 int run_apply(const command_options& options) {
@@ -305,7 +312,8 @@ int run_apply(const command_options& options) {
   if (is_fine && !options.json) print_files(made, options.dry_run);
   for (const refusal& one : made.refused)
     complain_of(one);
-  if (!is_fine) complain(program, "nothing was changed");
+  if (!is_fine && made.made == change_extent::none) complain(program, "nothing was changed");
+  if (made.made == change_extent::some) complain(program, "some of it is changed");
   return is_fine ? success : failed;
 }
 

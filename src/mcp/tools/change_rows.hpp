@@ -144,7 +144,7 @@ inline constexpr parameter_row apply_changes[] = {
 };
 
 inline constexpr std::string_view apply_changes_schema =
-    R"({"type":"object","properties":{"applied":{"type":"boolean"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"action":{"type":"string","enum":["created","edited","deleted","moved"]},"from":{"type":"string"},"hash":{"type":"string"},"added":{"type":"integer"},"removed":{"type":"integer"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"matchedWith":{"type":"string"},"matchedLines":{"type":"array","items":{"type":"integer"}}},"required":["path","action"]}}},"required":["applied","files"]})";
+    R"({"type":"object","properties":{"applied":{"type":"boolean"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"action":{"type":"string","enum":["created","edited","deleted","moved"]},"from":{"type":"string"},"hash":{"type":"string"},"added":{"type":"integer"},"removed":{"type":"integer"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"matchedWith":{"type":"string"},"matchedLines":{"type":"array","items":{"type":"integer"}}},"required":["path","action"]}},"note":{"type":"string"}},"required":["applied","files"]})";
 inline constexpr std::string_view path_schema =
     R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})";
 inline constexpr std::string_view path_text_schema =

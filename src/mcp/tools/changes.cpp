@@ -77,9 +77,13 @@ result<std::vector<file_patch>, failed_change> patch_of(const call& c) {
 /// Why the file system did not take the plan.
 tool_result refused_plan(const change_failure& failure, const planned_changes& plan) {
   refusal why = refusal_of(failure);
-  if (!failure.detail.empty())
+  const bool is_about_record = failure.change == change_failure::no_change && !failure.path.empty();
+  const bool is_torn = failure.made == change_extent::some;
+  if (is_about_record || failure.made != change_extent::none)
+    why.words = (is_torn ? "some of it is changed: " : "") + failure.detail; // says what helps
+  else if (!failure.detail.empty())
     why.words = failure.detail + "; " + std::string(advice(failure.code));
-  why.words += unchanged;
+  if (failure.made == change_extent::none) why.words += unchanged;
   if (failure.change >= plan.files.size()) return refused(why, encode_name(failure.path));
   const file_change& change = plan.changes[failure.change];
   if (failure.code == error_code::already_exists) return refused(why, encode_name(change.path));
@@ -117,8 +121,11 @@ public:
     if (!file.lines_that_differ.empty()) write_matched(file.lines_that_differ);
     out_.end_object();
   }
-  [[nodiscard]] tool_result take() {
-    out_.end_array().end_object();
+  [[nodiscard]] tool_result take(interrupted_change earlier) {
+    out_.end_array();
+    if (earlier == interrupted_change::undone)
+      out_.member("note", "an earlier change of several files that was interrupted was undone");
+    out_.end_object();
     return {.json = out_.take()};
   }
 
@@ -169,6 +176,10 @@ tool_result apply_changes(workspace_state& state, call& c) {
                                .durability = state.options.durability,
                                .bytes_max = state.options.limits.edit_file_bytes_max,
                                .bounds = bounds_of(state, c)};
+  // Before anything is read: a plan for what is half done would not fit what is undone. What stands
+  // in the way is told by apply_changes.
+  const auto earlier = is_trial ? result<interrupted_change>(interrupted_change::none)
+                                : recover_changes(*state.root, options.bounds);
   for (unsigned attempt = 1;; ++attempt) {
     const auto plan = plan_of(state, c, *patch);
     if (!plan) return refused(plan.error().why, plan.error().path);
@@ -181,7 +192,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
     change_report report(c, is_trial);
     for (std::size_t i = 0; i < done->size(); ++i)
       report.add(plan->changes[i], plan->files[i], (*done)[i]);
-    return report.take();
+    return report.take(earlier ? *earlier : interrupted_change::none);
   }
 }
 
