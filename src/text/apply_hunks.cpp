@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "text/line_index.hpp"
+#include "text/text_pace.hpp"
 
 #include <paddock/text/detail/lines.hpp>
 #include <paddock/text/detail/white_space_matches.hpp>
@@ -21,12 +22,14 @@ namespace {
 
 class hunk_applier {
 public:
-  hunk_applier(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching)
-      : lines_(lines_of(content)), hunks_(hunks), matching_(matching) {}
+  hunk_applier(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching,
+               text_pace& pace)
+      : lines_(lines_of(content)), hunks_(hunks), matching_(matching), pace_(pace) {}
 
   /// The next one.
   [[nodiscard]] result<void, hunk_failure> make() {
     const patch_hunk& hunk = hunks_[made_.size()];
+    if (!pace_.go_on(hunk.lines.size() * sizeof(hunk_line))) return failed(error_code::cancelled);
     const std::vector<hunk_line> before = lines_before(hunk);
     PADDOCK_TRY(hunk_place made, find(hunk, before));
     const auto place = static_cast<std::size_t>(made.line);
@@ -56,6 +59,7 @@ private:
   std::vector<std::string_view> lines_;
   std::span<const patch_hunk> hunks_;
   text_matching matching_;
+  text_pace& pace_;
   std::optional<line_index> exact_, loose_;       ///< of all hunks, once one is looked for
   std::size_t wanted_begin_ = 0;                  ///< where the next hunk is in its lines
   std::size_t exact_begin_ = 0, loose_begin_ = 0; ///< and where they begin
@@ -127,10 +131,10 @@ private:
     return !hunk.is_at_end || place + before.size() == lines_.size();
   }
 
-  /// Of each hunk its anchors and its lines before.
-  [[nodiscard]] line_index& index_for(text_matching matching) {
+  /// Of each hunk its anchors and its lines before; none when it is not wanted.
+  [[nodiscard]] line_index* index_for(text_matching matching) {
     std::optional<line_index>& index = matching == text_matching::exact ? exact_ : loose_;
-    if (index) return *index;
+    if (index) return &*index;
     std::vector<std::string_view> lines, wanted;
     for (const std::string_view line : lines_)
       lines.push_back(without_end(line));
@@ -143,11 +147,14 @@ private:
     if (matching == text_matching::white_space) {
       forms.reserve(lines.size() + wanted.size());
       for (std::vector<std::string_view>* const each : {&lines, &wanted})
-        for (std::string_view& line : *each)
+        for (std::string_view& line : *each) {
+          if (!pace_.go_on(line.size() + 1)) return nullptr;
           line = forms.emplace_back(detail::white_space_form(line));
+        }
     }
+    if (!pace_.ask()) return nullptr;
     (matching == text_matching::exact ? exact_begin_ : loose_begin_) = wanted_begin_;
-    return index.emplace(lines, wanted);
+    return &index.emplace(lines, wanted, pace_);
   }
 
   [[nodiscard]] hunk_failure failed(error_code code) const {
@@ -161,14 +168,16 @@ private:
   [[nodiscard]] result<places, hunk_failure> find_lines(text_matching matching, std::size_t begin,
                                                         std::size_t count, std::size_t first,
                                                         std::size_t places_max, const Fits& fits) {
-    line_index& index = index_for(matching);
+    line_index* const index = index_for(matching);
+    if (index == nullptr) return failed(error_code::cancelled);
     begin += wanted_begin_ - (matching == text_matching::exact ? exact_begin_ : loose_begin_);
     places found;
-    index.for_each_place(begin, count, first, [&](std::size_t place) {
+    index->for_each_place(begin, count, first, [&](std::size_t place) {
       if (fits(place)) found.push_back(place);
       return found.size() < places_max;
     });
-    if (index.work_left() == 0) return failed(error_code::too_large);
+    if (pace_.is_over()) return failed(error_code::cancelled);
+    if (index->work_left() == 0) return failed(error_code::too_large);
     return found;
   }
 
@@ -253,9 +262,13 @@ result<std::string, hunk_failure> apply_hunks(std::string_view content,
   return std::move(patched.text);
 }
 
-result<patched_text, hunk_failure>
-apply_hunks(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching) {
-  hunk_applier applier(content, hunks, matching);
+result<patched_text, hunk_failure> apply_hunks(std::string_view content,
+                                               std::span<const patch_hunk> hunks,
+                                               text_matching matching,
+                                               detail::function_view<bool()> wanted) {
+  text_pace pace(wanted);
+  if (!pace.ask()) return hunk_failure{{error_code::cancelled, 0, "patch"}, 0, {}, {}};
+  hunk_applier applier(content, hunks, matching, pace);
   for (std::size_t made = 0; made < hunks.size(); ++made)
     PADDOCK_CHECK(applier.make());
   return std::move(applier).outcome();

@@ -4,9 +4,11 @@
 /// Finds lines in the lines of a content, as often as a patch has hunks. Lines are compared as
 /// numbers, and only where the rarest of the wanted ones stands; where that is everywhere, by
 /// D. Knuth, J. Morris and V. Pratt's search. So a search costs at most one pass, and all of them
-/// no more than `work_max`. Thread-safety: as for any value.
+/// no more than `work_max`; they end when the work is no longer wanted. Thread-safety: as for any
+/// value.
 
 #include "text/line_diff.hpp"
+#include "text/text_pace.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,8 +24,10 @@ namespace paddock {
 class line_index {
 public:
   /// The lines of the content, and all that is going to be looked for, of which searches name
-  /// parts.
-  line_index(std::span<const std::string_view> lines, std::span<const std::string_view> wanted) {
+  /// parts. `pace` outlives it.
+  line_index(std::span<const std::string_view> lines, std::span<const std::string_view> wanted,
+             text_pace& pace)
+      : pace_(&pace) {
     std::tie(lines_, wanted_) = number_lines(lines, wanted);
     std::uint32_t last = 0;
     for (const std::uint32_t number : lines_)
@@ -80,8 +84,15 @@ private:
   std::vector<std::size_t> begins_; ///< by number: where its lines begin in `places_`
   std::vector<std::size_t> places_; ///< of lines, by number and place
   std::size_t work_left_ = 0;
+  text_pace* pace_;
 
-  [[nodiscard]] bool may_work() noexcept { return work_left_ > 0 && --work_left_ > 0; }
+  [[nodiscard]] bool may_work() {
+    if (work_left_ > 0 && pace_->go_on(sizeof(std::uint32_t)))
+      --work_left_;
+    else
+      work_left_ = 0;
+    return work_left_ > 0;
+  }
 
   [[nodiscard]] std::span<const std::size_t> places_of(std::uint32_t number,
                                                        std::size_t first) const {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+#include "text/text_pace.hpp"
+
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/text/detail/lines.hpp>
 #include <paddock/text/detail/text_matches.hpp>
@@ -18,11 +20,16 @@ namespace {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-[[nodiscard]] std::string without_white_space(std::string_view text) {
+[[nodiscard]] std::string without_white_space(std::string_view text, text_pace& pace) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text)
-    if (!is_white_space(c)) out += c;
+  for (; !text.empty() && !pace.is_over();
+       text.remove_prefix(std::min(text.size(), detail::wanted_step_bytes))) {
+    const std::string_view step = text.substr(0, detail::wanted_step_bytes);
+    for (const char c : step)
+      if (!is_white_space(c)) out += c;
+    (void)pace.go_on(step.size());
+  }
   return out;
 }
 
@@ -39,18 +46,19 @@ struct line_span {
   std::size_t begin = 0, count = 0;
 };
 
-/// Finds places in one content.
+/// Finds places in one content; none any more once the work is not wanted.
 class near_places {
 public:
-  near_places(std::string_view content, std::string_view old_text)
+  near_places(std::string_view content, std::string_view old_text, text_pace& pace)
       : lines_(lines_of(content)), old_lines_(lines_of(old_text)), content_(content),
-        old_text_(old_text) {}
+        old_text_(old_text), pace_(pace) {}
 
   /// Where all but the white space is the same.
   [[nodiscard]] std::optional<line_span> of_other_white_space() const {
-    const std::string wanted = without_white_space(old_text_);
+    const std::string wanted = without_white_space(old_text_, pace_);
     if (wanted.empty()) return std::nullopt;
-    const std::string squeezed = without_white_space(content_);
+    const std::string squeezed = without_white_space(content_, pace_);
+    if (!pace_.ask()) return std::nullopt;
     const std::size_t at = detail::text_finder(wanted).find(squeezed, 0);
     if (at == std::string::npos) return std::nullopt;
     const std::size_t last = at + wanted.size() - 1;
@@ -58,6 +66,7 @@ public:
     std::size_t seen = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const std::size_t before = seen;
+      if (!pace_.go_on(lines_[i].size())) return std::nullopt;
       for (const char c : lines_[i])
         seen += is_white_space(c) ? 0U : 1U;
       if (before <= at && at < seen) place.begin = i;
@@ -69,10 +78,10 @@ public:
   /// Where `text` stands that is long enough to mean something.
   [[nodiscard]] std::optional<line_span> of(std::string_view text) const {
     constexpr std::size_t bytes_min = 8;
-    if (without_white_space(text).size() < bytes_min) return std::nullopt;
+    if (without_white_space(text, pace_).size() < bytes_min) return std::nullopt;
     std::size_t first = std::string_view::npos;
     const auto note = [&](std::size_t offset, std::size_t) { first = std::min(first, offset); };
-    const auto wanted = [&] { return first == std::string_view::npos; };
+    const auto wanted = [&] { return first == std::string_view::npos && pace_.ask(); };
     (void)detail::for_each_match(content_, text, note, wanted);
     if (first == std::string_view::npos) return std::nullopt;
     const std::size_t line = detail::count_breaks(content_.substr(0, first)).all;
@@ -83,7 +92,7 @@ public:
   [[nodiscard]] std::optional<line_span> of_similar() const {
     const auto by_lines = most_votes();
     const auto begin = by_lines ? by_lines : like_the_longest();
-    if (!begin) return std::nullopt;
+    if (!begin || pace_.is_over()) return std::nullopt;
     const std::size_t first = *begin < 0 ? 0 : static_cast<std::size_t>(*begin);
     return line_span{first, std::min(old_lines_.size(), lines_.size() - first)};
   }
@@ -123,6 +132,7 @@ private:
     std::map<std::string_view, voter> voters; // hostile lines could collide in a table of hashes
     std::size_t meaningful = 0;
     for (std::size_t i = 0; i < old_lines_.size(); ++i) {
+      if (!pace_.go_on(old_lines_[i].size())) return std::nullopt;
       const std::string_view line = trimmed(old_lines_[i]);
       if (line.size() < letters_min) continue;
       ++meaningful;
@@ -132,6 +142,7 @@ private:
     if (voters.empty()) return std::nullopt;
     std::map<std::ptrdiff_t, std::size_t> votes;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (!pace_.go_on(lines_[i].size())) return std::nullopt;
       const std::string_view line = trimmed(lines_[i]);
       if (line.size() < letters_min) continue;
       const auto found = voters.find(line);
@@ -158,6 +169,7 @@ private:
     std::optional<std::ptrdiff_t> place;
     double most = 0.5; // of the runs of both
     for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (!pace_.go_on(lines_[i].size())) return std::nullopt;
       const std::string_view line = trimmed(lines_[i]);
       if (line.size() < letters_min) continue;
       std::size_t common = 0;
@@ -184,16 +196,19 @@ private:
 
   std::vector<std::string_view> lines_, old_lines_;
   std::string_view content_, old_text_;
+  text_pace& pace_;
 };
 
 } // namespace
 
 std::optional<near_miss> nearest(std::string_view content, std::string_view old_text,
-                                 std::string_view new_text) {
-  if (old_text.empty() || content.empty()) return std::nullopt;
-  const near_places places(content, old_text);
+                                 std::string_view new_text, detail::function_view<bool()> wanted) {
+  text_pace pace(wanted);
+  if (old_text.empty() || content.empty() || !pace.ask()) return std::nullopt;
+  const near_places places(content, old_text, pace);
   const auto done = places.of(new_text);
   const auto other_white_space = places.of_other_white_space();
+  if (pace.is_over()) return std::nullopt;
   // An edit of white space alone that was made finds its new text both ways.
   const bool is_done =
       done &&

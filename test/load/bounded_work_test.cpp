@@ -400,6 +400,25 @@ TEST_F(bounded_work, edits_of_large_files_share_the_memory) {
   EXPECT_LT(kib, (3 * file_bytes + 32 * mib) / 1024);
 }
 
+/// Each part looks through the whole file, however little it changes.
+TEST_F(bounded_work, a_patch_may_not_name_a_large_file_again_and_again) {
+  dense("large", 30 * mib, "first" + std::string(995, ' ') + "\n");
+  tree.file("little", "first\n");
+  const auto patch_of = [](const std::string& file, std::size_t parts) {
+    const std::string line = "first" + std::string(file == "large" ? 995 : 0, ' ') + "\n";
+    std::string patch;
+    for (std::size_t i = 0; i < parts; ++i)
+      patch += "--- a/" + file + "\n+++ b/" + file + "\n@@ -1 +1 @@\n-" + line + "+" + line;
+    return R"({"dryRun":true,"diff":"none","patch":)" + json_string(patch) + "}";
+  };
+  serve({"--tools", "coding", "--max-tool-ms", "0"});
+  const auto refused = ask("applyChanges", patch_of("large", 10));
+  EXPECT_EQ("too_large", refused.error);
+  EXPECT_THAT(refused.message, AllOf(HasSubstr("one part"), HasSubstr("nothing was changed")));
+  EXPECT_EQ("ok", ask("applyChanges", patch_of("large", 3)).error); // the controls
+  EXPECT_EQ("ok", ask("applyChanges", patch_of("little", 1000)).error);
+}
+
 TEST_F(bounded_work, listings_that_each_fit_all_end) {
   constexpr int calls = 6;
   tree.directory("many");

@@ -3,7 +3,9 @@
 // Hostile patches: what they may cost, by counts of work.
 
 #include "text/line_index.hpp"
+#include "text/text_pace.hpp"
 
+#include <paddock/text/near_miss.hpp>
 #include <paddock/text/patch.hpp>
 #include <paddock/text/unified_diff.hpp>
 
@@ -46,7 +48,8 @@ TEST(LineIndex, FindsWhatAPlainSearchDoes) {
     views all = before;
     all.insert(all.end(), wanted.begin(), wanted.end());
     const std::size_t first = random() % 8;
-    line_index index(lines, all);
+    text_pace pace({});
+    line_index index(lines, all, pace);
     std::vector<std::size_t> found;
     index.for_each_place(before.size(), wanted.size(), first, [&](std::size_t place) {
       found.push_back(place);
@@ -59,7 +62,8 @@ TEST(LineIndex, FindsWhatAPlainSearchDoes) {
 }
 
 std::size_t work_for(const views& lines, const views& wanted) {
-  line_index index(lines, wanted);
+  text_pace pace({});
+  line_index index(lines, wanted, pace);
   const std::size_t before = index.work_left();
   index.for_each_place(0, wanted.size(), 0, [](std::size_t) { return true; });
   return before - index.work_left();
@@ -113,6 +117,75 @@ TEST(Patch, TakesNoMoreWorkThanOneThatMeansSomething) {
   // Fewer of them are found by their lines alone.
   const auto few = std::span(files->front().hunks).first(100);
   EXPECT_EQ(apply_hunks(content, few).value_or(""), content.substr(8000));
+}
+
+/// How often `work` asks whether it is wanted, when it is up to the question `no`.
+template <class Work> std::size_t questions(const Work& work, std::size_t no = SIZE_MAX) {
+  std::size_t asked = 0;
+  const auto wanted = [&] { return ++asked < no; };
+  work(wanted);
+  return asked;
+}
+
+TEST(Patch, AsksWhetherItIsStillWanted) {
+  const std::string content = random_lines(100'000);
+  const std::string nowhere = "--- x\n+++ x\n@@ -1 +1 @@\n-none\n+b\n";
+  std::string anchors = "*** Begin Patch\n*** Update File: x\n";
+  for (std::size_t i = 0; i < 50'000; ++i)
+    anchors += "@@ a\n";
+  anchors += "-a\n+b\n*** End Patch\n";
+  struct named {
+    const char* name;
+    std::string patch;
+    std::size_t questions_min;
+  };
+  for (const auto& [name, patch, least] :
+       {named{"many searches", hunks_of(content, false), 100}, named{"nowhere", nowhere, 2},
+        named{"anchors", anchors, 2}}) {
+    SCOPED_TRACE(name);
+    const auto files = parse_patch(patch);
+    ASSERT_TRUE(files.has_value());
+    for (const text_matching matching : {text_matching::exact, text_matching::white_space}) {
+      if (least > 2 && matching != text_matching::exact) continue; // it gets no further
+      error_code code{};
+      const auto work = [&](detail::function_view<bool()> wanted) {
+        const auto done = apply_hunks(content, files->front().hunks, matching, wanted);
+        code = done ? error_code{} : done.error().code;
+      };
+      EXPECT_GE(questions(work), least);
+      EXPECT_NE(code, error_code::cancelled); // the control
+      for (const std::size_t no : {std::size_t{1}, least}) {
+        EXPECT_EQ(questions(work, no), no); // and nothing is done behind that
+        EXPECT_EQ(code, error_code::cancelled);
+      }
+    }
+  }
+}
+
+TEST(NearMiss, AsksWhetherItIsStillWanted) {
+  std::string content, old_text;
+  for (std::size_t i = 0; content.size() < 3'000'000; ++i)
+    content += "line " + std::to_string(i) + " of a text\n";
+  for (std::size_t i = 0; i < 5000; ++i)
+    old_text += "none such " + std::to_string(i) + "\n";
+  bool is_found = false;
+  const auto work = [&](detail::function_view<bool()> wanted) {
+    is_found =
+        nearest(content, old_text + "line 7 of  a text", "something new", wanted).has_value();
+  };
+  const std::size_t all = questions(work);
+  EXPECT_GE(all, 3 * (content.size() / 1'048'576));
+  for (const std::size_t no : {std::size_t{1}, std::size_t{2}, all / 2, all}) {
+    EXPECT_EQ(questions(work, no), no);
+    EXPECT_FALSE(is_found);
+  }
+  const auto close = [&](detail::function_view<bool()> wanted) {
+    is_found = nearest(content, "line  7 of a text", "something new", wanted).has_value();
+  };
+  EXPECT_GE(questions(close), content.size() / 1'048'576);
+  EXPECT_TRUE(is_found); // the control
+  EXPECT_EQ(questions(close, 2), 2U);
+  EXPECT_FALSE(is_found);
 }
 
 TEST(Patch, NamesTheFirstOfManyPlaces) {

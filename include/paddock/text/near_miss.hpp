@@ -7,6 +7,8 @@
 /// Cost: about 10 ms for a MiB, and memory for the content once more. Not guaranteed: that the
 /// place is the one that was meant, or the nearest by any measure. Thread-safety: pure functions.
 
+#include <paddock/base/detail/function_view.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,8 +35,11 @@ struct near_miss {
   static constexpr std::size_t found_bytes_max = 2048;
 };
 
-/// Precondition: `old_text` does not occur in `content`. Nothing where no place comes near.
+/// Precondition: `old_text` does not occur in `content`. Nothing where no place comes near,
+/// or when `wanted()`, asked at first and about every MiB, is false; without it, the work is
+/// wanted.
 [[nodiscard]] std::optional<near_miss> nearest(std::string_view content, std::string_view old_text,
-                                               std::string_view new_text);
+                                               std::string_view new_text,
+                                               detail::function_view<bool()> wanted = {});
 
 } // namespace paddock

@@ -18,6 +18,7 @@
 /// 100644 and 100755, which are refused; that the names are fit for use, which the path sandbox
 /// decides. Thread-safety: pure functions.
 
+#include <paddock/base/detail/function_view.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/text/text_matching.hpp>
 
@@ -104,9 +105,11 @@ struct patched_text {
 };
 
 /// The same, saying where each hunk was made and how its lines stood there. Hunks that have no
-/// exact place may have one but for white space, if `matching` says so. Errors: the same.
+/// exact place may have one but for white space, if `matching` says so. Errors: the same, and
+/// cancelled when `wanted()`, asked at first and about every MiB, is false; without it, never.
 [[nodiscard]] result<patched_text, hunk_failure>
-apply_hunks(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching);
+apply_hunks(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching,
+            detail::function_view<bool()> wanted = {});
 
 struct hunk_texts {
   std::string before, after;

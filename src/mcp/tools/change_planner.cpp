@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t files_max = 1000;
 constexpr std::string_view the_patch = "the patch";
+/// Of files that parts of a patch change once more, for all parts together.
+constexpr std::uint64_t bytes_again_max = std::uint64_t{256} * 1024 * 1024;
 
 refusal plain(error_code code, std::string words) {
   return {.code = code,
@@ -27,16 +29,23 @@ refusal plain(error_code code, std::string words) {
 
 /// Why a hunk has no place in `text`, and what would have fitted.
 refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
-                   const hunk_failure& failure) {
+                   const hunk_failure& failure, const work_bounds& bounds) {
   const patch_hunk& hunk = hunks[failure.hunk];
   refusal out = plain(failure.code, "");
   out.words = "hunk " + std::to_string(failure.hunk + 1) + " (line " +
               std::to_string(hunk.line_of_patch + 1) + " of the patch)";
   out.edit = failure.hunk;
   out.lines = failure.lines;
+  if (failure.code == error_code::too_large) {
+    out.words += " and those before it take too much work to place: their lines stand nearly "
+                 "everywhere; show lines that stand once, or give fewer hunks in a call";
+    out.words += unchanged;
+    return out;
+  }
   const auto [before, after] = texts_of(hunk);
+  const auto wanted = [&] { return bounds.check().has_value(); };
   const auto elsewhere = before.empty() ? result<edit_plan>(error{error_code::no_match})
-                                        : plan_edit(text, {before, after});
+                                        : plan_edit(text, {before, after}, wanted);
   if (before.empty()) {
     out.words += " does not say where its lines belong; show a line of the file beside them";
   } else if (failure.code == error_code::ambiguous) {
@@ -48,8 +57,8 @@ refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
                  ", but not behind the hunk before it and the lines behind @@; give hunks in the "
                  "order of the file";
   } else {
-    out.nearest = nearest_in(text, before, after);
-    out.words += " shows lines that do not occur" + words_of(out.nearest, text, "the hunk");
+    out.nearest = nearest_in(text, before, after, bounds);
+    out.words += " shows lines that do not occur" + words_of(out.nearest, text, "the hunk", bounds);
   }
   out.words += unchanged;
   return out;
@@ -155,6 +164,12 @@ result<void, failed_change> change_planner::edit(const target& what, const maker
 result<void, failed_change> change_planner::edit_again(file_change& earlier, const target& what,
                                                        const maker& make) {
   planned_file& file = plan_.files[static_cast<std::size_t>(&earlier - plan_.changes.data())];
+  bytes_again_ += earlier.bytes->size();
+  if (bytes_again_ > bytes_again_max)
+    return failed_change(plain(error_code::too_large,
+                               "the patch has too many parts of this large file; give its hunks "
+                               "one after the other in one part, or in several calls"),
+                         what.given);
   auto made = make(*earlier.bytes);
   if (!made) {
     refusal why = std::move(made.error().why);
@@ -253,8 +268,13 @@ change_planner::maker change_planner::maker_of(const file_patch& patch) const {
     };
     const auto text = text_of(content);
     if (!text) return failed(refusal_of_text(text.error()));
-    auto patched = apply_hunks(text->text(), patch.hunks, matching_);
-    if (!patched) return failed(refusal_of(text->text(), patch.hunks, patched.error()));
+    const auto wanted = [this] { return bounds_.check().has_value(); };
+    auto patched = apply_hunks(text->text(), patch.hunks, matching_, wanted);
+    if (!patched && patched.error().code == error_code::cancelled)
+      return failed(mcp::refusal_of(
+          bounds_.check() ? error(patched.error()) : bounds_.check().error(),
+          "nothing was changed; call again when less is going on, or give a smaller patch"));
+    if (!patched) return failed(refusal_of(text->text(), patch.hunks, patched.error(), bounds_));
     auto bytes = encode_text(std::move(patched->text), text->mark);
     if (!bytes) return failed(refusal_of_text(bytes.error()));
     made_text made{.bytes = std::move(*bytes), .lines_that_differ = {}};

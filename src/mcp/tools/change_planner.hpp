@@ -99,6 +99,7 @@ private:
   std::uint64_t file_bytes_max_;
   work_bounds bounds_;
   planned_changes plan_;
+  std::uint64_t bytes_again_ = 0;       ///< what `edit_again` has looked through
   std::string now_;                     ///< which change is planned: as in `claim::by`
   std::map<std::string, claim> claims_; ///< by the resolved path
 };

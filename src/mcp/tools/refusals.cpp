@@ -14,6 +14,8 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::size_t searched_bytes_max = std::size_t{32} * 1024 * 1024;
+constexpr std::string_view no_time_left =
+    "; no time was left to look for what is like it; find the place with searchText";
 
 /// A line of text, with what cannot be seen in it escaped as in JSON.
 std::string quoted(std::string_view line) {
@@ -83,12 +85,12 @@ void look_around(refusal& out, std::string_view content, std::span<const edit_st
   const edit_step& step = steps[failure.step];
   const auto earlier = apply_edits(content, steps.first(failure.step), {}, is_wanted);
   if (!is_wanted()) {
-    out.words += "; no time was left to look for what is like it; find the place with searchText";
+    out.words += no_time_left;
     return;
   }
   const std::string_view present = earlier ? std::string_view(earlier->text) : content;
-  out.nearest = nearest_in(present, step.old_text, step.new_text);
-  if (failure.step > 0 && plan_edit(content, {step.old_text, step.new_text})) {
+  out.nearest = nearest_in(present, step.old_text, step.new_text, bounds);
+  if (failure.step > 0 && plan_edit(content, {step.old_text, step.new_text}, is_wanted)) {
     out.words += " any more: an edit before it in this call has changed that text; edits are made "
                  "one after the other, so give the text as it is by then";
     out.nearest.reset();
@@ -102,7 +104,7 @@ void look_around(refusal& out, std::string_view content, std::span<const edit_st
     out.nearest->line = line_before(changes, out.nearest->line);
     if (has_wanted) out.nearest->wanted_line = out.nearest->line + below;
   }
-  out.words += words_of(out.nearest, present, "oldText");
+  out.words += words_of(out.nearest, present, "oldText", bounds);
 }
 
 } // namespace
@@ -117,12 +119,14 @@ std::string lines_text(std::span<const std::uint64_t> lines, std::uint64_t all) 
 }
 
 std::optional<near_miss> nearest_in(std::string_view text, std::string_view old_text,
-                                    std::string_view new_text) {
-  return text.size() > searched_bytes_max ? std::nullopt : nearest(text, old_text, new_text);
+                                    std::string_view new_text, const work_bounds& bounds) {
+  if (text.size() > searched_bytes_max) return std::nullopt;
+  return nearest(text, old_text, new_text, [&] { return bounds.check().has_value(); });
 }
 
 std::string words_of(const std::optional<near_miss>& nearest, std::string_view text,
-                     std::string_view given) {
+                     std::string_view given, const work_bounds& bounds) {
+  if (!nearest && !bounds.check()) return std::string(no_time_left);
   if (!nearest && text.size() > searched_bytes_max)
     return "; the file is too large to look for what is like it; find the place with searchText";
   if (!nearest)

@@ -58,11 +58,12 @@ struct failed_change : error {
 
 /// Of what would take long to look through, nothing.
 [[nodiscard]] std::optional<near_miss> nearest_in(std::string_view text, std::string_view old_text,
-                                                  std::string_view new_text);
+                                                  std::string_view new_text,
+                                                  const work_bounds& bounds);
 /// What nearest_in found in `text`, as the end of a sentence that begins with "does not occur";
 /// with what to do about it. `given` is what the caller named the old text.
 [[nodiscard]] std::string words_of(const std::optional<near_miss>& nearest, std::string_view text,
-                                   std::string_view given);
+                                   std::string_view given, const work_bounds& bounds);
 
 /// "line 3", "lines 3, 9, …"; given from 0, said from 1.
 [[nodiscard]] std::string lines_text(std::span<const std::uint64_t> lines, std::uint64_t all);
