@@ -105,6 +105,7 @@ public:
                             "at most " + std::to_string(options_.files_max) + " files at once");
     PADDOCK_CHECK(for_each_change([&](const file_change& change) { return resolve(change); }));
     PADDOCK_CHECK(check_paths());
+    PADDOCK_CHECK(check_paths_together());
     auto locks = lock_contents(root_, paths_, options_.bounds);
     if (!locks) return change_failure(locks.error());
     plan_.locks = *std::move(locks);
@@ -177,6 +178,23 @@ private:
                                 "another of the changes has '" + std::string(above) +
                                     "' as a file");
     return {};
+  }
+
+  /// What none of them would do by itself, they do not do together either: the last of them would
+  /// be refused when the others are made, and so would be the way back after a kill.
+  result<void, change_failure> check_paths_together() {
+    const auto found = root_.find_protected_together(paths_);
+    if (!found) return {};
+    const std::string& path = paths_[found->number];
+    const auto is_of = [&](const changed_file& file) {
+      return file.path == path || file.from == path;
+    };
+    const auto file = std::ranges::find_if(plan_.files, is_of);
+    const auto change = static_cast<std::size_t>(file - plan_.files.begin());
+    return change_failure({error_code::write_protected, 0, found->rule}, change,
+                          changes_[change].path,
+                          "with the other changes a directory becomes a repository of git, in "
+                          "which this is protected");
   }
 
   /// The file that is changed, as it is now, under the lock.

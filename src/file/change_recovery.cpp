@@ -43,12 +43,12 @@ result<std::optional<file_status>> look(const place& where, const component& nam
   return status.error();
 }
 
-/// Whether the directory has an entry of that name; false for no name.
-result<bool> is_there(const place& where, std::string_view name) {
-  if (name.empty()) return false;
-  PADDOCK_TRY(const auto checked, component::from(name));
-  PADDOCK_TRY(const auto status, look(where, checked));
-  return status.has_value();
+std::string path_beside(const place& where, const component& name) {
+  return join(parent(where.path), name.view());
+}
+
+bool is_file_or_link(const file_status& status) {
+  return status.kind == entry_kind::file || status.kind == entry_kind::symlink;
 }
 
 bool is_changeable(const place& where) {
@@ -75,10 +75,11 @@ result<void> undo_create(const change_ground& ground, const change_step& step, c
 result<void> undo_in_two_steps(const change_ground& ground, const change_step& step,
                                const place& where) {
   PADDOCK_TRY(const auto aside, component::from(step.aside));
+  PADDOCK_TRY(const auto old, look(where, aside));
+  if (!old || !ground.is_movable(*old, path_beside(where, aside), where.path)) return {};
   const int parent = where.parent.get();
   if (where.existing) {
-    PADDOCK_TRY(const auto old, look(where, aside));
-    if (old && old->same_object(*where.existing)) return {}; // a second name, no more
+    if (old->same_object(*where.existing)) return {}; // a second name, no more
     if (!is_changeable(where)) return {};
     PADDOCK_TRY(const bool is_ours, has_mark(parent, where.name, step.fresh, ground.bounds()));
     if (!is_ours) return {};
@@ -88,8 +89,11 @@ result<void> undo_in_two_steps(const change_ground& ground, const change_step& s
 
 result<void> undo_replace(const change_ground& ground, const change_step& step,
                           const place& where) {
-  PADDOCK_TRY(const bool is_aside, is_there(where, step.aside));
-  if (is_aside) return undo_in_two_steps(ground, step, where);
+  if (!step.aside.empty()) {
+    PADDOCK_TRY(const auto aside, component::from(step.aside));
+    PADDOCK_TRY(const auto old, look(where, aside));
+    if (old) return undo_in_two_steps(ground, step, where);
+  }
   const int parent = where.parent.get();
   PADDOCK_TRY(const auto temporary, component::from(step.temporary));
   PADDOCK_TRY(const auto there, look(where, temporary));
@@ -105,16 +109,18 @@ result<void> undo_replace(const change_ground& ground, const change_step& step,
   return sys::renameat2(parent, temporary.c_str(), parent, where.name.c_str(), RENAME_EXCHANGE);
 }
 
-result<void> undo_remove(const change_step& step, const place& where) {
-  PADDOCK_TRY(const bool was_removed, is_there(where, step.temporary));
-  if (!was_removed || where.existing) return {};
+result<void> undo_remove(const change_ground& ground, const change_step& step, const place& where) {
   PADDOCK_TRY(const auto temporary, component::from(step.temporary));
+  PADDOCK_TRY(const auto old, look(where, temporary));
+  if (!old || where.existing) return {};
+  if (!ground.is_movable(*old, path_beside(where, temporary), where.path)) return {};
   return move_to_unused(where.parent.get(), temporary, where.parent.get(), where.name);
 }
 
 result<void> undo_move(const change_ground& ground, const change_step& step, const place& to) {
   PADDOCK_TRY(const auto from, ground.find(step.from));
-  if (!from || !is_changeable(to) || !ground.is_movable(to, *from)) return {};
+  if (!from || !is_changeable(to)) return {};
+  if (!ground.is_movable(*to.existing, to.path, from->path)) return {};
   if (from->existing) {
     // Two spellings of one name, or two links after a move in two steps.
     if (!from->existing->same_object(*to.existing)) return {};
@@ -136,7 +142,7 @@ result<void> undo(const change_ground& ground, const change_step& step) {
   case change_step::kind::replace:
     return undo_replace(ground, step, *where);
   case change_step::kind::remove:
-    return undo_remove(step, *where);
+    return undo_remove(ground, step, *where);
   case change_step::kind::move:
     break;
   }
@@ -145,24 +151,40 @@ result<void> undo(const change_ground& ground, const change_step& step) {
 
 } // namespace
 
-result<std::optional<place>> change_ground::find(std::string_view resolved, purpose wanted) const {
+result<std::optional<place>> change_ground::find(std::string_view resolved) const {
+  if (is_of_this_operation()) return find_again(resolved);
   std::optional<place> none;
-  auto where = root_.locate(resolved, final_link::keep, parents::require, wanted);
+  auto where = root_.locate(resolved, final_link::keep);
   const bool is_gone = !where && where.error().code == error_code::not_found;
-  if (!where && !is_gone && (is_of_this_operation() || may_pass(where.error())))
-    return where.error();
+  if (!where && !is_gone && may_pass(where.error())) return where.error();
   // A link on the way is no part of what was recorded.
   if (!where || where->directory || where->path != resolved) return none;
-  if (usual_ != nullptr &&
-      (usual_->is_protected(resolved) || !usual_->check_changeable(resolved, wanted)))
-    return none;
+  if (usual_->is_protected(resolved) || !usual_->check_changeable(resolved)) return none;
   return std::optional(*std::move(where));
 }
 
-bool change_ground::is_movable(const place& from, const place& to) const {
-  const entry_kind kind = from.existing ? from.existing->kind : entry_kind::other;
-  return root_.check_movable(from.path, to.path, kind).has_value() &&
-         (usual_ == nullptr || usual_->check_movable(from.path, to.path, kind).has_value());
+result<std::optional<place>> change_ground::find_again(std::string_view resolved) const {
+  std::optional<place> none;
+  const std::string_view above = parent(resolved);
+  auto holder = root_.open_beneath(above.empty() ? "." : above, access::inspect);
+  if (!holder && holder.error().code == error_code::not_found) return none;
+  if (!holder) return holder.error();
+  if (holder->path != above || holder->status.kind != entry_kind::directory)
+    return error{error_code::conflict, 0, "change record"};
+  PADDOCK_TRY(const auto name, component::from(file_name(resolved)));
+  place where{.parent = std::move(holder->fd),
+              .name = name,
+              .path = std::string(resolved),
+              .existing = std::nullopt};
+  PADDOCK_TRY(where.existing, look(where, name));
+  return std::optional(std::move(where));
+}
+
+bool change_ground::is_movable(const file_status& now, std::string_view from,
+                               std::string_view to) const {
+  if (!is_file_or_link(now)) return false;
+  return is_of_this_operation() || (root_.check_movable(from, to, now.kind).has_value() &&
+                                    usual_->check_movable(from, to, now.kind).has_value());
 }
 
 result<void> move_to_unused(int from_directory, const component& from, int to_directory,
@@ -225,7 +247,7 @@ result<void> remove_temporary(const change_ground& ground, const change_record& 
 result<void> remove_made_directories(const change_ground& ground, const change_record& record) {
   for (auto path = record.directories.rbegin(); path != record.directories.rend(); ++path) {
     PADDOCK_CHECK(ground.bounds().check());
-    const auto where = ground.find(*path, purpose::make_directory);
+    const auto where = ground.find(*path);
     if (where && *where)
       (void)sys::unlinkat((*where)->parent.get(), (*where)->name.c_str(), AT_REMOVEDIR).has_value();
   }

@@ -24,17 +24,21 @@ public:
 
   /// Not of a record that was found.
   [[nodiscard]] bool is_of_this_operation() const noexcept { return usual_ == nullptr; }
-  /// Where an entry is, whether or not it exists; nothing where its directory is gone or it may
-  /// not be changed. Errors: those that may be gone the next time; all, of this operation.
-  [[nodiscard]] result<std::optional<place>> find(std::string_view resolved,
-                                                  purpose wanted = purpose::change) const;
-  /// Whether a file or link may be moved.
-  [[nodiscard]] bool is_movable(const place& from, const place& to) const;
+  /// Where an entry is, whether or not it exists; nothing where its directory is gone or, of a
+  /// record that was found, it may not be changed. This operation has asked the rules of names
+  /// before; what it made may have changed their answer. Errors: those that may be gone the next
+  /// time; all, of this operation.
+  [[nodiscard]] result<std::optional<place>> find(std::string_view resolved) const;
+  /// Whether a file or link may get another name: `now` is what is at `from`.
+  [[nodiscard]] bool is_movable(const file_status& now, std::string_view from,
+                                std::string_view to) const;
   [[nodiscard]] const root& top() const noexcept { return root_; }
   /// Of this operation itself there are none: what it has begun it also ends.
   [[nodiscard]] const work_bounds& bounds() const noexcept { return bounds_; }
 
 private:
+  [[nodiscard]] result<std::optional<place>> find_again(std::string_view resolved) const;
+
   const root& root_;
   const root* usual_ = nullptr;
   work_bounds bounds_{};

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace paddock {
@@ -124,6 +125,37 @@ bool root::makes_repository(std::string_view resolved) const {
     return would_have("commondir") ||
            std::ranges::any_of(git_obeyed, [&](const char* name) { return has(directory, name); });
   });
+}
+
+std::optional<protected_together>
+root::find_protected_together(std::span<const std::string> resolved) const {
+  using mark_in = std::pair<std::string_view, std::string_view>;
+  std::set<mark_in> marks;
+  std::set<std::string_view> holders; // of a `.git`
+  for (const std::string& path : resolved) {
+    (void)rules_->has_mark(path, [&](std::string_view directory, std::string_view mark) {
+      marks.emplace(directory, mark);
+      return false; // all of them
+    });
+    for (auto at = path.find("/.git/"); at != path.npos; at = path.find("/.git/", at + 1))
+      holders.insert(std::string_view(path).substr(0, at));
+  }
+  const auto makes_one = [&](std::string_view directory, std::string_view) {
+    const auto will_have = [&](const char* name) {
+      return marks.contains(mark_in(directory, name)) || has(directory, name);
+    };
+    return is_git_repository(will_have) && !is_repository(directory);
+  };
+  const name_rules::look_up beside{
+      .holds_repository = [&](std::string_view directory) { return holders.contains(directory); },
+      .counts_above = [](std::string_view) { return false; }};
+  for (std::size_t i = 0; i < resolved.size(); ++i) {
+    if (rules_->has_mark(resolved[i], makes_one)) return protected_together{i, git_own_name};
+    if (holders.empty()) continue;
+    const auto found = rules_->find_read_only(resolved[i], beside);
+    if (found.how != name_rules::relation::none) return protected_together{i, found.name};
+  }
+  return std::nullopt;
 }
 
 result<void> root::check_movable(std::string_view from, std::string_view to,

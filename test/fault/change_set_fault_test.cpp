@@ -355,6 +355,37 @@ TEST_P(change_set_fault_test, on_file_systems_that_can_do_less_it_is_the_same) {
   EXPECT_GT(undone, 10U);
 }
 
+TEST_P(change_set_fault_test, what_was_made_is_taken_back_whatever_its_name_means_by_then) {
+  const std::vector<file_change> changes{
+      {.action = change_action::create, .path = "p/HEAD", .bytes = "1"},
+      {.action = change_action::move, .path = "p/moved", .from = "n"},
+      {.action = change_action::create, .path = "p/last", .bytes = "3"}};
+  for (const char* mark : {"objects", "other"}) { // the second one is the control
+    SCOPED_TRACE(mark);
+    w.reset();
+    w.t.file("ws/n", "moved");
+    const picture before = now();
+    std::size_t renames = 0;
+    injection others({.at = 1,
+                      .lasting = lasting::ever,
+                      .os_errno_of =
+                          [&](std::string_view call) {
+                            if (call != "renameat2" || ++renames != 3) return 0;
+                            std::filesystem::create_directory(w.t / ("ws/p/" + std::string(mark)));
+                            return EIO;
+                          },
+                      .files = w.files});
+    const auto done = apply_changes(*w.root, changes);
+    others.end();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().made, change_extent::none);
+    picture left = now();
+    EXPECT_EQ(left.erase("p/" + std::string(mark)), 1U); // somebody else's
+    EXPECT_EQ(left.erase("p"), 1U);
+    EXPECT_EQ(left, before);
+  }
+}
+
 // The controls: what is tried above can go wrong.
 
 TEST_P(change_set_fault_test, control_files_one_by_one_are_torn) {

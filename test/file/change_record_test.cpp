@@ -274,6 +274,75 @@ TEST_P(planted_record_test, nothing_changes_that_a_tool_could_not_change) {
   }
 }
 
+TEST_P(planted_record_test, what_git_keeps_and_directories_stay_where_they_are) {
+  const auto at_temporary = [this](const std::string& directory, bool is_link) {
+    const std::string name = directory + first;
+    std::filesystem::remove_all(t / name);
+    if (is_link)
+      t.link(name, "../evil");
+    else
+      t.directory(name + "/sys.skills");
+  };
+  change_record aside{.steps = {{.what = kind::replace,
+                                 .path = "given",
+                                 .temporary = second,
+                                 .aside = first,
+                                 .fresh = mark_of("x"),
+                                 .old = mark_of("evil")}}};
+  change_record into_git = aside;
+  into_git.steps[0].path = ".git/given";
+  change_record directories;
+  directories.directories = {".git", ".git/refs", ".git/objects", "d/.git/refs"};
+  const struct {
+    const char* name;
+    std::string directory; ///< where the temporary one is
+    bool is_link;
+    change_record record;
+  } rows[] = {
+      {"a directory", "ws/", false, giving("given")},
+      {"a directory of skills", "ws/d/", false, giving("d/.agents")},
+      {"a directory of git's", "ws/.git/", false, giving(".git/worktrees")},
+      {"a directory put aside", "ws/", false, aside},
+      {"a directory put aside in git's", "ws/.git/", false, into_git},
+      {"a link in git's", "ws/.git/", true, giving(".git/worktrees")},
+      {"a link put aside in git's", "ws/.git/", true, into_git},
+      {"directories that git needs", "ws/", false, directories},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    for (const char* needed : {"ws/.git/refs", "ws/.git/objects", "ws/d/.git/refs"})
+      t.directory(needed);
+    const auto opened = root::open(t / "ws", {.resolver = GetParam()});
+    ASSERT_THAT(opened, IsOk());
+    at_temporary(row.directory, row.is_link);
+    const std::string before = all();
+    plant(row.record);
+    EXPECT_THAT(recover_changes(*opened), IsOk());
+    if (row.is_link) at_temporary(row.directory, true); // it is cleared away, as a tool could
+    EXPECT_EQ(before, all());
+    std::filesystem::remove_all(t / (row.directory + first));
+  }
+  // The control: a file or link comes back elsewhere, and other directories that are empty go.
+  for (const bool is_link : {false, true}) {
+    change_record record = giving("d/given");
+    record.directories = {"d/sub"};
+    t.directory("ws/d/sub");
+    at_temporary("ws/d/", true);
+    if (!is_link) {
+      std::filesystem::remove(t / ("ws/d/" + first));
+      t.file("ws/d/" + first, "evil");
+    }
+    const auto opened = root::open(t / "ws", {.resolver = GetParam()});
+    ASSERT_THAT(opened, IsOk());
+    plant(record);
+    EXPECT_THAT(recover_changes(*opened), IsOk());
+    EXPECT_FALSE(t.exists("ws/d/sub"));
+    EXPECT_EQ(std::filesystem::is_symlink(t / "ws/d/given"), is_link);
+    EXPECT_EQ(t.content("ws/d/given"), "evil");
+    std::filesystem::remove(t / "ws/d/given");
+  }
+}
+
 TEST_P(planted_record_test, control_what_a_tool_could_do_is_done) {
   const auto opened = root::open(t / "ws", {.resolver = GetParam()});
   ASSERT_THAT(opened, IsOk());

@@ -6,7 +6,8 @@
 ///
 /// The caller reads, plans in memory, and says for each file what is to be there. Everything is
 /// looked at before anything is touched: each path by the rules of file.hpp, that no path is named
-/// twice or lies beneath another, and that what was read is still there, byte for byte. New content
+/// twice or lies beneath another, that they do not make a repository of git of a directory that is
+/// none, and that what was read is still there, byte for byte. New content
 /// is then written beside its place under a temporary name. A record in the top directory of the
 /// workspace (`.paddock-changes`, hidden from every tool) says what is under way, and renames bring
 /// it about, in the order of the changes. What they replace keeps a temporary name until all of

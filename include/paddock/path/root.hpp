@@ -35,8 +35,10 @@
 #include <paddock/path/protected_names.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,6 +122,11 @@ enum class final_link : std::uint8_t {
 /// or worktree may not be removed with all that is in it.
 enum class purpose : std::uint8_t { change, make_directory, remove_tree };
 
+struct protected_together {
+  std::size_t number; ///< of a path, from 0
+  const char* rule;   ///< as an error of check_changeable names it
+};
+
 /// Whether missing parent directories are made.
 enum class parents : std::uint8_t { require, create };
 
@@ -164,6 +171,11 @@ public:
   /// rule (see how_to_allow), or empty for one of `read_only_paths`.
   [[nodiscard]] result<void> check_changeable(std::string_view resolved,
                                               purpose wanted = purpose::change) const;
+
+  /// The first path that, when the others are there too, makes a repository of a directory or is
+  /// protected beside one, though by itself it may be changed. `resolved` as in check_changeable.
+  [[nodiscard]] std::optional<protected_together>
+  find_protected_together(std::span<const std::string> resolved) const;
 
   /// Of moving a directory or a link. Errors: write_protected when that is into, out of or within
   /// what git keeps for itself, or brings a protected name to a place where it counts, or from one.
