@@ -8,6 +8,7 @@
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/file/change_set.hpp>
+#include <paddock/path/protected_names.hpp>
 #include <paddock/text/patch.hpp>
 
 #include <algorithm>
@@ -82,7 +83,10 @@ tool_result refused_plan(const change_failure& failure, const planned_changes& p
   if (is_about_record || failure.made != change_extent::none)
     why.words = (is_torn ? "some of it is changed: " : "") + failure.detail; // says what helps
   else if (!failure.detail.empty())
-    why.words = failure.detail + "; " + std::string(advice(failure.code));
+    why.words =
+        failure.detail + "; " +
+        (failure.code == error_code::write_protected ? how_to_allow({.name = failure.operation})
+                                                     : std::string(advice(failure.code)));
   if (failure.made == change_extent::none) why.words += unchanged;
   if (failure.change >= plan.files.size()) return refused(why, encode_name(failure.path));
   const file_change& change = plan.changes[failure.change];
