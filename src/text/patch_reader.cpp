@@ -239,6 +239,16 @@ private:
     if (has_sides_) strip_sides(before_, after_);
   }
 
+  /// Whether a name of `---` or `+++` is the one of git's lines, if these have one; the first
+  /// component may tell the side.
+  [[nodiscard]] static bool agrees(std::string_view name, std::string_view of_git) {
+    return of_git.empty() || name == no_file || name == of_git ||
+           (name.ends_with(of_git) && name.find('/') == name.size() - of_git.size() - 1);
+  }
+  static constexpr const char* other_name =
+      "--- and +++ name another file than the lines of git above them; correct the name, or begin "
+      "another file with diff --git";
+
   [[nodiscard]] result<file_patch, patch_fault> read_file() {
     file_patch file;
     before_.clear();
@@ -248,20 +258,23 @@ private:
     if (is_head()) {
       std::string before = patch_name(lines_.line().substr(4));
       std::string after = patch_name(lines_.line(1).substr(4));
+      const bool is_same_before = agrees(before, before_), is_same_after = agrees(after, after_);
       if (has_sides_) strip_sides(before, after);
       if (before == no_file && !file.from.empty())
         return lines_.fault(
             "a renamed or copied file was not nowhere before; begin a new file with "
             "diff --git");
+      if (!is_same_before) return lines_.fault(other_name);
+      lines_.skip();
+      if (!is_same_after) return lines_.fault(other_name);
+      lines_.skip();
       if (before == no_file && file.action == patch_action::edit)
         file.action = patch_action::create;
       if (after == no_file) file.action = patch_action::remove;
-      if (file.from.empty()) {
+      if (file.from.empty() && before_.empty()) {
         before_ = std::move(before);
         after_ = std::move(after);
       }
-      lines_.skip();
-      lines_.skip();
       while (lines_.begins("@@")) {
         PADDOCK_TRY(file.hunks.emplace_back(), read_hunk(file.action));
       }

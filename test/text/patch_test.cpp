@@ -194,6 +194,23 @@ TEST(Patch, SaysWhereItCannotBeRead) {
        "diff --git a/x b/y\nrename from x\nrename to y\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 "
        "@@\n+a\n",
        invalid, 3},
+      {"renamed, and of another file",
+       "diff --git a/m b/mm\nrename from m\nrename to mm\n--- a/other\n+++ b/mm\n@@ -1 +1 "
+       "@@\n-a\n+b\n",
+       invalid, 3},
+      {"renamed, and to another name",
+       "diff --git a/m b/mm\nrename from m\nrename to mm\n--- a/m\n+++ b/other\n@@ -1 +1 "
+       "@@\n-a\n+b\n",
+       invalid, 4},
+      {"made, and of another name",
+       "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+b\n",
+       invalid, 3},
+      {"deleted, and of another name",
+       "diff --git a/x b/x\ndeleted file mode 100644\n--- a/y\n+++ /dev/null\n@@ -1 +0,0 "
+       "@@\n-b\n",
+       invalid, 2},
+      {"of another name than git says",
+       "diff --git a/x b/x\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", invalid, 1},
       {"a new link", "diff --git a/x b/x\nnew file mode 120000\n", error_code::unsupported_type, 1},
       {"a new submodule", "diff --git a/x b/x\nnew file mode 160000\n",
        error_code::unsupported_type, 1},
@@ -228,6 +245,33 @@ TEST(Patch, SaysWhereItCannotBeRead) {
     }
     EXPECT_EQ(files.error().code, row.code) << row.name;
     EXPECT_EQ(files.error().line, row.line) << row.name << ": " << files.error().operation;
+  }
+}
+
+/// What git's lines name has the same name in those of `diff -u`, however its sides are told apart.
+TEST(Patch, NamesAgreeWhateverItsSidesAreCalled) {
+  const std::string hunk = "@@ -1 +1 @@\n-a\n+b\n";
+  const refused table[] = {
+      {"usual", "diff --git a/d/x b/d/x\n--- a/d/x\n+++ b/d/x\n", {}, 0},
+      {"none", "diff --git d/x d/x\n--- d/x\n+++ d/x\n", {}, 0},
+      {"others", "diff --git i/d/x w/d/x\n--- i/d/x\n+++ w/d/x\n", {}, 0},
+      {"none behind usual ones", "diff --git a/d/x b/d/x\n--- d/x\n+++ d/x\n", {}, 0},
+      {"deleted, others", "diff --git i/d/x w/d/x\n--- i/d/x\n+++ /dev/null\n", {}, 0},
+      {"renamed, others",
+       "diff --git i/c/y w/d/x\nrename from c/y\nrename to d/x\n--- i/c/y\n+++ w/d/x\n",
+       {},
+       0},
+      {"a file of its own behind a rename",
+       "diff --git a/c b/dd\nrename from c\nrename to dd\n\n--- a/d/x\n+++ b/d/x\n",
+       {},
+       1},
+  };
+  for (const refused& row : table) {
+    const std::string patch = std::string(row.patch) + hunk;
+    const auto files = parse_patch(patch);
+    ASSERT_TRUE(files.has_value()) << row.name << ": " << files.error().operation;
+    ASSERT_EQ(files->size(), row.line + 1) << row.name;
+    EXPECT_EQ(files->back().path, "d/x") << row.name;
   }
 }
 
