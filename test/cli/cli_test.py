@@ -1149,7 +1149,7 @@ class Server(Cli):
     def test_mistakes(self):
         self.fails(run(SERVER, "--nope"), 2, "--nope", "--help")
         self.fails(run(SERVER, "--pick", "todo,nope"), 2, "no tool nope", "listDirectory")
-        self.fails(run(SERVER, "--pick", "exec", "--read-only"), 2, "no tool")
+        self.fails(run(SERVER, "--pick", "exec", "--read-only"), 2, "--pick exec", "contradict each other")
         self.fails(run(SERVER, "-w", "/nonexistent"), 2, "/nonexistent")
         self.fails(run(SERVER, "--max-todos", "many"), 2, "many")
         self.fails(run(SERVER, "--max-todos=-1"), 2, "-1")

@@ -41,7 +41,7 @@ COMMANDS = {
     "paddock search -F": ({}, "two"),
     "paddock find": ({}, "perstack.toml"),
     "paddock map": ({}, "perstack.toml"),
-    "paddock apply": ({}, "edited a.txt +1 -1"),
+    "paddock apply": ({}, "would edit a.txt +1 -1"),
     "paddock skills list": ({}, "notes"),
     "paddock skills validate": ({"[PATH]": ".agents/skills/notes"}, ""),
     "paddock skills add": ({"ID": "more", "N": "More", "D": "'More notes.'"}, "more"),
