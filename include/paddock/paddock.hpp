@@ -16,6 +16,7 @@
 #include <paddock/exec/command.hpp>
 #include <paddock/exec/confinement.hpp>
 #include <paddock/exec/environment.hpp>
+#include <paddock/exec/process.hpp>
 #include <paddock/file/allowed_file.hpp>
 #include <paddock/file/change_set.hpp>
 #include <paddock/file/directory.hpp>

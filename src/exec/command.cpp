@@ -60,7 +60,8 @@ command_error not_started(const command& asked, const error& reason) {
 }
 
 result<command_outcome, command_error> attempt_command(const command& asked, int cancel_fd,
-                                                       std::int64_t began, bool again) {
+                                                       std::int64_t began, bool again,
+                                                       attendant* by) {
   const int workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace;
   if (asked.confinement.file_system == demand::required)
     if (const std::string path = sys::name_of(workspace); is_of_system(path)) {
@@ -69,37 +70,44 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
       return refusal;
     }
   std::shared_lock starting(directory_moves());
-  const auto watch = confine::watch(
-      workspace, asked.confinement,
-      {.whole = asked.confinement.protected_entries == demand::required, .again = again});
+  const auto watch =
+      confine::watch(workspace, asked.confinement,
+                     {.whole = asked.confinement.protected_entries == demand::required,
+                      .again = again,
+                      .makes_own = by == nullptr});
   if (!watch) return not_started(asked, watch.error());
   if (confine::is_refused_for(watch->entries(), asked.confinement)) {
     auto refusal = not_started(asked, {error_code::confinement_unavailable, 0, "confinement"});
     refusal.confinement.of(confinement_layer::protected_entries).missing = watch->entries().unseen;
     return refusal;
   }
-  auto running = start(asked, watch->entries());
+  auto running = start(asked, watch->entries(), by);
   if (!running) return not_started(asked, running.error());
   return command_run(asked, watch->entries(), *std::move(running), cancel_fd, began,
-                     std::move(starting))
+                     std::move(starting), by)
       .finish();
 }
 
 } // namespace
 
-result<command_outcome, command_error> run(const command& command, const cancellation* cancel) {
+result<command_outcome, command_error> run_attended(const command& command,
+                                                    const cancellation* cancel, attendant* by) {
   const std::int64_t began = sys::monotonic_ms();
   const auto cancel_fd = check_command(command).and_then([&] { return watched_for(cancel); });
   if (!cancel_fd) return not_started(command, cancel_fd.error());
   // What was to be protected may have been moved before it could be: then it is looked for again.
   constexpr unsigned attempts_max = 8;
   for (unsigned count = 0; count < attempts_max; ++count) {
-    auto outcome = attempt_command(command, *cancel_fd, began, count > 0);
+    auto outcome = attempt_command(command, *cancel_fd, began, count > 0, by);
     if (outcome || outcome.error().code != error_code::confinement_unavailable ||
         outcome.error().os_errno != ESTALE)
       return outcome;
   }
   return not_started(command, {error_code::conflict, ESTALE, "workspace"});
+}
+
+result<command_outcome, command_error> run(const command& command, const cancellation* cancel) {
+  return run_attended(command, cancel, nullptr);
 }
 
 } // namespace paddock

@@ -12,6 +12,9 @@
 
 namespace paddock {
 
+/// Without the beginning of a UTF-8 sequence at its end.
+[[nodiscard]] std::string_view without_cut_end(std::string_view text);
+
 class output_collector {
 public:
   explicit output_collector(std::uint64_t bytes_max) noexcept

@@ -60,32 +60,45 @@ std::vector<std::string> whole_repositories(int workspace, const entries_to_prot
 
 } // namespace
 
-result<started_command> start(const command& asked, const entries_to_protect& entries) {
+result<started_command> start(const command& asked, const entries_to_protect& entries,
+                              const attendant* by) {
+  sys::descriptor_pair in, err;
   PADDOCK_TRY(auto out, sys::pipe2(0));
-  PADDOCK_TRY(auto err, sys::pipe2(0));
   PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
-  PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
+  if (asked.streams == output_streams::apart) {
+    PADDOCK_TRY(err, sys::pipe2(0));
+    PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
+  }
+  confine::run_manner manner;
+  if (by != nullptr) {
+    manner = {.starts = confine::run_manner::told::of_start_too, .its = by->streams()};
+    PADDOCK_TRY(in, sys::pipe2(0));
+    PADDOCK_CHECK(sys::set_nonblocking(in.second.get()));
+  }
   PADDOCK_TRY(auto program,
               supervised_program::start(
                   {.argv = asked.argv,
                    .environment = asked.environment,
+                   .in = in.first.get(),
                    .out = out.second.get(),
-                   .err = err.second.get(),
+                   .err = err.second ? err.second.get() : out.second.get(),
                    .working_directory = asked.working_directory,
                    .workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace,
                    .confinement = asked.confinement,
                    .entries = entries,
                    .kill_grace_ms = asked.kill_grace_ms,
-                   .helper = asked.helper}));
-  return started_command{std::move(program), std::move(out.first), std::move(err.first)};
+                   .helper = asked.helper,
+                   .manner = manner}));
+  return started_command{std::move(program), std::move(in.second), std::move(out.first),
+                         std::move(err.first)};
 }
 
 command_run::command_run(const command& asked, const entries_to_protect& entries,
                          started_command running, int cancel_fd, std::int64_t began,
-                         std::shared_lock<std::shared_timed_mutex> starting)
+                         std::shared_lock<std::shared_timed_mutex> starting, attendant* by)
     : asked_(asked), entries_(entries),
       workspace_(asked.workspace < 0 ? asked.working_directory : asked.workspace),
-      repositories_(whole_repositories(workspace_, entries)), running_(std::move(running)),
+      repositories_(whole_repositories(workspace_, entries)), running_(std::move(running)), by_(by),
       cancel_fd_(cancel_fd), began_(began), starting_(std::move(starting)),
       wake_at_(later(began, asked.timeout_ms)),
       buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
@@ -94,10 +107,13 @@ command_run::command_run(const command& asked, const entries_to_protect& entries
 
 /// Waits for the next thing to happen; false when there is nothing more to wait for.
 bool command_run::step() {
-  std::array<pollfd, 4> events{{{running_.program.channel.get(), POLLIN, 0},
-                                {running_.out.get(), POLLIN, 0},
-                                {running_.err.get(), POLLIN, 0},
-                                {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0}}};
+  std::array<pollfd, 6> events{
+      {{running_.program.channel.get(), POLLIN, 0},
+       {running_.out.get(), POLLIN, 0},
+       {running_.err.get(), POLLIN, 0},
+       {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0},
+       {by_ != nullptr ? by_->news() : -1, POLLIN, 0},
+       {input_ == input_state::more ? running_.in.get() : -1, POLLOUT, 0}}};
   std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
   if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);
   if (const auto ready = sys::poll(events, wait_ms); !ready) {
@@ -108,6 +124,8 @@ bool command_run::step() {
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
   if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
   if (events[0].revents != 0) take_event();
+  if (events[4].revents != 0) take_news();
+  if (events[5].revents != 0) give_input();
   if (events[3].revents != 0 && phase_ == phase::running && !ended_) stop(ending::cancelled);
   if (sys::monotonic_ms() >= wake_at_) time_passed();
   return phase_ != phase::draining || running_.out || running_.err;
@@ -137,6 +155,36 @@ void command_run::stop(ending why) {
   running_.program.terminate();
 }
 
+void command_run::take_news() {
+  const auto grace_ms = by_->take_stop();
+  const bool sooner = grace_ms && (!grace_ms_ || *grace_ms < *grace_ms_);
+  if (sooner && phase_ != phase::draining && !ended_) {
+    grace_ms_ = grace_ms;
+    stopped_ = stopped_.value_or(ending::cancelled);
+    phase_ = phase::ending;
+    wake_at_ =
+        later(sys::monotonic_ms(), later(sys::tree_end_ms_max + helper_late_ms_max, *grace_ms));
+    running_.program.terminate(*grace_ms);
+  }
+  give_input();
+}
+
+void command_run::give_input() {
+  if (!running_.in) return;
+  input_ = by_->write_input(running_.in.get());
+  if (input_ == input_state::closed) running_.in.reset();
+}
+
+/// It is input and output in one.
+void command_run::take_terminal(file_descriptor library_side) {
+  auto input = sys::duplicate(library_side.get());
+  if (!input) return give_up(input.error());
+  if (const auto set = sys::set_nonblocking(library_side.get()); !set) return give_up(set.error());
+  running_.in = *std::move(input);
+  running_.out = std::move(library_side);
+  give_input();
+}
+
 void command_run::take_event() {
   union {
     sys::exec_message message;
@@ -150,11 +198,16 @@ void command_run::take_event() {
                 sizeof received.elsewhere > sizeof received.confined &&
                 sizeof received.elsewhere > sizeof received.message);
   const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
-  const auto size = sys::recv_nowait(running_.program.channel.get(), bytes);
+  file_descriptor passed;
+  const int channel = running_.program.channel.get();
+  const auto size =
+      by_ != nullptr ? sys::recv_nowait(channel, bytes, passed) : sys::recv_nowait(channel, bytes);
   if (!size && size.error().os_errno == EAGAIN) return;
   if (starting_) starting_.unlock();
   if (!size && size.error().os_errno != ECONNRESET) // it died without having read everything
     give_up(size.error());
+  else if (size && *size == sizeof received.message && passed)
+    take_terminal(std::move(passed));
   else if (size && *size == sizeof received.message)
     apply(received.message);
   else if (size && *size == sizeof received.confined)
@@ -241,8 +294,12 @@ void command_run::apply(const sys::exec_message& message) {
     }
     break;
   case sys::exec_event::confined:
-  case sys::exec_event::appeared:
-    break; // have sizes of their own
+  case sys::exec_event::appeared: // have sizes of their own
+  case sys::exec_event::terminal: // and this a descriptor
+    break;
+  case sys::exec_event::runs:
+    if (by_ != nullptr && !failed_) by_->runs();
+    break;
   case sys::exec_event::done:
     switch (static_cast<sys::tree_remains>(message.first)) {
     case sys::tree_remains::nothing:
@@ -293,6 +350,8 @@ void command_run::give_up(const error& reason) {
 void command_run::start_draining() {
   phase_ = phase::draining;
   running_.program.channel.reset();
+  running_.in.reset();
+  input_ = input_state::closed;
   wake_at_ = later(sys::monotonic_ms(), drain_ms_max);
 }
 
@@ -311,6 +370,7 @@ void command_run::take_output(output_stream stream, file_descriptor& from, outpu
 
 result<command_outcome, command_error> command_run::finish() && {
   outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not tell");
+  if (by_ != nullptr) take_news(); // of before, and of an attempt that has failed
   while (step()) {
   }
   if (failed_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "exec/attendant.hpp"
 #include "exec/command_output.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "exec/supervised_program.hpp"
@@ -18,21 +19,28 @@ namespace paddock {
 
 struct started_command {
   supervised_program program;
+  file_descriptor in; ///< of an attended command
   file_descriptor out;
   file_descriptor err;
 };
 
 /// Starts the helper, and with it the command.
-result<started_command> start(const command& asked, const entries_to_protect& entries);
+result<started_command> start(const command& asked, const entries_to_protect& entries,
+                              const attendant* by = nullptr);
+
+/// `run` for somebody who looks after the command meanwhile; null: nobody.
+result<command_outcome, command_error> run_attended(const command& command,
+                                                    const cancellation* cancel, attendant* by);
 
 /// One call of `run`, from the start of the helper to the end of the tree.
 class command_run {
 public:
   /// `cancel_fd` is readable when the call is cancelled; -1: it cannot be. `starting` is kept until
-  /// the helper tells that what it mounts is in place. `asked` and `entries` outlive this.
+  /// the helper tells that what it mounts is in place. `asked`, `entries` and `by`, which may be
+  /// null, outlive this.
   command_run(const command& asked, const entries_to_protect& entries, started_command running,
-              int cancel_fd, std::int64_t began,
-              std::shared_lock<std::shared_timed_mutex> starting);
+              int cancel_fd, std::int64_t began, std::shared_lock<std::shared_timed_mutex> starting,
+              attendant* by);
 
   result<command_outcome, command_error> finish() &&;
 
@@ -42,7 +50,10 @@ private:
   bool step();
   void time_passed();
   void stop(ending why);
+  void take_news();
+  void give_input();
   void take_event();
+  void take_terminal(file_descriptor library_side);
   void apply(const sys::exec_message& message);
   void apply(const sys::exec_appeared& told);
   void apply(const sys::exec_appeared_elsewhere& told);
@@ -58,6 +69,9 @@ private:
   const int workspace_;
   std::vector<std::string> repositories_; ///< that were whole when it started
   started_command running_;
+  attendant* by_;
+  input_state input_ = input_state::idle;
+  std::optional<std::int64_t> grace_ms_; ///< that the attendant wants, when it wants the end
   int cancel_fd_;
   std::int64_t began_;
   std::shared_lock<std::shared_timed_mutex> starting_;

@@ -30,6 +30,18 @@ std::string_view text(confinement_layer layer) noexcept {
   return "";
 }
 
+std::string_view wire_name(network_reach reach) noexcept {
+  switch (reach) {
+  case network_reach::none:
+    return "none";
+  case network_reach::loopback:
+    return "loopback";
+  case network_reach::all:
+    return "all";
+  }
+  return "unknown";
+}
+
 std::string shortfall(const layer_report& row) {
   if (row.wanted == demand::off || row.missing.empty()) return {};
   std::string told = (row.applied ? "not held: " : "missing: ") + row.missing;
@@ -80,6 +92,7 @@ demand& confinement_policy::wanted(confinement_layer layer) noexcept {
 }
 
 demand confinement_policy::wanted(confinement_layer layer) const noexcept {
+  if (layer == confinement_layer::network && reach == network_reach::all) return demand::off;
   return const_cast<confinement_policy*>(this)->wanted(layer);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/confinement_policy.hpp"
 
+#include "exec/git_author.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "sys/process.hpp"
 #include "sys/syscall.hpp"
@@ -65,7 +66,7 @@ bool is_set_up_with_namespaces(step which, const enforcement& taken) {
   if (which == step::private_root || which == step::masks)
     return !taken.has(step::namespaces); // else it is the mounts that failed
   return which == step::pid_namespace || which == step::network_namespace ||
-         which == step::ipc_namespace;
+         which == step::loopback || which == step::ipc_namespace;
 }
 
 std::string failure_of(step which, const confinement_policy& policy, const enforcement& taken) {
@@ -157,21 +158,49 @@ std::string missing_of(layer which, const confinement_policy& policy, const enfo
   return missing;
 }
 
+/// Where no control group holds them, bounds of memory and processes are weaker than they sound.
+void tell_of_tree_bounds(layer_report& row, const confinement_policy& policy,
+                         const enforcement& taken) {
+  const resource_limits& bounds = policy.bounds;
+  const bool is_asked = bounds.memory_bytes != 0 || bounds.processes != 0;
+  if (!is_asked || !row.applied || taken.has(step::tree_bounds)) return;
+  row.missing = bounds.memory_bytes == 0
+                    ? "processes are counted for all of this user"
+                    : "memory is bounded for each process, and not for all of them together";
+  row.missing += " (" + failure_of(step::tree_bounds, policy, taken) + ")";
+  row.remedy = "start it in a control group of its own (systemd-run --user --scope)";
+}
+
+/// What lets a command make sockets, or keeps it from that, may be missing.
+network_reach reach_of(const confinement_policy& policy, const enforcement& taken) {
+  if (policy.wanted(confinement_layer::network) == demand::off ||
+      !is_applied(layer::network, taken))
+    return network_reach::all;
+  return taken.has(step::loopback) ? network_reach::loopback : network_reach::none;
+}
+
 } // namespace
 
-result<std::string> encode(const confinement_policy& policy, const entries_to_protect& entries) {
+bool wants_loopback(const confinement_policy& policy) {
+  return policy.wanted(confinement_layer::network) != demand::off &&
+         policy.reach == network_reach::loopback;
+}
+
+result<std::string> encode(const confinement_policy& policy, const entries_to_protect& entries,
+                           const run_manner& manner, int loopback_errno) {
   if (!std::ranges::all_of(policy.read_paths, is_plain_path) ||
       !std::ranges::all_of(policy.write_paths, is_plain_path) ||
       !std::ranges::all_of(policy.protected_names, is_valid) ||
       !std::ranges::all_of(policy.read_only_paths, is_plain_path) || has_nul(policy.search_path) ||
       has_nul(policy.home))
     return unusable;
+  const std::string git_configuration = git_configuration_of(policy.author);
   std::string strings;
   append(strings, policy.read_paths);
   append(strings, policy.write_paths);
   for (const auto& [how, path, rule] : entries.list)
     (strings += static_cast<char>(how)).append(path.c_str(), path.size() + 1);
-  append(strings, std::array{policy.search_path, policy.home});
+  append(strings, std::array{policy.search_path, policy.home, git_configuration});
   if (strings.size() > sys::exec_policy_bytes_max - sizeof(sys::exec_policy)) return unusable;
   sys::exec_policy fixed{.bytes = static_cast<std::uint32_t>(sizeof fixed + strings.size()),
                          .read_paths = static_cast<std::uint32_t>(policy.read_paths.size()),
@@ -181,7 +210,10 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                          .memory_bytes = policy.bounds.memory_bytes,
                          .processes = policy.bounds.processes,
                          .file_size_bytes = policy.bounds.file_size_bytes,
-                         .cpu_seconds = policy.bounds.cpu_seconds};
+                         .cpu_seconds = policy.bounds.cpu_seconds,
+                         .loopback_errno = loopback_errno,
+                         .attended = manner.starts == run_manner::told::of_start_too,
+                         .terminal = manner.its == run_manner::streams::terminal};
   for (const confinement_layer which : confinement_layers)
     fixed.wanted[static_cast<std::size_t>(which)] = static_cast<std::uint8_t>(policy.wanted(which));
   std::string bytes(reinterpret_cast<const char*>(&fixed), sizeof fixed);
@@ -215,7 +247,13 @@ confinement_report describe(const confinement_policy& policy, const enforcement&
           names_of((rule.any | rule.all | rule.also | rule.otherwise) & steps_done(taken));
     row.missing = missing_of(which, policy, taken);
     if (!row.missing.empty()) row.remedy = remedy_of(which, taken);
+    if (row.layer == confinement_layer::limits) tell_of_tree_bounds(row, policy, taken);
   }
+  report.reach = reach_of(policy, taken);
+  if (wants_loopback(policy) && report.reach == network_reach::none)
+    report.no_loopback =
+        failure_of(step::loopback, policy, taken) + "; " +
+        remedy_for_namespaces(taken.results[static_cast<unsigned>(step::loopback)]);
   return report;
 }
 
@@ -235,6 +273,7 @@ confinement_report describe_unknown(const confinement_policy& policy, std::strin
     row.wanted = policy.wanted(row.layer);
     if (row.wanted != demand::off) row.missing = reason;
   }
+  if (policy.wanted(confinement_layer::network) == demand::off) report.reach = network_reach::all;
   return report;
 }
 

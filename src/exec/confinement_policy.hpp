@@ -8,15 +8,29 @@
 
 #include <paddock/exec/confinement.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace paddock::confine {
 
+/// How a command is run, beside what it may do.
+struct run_manner {
+  enum class told : std::uint8_t { of_failure, of_start_too };
+  enum class streams : std::uint8_t { given, terminal };
+  told starts = told::of_failure;
+  streams its = streams::given;
+};
+
+/// Whether commands are to have a loopback of their own.
+[[nodiscard]] bool wants_loopback(const confinement_policy& policy);
+
 /// The policy as src/exec/protocol/exec_protocol.hpp describes it, with what is to be protected in
-/// this workspace. Errors: invalid_argument, with the operation "policy".
+/// this workspace, and why there is no loopback. Errors: invalid_argument, with the operation
+/// "policy".
 [[nodiscard]] result<std::string> encode(const confinement_policy& policy,
-                                         const entries_to_protect& entries);
+                                         const entries_to_protect& entries,
+                                         const run_manner& manner = {}, int loopback_errno = 0);
 
 /// Looks at what the policy protects in the workspace, if it protects anything.
 [[nodiscard]] result<workspace_watch> watch(int workspace, const confinement_policy& policy,

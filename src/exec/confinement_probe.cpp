@@ -3,6 +3,7 @@
 #include "exec/held_helper.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "sys/process.hpp"
+#include "sys/socket.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/command.hpp>
@@ -116,6 +117,22 @@ hidden_entry find_hidden(const confinement_policy& policy, int workspace) {
   return {};
 }
 
+/// Where nobody connects but a command that reaches this machine; nothing where that cannot be
+/// asked.
+struct listener {
+  file_descriptor socket;
+  std::uint16_t port = 0;
+
+  static listener make() {
+    constexpr sys::ip_address here{.kind = sys::ip_address::family::v4, .bytes = {127, 0, 0, 1}};
+    auto socket = sys::listen_tcp(here, 0);
+    if (!socket) return {};
+    const auto port = sys::local_port(socket->get());
+    return port ? listener{*std::move(socket), *port} : listener{};
+  }
+  [[nodiscard]] bool was_reached() const { return socket && sys::accept4(socket.get()); }
+};
+
 /// The policy as it is, with nothing refused, and run whatever is missing.
 confinement_policy for_trial(confinement_policy policy, const held_helper& helper) {
   for (const confinement_layer layer : confinement_layers)
@@ -149,30 +166,36 @@ result<confinement_report> probe_confinement(const confinement_policy& policy,
   }
   PADDOCK_TRY(const auto memory, sys::shared_memory::make());
   const hidden_entry hidden = find_hidden(policy, workspace);
+  const listener outside = listener::make();
+  const auto network = sys::status_at(AT_FDCWD, "/proc/self/ns/net");
   // The environment asks for what only the policy may give.
-  const command trial{.argv = {"/proc/self/exe", sys::verify_option, site.secret(), site.written(),
-                               site.victim(), hidden.path,
-                               std::to_string(hidden.status.device % sys::verify_modulus),
-                               std::to_string(hidden.status.inode % sys::verify_modulus),
-                               std::to_string(sys::process_id()), std::to_string(memory.key())},
-                      .environment = {"PATH=/usr/bin:/bin:" + site.path(), "HOME=" + site.path()},
-                      .working_directory = workspace,
-                      .confinement = for_trial(policy, *held),
-                      .helper = helper};
+  const command trial{
+      .argv = {"/proc/self/exe", sys::verify_option, site.secret(), site.written(), site.victim(),
+               hidden.path, std::to_string(hidden.status.device % sys::verify_modulus),
+               std::to_string(hidden.status.inode % sys::verify_modulus),
+               std::to_string(sys::process_id()), std::to_string(memory.key()),
+               std::to_string(outside.port), std::to_string(network ? network->inode : 0)},
+      .environment = {"PATH=/usr/bin:/bin:" + site.path(), "HOME=" + site.path()},
+      .working_directory = workspace,
+      .confinement = for_trial(policy, *held),
+      .helper = helper};
   auto ran = run(trial);
   if (!ran) return static_cast<const error&>(ran.error()); // what it reports is not the policy's
   const command_outcome& outcome = *ran;
   confinement_report report = std::move(ran->confinement);
   const bool changed = site.was_changed();
+  const bool reached = outside.was_reached();
   for (layer_report& row : report.layers) {
     row.wanted = policy.wanted(row.layer);
     const bool held_up = outcome.exit_code.has_value() &&
                          (*outcome.exit_code >> static_cast<int>(row.layer) & 1) == 0 &&
-                         !(changed && row.layer == confinement_layer::file_system);
+                         !(changed && row.layer == confinement_layer::file_system) &&
+                         !(reached && row.layer == confinement_layer::network);
     if (!row.applied || held_up) continue;
     row.applied = false;
     row.mechanism.clear();
     row.missing = "a trial showed that it does not hold";
+    if (row.layer == confinement_layer::network) report.reach = network_reach::all;
     row.remedy.clear();
   }
   return report;

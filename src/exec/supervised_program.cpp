@@ -13,8 +13,8 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #ifndef PADDOCK_HELPER_DIRECTORY
@@ -86,6 +86,8 @@ error supervised_program::start_error(const sys::exec_message& failed) {
     return {error_code::confinement_unavailable, os_errno, "confinement"};
   case sys::exec_stage::interpreter:
     return {error_code::not_found, os_errno, "interpreter"};
+  case sys::exec_stage::terminal:
+    return {error_code::unsupported, os_errno, "terminal"};
   case sys::exec_stage::execve:
     if (os_errno == ENOEXEC) return {error_code::unsupported_type, os_errno, "execve"};
     if (os_errno == ETXTBSY) return {error_code::conflict, os_errno, "execve"};
@@ -102,7 +104,11 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
   PADDOCK_TRY(const auto directory, sys::duplicate(asked.working_directory));
   PADDOCK_TRY(const auto workspace, sys::duplicate(asked.workspace));
-  PADDOCK_TRY(const std::string policy_bytes, confine::encode(asked.confinement, asked.entries));
+  const auto loopback = confine::wants_loopback(asked.confinement)
+                            ? loopback_of(asked.workspace, asked.helper)
+                            : std::make_shared<const own_loopback>();
+  PADDOCK_TRY(const std::string policy_bytes,
+              confine::encode(asked.confinement, asked.entries, asked.manner, loopback->os_errno));
   PADDOCK_TRY(const auto policy, sys::sealed_memory(policy_bytes));
   file_descriptor in;
   if (asked.in < 0) {
@@ -110,11 +116,15 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
     PADDOCK_TRY(in, sys::duplicate(nothing.get()));
   }
 
-  const std::array inherited{channel.second.get(), in ? in.get() : asked.in, asked.out,   asked.err,
+  std::vector<int> inherited{channel.second.get(), in ? in.get() : asked.in, asked.out,   asked.err,
                              directory.get(),      workspace.get(),          policy.get()};
   std::vector<std::string> options{helper_name};
   for (const int fd : inherited)
     options.push_back(std::to_string(fd));
+  for (const file_descriptor* fd : {&loopback->user, &loopback->network}) {
+    if (*fd) inherited.push_back(fd->get());
+    options.push_back(std::to_string(*fd ? fd->get() : 0));
+  }
   options.push_back(std::to_string(asked.kill_grace_ms));
   std::vector<char*> argv = pointers_to(options);
   argv.pop_back();
@@ -137,6 +147,7 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   supervised_program running;
   running.helper = std::move(*helper);
   running.channel = std::move(channel.first);
+  running.loopback_ = loopback;
   return running;
 }
 
@@ -150,6 +161,13 @@ supervised_program::~supervised_program() {
 void supervised_program::terminate() const {
   (void)sys::send_nowait(channel.get(), {&sys::terminate_request, 1}).has_value();
   signal(SIGCONT); // the program may have stopped its supervisor
+}
+
+void supervised_program::terminate(std::int64_t grace_ms) const {
+  const sys::exec_stop request{grace_ms};
+  const std::string_view bytes(reinterpret_cast<const char*>(&request), sizeof request);
+  (void)sys::send_nowait(channel.get(), bytes).has_value();
+  signal(SIGCONT);
 }
 
 void supervised_program::signal(int number) const {

@@ -4,6 +4,8 @@
 // A program under the supervision of paddock-exec-helper, which confines it and ends its whole
 // tree.
 
+#include "exec/confinement_policy.hpp"
+#include "exec/own_loopback.hpp"
 #include "exec/protection/workspace_watch.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "sys/process.hpp"
@@ -13,6 +15,7 @@
 #include <paddock/exec/confinement.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +35,7 @@ struct supervised_start {
   const entries_to_protect& entries; ///< of the workspace
   std::int64_t kill_grace_ms = 0;
   const std::string& helper; ///< empty: what find_command_helper returns
+  confine::run_manner manner{};
 };
 
 /// A running helper. Closing the channel makes it kill everything, so no path out of here leaves a
@@ -49,6 +53,8 @@ public:
 
   /// SIGTERM for the program now, SIGKILL after the grace.
   void terminate() const;
+  /// The same after another grace, which is not negative. May be repeated, to wait less.
+  void terminate(std::int64_t grace_ms) const;
   void signal(int number) const;
   /// Why the program could not be started, of a `failed` event.
   [[nodiscard]] static error start_error(const sys::exec_message& failed);
@@ -58,6 +64,8 @@ public:
 
 private:
   supervised_program() = default;
+
+  std::shared_ptr<const own_loopback> loopback_; ///< stays as long as the program may use it
 };
 
 /// Where the helper of a program at that absolute path is looked for, in order: absolute paths

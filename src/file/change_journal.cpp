@@ -90,12 +90,7 @@ result<std::optional<change_record>> change_journal::read() const {
 
 result<std::string> change_journal::read_first(std::size_t count) const {
   std::string bytes(count, '\0');
-  std::size_t used = 0;
-  while (used < bytes.size()) {
-    PADDOCK_TRY(const auto n, sys::pread(fd_.get(), std::span(bytes).subspan(used), used));
-    if (n == 0) break;
-    used += n;
-  }
+  PADDOCK_TRY(const std::size_t used, read_all(fd_.get(), bytes, 0));
   bytes.resize(used);
   return bytes;
 }

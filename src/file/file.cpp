@@ -109,7 +109,7 @@ result<void> write_without_set_id_bits(const opened& file, std::string_view byte
 
 /// Whether the file at a place has the content that is meant; links and directories have none.
 result<void> check_content(const place& where, const content_check& only_if,
-                           const work_bounds& bounds) {
+                           std::uint64_t bytes_max, const work_bounds& bounds) {
   if (!only_if) return {};
   if (where.existing->kind == entry_kind::directory)
     return file_refusal(error_code::is_a_directory, "look at the content");
@@ -118,8 +118,7 @@ result<void> check_content(const place& where, const content_check& only_if,
   PADDOCK_TRY(const opened file, open_entry(where, O_RDONLY));
   memory_share memory;
   PADDOCK_TRY(const auto bytes,
-              read_to_end<raw_bytes>(file.fd.get(), file.status.size, limits{}.edit_file_bytes_max,
-                                     bounds, memory));
+              read_to_end<raw_bytes>(file.fd.get(), file.status.size, bytes_max, bounds, memory));
   if (only_if({bytes.data(), bytes.size()})) return {};
   return file_refusal(error_code::stale, "look at the content");
 }
@@ -286,7 +285,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
 
   // An edit of it must not bring the old name back.
   PADDOCK_TRY(const auto lock, lock_content(root, from.path, options.bounds));
-  PADDOCK_CHECK(check_content(from, options.only_if, options.bounds));
+  PADDOCK_CHECK(check_content(from, options.only_if, options.file_bytes_max, options.bounds));
   std::unique_lock alone(directory_moves(), std::defer_lock);
   if (directory && !alone.try_lock_for(std::chrono::milliseconds(directory_move_wait_ms)))
     return file_refusal(error_code::timed_out, "move");
@@ -315,7 +314,7 @@ result<std::string> remove_file(const root& root, std::string_view path,
   if (where.directory) return file_refusal(error_code::not_a_directory, "remove");
   PADDOCK_CHECK(check_writable(where));
   PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
-  PADDOCK_CHECK(check_content(where, options.only_if, options.bounds));
+  PADDOCK_CHECK(check_content(where, options.only_if, options.file_bytes_max, options.bounds));
   PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), 0));
   return std::move(where.path);
 }

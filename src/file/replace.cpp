@@ -215,6 +215,16 @@ result<void> check_writable(const place& where) {
   return {};
 }
 
+result<std::size_t> read_all(int fd, std::span<char> into, std::uint64_t offset) {
+  std::size_t used = 0;
+  while (used < into.size()) {
+    PADDOCK_TRY(const auto n, sys::pread(fd, into.subspan(used), offset + used));
+    if (n == 0) break;
+    used += n;
+  }
+  return used;
+}
+
 result<void> write_all(int fd, std::string_view bytes, const work_bounds& bounds) {
   return write_parts(fd, std::array{bytes}, bounds);
 }

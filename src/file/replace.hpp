@@ -58,6 +58,10 @@ lock_contents(const root& root, std::span<const std::string> resolved, const wor
 /// Whether two looks saw the same object with the same content.
 [[nodiscard]] bool same_content(const file_status& a, const file_status& b);
 
+/// Fills it from the offset on, as far as the file goes, however little the kernel gives at a time:
+/// how much that is.
+[[nodiscard]] result<std::size_t> read_all(int fd, std::span<char> into, std::uint64_t offset);
+
 /// Writes everything, however little the kernel takes at a time.
 [[nodiscard]] result<void> write_all(int fd, std::string_view bytes,
                                      const work_bounds& bounds = {});

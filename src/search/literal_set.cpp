@@ -31,6 +31,21 @@ constexpr unsigned frequency(char c) {
   return c >= 'A' && c <= 'Z' ? letter / 3 : letter;
 }
 
+/// Where the two rarest bytes of a text are. Precondition: it has two.
+std::array<std::size_t, 2> rarest_pair(std::string_view text) {
+  std::array<std::size_t, 2> best{0, 1};
+  const auto rarer = [text](std::size_t a, std::size_t b) {
+    return frequency(text[a]) < frequency(text[b]);
+  };
+  if (rarer(1, 0)) std::swap(best[0], best[1]);
+  for (std::size_t at = 2; at < text.size(); ++at)
+    if (rarer(at, best[0]))
+      best = {at, best[0]};
+    else if (rarer(at, best[1]))
+      best[1] = at;
+  return best;
+}
+
 /// Where the rarest bytes of a text begin.
 std::size_t rarest(std::string_view text, std::size_t size) {
   std::size_t best = 0;
@@ -61,6 +76,8 @@ literal_set::literal_set(std::vector<std::string> literals, letters case_of_lett
   }
   for (std::size_t i = 0; i < literals_.size(); ++i)
     add(i % buckets, literals_[i]);
+  if (literals_.size() == 1 && letters_ == letters::exact && literals_[0].text.size() >= 2)
+    pair_ = rarest_pair(literals_[0].text);
 #ifdef __x86_64__
   wide_ = use == search_instructions::automatic && __builtin_cpu_supports("avx2");
 #else
@@ -168,11 +185,40 @@ literal_set::find_by_avx2(std::string_view text, std::size_t from) const noexcep
   }
   return find_portably(text, from, at);
 }
+
+__attribute__((target("avx2"))) std::size_t
+literal_set::find_one_by_avx2(std::string_view text, std::size_t from) const noexcept {
+  constexpr std::size_t width = 32;
+  const std::string& wanted = literals_[0].text;
+  const auto [first, second] = *pair_;
+  const __m256i is_first = _mm256_set1_epi8(wanted[first]);
+  const __m256i is_second = _mm256_set1_epi8(wanted[second]);
+  const auto places = [&](std::size_t at) __attribute__((target("avx2"), always_inline)) {
+    const auto bytes_at = [&](std::size_t place) __attribute__((target("avx2"), always_inline)) {
+      return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text.data() + place));
+    };
+    return _mm256_and_si256(_mm256_cmpeq_epi8(bytes_at(at + first), is_first),
+                            _mm256_cmpeq_epi8(bytes_at(at + second), is_second));
+  };
+  std::size_t at = from;
+  for (; at + 2 * width + wanted.size() - 1 <= text.size(); at += 2 * width) {
+    const __m256i low = places(at), high = places(at + width);
+    const __m256i any = _mm256_or_si256(low, high);
+    if (_mm256_testz_si256(any, any) != 0) continue;
+    std::uint64_t found = static_cast<std::uint32_t>(_mm256_movemask_epi8(high));
+    found = found << width | static_cast<std::uint32_t>(_mm256_movemask_epi8(low));
+    for (; found != 0; found &= found - 1) {
+      const std::size_t begin = at + static_cast<std::size_t>(std::countr_zero(found));
+      if (text.compare(begin, wanted.size(), wanted) == 0) return begin;
+    }
+  }
+  return find_portably(text, from, at + literals_[0].offset);
+}
 #endif
 
 std::size_t literal_set::find(std::string_view text, std::size_t from) const noexcept {
 #ifdef __x86_64__
-  if (wide_) return find_by_avx2(text, from);
+  if (wide_) return pair_ ? find_one_by_avx2(text, from) : find_by_avx2(text, from);
 #endif
   return find_portably(text, from, from);
 }

@@ -3,14 +3,16 @@
 
 // Finds the next of several short texts in a large one.
 //
-// Of each text the three bytes together that are rarest in source code are looked for, 32 places at
-// a time (the idea is Hyperscan's Teddy: shuffles look up, for each byte's halves, which texts it
-// could belong to); what is found is then compared. Where a processor has no such instructions the
-// same tables are looked up byte by byte.
+// Of one text the two bytes that are rarest in source code are looked for, 64 places at a time. Of
+// several it is the three bytes together that are, 32 places at a time (the idea is Hyperscan's
+// Teddy: shuffles look up, for each byte's halves, which texts it could belong to); what is found
+// is then compared. Where a processor has no such instructions the same tables are looked up byte
+// by byte.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,10 +54,14 @@ private:
                                           std::size_t at) const noexcept;
 #ifdef __x86_64__
   [[nodiscard]] std::size_t find_by_avx2(std::string_view text, std::size_t from) const noexcept;
+  [[nodiscard]] std::size_t find_one_by_avx2(std::string_view text,
+                                             std::size_t from) const noexcept;
 #endif
 
   std::vector<literal> literals_;
   letters letters_;
+  /// Of a single text that counts as written and has two bytes: where its rarest ones are.
+  std::optional<std::array<std::size_t, 2>> pair_;
   bool wide_ = false;                                              ///< AVX2 is there
   std::array<std::array<std::uint8_t, 256>, window> buckets_of_{}; ///< by place and byte
   std::array<half_tables, window> halves_{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "search/walk.hpp"
 
-#include "base/start_thread.hpp"
+#include "base/parallel_tasks.hpp"
 #include "search/read_names.hpp"
 #include "search/work_pace.hpp"
 #include "sys/syscall.hpp"
@@ -12,10 +12,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <iterator>
 #include <mutex>
-#include <thread>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -117,51 +115,21 @@ public:
 
   /// Reads the directory `top`, which is open, and all in it.
   result<void> run(file_descriptor fd, walked_directory& top) {
-    tasks_.push_back({.directory = &top, .opened = std::move(fd)});
-    work(role::caller);
-    for (std::thread& other : others_)
-      other.join();
-    if (ended_ && !ends_early(ended_->code)) return *ended_;
-    report();
+    parallel_tasks<task, tally, enter_call> walking(options_.threads_max, waiting_worth_a_thread,
+                                                    {*this});
+    const auto done = walking.run({.directory = &top, .opened = std::move(fd)}, tallies_);
+    if (!done && !ends_early(done.error().code)) return done;
+    report(done);
     return {};
   }
 
 private:
-  enum class role : std::uint8_t { caller, other };
-
-  void work(role by) {
-    tally met;
-    std::vector<task> more;
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [this] { return !tasks_.empty() || busy_ == 0 || ended_; });
-      if (tasks_.empty() || ended_) break;
-      task next = std::move(tasks_.back());
-      tasks_.pop_back();
-      ++busy_;
-      lock.unlock();
-      const result<void> entered = enter(next, met, more);
-      next = {};
-      lock.lock();
-      --busy_;
-      if (!entered && !ended_) ended_ = entered.error();
-      std::ranges::move(more, std::back_inserter(tasks_));
-      more.clear();
-      if (by == role::caller && others_.empty()) start_others();
-      if (!others_.empty()) changed_.notify_all();
+  struct enter_call {
+    walker& of;
+    result<void> operator()(task& next, tally& met, std::vector<task>& more) const {
+      return of.enter(next, met, more);
     }
-    tallies_.push_back(std::move(met));
-    changed_.notify_all();
-  }
-
-  void start_others() {
-    if (tasks_.size() < waiting_worth_a_thread) return;
-    while (others_.size() + 1 < options_.threads_max) {
-      std::thread other;
-      if (!start_thread(other, [this] { work(role::other); })) return;
-      others_.push_back(std::move(other));
-    }
-  }
+  };
 
   /// Reads one directory and lists those in it in `more`. Errors are those that end the walk.
   result<void> enter(task& of, tally& met, std::vector<task>& more) {
@@ -307,9 +275,9 @@ private:
   }
 
   /// Adds up what the threads have met.
-  void report() {
+  void report(const result<void>& done) {
     search_coverage& coverage = tree_.coverage;
-    if (ended_) coverage.ended_early = ended_->code;
+    if (!done) coverage.ended_early = done.error().code;
     std::unordered_map<const ignore_rule*, std::pair<ignore_decision, std::uint64_t>> rules;
     for (tally& each : tallies_) {
       coverage.entries += each.entries;
@@ -343,14 +311,7 @@ private:
   walked_tree& tree_;
   std::atomic<int> held_{0}; // outlives the tasks
   std::atomic<std::uint64_t> entries_{0};
-
-  std::mutex mutex_; // of all below
-  std::condition_variable changed_;
-  std::vector<task> tasks_;
-  std::size_t busy_ = 0;
-  std::optional<error> ended_;
   std::vector<tally> tallies_;
-  std::vector<std::thread> others_; // of the caller alone
 };
 
 /// The rules of the directories above `path`; whether they leave it out. Errors: those of the

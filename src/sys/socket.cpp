@@ -219,6 +219,23 @@ result<void> connect_unix(std::string_view path) {
   return {};
 }
 
+result<file_descriptor> open_unix(std::string_view path) {
+  PADDOCK_TRY(const sockaddr_un at, unix_address(path));
+  PADDOCK_TRY(file_descriptor fd, nonblocking_socket(AF_UNIX));
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0)
+    return errno == ECONNREFUSED ? error{error_code::not_found, errno, "connect"}
+                                 : failure(errno, "connect");
+  return fd;
+}
+
+result<unsigned> peer_user(int fd) {
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
+    return failure(errno, "getsockopt");
+  return who.uid;
+}
+
 result<file_descriptor> accept4(int fd) {
   int accepted = -1;
   do {

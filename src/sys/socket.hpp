@@ -57,6 +57,10 @@ result<std::uint16_t> local_port(int fd);
 result<file_descriptor> listen_unix(std::string_view path);
 /// Whether somebody listens at the socket file `path`: ECONNREFUSED says that nobody does.
 result<void> connect_unix(std::string_view path);
+/// A connection to it, which never waits. Errors: not_found (nobody listens, or no file).
+result<file_descriptor> open_unix(std::string_view path);
+/// Whose process made the other end of a connection to a socket file.
+result<unsigned> peer_user(int fd);
 /// The next connection, as a socket that never waits; EAGAIN when there is none.
 result<file_descriptor> accept4(int fd);
 /// Nothing more is sent; what was, still arrives.

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 
 namespace paddock::sys {
 namespace {
@@ -98,6 +99,30 @@ result<std::size_t> recv_nowait(int fd, std::span<char> buffer) {
   return static_cast<std::size_t>(n);
 }
 
+result<std::size_t> recv_nowait(int fd, std::span<char> buffer, file_descriptor& passed) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  iovec bytes{buffer.data(), buffer.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t n = 0;
+  do {
+    n = ::recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) return failure(errno, "recvmsg");
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int received = -1;
+    std::memcpy(&received, CMSG_DATA(header), sizeof received);
+    passed = file_descriptor(received);
+    PADDOCK_CHECK(move_above_standard_streams(passed));
+  }
+  return static_cast<std::size_t>(n);
+}
+
 result<std::size_t> send_nowait(int fd, std::string_view bytes) {
   ssize_t n = 0;
   do {
@@ -111,13 +136,20 @@ void raise_event(int fd) noexcept {
   const int saved = errno;
   const std::uint64_t one = 1;
   // Only a counter at its maximum refuses, and that one is raised already.
-  [[maybe_unused]] const ssize_t n = ::write(fd, &one, sizeof one);
+  while (::write(fd, &one, sizeof one) < 0 && errno == EINTR) {
+  }
   errno = saved;
 }
 
 void clear_event(int fd) noexcept {
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t n = ::read(fd, &count, sizeof count);
+}
+
+void block_signals() noexcept {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
 void ignore_sigpipe() noexcept {

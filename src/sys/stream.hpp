@@ -36,6 +36,8 @@ void clear_event(int fd) noexcept;
 /// Take or give what can be had at once; the error is EAGAIN when that is nothing. Receiving 0
 /// bytes is the end.
 result<std::size_t> recv_nowait(int fd, std::span<char> buffer);
+/// The same with a descriptor that may come along, close-on-exec.
+result<std::size_t> recv_nowait(int fd, std::span<char> buffer, file_descriptor& passed);
 result<std::size_t> send_nowait(int fd, std::string_view bytes); ///< never raises SIGPIPE
 
 enum class stream_kind : std::uint8_t { pipe, socket, other };
@@ -44,6 +46,9 @@ enum class stream_kind : std::uint8_t { pipe, socket, other };
 /// Another description of the pipe `fd`, whose writes never wait.
 result<file_descriptor> nonblocking_pipe_writer(int fd);
 
+/// No signal is for this thread from now on, and one that it raises itself, as SIGPIPE, stays with
+/// it and does nothing.
+void block_signals() noexcept;
 /// Writing to a closed pipe is an error from now on, not the end of the process.
 void ignore_sigpipe() noexcept;
 /// SIGTERM, SIGINT and a SIGHUP that is not ignored raise `event_fd` from now on; -1 restores what

@@ -2,6 +2,7 @@
 #include "sys/syscall.hpp"
 
 #include "sys/call.hpp"
+#include "sys/shared_lock.hpp"
 
 #include <paddock/base/limits.hpp>
 
@@ -209,6 +210,10 @@ result<void> fsync(int fd) {
   return none(retried([&] { return ::fsync(fd); }), "fsync");
 }
 
+result<void> syncfs(int fd) {
+  return none(retried([&] { return ::syncfs(fd); }), "syncfs");
+}
+
 result<void> mkdirat(int dirfd, const char* name, unsigned mode) {
   return none(retried([&] { return ::mkdirat(dirfd, name, mode); }), "mkdirat");
 }
@@ -233,8 +238,27 @@ result<void> link_nameless(int fd, int dirfd, const char* name) {
   return linkat(AT_FDCWD, path.data(), dirfd, name, AT_SYMLINK_FOLLOW);
 }
 
+result<void> symlinkat(const char* target, int dirfd, const char* name) {
+  return none(retried([&] { return ::symlinkat(target, dirfd, name); }), "symlinkat");
+}
+
+result<void> set_modified(int dirfd, const char* name, std::int64_t modified_ns) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::int64_t part = (modified_ns % second + second) % second; // of times before 1970, too
+  const std::array<timespec, 2> times{
+      timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+      timespec{.tv_sec = (modified_ns - part) / second, .tv_nsec = part}};
+  return none(retried([&] { return ::utimensat(dirfd, name, times.data(), AT_SYMLINK_NOFOLLOW); }),
+              "utimensat");
+}
+
 result<void> fchmod(int fd, unsigned mode) {
   return none(retried([&] { return ::fchmod(fd, mode); }), "fchmod");
+}
+
+result<void> chmod_opened(int fd, unsigned mode) {
+  const auto path = path_of(fd);
+  return none(retried([&] { return ::chmod(path.data(), mode); }), "chmod");
 }
 
 result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid) {
@@ -243,6 +267,14 @@ result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid) {
 
 result<void> try_flock(int fd) {
   return none(retried([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }), "flock");
+}
+
+result<void> try_shared_flock(int fd) {
+  return none(retried([&] { return ::flock(fd, LOCK_SH | LOCK_NB); }), "flock");
+}
+
+result<void> unlock(int fd) {
+  return none(retried([&] { return ::flock(fd, LOCK_UN); }), "flock");
 }
 
 } // namespace paddock::sys

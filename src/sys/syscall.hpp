@@ -72,6 +72,8 @@ result<std::size_t> writev(int fd, std::span<const iovec> parts);
 result<void> ftruncate(int fd, std::uint64_t size);
 result<void> fdatasync(int fd);
 result<void> fsync(int fd);
+/// Everything of the file system that it lies on.
+result<void> syncfs(int fd);
 
 // --- changing -----------------------------------------------------------------------------------
 result<void> mkdirat(int dirfd, const char* name, unsigned mode);
@@ -81,11 +83,18 @@ result<void> renameat2(int from_dirfd, const char* from, int to_dirfd, const cha
 result<void> linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags);
 /// Gives a name to what O_TMPFILE has made. Errors: also not_found, without /proc.
 result<void> link_nameless(int fd, int dirfd, const char* name);
+result<void> symlinkat(const char* target, int dirfd, const char* name);
+/// Sets the time of the last change of content, links not followed; the other one stays.
+result<void> set_modified(int dirfd, const char* name, std::int64_t modified_ns);
 result<void> fchmod(int fd, unsigned mode);
+/// Also of what was opened for looking only. Errors: also not_found, without /proc.
+result<void> chmod_opened(int fd, unsigned mode);
 result<void> fchown(int fd, std::uint32_t uid, std::uint32_t gid);
 /// An exclusive lock on the object behind `fd`, until the descriptor is closed. Never waits: EAGAIN
 /// while another open description has it.
 result<void> try_flock(int fd);
+/// Gives the lock of try_flock back.
+result<void> unlock(int fd);
 result<void> getrandom(std::span<char> buffer);
 
 // --- extended attributes ------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "text/line_index.hpp"
 #include "text/text_pace.hpp"
 
+#include <paddock/text/detail/indentation.hpp>
 #include <paddock/text/detail/lines.hpp>
 #include <paddock/text/detail/white_space_matches.hpp>
 #include <paddock/text/patch.hpp>
@@ -34,10 +35,14 @@ public:
     PADDOCK_TRY(hunk_place made, find(hunk, before));
     const auto place = static_cast<std::size_t>(made.line);
     const line_ends ends = ends_of(hunk, before, place);
+    const auto indentation = made.matched == text_matching::exact
+                                 ? std::vector<std::string>()
+                                 : indentation_of_new(hunk, before, made);
+    std::size_t added = 0;
     copy_until(place);
     for (const hunk_line& line : hunk.lines) {
       if (line.action == line_action::add)
-        add(line, ends);
+        add(line, ends, indentation.empty() ? nullptr : &indentation[added++]);
       else if (line.action == line_action::keep)
         copy_until(at_ + 1);
       else
@@ -105,11 +110,45 @@ private:
     return is_pair ? "\r\n" : "\n";
   }
 
-  void add(const hunk_line& line, line_ends ends) {
+  /// That of each line that comes; none when it is as the hunk has it.
+  [[nodiscard]] std::vector<std::string> indentation_of_new(const patch_hunk& hunk,
+                                                            std::span<const hunk_line> before,
+                                                            hunk_place& made) const {
+    std::vector<detail::fitted_line> fitted;
+    for (std::size_t i = 0; i < before.size(); ++i)
+      fitted.push_back({without_end(before[i].text),
+                        without_end(lines_[static_cast<std::size_t>(made.line) + i])});
+    const detail::indentation_change change(fitted);
+    std::vector<std::string> out;
+    if (!change.differs()) return out;
+    bool is_other = false;
+    for (const hunk_line& line : hunk.lines) {
+      if (line.action != line_action::add) continue;
+      const std::string_view given = detail::indentation_of(line.text);
+      const bool is_empty = given.size() == without_end(line.text).size();
+      auto known = is_empty ? std::optional<std::string>(given) : change.of(given);
+      if (!known) {
+        made.indentation = new_indentation::not_known;
+        return {};
+      }
+      is_other = is_other || *known != given;
+      out.push_back(*std::move(known));
+    }
+    if (is_other) made.indentation = new_indentation::as_in_file;
+    return out;
+  }
+
+  /// `indentation` is instead of its own.
+  void add(const hunk_line& line, line_ends ends, const std::string* indentation) {
     const std::string_view line_break = break_of_neighbours();
     if (!out_.empty() && !out_.ends_with('\n')) out_ += line_break; // it is no longer the last
     const bool is_exact = ends == line_ends::of_patch;
-    out_ += is_exact ? line.text : without_end(line.text);
+    std::string_view text = is_exact ? line.text : without_end(line.text);
+    if (indentation != nullptr) {
+      out_ += *indentation;
+      text.remove_prefix(detail::indentation_of(text).size());
+    }
+    out_ += text;
     if (line.has_line_break) out_ += is_exact ? "\n" : line_break;
   }
 

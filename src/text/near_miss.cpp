@@ -20,17 +20,39 @@ namespace {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-[[nodiscard]] std::string without_white_space(std::string_view text, text_pace& pace) {
-  std::string out;
-  out.reserve(text.size());
-  for (; !text.empty() && !pace.is_over();
-       text.remove_prefix(std::min(text.size(), detail::wanted_step_bytes))) {
-    const std::string_view step = text.substr(0, detail::wanted_step_bytes);
-    for (const char c : step)
-      if (!is_white_space(c)) out += c;
-    (void)pace.go_on(step.size());
+void add_without_white_space(std::string& out, std::string_view text) {
+  for (const char c : text)
+    if (!is_white_space(c)) out += c;
+}
+
+/// What looks like a character of ASCII, as that one; what is not seen, and white space, as
+/// nothing.
+void add_looks(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const detail::utf8_sequence first = detail::first_sequence(text);
+    const std::string_view sequence = text.substr(0, first.size);
+    text.remove_prefix(first.size);
+    if (first.size == 1) {
+      if (!is_white_space(sequence.front())) out += sequence;
+      continue;
+    }
+    const char32_t c = detail::code_point(sequence);
+    const bool is_unseen = c == 0xA0 || (c >= 0x2000 && c <= 0x200D) || c == 0x202F ||
+                           c == 0x2060 || c == 0x3000 || c == 0xFEFF;
+    if (is_unseen) continue;
+    if (c >= 0x2018 && c <= 0x201B)
+      out += '\'';
+    else if (c >= 0x201C && c <= 0x201F)
+      out += '"';
+    else if ((c >= 0x2010 && c <= 0x2015) || c == 0x2212)
+      out += '-';
+    else
+      out += sequence;
   }
-  return out;
+}
+
+[[nodiscard]] bool is_ascii(std::string_view text) noexcept {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view line) noexcept {
@@ -55,30 +77,21 @@ public:
 
   /// Where all but the white space is the same.
   [[nodiscard]] std::optional<line_span> of_other_white_space() const {
-    const std::string wanted = without_white_space(old_text_, pace_);
-    if (wanted.empty()) return std::nullopt;
-    const std::string squeezed = without_white_space(content_, pace_);
-    if (!pace_.ask()) return std::nullopt;
-    const std::size_t at = detail::text_finder(wanted).find(squeezed, 0);
-    if (at == std::string::npos) return std::nullopt;
-    const std::size_t last = at + wanted.size() - 1;
-    line_span place;
-    std::size_t seen = 0;
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
-      const std::size_t before = seen;
-      if (!pace_.go_on(lines_[i].size())) return std::nullopt;
-      for (const char c : lines_[i])
-        seen += is_white_space(c) ? 0U : 1U;
-      if (before <= at && at < seen) place.begin = i;
-      if (before <= last && last < seen) return line_span{place.begin, i - place.begin + 1};
-    }
-    return std::nullopt;
+    return of_squeezed(add_without_white_space);
+  }
+
+  /// Where all but that is the same, and what only looks like something else.
+  [[nodiscard]] std::optional<line_span> of_look_alike() const {
+    if (is_ascii(content_) && is_ascii(old_text_)) return std::nullopt;
+    return of_squeezed(add_looks);
   }
 
   /// Where `text` stands that is long enough to mean something.
   [[nodiscard]] std::optional<line_span> of(std::string_view text) const {
     constexpr std::size_t bytes_min = 8;
-    if (without_white_space(text, pace_).size() < bytes_min) return std::nullopt;
+    std::string seen;
+    add_without_white_space(seen, text.substr(0, detail::wanted_step_bytes));
+    if (seen.size() < bytes_min) return std::nullopt;
     std::size_t first = std::string_view::npos;
     const auto note = [&](std::size_t offset, std::size_t) { first = std::min(first, offset); };
     const auto wanted = [&] { return first == std::string_view::npos && pace_.ask(); };
@@ -120,6 +133,33 @@ public:
 
 private:
   static constexpr std::size_t letters_min = 3; ///< of a line that means something
+
+  /// Where the old text stands in what `add` leaves of both.
+  [[nodiscard]] std::optional<line_span> of_squeezed(void (*add)(std::string& out,
+                                                                 std::string_view line)) const {
+    std::string wanted, squeezed;
+    for (const std::string_view line : old_lines_) {
+      if (!pace_.go_on(line.size())) return std::nullopt;
+      add(wanted, line);
+    }
+    if (wanted.empty()) return std::nullopt;
+    squeezed.reserve(content_.size());
+    std::vector<std::size_t> ends; // of each line
+    ends.reserve(lines_.size());
+    for (const std::string_view line : lines_) {
+      if (!pace_.go_on(line.size())) return std::nullopt;
+      add(squeezed, line);
+      ends.push_back(squeezed.size());
+    }
+    if (!pace_.ask()) return std::nullopt;
+    const std::size_t at = detail::text_finder(wanted).find(squeezed, 0);
+    if (at == std::string::npos) return std::nullopt;
+    const auto line_with = [&](std::size_t offset) {
+      return static_cast<std::size_t>(std::ranges::upper_bound(ends, offset) - ends.begin());
+    };
+    const std::size_t begin = line_with(at);
+    return line_span{begin, line_with(at + wanted.size() - 1) - begin + 1};
+  }
 
   /// Each line of the content that is one of the old text's votes for where that begins. Lines that
   /// are everywhere say little, and have few votes.
@@ -216,6 +256,11 @@ std::optional<near_miss> nearest(std::string_view content, std::string_view old_
                               done->begin < other_white_space->begin + other_white_space->count));
   if (is_done) return places.describe(near_miss_kind::already_applied, *done);
   if (other_white_space) return places.describe(near_miss_kind::white_space, *other_white_space);
+  if (const auto look_alike = places.of_look_alike()) {
+    near_miss found = places.describe(near_miss_kind::similar, *look_alike);
+    found.looks_alike = true;
+    return found;
+  }
   if (const auto similar = places.of_similar())
     return places.describe(near_miss_kind::similar, *similar);
   return std::nullopt;

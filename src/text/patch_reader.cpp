@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Formats: POSIX `diff -u`; git's "Generating patch text with -p" (git-diff); apply_patch of
-// OpenAI's Codex.
+// Unified patches: POSIX `diff -u`; git's "Generating patch text with -p" (git-diff).
 
-#include <paddock/text/detail/lines.hpp>
-#include <paddock/text/patch.hpp>
+#include "text/patch_reading.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -17,44 +15,8 @@
 namespace paddock {
 namespace {
 
-using patch_result = result<std::vector<file_patch>, patch_fault>;
-
-/// The lines of a patch, one after the other.
-class patch_lines {
-public:
-  explicit patch_lines(std::string_view patch) : lines_(lines_of(patch)) {}
-
-  [[nodiscard]] bool is_over() const noexcept { return at_ == lines_.size(); }
-  [[nodiscard]] std::size_t at() const noexcept { return at_; }
-  [[nodiscard]] std::size_t left() const noexcept { return lines_.size() - at_; }
-  void skip() noexcept { ++at_; }
-  /// Without its LF; empty behind the last one.
-  [[nodiscard]] std::string_view unbroken(std::size_t ahead = 0) const noexcept {
-    return at_ + ahead < lines_.size() ? without_break(lines_[at_ + ahead]) : std::string_view();
-  }
-  /// Without its end.
-  [[nodiscard]] std::string_view line(std::size_t ahead = 0) const noexcept {
-    return without_end(unbroken(ahead));
-  }
-  [[nodiscard]] bool begins(std::string_view with) const noexcept {
-    return line().starts_with(with);
-  }
-  /// Whether a file of the unified format begins here, or so many lines ahead.
-  [[nodiscard]] bool begins_file(std::size_t ahead = 0) const noexcept {
-    return line(ahead).starts_with("--- ") && line(ahead + 1).starts_with("+++ ");
-  }
-  [[nodiscard]] patch_fault fault(const char* what,
-                                  error_code code = error_code::invalid_argument) const noexcept {
-    return {{code, 0, what}, at_};
-  }
-
-private:
-  std::vector<std::string_view> lines_;
-  std::size_t at_ = 0;
-};
-
 /// A name in quotes as C writes it, and how many bytes it took; 0 where it is none.
-[[nodiscard]] std::pair<std::string, std::size_t> quoted_name(std::string_view text) {
+[[nodiscard]] std::pair<std::string, std::size_t> unquoted_name(std::string_view text) {
   constexpr std::string_view letters = "abtnvfr\"\\", meanings = "\a\b\t\n\v\f\r\"\\";
   std::string name;
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -81,25 +43,11 @@ private:
 /// The name of a line `---` or `+++`, or of git's headers: in quotes, or up to a tab.
 [[nodiscard]] std::string patch_name(std::string_view text) {
   if (text.starts_with('"'))
-    if (auto [name, size] = quoted_name(text); size != 0) return name;
+    if (auto [name, size] = unquoted_name(text); size != 0) return name;
   return std::string(text.substr(0, text.find('\t')));
 }
 
 constexpr std::string_view no_file = "/dev/null";
-
-constexpr const char* unmarked_line = "a line of a hunk begins with a blank, + or -";
-constexpr const char* unmarked_new_line = "each line of a new file begins with +";
-constexpr const char* no_change = "the patch changes nothing in this file";
-
-/// Whether there is neither a line that comes or goes nor a mode.
-[[nodiscard]] bool changes_nothing(const file_patch& file) {
-  const auto keeps = [](const patch_hunk& hunk) {
-    return std::ranges::all_of(
-        hunk.lines, [](const hunk_line& line) { return line.action == line_action::keep; });
-  };
-  return file.action == patch_action::edit && !file.is_executable &&
-         std::ranges::all_of(file.hunks, keeps);
-}
 
 /// Takes off the first component where it tells the sides apart, as in a/x and b/x.
 void strip_sides(std::string& before, std::string& after) {
@@ -113,6 +61,24 @@ void strip_sides(std::string& before, std::string& after) {
   if (!are_usual && !are_sides) return;
   if (before != no_file) before = rest(before);
   if (after != no_file) after = rest(after);
+}
+
+/// No text has so many lines, and sums of them are still numbers.
+constexpr std::uint64_t line_max = std::uint64_t{1} << 60;
+
+/// `12,3` or `12`: where, and how many.
+[[nodiscard]] bool read_range(std::string_view& text, std::uint64_t& first, std::uint64_t& count) {
+  const auto number = [&](std::uint64_t& value) {
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc() || value > line_max) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return true;
+  };
+  count = 1;
+  if (!number(first)) return false;
+  if (!text.starts_with(',')) return true;
+  text.remove_prefix(1);
+  return number(count);
 }
 
 /// The unified format.
@@ -135,17 +101,6 @@ public:
                           "the file's names and then hunks such as @@ -12,3 +12,4 @@; one of the "
                           "other format begins with *** Begin Patch");
     return files;
-  }
-
-  /// Whether a head of a hunk goes on so behind its first `@@ `.
-  [[nodiscard]] static bool has_numbers(std::string_view head) {
-    std::uint64_t ignored = 0;
-    const auto takes_range = [&](std::string_view mark) {
-      if (!head.starts_with(mark)) return false;
-      head.remove_prefix(mark.size());
-      return read_range(head, ignored, ignored);
-    };
-    return takes_range("-") && takes_range(" +") && head.starts_with(" @@");
   }
 
 private:
@@ -227,7 +182,7 @@ private:
     before_.clear();
     after_.clear();
     if (both.starts_with('"')) {
-      auto [name, size] = quoted_name(both);
+      auto [name, size] = unquoted_name(both);
       if (size == 0) return;
       before_ = std::move(name);
       after_ = patch_name(both.substr(std::min(both.size(), size + 1)));
@@ -290,25 +245,6 @@ private:
       return lines_.fault("a file that is renamed or copied has a line for both of its names");
     if (changes_nothing(file)) return lines_.fault(no_change);
     return file;
-  }
-
-  /// No text has so many lines, and sums of them are still numbers.
-  static constexpr std::uint64_t line_max = std::uint64_t{1} << 60;
-
-  /// `12,3` or `12`: where, and how many.
-  [[nodiscard]] static bool read_range(std::string_view& text, std::uint64_t& first,
-                                       std::uint64_t& count) {
-    const auto number = [&](std::uint64_t& value) {
-      const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (fault != std::errc() || value > line_max) return false;
-      text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-      return true;
-    };
-    count = 1;
-    if (!number(first)) return false;
-    if (!text.starts_with(',')) return true;
-    text.remove_prefix(1);
-    return number(count);
   }
 
   [[nodiscard]] result<patch_hunk, patch_fault> read_hunk(patch_action of_file) {
@@ -383,157 +319,24 @@ private:
   }
 };
 
-/// The format that begins with `*** Begin Patch`.
-class begin_patch_reader {
-public:
-  explicit begin_patch_reader(std::string_view patch) : lines_(patch) {}
-
-  /// Whether the text has such a patch.
-  [[nodiscard]] static bool is_in(std::string_view patch) {
-    // A line of its own; prose before it may mention it.
-    const std::size_t first = patch.find_first_not_of(" \t\r\n");
-    for (std::size_t at = patch.find(begin); at != std::string_view::npos;
-         at = patch.find(begin, at + 1)) {
-      const std::string_view rest = patch.substr(at + begin.size());
-      const bool is_line = at == first || patch[at - 1] == '\n';
-      if (is_line && without_blanks(rest.substr(0, rest.find('\n'))).empty()) return true;
-    }
-    return false;
-  }
-
-  /// All that are in the text. Precondition: one is.
-  [[nodiscard]] patch_result read() {
-    std::vector<file_patch> files;
-    bool is_first = true; // what stands before it may be white space, also in its own line
-    for (; !lines_.is_over(); lines_.skip()) {
-      if (lines_.begins("diff --git ") ||
-          (lines_.begins_file() && lines_.line(2).starts_with("@@ -")))
-        return lines_.fault("patches of two formats; give them one by one");
-      const std::string_view line = without_blanks(lines_.line());
-      if (line == begin && (is_first || lines_.begins(begin))) PADDOCK_CHECK(read_block(files));
-      is_first = is_first && line.empty();
-    }
-    return files;
-  }
-
-private:
-  static constexpr std::string_view begin = "*** Begin Patch", end = "*** End Patch";
-  patch_lines lines_;
-
-  [[nodiscard]] static std::string_view without_blanks(std::string_view line) {
-    constexpr std::string_view blanks = " \t\r";
-    line.remove_prefix(std::min(line.size(), line.find_first_not_of(blanks)));
-    return line.substr(0, line.find_last_not_of(blanks) + 1);
-  }
-
-  /// Behind a blank it is the end only where nothing else follows: it may be a line that is kept.
-  [[nodiscard]] bool is_end() const {
-    if (lines_.begins(end)) return true;
-    if (lines_.is_over() || without_blanks(lines_.line()) != end) return false;
-    for (std::size_t ahead = 1; ahead < lines_.left(); ++ahead)
-      if (!lines_.line(ahead).empty()) return false;
-    return true;
-  }
-
-  /// From its first line to its last, which is not passed.
-  [[nodiscard]] result<void, patch_fault> read_block(std::vector<file_patch>& files) {
-    const std::size_t before = files.size();
-    lines_.skip();
-    while (!is_end()) {
-      if (lines_.is_over()) return lines_.fault("*** End Patch is missing");
-      if (trim_empty()) continue;
-      if (files.size() > before && files.back().action == patch_action::create &&
-          !lines_.begins("***"))
-        return lines_.fault(unmarked_new_line);
-      PADDOCK_TRY(files.emplace_back(), read_file());
-    }
-    if (files.size() == before) return lines_.fault("the patch names no file");
-    return {};
-  }
-
-  [[nodiscard]] bool trim_empty() {
-    if (!lines_.line().empty()) return false;
-    lines_.skip();
-    return true;
-  }
-  /// What follows `head` in this line, which is passed. Blanks around it are none of it.
-  [[nodiscard]] std::optional<std::string> take(std::string_view head) {
-    const std::string_view line = without_blanks(lines_.line());
-    if (!line.starts_with(head)) return std::nullopt;
-    std::string rest(line.substr(head.size()));
-    lines_.skip();
-    return rest;
-  }
-
-  [[nodiscard]] result<file_patch, patch_fault> read_file() {
-    file_patch file;
-    if (auto added = take("*** Add File: ")) {
-      file.action = patch_action::create;
-      file.path = *std::move(added);
-      patch_hunk whole{.lines = {}, .line = 0, .line_of_patch = lines_.at()};
-      for (; lines_.begins("+"); lines_.skip())
-        whole.lines.push_back({line_action::add, lines_.unbroken().substr(1)});
-      if (whole.lines.empty() && !lines_.line().empty() && !lines_.begins("***"))
-        return lines_.fault(unmarked_new_line);
-      if (!whole.lines.empty()) file.hunks.push_back(std::move(whole));
-      return file;
-    }
-    if (auto deleted = take("*** Delete File: ")) {
-      file.action = patch_action::remove;
-      file.path = *std::move(deleted);
-      return file;
-    }
-    auto updated = take("*** Update File: ");
-    if (!updated)
-      return lines_.fault("*** Add File: , *** Delete File: or *** Update File: was expected");
-    file.path = *std::move(updated);
-    if (auto moved = take("*** Move to: ")) {
-      file.action = patch_action::move;
-      file.from = std::exchange(file.path, *std::move(moved));
-    }
-    while (!lines_.is_over() && !lines_.begins("***") && !is_end()) {
-      PADDOCK_TRY(file.hunks.emplace_back(), read_hunk());
-    }
-    if (file.hunks.empty() && file.action == patch_action::edit)
-      return lines_.fault("an updated file has no hunk, which begins with @@");
-    if (changes_nothing(file)) return lines_.fault(no_change);
-    return file;
-  }
-
-  [[nodiscard]] result<patch_hunk, patch_fault> read_hunk() {
-    patch_hunk hunk;
-    hunk.line_of_patch = lines_.at();
-    for (; lines_.begins("@@"); lines_.skip()) {
-      std::string_view anchor = lines_.line().substr(2);
-      if (anchor.starts_with(' ')) anchor.remove_prefix(1);
-      // Numbers of the unified format stand in no file, and models count badly.
-      if (!anchor.empty() && !unified_reader::has_numbers(anchor)) hunk.anchors.push_back(anchor);
-    }
-    for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** ") && !is_end();
-         lines_.skip()) {
-      const std::string_view raw = lines_.unbroken();
-      const char mark = lines_.line().empty() ? ' ' : raw.front();
-      if (mark != ' ' && mark != '+' && mark != '-') return lines_.fault(unmarked_line);
-      hunk.lines.push_back({mark == '+'   ? line_action::add
-                            : mark == '-' ? line_action::remove
-                                          : line_action::keep,
-                            lines_.line().empty() ? raw : raw.substr(1)});
-    }
-    hunk.is_at_end = take("*** End of File").has_value();
-    if (hunk.lines.empty()) return lines_.fault("the hunk has no lines");
-    return hunk;
-  }
-};
-
 } // namespace
+
+bool has_hunk_numbers(std::string_view head) {
+  std::uint64_t ignored = 0;
+  const auto takes_range = [&](std::string_view mark) {
+    if (!head.starts_with(mark)) return false;
+    head.remove_prefix(mark.size());
+    return read_range(head, ignored, ignored);
+  };
+  return takes_range("-") && takes_range(" +") && head.starts_with(" @@");
+}
 
 result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch,
                                                          const patch_limits& limits) {
   if (detail::count_breaks(patch).all > limits.lines_max)
     return patch_fault{{error_code::too_large, 0, "the patch has too many lines"},
                        limits.lines_max};
-  return begin_patch_reader::is_in(patch) ? begin_patch_reader(patch).read()
-                                          : unified_reader(patch).read();
+  return has_begin_patch(patch) ? read_begin_patch(patch) : unified_reader(patch).read();
 }
 
 } // namespace paddock

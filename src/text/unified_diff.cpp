@@ -74,27 +74,11 @@ struct compared_lines {
   return out;
 }
 
-/// `name` as the lines `---` and `+++` have it: quoted as C does it where it could be misread; a
-/// tab ends one with blanks.
+/// `name` as the lines `---` and `+++` have it: a tab ends one with blanks.
 [[nodiscard]] std::string diff_name(std::string_view name) {
-  constexpr std::string_view letters = "abtnvfr"; // from \a, 7, to \r, 13
-  std::string quoted = "\"";
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted.append({'\\', c});
-    } else if (byte >= '\a' && byte <= '\r') {
-      quoted.append({'\\', letters[byte - std::size_t{'\a'}]});
-    } else if (byte < 0x20 || byte == 0x7f) {
-      const auto digit = [](unsigned value) { return static_cast<char>('0' + value % 8); };
-      quoted.append({'\\', digit(byte / 64U), digit(byte / 8U), digit(byte)});
-    } else {
-      quoted += c;
-    }
-  }
-  // patch takes blanks at the end for none.
-  if (quoted.size() > name.size() + 1 || name.ends_with(' ')) return quoted + '"';
-  return std::string(name) + (name.find(' ') == std::string_view::npos ? "" : "\t");
+  std::string out = quoted_name(name);
+  if (!out.starts_with('"') && name.find(' ') != std::string_view::npos) out += '\t';
+  return out;
 }
 
 /// Writes hunks: changes that are near each other, and the lines around them.
@@ -158,6 +142,27 @@ private:
 };
 
 } // namespace
+
+std::string quoted_name(std::string_view name) {
+  constexpr std::string_view letters = "abtnvfr"; // from \a, 7, to \r, 13
+  std::string quoted = "\"";
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted.append({'\\', c});
+    } else if (byte >= '\a' && byte <= '\r') {
+      quoted.append({'\\', letters[byte - std::size_t{'\a'}]});
+    } else if (byte < 0x20 || byte == 0x7f) {
+      const auto digit = [](unsigned value) { return static_cast<char>('0' + value % 8); };
+      quoted.append({'\\', digit(byte / 64U), digit(byte / 8U), digit(byte)});
+    } else {
+      quoted += c;
+    }
+  }
+  // patch takes blanks at the end for none.
+  if (quoted.size() > name.size() + 1 || name.ends_with(' ')) return quoted + '"';
+  return std::string(name);
+}
 
 std::vector<line_change> changed_lines(std::string_view before, std::string_view after) {
   return compare_lines(before, after).changes;

@@ -4,12 +4,15 @@
 import json
 import os
 import pathlib
+import pty
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unicodedata
 import unittest
 
@@ -20,6 +23,7 @@ except ImportError: # Python before 3.11
 
 PADDOCK, SERVER, VERSION = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"], os.environ["PADDOCK_VERSION"]
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+MISSING = "/proc/nonexistent" # which nobody can make
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
 
@@ -205,7 +209,7 @@ class Tools(Cli):
             self.assertEqual("bytes" in written["outputSchema"]["properties"], bool(options), options)
         self.fails(run(PADDOCK, "tools", "nope"), 2, "nope", "the tools are:", "listDirectory")
         self.fails(run(PADDOCK, "tools", "exec", "--read-only"), 2, "no tool exec")
-        self.fails(run(PADDOCK, "tools", "-w", "/nonexistent"), 2, "/nonexistent")
+        self.fails(run(PADDOCK, "tools", "-w", MISSING), 2, MISSING)
 
 
 class Demo(Cli):
@@ -463,8 +467,9 @@ class Apply(Cli):
         self.write({"a.txt": "one\n  two\nthree\n"})
         before = self.tree()
         done = self.apply(patch)
-        self.refused(done, 1, "a.txt: hunk 1 (line ", "do not stand in the file", "nearest is line 1, which differs in white space alone",
-                   "nothing was changed")
+        self.refused(done, 1, "a.txt: hunk 1 (line ", "shows lines that do not occur; the nearest place is line 1, where only white space differs",
+                     "nothing was changed")
+        self.assertEqual(done.stderr.count("nothing was changed"), 1)
         self.assertEqual(self.tree(), before)
         told = json.loads(self.apply(patch, "--json").stdout)
         self.assertFalse(told["applied"])
@@ -495,10 +500,31 @@ class Apply(Cli):
         for patch, *words in [("", "line 1 of the patch: there is no patch"), (edit.format("f") + edit.format("absent"), "absent: ", "no such file"),
                               (edit.format("f") + edit.format(".envrc"), ".envrc: ", "not changed, because programs"),
                               (edit.format("f") + edit.format("../f"), "../f: ", "leaves the workspace"),
-                              (edit.format("f") + edit.format("f"), "twice")]:
+                              (edit.format("f") + edit.format("f"), "f: hunk 1 (line 8 of the patch)", "the parts of the patch before it have changed this file")]:
             self.refused(self.apply(patch), 1, *words)
             self.assertEqual(self.tree(), before)
         self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent cannot be read")
+
+    def test_a_patch_is_made_of_what_the_tools_change_too(self):
+        """UTF-16, a series that comes back under another name, and white space where it may differ."""
+        self.path("wide").write_bytes("one\r\ntwo é\r\n".encode("utf-16"))
+        done = self.apply("--- a/wide\n+++ b/wide\n@@ -1,2 +1,2 @@\n one\n-two é\n+2 é\n")
+        self.assertEqual((done.stdout, self.path("wide").read_bytes()), ("edited wide +1 -1\n", "one\r\n2 é\r\n".encode("utf-16")), done)
+        self.write({"wide": "", "a": "one\ntwo\n"})
+        rename = "diff --git a/a b/z\nrename from a\nrename to z\n"
+        done = self.apply("--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\n" + rename + "diff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -2 +2,2 @@\n-2\n+3\n+4\n")
+        self.assertEqual((done.stdout, self.path("z").read_text()), ("moved z from a +2 -1\n", "one\n3\n4\n"), done)
+        self.write({"p.py": "def f():\n\treturn 1\n"})
+        patch = "--- a/p.py\n+++ b/p.py\n@@ -1,2 +1,4 @@\n def f():\n-    return 1\n+    if g():\n+        return 2\n+    return 1\n"
+        self.assertEqual(self.apply(patch).returncode, 1)  # the control
+        self.fails(self.apply(patch, "--matching", "blanks"), 2, "blanks is not one of: exact, whitespace")
+        done = self.apply(patch, "--matching", "whitespace")
+        self.assertEqual((done.stdout, self.path("p.py").read_text()), (
+            "edited p.py +2 -0, matched with whitespace; new lines are indented as the file is\n", "def f():\n\tif g():\n\t\treturn 2\n\treturn 1\n"), done)
+        self.write({"much": "a\n" * 600})
+        patch = "--- a/much\n+++ b/much\n@@ -1,2 +1,2 @@\n a\n-a\n+b\n"
+        self.refused(self.apply(patch, "--max-edit-file-bytes", "1000"), 1, "much: ", "exceeds a limit")
+        self.assertEqual(self.apply(patch, "--max-edit-file-bytes", "1200").returncode, 0)
 
     def test_modes_are_told_and_what_stays_is_no_change(self):
         self.write({"f": "a\n", "g": "a\n"})
@@ -579,6 +605,98 @@ class Exec(Cli):
         done = self.run_exec("--best-effort", "--timeout", "0.2", "--", "sleep", "60")
         self.fails(done, 124, "deadline")
 
+    def on_terminal(self, *words):
+        """The program as the leader of a terminal of its own, and our end of that."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.environ["TERM"] = "xterm"
+            os.execv(PADDOCK, [PADDOCK, "exec", "--best-effort", "--workspace", self.workspace, *words])
+        self.addCleanup(os.close, terminal)
+        return child, terminal
+
+    def seen_until(self, terminal, text):
+        """What is on the terminal up to this, or to the end (None)."""
+        seen = b""
+        while text is None or text not in seen:
+            try:
+                block = os.read(terminal, 4096)
+            except OSError:  # nobody has it open any more
+                block = b""
+            if not block:
+                self.assertIsNone(text, seen)
+                break
+            seen += block
+        return seen
+
+    STUBBORN = """
+trap '' TERM
+(trap '' INT TERM HUP; (setsid sh -c 'trap "" INT TERM HUP; while :; do sleep 1; done; : '"$0" &) ; while :; do sleep 1; done) &
+echo ready
+while :; do sleep 0.01; done"""
+
+    def of_this_test(self, mark):
+        found = []
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if mark.encode() in pathlib.Path("/proc", name, "cmdline").read_bytes():
+                    found.append(int(name))
+            except OSError:
+                pass
+        return found
+
+    def test_who_asks_it_to_end_ends_everything(self):
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+            mark = f"mark-{os.getpid()}-{number}"
+            child, terminal = self.on_terminal("--", "sh", "-c", self.STUBBORN, mark)
+            self.seen_until(terminal, b"ready")
+            self.assertGreater(len(self.of_this_test(mark)), 3)  # the control
+            if number == signal.SIGINT:
+                os.write(terminal, b"\x03")
+            else:
+                os.kill(child, number)
+            told = self.seen_until(terminal, None)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 128 + number)
+            self.assertIn(b"interrupted; everything the command had started was ended", told)
+            self.assertEqual(self.of_this_test(mark), [])
+
+    def test_who_asks_twice_waits_for_nothing(self):
+        mark = f"mark-{os.getpid()}-twice"
+        child, terminal = self.on_terminal("--", "sh", "-c", self.STUBBORN, mark)
+        self.seen_until(terminal, b"ready")
+        os.write(terminal, b"\x03\x03")
+        self.seen_until(terminal, None)
+        # They may have come as one.
+        self.assertIn(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), [-signal.SIGINT, 128 + signal.SIGINT])
+        for _ in range(1000):
+            if not self.of_this_test(mark):
+                break
+            time.sleep(0.01)
+        self.assertEqual(self.of_this_test(mark), [])
+
+    def test_a_job_that_ignores_the_terminal_goes_on(self):
+        child = subprocess.Popen(["sh", "-c", "trap '' INT; exec \"$@\"", "sh", PADDOCK, "exec", "--best-effort", "-w", self.workspace,
+                                  "--", "sh", "-c", "echo ready; until [ -e gate ]; do sleep 0.01; done; echo done"], stdout=subprocess.PIPE)
+        with child.stdout:
+            self.assertEqual(child.stdout.readline(), b"ready\n")
+            child.send_signal(signal.SIGINT)
+            self.path("gate").write_text("")
+            self.assertEqual(child.stdout.read(), b"done\n")
+        self.assertEqual(child.wait(), 0)
+
+    def test_progress_stays_out_of_the_way(self):
+        script = "echo first; until [ -e gate ]; do sleep 0.01; done; printf un; until [ -e last ]; do sleep 0.01; done; echo finished"
+        child, terminal = self.on_terminal("--", "sh", "-c", script)
+        seen = self.seen_until(terminal, b"running for ")
+        self.path("gate").write_text("")
+        seen += self.seen_until(terminal, b"\x1b[Kun")
+        self.path("last").write_text("")
+        seen += self.seen_until(terminal, None)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        shown = [re.sub(r".*\r\x1b\[K", "", line) for line in seen.decode().split("\r\n")]
+        self.assertEqual(shown, ["first", "unfinished", ""])
+        # The control: without a terminal there is none.
+        self.assertEqual(self.run_exec("--best-effort", "--", "sh", "-c", "sleep 2.5; echo x").stderr, "")
+
     def test_a_line_in_place_of_a_program(self):
         self.fails(self.run_exec("--host", "--", "make test"), 127, "there is no program make test in PATH", "-- make test",
                    "-- sh -c 'make test'")
@@ -591,9 +709,10 @@ class Exec(Cli):
     def test_a_failure_is_explained_in_options_of_this_program(self):
         script = "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6"
         done = self.run_confined("--", "sh", "-c", script)
-        self.assertIn("hint: network is denied by policy: run it with --network", done.stderr)
-        self.assertIn("run it with --network", json.loads(self.run_confined("--json", "--", "sh", "-c", script).stdout)["hint"])
-        self.assertNotIn("hint", self.run_confined("--network", "--", "sh", "-c", script).stderr)
+        self.assertIn("hint: network is denied by policy", done.stderr)
+        self.assertIn("run it with --allow-network", done.stderr)
+        self.assertIn("run it with --allow-network", json.loads(self.run_confined("--json", "--", "sh", "-c", script).stdout)["hint"])
+        self.assertNotIn("hint", self.run_confined("--network", "all", "--", "sh", "-c", script).stderr)
         self.assertNotIn("hint", self.run_confined("--", "sh", "-c", "exit 6").stderr)
 
     def test_confined_by_default(self):
@@ -623,7 +742,7 @@ class Exec(Cli):
     def test_mistakes(self):
         self.fails(run(PADDOCK, "exec"), 2, "command")
         self.fails(run(PADDOCK, "exec", "--timeout", "-1", "--", "true"), 2, "--timeout")
-        self.fails(run(PADDOCK, "exec", "-w", "/nonexistent", "--", "true"), 125, "/nonexistent")
+        self.fails(run(PADDOCK, "exec", "-w", MISSING, "--", "true"), 125, MISSING)
 
 
     def test_a_person_is_told_what_a_model_is(self):
@@ -635,9 +754,9 @@ class Exec(Cli):
             (["./folder"], 126, ["./folder: is a directory; name the program in it"]),
             (["./absent"], 127, ["./absent: no such program; nothing is at that path"]),
             (["/srv/no/program"], 127, ["run it with --read PATH where it is installed"]),
-            (["python3", "-c", "print(\"code: 'getaddrinfo EAI_AGAIN host'\"); exit(1)"], 1, ["run it with --network"]),
+            (["python3", "-c", "print(\"code: 'getaddrinfo EAI_AGAIN host'\"); exit(1)"], 1, ["run it with --allow-network"]),
             (["python3", "-c", "open('/data/x.csv')"], 1, ["run it with --read PATH or --write PATH"]),
-            (["script", "-c", "true", "/dev/null"], 1, ["commands have no terminal"]),
+            (["sh", "-c", "echo >/dev/tty || exit 1"], 1, ["commands have no terminal"]),
             (["diff", "/etc/passwd", "/etc/group"], 1, []),
         ]:
             if not words[0].startswith((".", "/")) and not shutil.which(words[0]):
@@ -759,7 +878,7 @@ class Doctor(Cli):
         empty = self.path("empty")
         empty.write_text("")
         for words, parts in [
-            (["-w", "/nonexistent"], ["no such file", "name another directory with --workspace"]),
+            (["-w", MISSING], ["no such file", "name another directory with --workspace"]),
             (["--audit", self.workspace], ["Is a directory", "name a file"]),
             (["--http", "127.0.0.1:0", "--http-token-file", str(empty)], ["no first line", "openssl"]),
             (["--http", "127.0.0.1:0", "--http-token-file", self.workspace], ["Is a directory", "first line is the token"]),
@@ -792,7 +911,7 @@ class Doctor(Cli):
         self.assertTrue(os.access(helper["detail"], os.X_OK), helper)
 
     def test_mistakes(self):
-        self.fails(run(PADDOCK, "doctor", "-w", "/nonexistent"), 2, "/nonexistent")
+        self.fails(run(PADDOCK, "doctor", "-w", MISSING), 2, MISSING)
         self.fails(run(PADDOCK, "doctor", "extra"), 2, "extra")
 
 
@@ -806,8 +925,9 @@ class Both(Cli):
             self.assertIn("Exit codes: 0", done.stdout)
 
     def test_no_subcommand_or_a_wrong_one(self):
-        self.fails(run(PADDOCK), 2, "call, search, find, map, apply, tools, exec, skills, experts, demo or doctor")
-        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, map, apply, tools, exec")
+        self.fails(run(PADDOCK), 2, "call, search, find, map, apply, changes, diff, undo, checkpoint, history, review, tools, exec, ps, logs, stop, skills, experts, demo or "
+                   "doctor")
+        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, map, apply, changes, diff, undo, checkpoint")
         self.fails(run(PADDOCK, "exce", "--", "ls"), 2, "no command exce; did you mean exec?")
         self.fails(run(PADDOCK, "skills", "lst"), 2, "paddock skills has no command lst; did you mean list?")
         self.fails(run(PADDOCK, "experts"), 2, "say what to do: list, tools, call or check")
@@ -928,26 +1048,27 @@ class Both(Cli):
 
     def test_contradictions(self):
         """Two options of which one would be ignored; the controls are the same options, each beside one that goes with it."""
-        rights = [["--allow-network"], ["--exec-read", "/usr"], ["--exec-write", "/usr"], ["--require-confinement"],
-                  ["--pass-env", "A"]]
+        rights = [["--allow-network"], ["--network", "none"], ["--exec-read", "/usr"], ["--exec-write", "/usr"], ["--require-confinement"],
+                  ["--home-tools"], ["--max-memory", "9000000"], ["--max-pids", "9"], ["--max-file-size", "9"], ["--pass-env", "A"]]
         refused = [[*right, *none] for right in rights for none in
                    [["--read-only"], ["--exec", "off"], ["--omit", "exec"], ["--pick", "todo"]]]
         refused += [[*right, "--exec", "host"] for right in rights[:-1]]
         refused += [["--exec", mode, *none] for mode in ["host", "best-effort"] for none in
                     [["--read-only"], ["--omit", "exec"], ["--pick", "todo"]]]
         refused += [["--pick", "exec", *none] for none in [["--read-only"], ["--exec", "off"]]]
-        refused += [["--exec", "best-effort", "--require-confinement"], ["--pick", "todo,exec", "--omit", "exec"],
+        refused += [["--exec", "best-effort", "--require-confinement"], ["--allow-network", "--network", "loopback"], ["--pick", "todo,exec", "--omit", "exec"],
                     ["--list-tools", "--check"]]
         for options in refused:
             for command in [[SERVER], [PADDOCK, "tools"]] if "--check" not in options else [[SERVER]]:
                 with self.subTest(options=options, command=command):
                     self.fails(run(*command, "-w", self.workspace, *options), 2, options[0], "contradict each other",
                                "leave out one of the two")
-        for options in [["--host", "--network"], ["--host", "--read", "/usr"], ["--write", "/usr", "--host"], ["--best-effort", "--host"],
+        for options in [["--host", "--allow-network"], ["--host", "--network", "all"], ["--host", "--read", "/usr"], ["--write", "/usr", "--host"], ["--best-effort", "--host"],
                         ["--host", "--protect", "a"], ["--host", "--unprotect", ".envrc"]]:
             with self.subTest(options=options):
                 self.fails(run(PADDOCK, "exec", "-w", self.workspace, *options, "--", "true"), 2, "--host", "contradict each other")
         taken = rights + [["--exec", "host", "--pass-env", "A"], ["--exec", "best-effort", "--allow-network"], ["--read-only"],
+                          ["--allow-network", "--network", "all"],
                           ["--read-only", "--exec", "off"], ["--pick", "exec", "--allow-network"], ["--pick", "todo", "--omit", "exec"]]
         os.mkdir(self.path("inside"))
         for options in taken:
@@ -1109,8 +1230,8 @@ class Both(Cli):
         self.assertEqual(len(re.findall(r"--max-[a-z-]+ N ", shown)), len(re.findall(r"at least \d+\)", shown)))
 
     def test_times_are_for_people(self):
-        done = run(PADDOCK, "exec", "-w", "/nonexistent", "--", "true")
-        self.fails(done, 125, "/nonexistent cannot be used: no such file or directory")
+        done = run(PADDOCK, "exec", "-w", MISSING, "--", "true")
+        self.fails(done, 125, MISSING + " cannot be used: no such file or directory")
         self.fails(run(PADDOCK, "exec", "--host", "-w", self.workspace, "--", "nosuch"), 127, "there is no program nosuch in PATH")
         for given in ["0", "-1", "nan", "inf", "1e300", "1e-9", "abc", "0x10", "2592001"]:
             done = run(PADDOCK, "exec", "--timeout", given, "--", "true")
@@ -1150,10 +1271,10 @@ class Server(Cli):
         self.fails(run(SERVER, "--nope"), 2, "--nope", "--help")
         self.fails(run(SERVER, "--pick", "todo,nope"), 2, "no tool nope", "listDirectory")
         self.fails(run(SERVER, "--pick", "exec", "--read-only"), 2, "--pick exec", "contradict each other")
-        self.fails(run(SERVER, "-w", "/nonexistent"), 2, "/nonexistent")
+        self.fails(run(SERVER, "-w", MISSING), 2, MISSING)
         self.fails(run(SERVER, "--max-todos", "many"), 2, "many")
         self.fails(run(SERVER, "--max-todos=-1"), 2, "-1")
-        self.fails(run(SERVER, "--audit", "/nonexistent/audit"), 2, "/nonexistent/audit")
+        self.fails(run(SERVER, "--audit", MISSING + "/audit"), 2, MISSING + "/audit")
 
     HOSTS = {"claude-desktop": "mcpServers", "claude-code": "mcpServers", "vscode": "servers", "cursor": "mcpServers",
              "codex": "mcp_servers", "gemini": "mcpServers", "zed": "context_servers"}
@@ -1204,7 +1325,7 @@ class Server(Cli):
 
     def test_mistakes_in_configurations(self):
         self.fails(run(SERVER, "--print-config", "nope"), 2, "--print-config", "zed")
-        self.fails(run(SERVER, "--print-config", "zed", "-w", "/nonexistent"), 2, "/nonexistent")
+        self.fails(run(SERVER, "--print-config", "zed", "-w", MISSING), 2, MISSING)
         self.fails(run(SERVER, "--print-config", "zed", "--check"), 2, "contradict each other")
         os.mkdir(os.fsencode(self.workspace) + b"/\xff")
         done = subprocess.run([SERVER, "--print-config", "zed", "-w", os.fsencode(self.workspace) + b"/\xff"],
@@ -1228,7 +1349,7 @@ class Server(Cli):
         self.assertEqual((done.returncode, done.stderr), (1, ""), done)
         self.assertRegex(done.stdout, r"(?m)^FAILED +writing .*--read-only$")
         self.assertNotIn("can do its work", done.stdout)
-        self.fails(run(SERVER, "--check", "-w", "/nonexistent"), 2, "/nonexistent")
+        self.fails(run(SERVER, "--check", "-w", MISSING), 2, MISSING)
 
     def test_the_check_tells_the_layers(self):
         done = run(SERVER, "--check", "-w", self.workspace)
@@ -1238,6 +1359,10 @@ class Server(Cli):
             self.assertRegex(done.stdout, rf"(?m)^(ok|note) +{layer} ")
         allowed = run(SERVER, "--check", "--allow-network", "-w", self.workspace).stdout
         self.assertRegex(allowed, r"(?m)^note +network +off by the options$")
+        self.assertEqual(run(SERVER, "--check", "--network", "all", "-w", self.workspace).stdout, allowed)
+        none = run(SERVER, "--check", "--network", "none", "-w", self.workspace).stdout
+        self.assertNotIn("loopback", none)
+        self.assertIn("loopback", done.stdout) # that there is one, or why there is none
 
     def test_read_only_refuses_what_it_does_not_offer(self):
         [answer] = self.converse("--read-only", messages=[
@@ -1264,7 +1389,7 @@ class Server(Cli):
         if self.exec_call(script="true").get("error") == "confinement_unavailable":
             self.skipTest("this system cannot confine commands")
         script = "python3 -c 'import socket; socket.socket()'"
-        self.assertIn("--allow-network", self.exec_call(script=script)["message"])
+        self.assertIn("--allow-network", self.exec_call("--network", "none", script=script)["message"])
         self.assertNotIn("error", self.exec_call("--allow-network", script=script))
         self.assertIn("--exec-write", self.exec_call(script="touch /usr/bin/x")["message"])
         self.assertNotIn("--exec", self.exec_call(script="exit 3")["message"])

@@ -70,7 +70,7 @@ class Manual(unittest.TestCase):
     def test_options_of_one_command_are_below_it(self):
         page = plain(MADE / "paddock.1")
         section = page.split("\n.SS paddock exec ")[1].split("\n.SS ")[0]
-        self.assertLessEqual({"--network", "--read", "--timeout"}, set(re.findall(r"--[a-z-]+", section)))
+        self.assertLessEqual({"--memory", "--read", "--timeout"}, set(re.findall(r"--[a-z-]+", section)))
         self.assertNotIn("--max-todos", section)
 
     def test_every_error_and_every_key_is_in_a_page(self):

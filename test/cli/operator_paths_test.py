@@ -329,5 +329,191 @@ class Libraries(Operator):
             self.assertNotIn("warning", server.call("healthCheck"))
 
 
+# What a home directory holds: what a command is to see with --home-tools, and what never.
+TOOLS = [".cargo/bin/cargo", ".rustup/toolchains/stable/bin/rustc", ".rustup/settings.toml",
+         ".nvm/versions/node/v9.1.0/bin/node", ".nvm/versions/node/v20.3.1/bin/node",
+         ".nvm/versions/node/v20.3.1/lib/node_modules/x.js", ".pyenv/shims/python", ".pyenv/bin/pyenv",
+         ".pyenv/versions/3.12.1/bin/python3", ".local/share/uv/python/cpython-3.12/bin/python3.12",
+         ".local/share/uv/tools/ruff/bin/ruff", ".local/share/pipx/venvs/black/bin/black",
+         ".local/share/pipx/venvs/black/pyvenv.cfg", ".local/share/fnm/node-versions/v18.0.0/installation/bin/node",
+         "go/bin/gopls", "sdk/go1.22.0/bin/go", "sdk/go1.22.0/go.env", ".local/bin/mine"]
+SECRETS = [".cargo/credentials", ".cargo/credentials.toml", ".cargo/config.toml", ".npmrc", ".netrc", ".pypirc",
+           ".git-credentials", ".gitconfig", ".config/gh/hosts.yml", ".config/pip/pip.conf", ".pip/pip.conf",
+           ".ssh/id_ed25519", ".aws/credentials", ".docker/config.json", ".kube/config", ".gnupg/secring.gpg",
+           ".nvm/versions/node/v20.3.1/etc/npmrc", ".pyenv/versions/3.12.1/pip.conf", ".nvm/.npmrc",
+           ".local/share/pipx/venvs/black/pip.conf", ".local/share/uv/credentials/x", ".local/share/keyrings/x",
+           ".local/state/x", "go/src/private/x.go", "go/pkg/mod/private/x.go", "sdk/other/bin/x", ".bash_history",
+           "Documents/x", "notes"]
+
+
+class HomeTools(Operator):
+    """Toolchains of the user's home directory, for commands."""
+
+    def setUp(self):
+        super().setUp()
+        self.needs_confinement()
+        self.home = self.folder / "home"
+        for name in TOOLS + SECRETS:
+            self.put(name)
+
+    def put(self, name, content="#!/bin/sh\necho ran $0\n"):
+        file = self.home / name
+        for directory in reversed([each for each in file.parents if each.is_relative_to(self.home)]):
+            directory.mkdir(mode=0o755, exist_ok=True)
+            directory.chmod(0o755)
+        file.write_text(content)
+        file.chmod(0o755)
+
+    def environment(self, path="/usr/bin:/bin"):
+        return {"HOME": str(self.home), "PATH": path, "LC_ALL": "C"}
+
+    def readable(self, *options, env=None, names=TOOLS + SECRETS):
+        """The names that a command can read."""
+        script = 'for f; do test -r "$f" && echo "$f"; done; true'
+        done = run(PADDOCK, "exec", "-w", str(self.workspace), *options, "--", "sh", "-c", script, "sh",
+                   *[str(self.home / name) for name in names], env=env or self.environment())
+        self.assertEqual(0, done.returncode, done.stderr)
+        return [os.path.relpath(line, self.home) for line in done.stdout.splitlines()]
+
+    def output(self, script, *options, env=None):
+        done = run(PADDOCK, "exec", "-w", str(self.workspace), *options, "--", "sh", "-c", script,
+                   env=env or self.environment())
+        return done.stdout + done.stderr
+
+    def test_a_command_sees_the_tools_and_no_credentials(self):
+        self.assertEqual([], self.readable())  # the control: without the option nothing of them
+        self.assertEqual(sorted(TOOLS), sorted(self.readable("--home-tools")))
+        self.assertEqual(sorted(TOOLS + SECRETS), sorted(self.readable("--host")))  # the control: they are there
+        for name in ["~/.cargo/bin/new", "~/.cargo/bin/cargo", "~/.rustup/settings.toml"]:
+            self.assertIn("Read-only", self.output(f"echo x > {name}", "--home-tools"))
+        self.assertIn("Device or resource busy", self.output("mv ~/.cargo/bin ~/moved", "--home-tools"))
+        self.assertEqual("kept\n", self.output("echo kept > ~/.cargo/cache; cat ~/.cargo/cache", "--home-tools"))
+        self.assertFalse((self.home / ".cargo/cache").exists())
+
+    def test_the_search_path_leads_to_them_in_the_order_of_the_table(self):
+        own = lambda *names: ":".join(str(self.home / name) for name in names)
+        tools = own(".cargo/bin", ".nvm/versions/node/v20.3.1/bin",
+                    ".local/share/fnm/node-versions/v18.0.0/installation/bin", ".pyenv/shims", ".pyenv/bin", "go/bin",
+                    "sdk/go1.22.0/bin", ".local/bin")
+        self.assertEqual(f"{tools}:/usr/bin:/bin\n", self.output("echo $PATH", "--home-tools"))
+        self.assertEqual("/usr/bin:/bin\n", self.output("echo $PATH"))
+        # A version that the user has chosen stays the chosen one.
+        chosen = f"/usr/bin:{own('.nvm/versions/node/v9.1.0/bin')}:relative:/bin"
+        rest = tools.replace(own(".nvm/versions/node/v20.3.1/bin") + ":", "")
+        self.assertEqual(f"{rest}:{chosen.replace('relative:', '')}\n",
+                         self.output("echo $PATH", "--home-tools", env=self.environment(chosen)))
+        self.assertIn(f"ran {self.home}/.cargo/bin/cargo", self.output("cargo", "--home-tools"))
+
+    def test_links_and_what_others_could_change_are_left_out(self):
+        (self.home / "secret").mkdir()
+        self.put("secret/bin/x")
+        shutil.rmtree(self.home / ".cargo")
+        (self.home / ".cargo").symlink_to(self.home)  # a tool that is the home directory
+        shutil.rmtree(self.home / "go")
+        (self.home / "go").symlink_to("secret")
+        (self.home / ".local/bin/link").symlink_to(self.home / ".ssh/id_ed25519")
+        (self.home / ".nvm/versions/node/v30.0.0").symlink_to(self.home / "secret")
+        (self.home / ".pyenv").chmod(0o777)
+        seen = self.readable("--home-tools", names=TOOLS + SECRETS + [
+            "secret/bin/x", ".cargo/.ssh/id_ed25519", "go/bin/x", ".local/bin/link", ".nvm/versions/node/v30.0.0/bin/x"])
+        left = [name for name in TOOLS if not name.startswith((".cargo/", "go/", ".pyenv/"))]
+        self.assertEqual(sorted(left), sorted(seen))
+        told = json.loads(run(PADDOCK, "doctor", "--json", "-w", str(self.workspace), env=self.environment()).stdout)
+        words = " ".join(each for tool in told["homeTools"] for each in tool["leftOut"])
+        for expected in [".cargo: is a link", "go: is a link", ".pyenv: can be changed by other users"]:
+            self.assertIn(expected, words)
+        self.home.chmod(0o777)  # whoever may put another .rustup there
+        self.assertEqual([], self.readable("--home-tools"))
+        self.assertEqual("none", self.server_health()["homeTools"])
+
+    def server_health(self):
+        with Conversation("-w", str(self.workspace), "--home-tools", env=self.environment()) as server:
+            return server.call("healthCheck")
+
+    def test_what_was_found_is_told(self):
+        names = "rustup, nvm, fnm, pyenv, uv, pipx, go, local"
+        self.assertEqual(names, self.server_health()["homeTools"])
+        with Conversation("-w", str(self.workspace), env=self.environment()) as server:
+            self.assertNotIn("homeTools", server.call("healthCheck"))
+            self.assertNotIn(str(self.home), server.exec("echo $PATH")["output"])
+        with Conversation("-w", str(self.workspace), "--home-tools", env=self.environment()) as server:
+            self.assertEqual(f"ran {self.home}/.cargo/bin/cargo\n", server.exec("cargo")["output"])
+            self.assertEqual("/bin\n", server.exec("echo $PATH", PATH="/bin")["output"])
+        self.assertIn(names, server.complaints)
+        done = run(SERVER, "--check", "--home-tools", "-w", str(self.workspace), env=self.environment())
+        self.assertRegex(done.stdout, f"home tools +{names}")
+        doctor = run(PADDOCK, "doctor", "-w", str(self.workspace), env=self.environment()).stdout
+        for name in names.split(", "):
+            self.assertRegex(doctor, rf"(?m)^ +{name} +\d+ places, from {self.home}")
+
+    def test_old_versions_are_too_many_for_every_command(self):
+        for i in range(30):
+            self.put(f".nvm/versions/node/v1.{i}.0/bin/node")
+        seen = self.readable("--home-tools", names=[f".nvm/versions/node/v1.{i}.0/bin/node" for i in range(30)])
+        self.assertEqual([f".nvm/versions/node/v1.{i}.0/bin/node" for i in range(20, 30)], sorted(seen))
+
+    def test_a_home_behind_a_link_is_found_under_both_names(self):
+        (self.folder / "alias").symlink_to(self.home)
+        env = self.environment() | {"HOME": str(self.folder / "alias")}
+        self.assertEqual("1\n", self.output("ls ~/.rustup/toolchains | wc -l", "--home-tools", env=env))
+        self.assertIn("ran", self.output("cargo", "--home-tools", env=env))
+        for home in ["/", "relative", "", str(self.folder / "absent")]:
+            self.assertIn("/usr/bin:/bin\n", self.output("echo $PATH", "--home-tools", env=env | {"HOME": home}))
+
+
+class Bounds(Operator):
+    """What commands may take of this machine."""
+
+    MEMORY = ["python3", "-c", "x = bytearray(300 << 20)"]
+    FILE = ["dd", "if=/dev/zero", "of=big", "bs=65536", "count=80"]
+
+    def setUp(self):
+        super().setUp()
+        self.needs_confinement()
+
+    def run_with(self, *options):
+        return run(PADDOCK, "exec", "-w", str(self.workspace), *options)
+
+    def test_a_bound_holds_and_is_named(self):
+        for bound, command in [("--max-memory=100000000", self.MEMORY), ("--memory=100000000", self.MEMORY),
+                               ("--max-file-size=1000000", self.FILE)]:
+            with self.subTest(bound):
+                free = self.run_with("--", *command)
+                self.assertEqual(0, free.returncode, free.stderr)  # the control
+                done = self.run_with(bound, "--", *command)
+                self.assertNotEqual(0, done.returncode)
+                name = bound.split("=")[0].replace("--memory", "--max-memory")
+                if done.returncode != 137:  # else the kernel has killed it, for its control group
+                    self.assertIn(f"a larger {name}", done.stderr)
+        self.assertLessEqual((self.workspace / "big").stat().st_size, 1_000_000)
+
+    def test_the_layer_says_what_holds(self):
+        row = lambda *options: next(each for each in json.loads(self.run_with("--json", *options, "--", "true").stdout)[
+            "confinement"] if each["layer"] == "limits")
+        self.assertNotIn("missing", row())
+        self.assertNotIn("missing", row("--max-file-size", "1000000"))
+        for option, weaker in [("--max-memory", "bounded for each process"), ("--max-pids", "counted for all of this user")]:
+            found = row(option, "100000000")
+            self.assertTrue(found["applied"])
+            if "control group" in found["mechanism"]:
+                self.assertNotIn("missing", found)
+            else:
+                self.assertIn(weaker, found["missing"])
+                self.assertIn("systemd-run", found["remedy"])
+
+    def test_a_server_has_them_too(self):
+        with Conversation("-w", str(self.workspace), "--max-memory", "100000000") as server:
+            answer = server.call("exec", command=self.MEMORY[0], args=self.MEMORY[1:], env={}, cwd=".", stdout=True, stderr=True)
+            self.assertIn("--max-memory", json.dumps(answer))
+            self.assertEqual("fine\n", server.exec("echo fine")["output"])
+
+    @unittest.skipIf(os.geteuid() == 0, "the bound of processes does not hold for root")
+    def test_processes_are_bounded(self):
+        many = ["python3", "-c", "import subprocess; [subprocess.Popen(['sleep', '5']) for i in range(9)]"]
+        self.assertEqual(0, self.run_with("--", *many).returncode)  # the control
+        done = self.run_with("--max-pids", "5", "--", *many)
+        self.assertIn("a larger --max-pids", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

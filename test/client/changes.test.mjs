@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import test from "node:test";
 
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -17,7 +17,8 @@ import { workspaceFor } from "./workspace.mjs";
 async function codingClient(t) {
   const { path, command } = workspaceFor(t);
   const client = officialClients[0][2]();
-  await client.connect(new StdioClientTransport({ command, args: ["--workspace", path, "--tools", "coding", "--exec", "off"], stderr: "inherit" }));
+  const env = { ...process.env, XDG_STATE_HOME: join(dirname(path), "state") };
+  await client.connect(new StdioClientTransport({ command, args: ["--workspace", path, "--tools", "coding", "--exec", "off"], env, stderr: "inherit" }));
   t.after(() => client.close());
   await client.listTools(); // the client then checks each result against the schema
   const made = { path, calls: 0, told: 0 };

@@ -65,9 +65,18 @@ def line_of(content, piece):
     return 1 + sum(part.endswith(b"\n") for part in pieces(content)[:piece])
 
 
+def is_of_other_encoding(content):
+    """Bytes beyond ASCII, and no character of UTF-8 among them."""
+    readable = content.decode(errors="ignore")
+    return readable.isascii() and len(readable) < len(content)
+
+
 def expected(content, edits):
     """The new content, and how often each was replaced; or (code, number of the edit, lines)."""
     first, counts = content, []
+    for number, edit in enumerate(edits):
+        if not edit["newText"].isascii() and is_of_other_encoding(first):
+            return "not_text", number, None
     for number, edit in enumerate(edits):
         old, new = edit["oldText"].encode(), edit["newText"].encode()
         found = places(content, old)
@@ -79,7 +88,11 @@ def expected(content, edits):
         if not fits or (len(found) > 1 and not every and not near):
             return "ambiguous", number, lines if content == first else None
         if not every:
-            found = [min(found, key=lambda place: (abs(line_of(content, place) - (near or 1)), place))] if near else found
+            if near:
+                away = [abs(line - near) for line in lines]
+                if away.count(min(away)) > 1:
+                    return "ambiguous", number, lines if content == first else None
+                found = [found[away.index(min(away))]]
         content = replaced(content, found, old, new)
         counts.append(len(found))
     return content, counts
@@ -151,5 +164,5 @@ with tempfile.TemporaryDirectory() as folder:
         process.stdin.close()
         process.wait(60)
     print(f"# {tally}")
-    assert all(tally.get(outcome, 0) > CASES // 50 for outcome in ("made", "trial", "no_match", "ambiguous")), tally
+    assert all(tally.get(outcome, 0) > CASES // 50 for outcome in ("made", "trial", "no_match", "ambiguous", "not_text")), tally
     print("ok 1 - random edits are made as the reference makes them\n1..1")

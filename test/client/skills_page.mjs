@@ -2,12 +2,9 @@
 // The page for skills as a process, and archives to import: shared by its tests.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { crc32 } from "node:zlib";
+
+import { folderFor, serve } from "./page_process.mjs";
 
 const paddock = process.env.PADDOCK;
 assert.ok(paddock, "PADDOCK names the program under test");
@@ -15,35 +12,13 @@ assert.ok(paddock, "PADDOCK names the program under test");
 export const skillText = (name, description, body = "\nBody.\n") =>
   `---\nname: ${name}\ndescription: ${description}\n---\n${body}`;
 
-/** A fresh directory with these files, removed when the test ends. */
-export function folderFor(test, files = {}) {
-  const outer = realpathSync(mkdtempSync(join(tmpdir(), "paddock-page-")));
-  test.after(() => rmSync(outer, { recursive: true, force: true }));
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(outer, path)), { recursive: true });
-    writeFileSync(join(outer, path), content);
-  }
-  return outer;
-}
-
 // Threads get a stack of 2 MiB, as they do on small systems.
 const start = ["-c", 'ulimit -s 2048 && exec "$0" "$@"', paddock, "skills", "ui"];
 
 /** Starts the page over a directory with these files: {root, address, process, ended}. */
 export async function startPage(test, files = {}, ...options) {
   const root = folderFor(test, files);
-  const process = spawn("sh", [...start, "--root", root, ...options], { stdio: ["ignore", "pipe", "pipe"] });
-  let complaint = "";
-  process.stderr.on("data", (part) => (complaint += part));
-  const ended = new Promise((resolve) => process.on("exit", (code, signal) => resolve({ code, signal, complaint })));
-  test.after(async () => {
-    process.kill("SIGTERM");
-    await ended;
-  });
-  const lines = createInterface(process.stdout);
-  const address = await Promise.race([new Promise((resolve) => lines.once("line", resolve)), ended]);
-  assert.equal(typeof address, "string", complaint);
-  return { root, address, process, ended };
+  return { root, ...(await serve(test, "sh", [...start, "--root", root, ...options])) };
 }
 
 /** A zip archive of stored entries: [name, content] each. */

@@ -2,57 +2,26 @@
 // The page for skills in a real browser.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { after, before, test } from "node:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
 
-import { chromium } from "playwright-core";
-
-import { folderFor, skillText, startPage, zipOf } from "./skills_page.mjs";
-
-const programs = (process.env.CHROMIUM ?? "chromium,chromium-browser,google-chrome").split(",");
-const browserPath = process.env.PATH.split(delimiter)
-  .flatMap((folder) => programs.map((name) => join(folder, name)))
-  .find(existsSync);
-const skip = browserPath ? false : "there is no Chromium; install it or name it in CHROMIUM";
-const screenshots = process.env.SKILLS_PAGE_SCREENSHOTS;
-
-let browser;
-before(async () => {
-  if (!skip) browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
-});
-after(async () => browser?.close());
+import { button, photographer, skip, visit } from "./page_browser.mjs";
+import { folderFor } from "./page_process.mjs";
+import { skillText, startPage, zipOf } from "./skills_page.mjs";
 
 /** One test in a fresh browser over a fresh directory; whatever the page complains about fails it. */
 function inBrowser(name, { files = {}, ...context }, run) {
   test(name, { skip, timeout: 120_000 }, async (t) => {
     const served = await startPage(t, files);
-    const opened = await browser.newContext({ locale: "en-US", viewport: { width: 1100, height: 860 }, ...context });
-    t.after(() => opened.close());
-    const page = await opened.newPage();
-    page.setDefaultTimeout(20_000);
-    const complaints = [];
-    page.on("pageerror", (error) => complaints.push(error.message));
-    page.on("dialog", (dialog) => complaints.push(`a dialog of a script: ${dialog.message()}`));
-    // Refusals are loads that fail, which the browser logs.
-    page.on("console", (message) => {
-      if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
-    });
-    await page.goto(served.address);
-    await page.waitForFunction(() => document.querySelector("#root").textContent);
-    await run(page, served);
-    assert.deepEqual(complaints, []);
+    const how = { isReady: () => document.querySelector("#root").textContent, patience: 20_000, viewport: { width: 1100, height: 860 }, ...context };
+    await visit(t, served.address, how, (page) => run(page, served));
   });
 }
 
-async function photograph(page, name) {
-  if (!screenshots) return;
-  mkdirSync(screenshots, { recursive: true });
-  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
-}
+const photograph = photographer(process.env.SKILLS_PAGE_SCREENSHOTS, { fullPage: true });
 
 const row = (page, id) => page.locator(`.row[data-id="${id}"]`);
-const button = (page, name) => page.getByRole("button", { name, exact: true });
 const dialog = (page, name) => page.getByRole("dialog", { name });
 const status = (page, text) => page.getByRole("status").filter({ hasText: text }).waitFor({ state: "attached" });
 const skillFile = (served, id) => join(served.root, ".agents/skills", id, "SKILL.md");

@@ -4,11 +4,11 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import test from "node:test";
 
+import { send } from "./page_process.mjs";
 import { skillText, startPage, zipOf } from "./skills_page.mjs";
 
 const skills = {
@@ -17,29 +17,6 @@ const skills = {
   ".agents/sys.skills/theirs/SKILL.md": skillText("Theirs", "Second."),
   "secret.txt": "secret",
 };
-
-/** Sends one request as the page would, but for what `changes` says: {status, headers, text}. */
-function send(page, method, path, { body, headers = {}, without = [] } = {}) {
-  const { port, pathname } = new URL(page.address);
-  const all = {
-    Host: `127.0.0.1:${port}`,
-    Origin: `http://127.0.0.1:${port}`,
-    "X-Paddock-Token": pathname.split("/")[1],
-    ...(body !== undefined && { "Content-Length": Buffer.byteLength(body) }),
-    ...headers,
-  };
-  for (const name of without) delete all[name];
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: "127.0.0.1", port, method, path, headers: all, setHost: false }, (response) => {
-      const parts = [];
-      response.on("data", (part) => parts.push(part));
-      response.on("end", () =>
-        resolve({ status: response.statusCode, headers: response.headers, text: Buffer.concat(parts).toString() }));
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
 
 /** Sends bytes as they are, and says that no more will come, or waits; gives what comes back until the server closes. */
 function sendRaw(page, bytes, then = "end") {

@@ -429,9 +429,9 @@ int spawn_rounds() {
 
 TEST_F(Command, LeavesNoDescriptorsAndNoZombies) {
   ASSERT_THAT(load_command_helper(PADDOCK_TEST_HELPER), IsOk());
-  const auto before = test::open_descriptors();
   const auto good = make({"true"});
   const auto bad = make({"no-such-program"});
+  const auto before = test::open_descriptors();
   for (int i = spawn_rounds(); i > 0; --i) {
     const auto r = run(good);
     ASSERT_THAT(r, IsOk());

@@ -10,6 +10,7 @@
 #include "support/process/line_counts.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
+#include <paddock/exec/process.hpp>
 
 #include <grp.h>
 #include <sys/msg.h>
@@ -24,6 +25,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <netinet/in.h>
 #include <set>
 #include <string_view>
 
@@ -34,6 +36,13 @@ constexpr unsigned nobody = 65534;
 constexpr int unreachable = 77;
 
 enum class who { root, ordinary };
+
+/// How the attempts are run, and whom those against another process meet.
+enum class manner {
+  command,  ///< a bystander
+  process,  ///< the process that started them
+  terminal, ///< another process of the same table
+};
 
 /// One machine and policy of the escape matrix.
 struct column {
@@ -85,6 +94,9 @@ constexpr row rows[] = {
     {"E09-fast-open",     "+----", "+----"},
     {"E10-udp",           "+----", "+----"},
     {"E10-netlink",       "+--+-", "+--+-"},
+    {"E10-netlink-change", "+----", "-----"},
+    {"E10-network-of-another", "+----", "-----"},
+    {"E10-vsock",         "+--+-", "+--+-"},
     {"E10-packet",        "+----", "-----"},
     {"E10-raw",           "+----", "-----"},
     {"E11-abstract",      "+----", "+----"},
@@ -137,13 +149,23 @@ constexpr row rows[] = {
     {"E45-remove-subvolume", "+--+-", "+--+-"},
     {"E45-snapshot-bcachefs", "+--+-", "+--+-"},
     {"E45-clone-file",    "+++++", "+++++"}, // a copy of what may be read
+    {"E46-terminals",     "+----", "+----"},
+    {"E46-terminal-of-another", "+----", "+----"},
     {"X-own-threads",     "++-++", "++-++"}, // not to be told from others by a filter alone
-    {"X-proc-net",        "++--+", "++--+"}, // named in docs/confinement.md: seen, not reached
+    {"X-loopback",        "++-++", "++-++"}, // of the commands, and of nobody else
+    {"X-proc-net",        "+----", "+----"},
     {"X-proc-sys",        "+----", "-----"},
     {"X-new-protected",   "+++++", "+++++"}, // it is moved aside afterwards
     {"X-workspace",       "+++++", "+++++"},
 };
 // clang-format on
+
+/// The row of what a terminal of its own makes different.
+const char* in_own_terminal(std::string_view attempt, const char* otherwise) {
+  if (attempt == "E23-terminal") return "+++++";
+  if (attempt == "E38-injection") return "?--?-"; // into its own, where the kernel knows that
+  return otherwise;
+}
 
 void become_ordinary() {
   if (::geteuid() != 0) return;
@@ -164,6 +186,38 @@ int listen_at(const std::string& name) {
   if (::bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(fd, 64) != 0)
     std::abort();
   return fd;
+}
+
+/// A terminal of the machine, which lasts as long as this process.
+std::string take_terminal() {
+  const int ours = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (ours < 0 || ::grantpt(ours) != 0 || ::unlockpt(ours) != 0) return "none";
+  return ::ptsname(ours);
+}
+
+/// A socket of 127.0.0.1; port 0 stands for any that is free, and the one that it has is returned.
+std::uint16_t take_port(int type, std::uint16_t port) {
+  const int fd = ::socket(AF_INET, type | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      (type == SOCK_STREAM && ::listen(fd, 64) != 0) ||
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    ::close(fd);
+    return 0;
+  }
+  return ntohs(address.sin_port);
+}
+
+/// One that takes both TCP and UDP, until this process ends.
+std::uint16_t take_port() {
+  for (int attempt = 0; attempt < 100; ++attempt)
+    if (const std::uint16_t port = take_port(SOCK_STREAM, 0); take_port(SOCK_DGRAM, port) == port)
+      return port;
+  std::abort();
 }
 
 class Confinement : public command_fixture {
@@ -231,7 +285,10 @@ protected:
                               const confinement_policy& policy) const {
     command asked{
         .argv = {PADDOCK_TEST_PROBE, attempt, tree_ / "outside", std::to_string(bystander)},
-        .environment = {"PATH=/usr/bin:/bin", "HOME=" + tree_ / "home"},
+        .environment = {"PATH=/usr/bin:/bin", "HOME=" + tree_ / "home",
+                        "PADDOCK_TEST_PORT=" + std::to_string(port_),
+                        "PADDOCK_TEST_TERMINAL=" + terminal_,
+                        "PADDOCK_TEST_TERMINALS=" + std::to_string(device_of(terminal_))},
         .working_directory =
             ::open((tree_ / "workspace").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC),
         .confinement = policy,
@@ -240,56 +297,102 @@ protected:
     return asked;
   }
 
+  [[nodiscard]] static std::uint64_t device_of(const std::string& path) {
+    struct stat status{};
+    return ::stat(path.c_str(), &status) == 0 ? status.st_dev : 0;
+  }
+
+  /// How it ended; nothing: it did not start.
+  static std::optional<int> exit_code_of(const command& asked, process_table& table, manner how) {
+    if (how == manner::command) {
+      const auto r = run(asked);
+      return r ? std::optional(r->exit_code.value_or(-1)) : std::nullopt;
+    }
+    const auto made = table.start(asked, how == manner::terminal ? process_streams::terminal
+                                                                 : process_streams::pipes);
+    if (!made) return std::nullopt;
+    while (made->status().running())
+      if (!made->read({.wait_ms = 60'000, .wait = process_wait::end})) return std::nullopt;
+    return made->status().outcome->exit_code.value_or(-1);
+  }
+
+  /// The number outside of another process that the table runs.
+  [[nodiscard]] pid_t another_of(process_table& table, const confinement_policy& policy) const {
+    command asked = shell("echo up; sleep 1000; :");
+    asked.confinement = policy;
+    asked.working_directory =
+        ::open((tree_ / "workspace").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    asked.timeout_ms = no_deadline_ms;
+    const auto made = table.start(asked, process_streams::terminal);
+    ::close(asked.working_directory);
+    if (!made) return 0;
+    (void)made->read({.wait_ms = 60'000});
+    const auto all = processes_with(cookie_);
+    return all.empty() ? 0 : std::ranges::max(all); // the shell, behind its supervisor
+  }
+
   /// One character per attempt.
   void attempt_all(const std::vector<const char*>& attempts, const confinement_policy& policy,
-                   int out) const {
-    const pid_t bystander = ::fork();
+                   int out, manner how = manner::command) {
+    process_table table;
+    pid_t bystander = ::getpid();
+    if (how == manner::command) bystander = ::fork();
     if (bystander == 0)
       for (;;)
         ::pause();
     ::dup2(::open("/dev/null", O_RDONLY), 9);
+    ::dup2(listen_at(std::string(1, '\0') + tree_ / "outside"), 8);
+    if (how == manner::terminal) bystander = another_of(table, policy);
     const int memory = ::shmget(bystander, 1, IPC_CREAT | 0600);
     const int queue = ::msgget(bystander, IPC_CREAT | 0600);
     const int semaphore = ::semget(bystander, 1, IPC_CREAT | 0600);
-    ::dup2(listen_at(std::string(1, '\0') + tree_ / "outside"), 8);
     listen_at(tree_ / "outside/socket");
+    port_ = take_port();
+    terminal_ = take_terminal();
     for (const char* attempt : attempts) {
       set_up(attempt);
       const auto asked = probe(attempt, bystander, policy);
-      const auto r = run(asked);
+      const auto code = exit_code_of(asked, table, how);
       ::close(asked.working_directory);
       char mark = '?';
-      if (!r)
+      if (!code)
         mark = 'E';
-      else if (r->exit_code == 0)
+      else if (*code == 0)
         mark = '+';
-      else if (r->exit_code == 1)
+      else if (*code == 1)
         mark = '-';
       (void)!::write(out, &mark, 1);
     }
     ::shmctl(memory, IPC_RMID, nullptr);
     ::msgctl(queue, IPC_RMID, nullptr);
     ::semctl(semaphore, 0, IPC_RMID);
-    ::kill(bystander, SIGKILL);
-    ::waitpid(bystander, nullptr, 0);
+    if (how == manner::command) {
+      ::kill(bystander, SIGKILL);
+      ::waitpid(bystander, nullptr, 0);
+    }
     ::unlink((tree_ / "outside/socket").c_str());
   }
 
   void use_everyday_tools(int out) const;
 
-  void expect_matrix(who user) const {
+  std::uint16_t port_ = 0; ///< of somebody outside
+  std::string terminal_;   ///< another's
+
+  void expect_matrix(who user, manner how = manner::command) {
     std::vector<const char*> attempts;
     for (const row& each : rows)
       attempts.push_back(each.attempt);
     std::size_t index = 0;
     for (const column& each : columns()) {
       SCOPED_TRACE(each.name);
-      const auto marks =
-          in_process(user, each.kind, [&](int out) { attempt_all(attempts, each.policy, out); });
+      const auto marks = in_process(user, each.kind,
+                                    [&](int out) { attempt_all(attempts, each.policy, out, how); });
       if (!marks) GTEST_SKIP() << "the build directory is private";
       ASSERT_EQ(marks->size(), attempts.size());
       for (std::size_t i = 0; i < attempts.size(); ++i) {
         const char* expected = user == who::root ? rows[i].as_root : rows[i].as_ordinary;
+        if (how == manner::terminal) expected = in_own_terminal(attempts[i], expected);
+        if (expected[index] == '?') continue;
         EXPECT_EQ((*marks)[i], expected[index]) << attempts[i];
       }
       ++index;
@@ -312,6 +415,19 @@ TEST_F(Confinement, HoldsAsRoot) {
 TEST_F(Confinement, HoldsAsAnOrdinaryUser) {
   if (!is_complete()) GTEST_SKIP() << "a layer is unavailable";
   expect_matrix(who::ordinary);
+}
+
+TEST_F(Confinement, HoldsForProcessesAsRoot) {
+  if (!is_root()) GTEST_SKIP() << "not root";
+  if (!is_complete()) GTEST_SKIP() << "a layer is unavailable";
+  for (const manner how : {manner::process, manner::terminal})
+    expect_matrix(who::root, how);
+}
+
+TEST_F(Confinement, HoldsForProcessesAsAnOrdinaryUser) {
+  if (!is_complete()) GTEST_SKIP() << "a layer is unavailable";
+  for (const manner how : {manner::process, manner::terminal})
+    expect_matrix(who::ordinary, how);
 }
 
 TEST_F(Confinement, EachLayerIsWhatHoldsItsRow) {

@@ -25,6 +25,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace paddock::exec {
 namespace {
@@ -83,6 +84,54 @@ TEST_F(ControlGroup, TellsWhoElseIsInIt) {
     EXPECT_EQ(group_has_other_than(tree_.path().c_str(), 17, 4), c.others);
   }
   EXPECT_FALSE(group_has_other_than((tree_ / "missing").c_str(), 17, 4));
+}
+
+TEST_F(ControlGroup, IsBoundedWhereTheKernelCounts) {
+  const std::string group = tree_ / "group";
+  const struct {
+    const char* name;
+    std::vector<const char*> files;
+    group_bounds bounds;
+    int failed;
+  } cases[] = {
+      {"nothing asked", {}, {}, 0},
+      {"both", {"memory.max", "memory.swap.max", "pids.max"}, {1048576, 7}, 0},
+      {"memory without swap", {"memory.max"}, {1048576, 0}, 0},
+      {"processes", {"pids.max"}, {0, 7}, 0},
+      {"no memory controller", {"pids.max"}, {1048576, 7}, EOPNOTSUPP},
+      {"no processes controller", {"memory.max"}, {1048576, 7}, EOPNOTSUPP},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::filesystem::remove_all(group);
+    tree_.directory("group");
+    for (const char* file : c.files)
+      tree_.file(std::string("group/") + file);
+    EXPECT_EQ(bound_group(group.c_str(), c.bounds), c.failed);
+    if (c.failed != 0) continue;
+    for (const char* file : c.files) {
+      const std::string name = file;
+      EXPECT_EQ(tree_.content("group/" + name), name == "pids.max"     ? "7"
+                                                : name == "memory.max" ? "1048576"
+                                                                       : "0");
+    }
+  }
+}
+
+TEST_F(ControlGroup, WithBoundsIsNotMadeWhereNobodyCounts) {
+  tree_.directory("above/own");
+  for (const char* membership : {"0::/above/own\n", "0::/above\n", "0::/\n", ""}) {
+    SCOPED_TRACE(membership);
+    tree_.file("cgroup", membership);
+    const std::string file = tree_ / "cgroup";
+    const std::string nowhere = tree_ / "nowhere";
+    EXPECT_EQ(enter_bounded_group(path_, {1048576, 7},
+                                  {file.c_str(), {nowhere.c_str(), tree_.path().c_str()}}),
+              EOPNOTSUPP);
+    EXPECT_STREQ(path_, "");
+    EXPECT_TRUE(std::filesystem::is_empty(tree_ / "above/own"));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(tree_ / "above"), {}), 1);
+  }
 }
 
 TEST_F(ControlGroup, AsksForTheDeathOfAll) {

@@ -110,6 +110,27 @@ TEST(Environment, RefusesEveryRowOfTheTable) {
   }
 }
 
+TEST(Environment, AConfinedCommandMayHaveThemButInheritsNone) {
+  for (const refused_variable& row : refused_variables) {
+    SCOPED_TRACE(row.pattern);
+    std::string name(row.pattern);
+    if (name.ends_with('*')) name.back() = 'X';
+    const std::vector<environment_variable> extra{{name, "x"}};
+    const std::string inherited = name + "=inherited";
+    EXPECT_THAT(build_environment({.extra = extra}), IsError(error_code::denied_by_policy));
+    EXPECT_THAT(build_environment({.extra = extra, .place = command_place::confined}),
+                HoldsValue(strings{name + "=x"}));
+    const std::vector<std::string_view> own{inherited};
+    const strings pass{name};
+    EXPECT_THAT(
+        build_environment({.inherited = own, .pass = pass, .place = command_place::confined}),
+        HoldsValue(strings{}));
+  }
+  const std::vector<environment_variable> wrong{{"PATH", "relative"}};
+  EXPECT_THAT(build_environment({.extra = wrong, .place = command_place::confined}),
+              IsError(error_code::invalid_argument));
+}
+
 TEST(Environment, RefusesNoInnocentNeighbour) {
   for (const char* name : {"LDFLAGS",
                            "LD",

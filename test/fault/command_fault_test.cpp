@@ -10,6 +10,8 @@
 #include "support/process/command_fixture.hpp"
 #include "support/process/descriptors.hpp"
 
+#include <paddock/exec/process.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,6 +78,8 @@ struct running_operation {
   std::function<answer()> run;
   /// The answer may say that less is known or done than without the fault.
   bool degrades = false;
+  /// It also writes to events, which nothing but a signal can interrupt.
+  bool raises_events = false;
 };
 
 bool has_children() {
@@ -124,6 +128,23 @@ protected:
     return {std::nullopt, std::string(line, n > 0 ? static_cast<std::size_t>(n) : 0)};
   }
 
+  /// A process from its start to its end: written to, read and stopped, with all that it started.
+  answer attend(process_streams streams) {
+    process_table table;
+    command asked = shell("(sleep 60; : $0) & read line; echo \"got $line\"; sleep 60");
+    const auto made = table.start(asked, streams);
+    if (!made) return {made.error(), ""};
+    if (const auto written = made->write("hello\n"); !written) return {written.error(), ""};
+    const auto met = [](std::string_view seen) {
+      return seen.find("got hello") != std::string_view::npos;
+    };
+    const auto page = made->read({.from = 0, .wait_ms = 60'000, .until = met});
+    if (!page) return {page.error(), ""};
+    const process_status status = made->stop(0);
+    return {std::nullopt, std::string(page->matched ? "met" : "not met") +
+                              (status.running() ? ", runs" : ", ended")};
+  }
+
   /// What is wrong with the end of a try.
   std::vector<std::string> complaints(const running_operation& op, const answer& expected,
                                       const fault& f, int os_errno) {
@@ -157,9 +178,11 @@ protected:
     ASSERT_FALSE(expected.failed) << op.name << ", " << expected.failed->operation << ", "
                                   << wire_name(expected.failed->code);
     for (const auto& [call, several] : errnos())
-      for (const int os_errno : several)
+      for (const int os_errno : several) {
+        if (op.raises_events && call == "write" && os_errno != EINTR) continue;
         for (std::size_t at = 1; nth_call_fails(op, expected, call, os_errno, at); ++at) {
         }
+      }
   }
 
   /// False when there was no such call.
@@ -229,6 +252,14 @@ TEST_F(command_fault_test, one_call_of_starting_a_server_without_a_helper_fails)
     GTEST_SKIP() << "a helper is installed here: " << *installed;
   every_call_fails({"alone", [&] { return talk(std::nullopt, {}); }, true});
   EXPECT_THAT(seen_, Contains("kill")); // how its group is ended
+  std::cout << "faults injected: " << faults_ << '\n';
+}
+
+TEST_F(command_fault_test, one_call_of_attending_a_process_fails) {
+  every_call_fails({"pipes", [&] { return attend(process_streams::pipes); }, true, true});
+  every_call_fails({"terminal", [&] { return attend(process_streams::terminal); }, true, true});
+  for (const char* call : {"eventfd", "poll", "read", "write", "fcntl", "memfd_create"})
+    EXPECT_THAT(seen_, Contains(call));
   std::cout << "faults injected: " << faults_ << '\n';
 }
 

@@ -22,6 +22,7 @@ ROOMS = {
     "path": ["base", "sys"],
     "file": ["base", "sys", "path", "text"],
     "search": ["base", "sys", "path", "file", "text"],
+    "history": ["base", "sys", "path", "file", "search"],
     "exec/protocol": [],
     "exec/helper/policy": ["exec/protocol"],
     "exec/helper/runtime": ["exec/helper/policy"],
@@ -38,7 +39,7 @@ ROOMS = {
     "mcp/server": ["base", "sys", "text", "mcp/json", "mcp/protocol"],
     "mcp/stdio": ["base", "sys", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/http": ["base", "sys", "text", "http", "http/server", "mcp/json", "mcp/protocol", "mcp/server"],
-    "mcp/tools": ["base", "crypto", "sys", "path", "file", "search", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
+    "mcp/tools": ["base", "crypto", "sys", "path", "file", "search", "history", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/skills": ["base", "crypto", "path", "file", "text", "mime", "frontmatter", "skill", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools"],
     "mcp/client": ["base", "sys", "exec", "mcp/json", "mcp/protocol", "mcp/stdio"],
     "mcp/client/http/transfer": ["base", "sys", "http", "mcp/protocol", "mcp/client"],
@@ -47,13 +48,17 @@ ROOMS = {
     "skill_manager": ["base", "sys", "path", "text", "exec", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools", "mcp/client",
                       "skill_manager/config"],
     "tools/common": ["public"],
-    "tools/skills_page": ["public", "crypto", "http", "http/server", "tools/common"],
+    "tools/page": ["public", "crypto", "http", "http/server", "tools/common"],
+    "tools/review_page": ["public", "crypto", "http/server", "tools/page"],
+    "tools/skills_page": ["public", "http/server", "tools/common", "tools/page"],
     "tools/adapter": ["public", "tools/common"],
     "tools/cli/doctor": ["public", "tools/common"],
     "tools/cli/experts": ["public", "tools/common"],
     "tools/cli/search": ["public", "tools/common"],
     "tools/cli/skills": ["public", "tools/common", "tools/skills_page"],
-    "tools/cli": ["public", "tools/common", "tools/cli/doctor", "tools/cli/experts", "tools/cli/search", "tools/cli/skills"],
+    "tools/cli/undo": ["public", "tools/common", "tools/cli/search"],
+    "tools/cli": ["public", "mcp/tools", "tools/common", "tools/review_page", "tools/cli/doctor", "tools/cli/experts", "tools/cli/search", "tools/cli/skills",
+                  "tools/cli/undo"],
 }
 # Public headers of a folder with several rooms, whose room is not that of a source with their name.
 HEADERS = {"exec/confinement_layers": "exec/protocol", "mcp/extension": "mcp/protocol", "mcp/json": "mcp/json",
@@ -69,7 +74,7 @@ CONSTANTS_ONLY = {"<dirent.h>", "<fcntl.h>", "<linux/audit.h>", "<linux/filter.h
                   "<linux/openat2.h>", "<linux/seccomp.h>", "<poll.h>", "<signal.h>", "<sys/socket.h>", "<sys/stat.h>",
                   "<sys/syscall.h>", "<sys/uio.h>", "<sys/wait.h>"}
 # Libraries that look like the C library's headers and make no system calls of their own.
-LIBRARIES = {"<emmintrin.h>", "<immintrin.h>", "<sodium.h>", "<utf8proc.h>", "<yaml.h>", "<zip.h>"}
+LIBRARIES = {"<emmintrin.h>", "<immintrin.h>", "<sodium.h>", "<utf8proc.h>", "<xxhash.h>", "<yaml.h>", "<zip.h>"}
 FORBIDDEN_IN_PUBLIC = re.compile(r"<(?:filesystem|iostream|regex|simdjson.*|gsl/(?!assert>).*|.*\.h)>")
 # A call through the global namespace: how system calls are written.
 GLOBAL_CALL = re.compile(r"(?<![\w>:])::(?!new\b|operator\b)([a-z_]\w*)\s*\(")

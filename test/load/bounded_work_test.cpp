@@ -215,6 +215,31 @@ TEST_F(bounded_work, a_record_of_changes_that_a_command_has_written) {
   }
 }
 
+TEST_F(bounded_work, changes_of_a_large_file_end_by_their_deadline_and_change_nothing) {
+  dense("dense", 32 * mib);
+  const auto before = std::filesystem::last_write_time(tree / "dense");
+  struct slow_change {
+    const char* tool;
+    const char* arguments;
+  };
+  constexpr slow_change changes[] = {
+      {"editFile", R"({"path":"dense","edits":[{"oldText":"nowhere","newText":"x"}]})"},
+      {"applyChanges",
+       R"({"changes":[{"path":"dense","edits":[{"oldText":"nowhere","newText":"x"}]}]})"},
+      {"applyChanges", R"({"patch":"--- a/dense\n+++ b/dense\n@@ -1 +1 @@\n-nowhere\n+x\n"})"},
+      {"applyChanges", R"({"changes":[{"path":"small.txt","text":"x"}],)"
+                       R"("patch":"--- a/dense\n+++ b/dense\n@@ -1 +1 @@\n-nowhere\n+x\n"})"},
+  };
+  serve({"--tools", "coding", "--max-tool-ms", "1"});
+  for (const auto& [tool, arguments] : changes) {
+    EXPECT_EQ("timed_out", ask(tool, arguments).error) << arguments;
+    expect_others_are_answered();
+  }
+  EXPECT_EQ(before, std::filesystem::last_write_time(tree / "dense"));
+  serve({"--tools", "coding", "--max-tool-ms", "0"}); // the control: with time, each says more
+  EXPECT_EQ("no_match", ask(changes[1].tool, changes[1].arguments).error);
+}
+
 TEST_F(bounded_work, reading_of_skills_keeps_to_the_limits_too) {
   dense("dense.md", 32 * mib);
   for (int i = 0; i < 300; ++i) {

@@ -572,6 +572,68 @@ std::string log_line(std::string_view level, std::string_view data) {
          std::string(level) + R"(","logger":"talk","data":")" + std::string(data) + "\"}}";
 }
 
+struct listing_case {
+  const char* name;
+  const char* title;
+  annotations hints;
+  const char* brief; ///< what is written of title and hints
+};
+
+TEST(McpToolListing, brief_says_only_what_is_not_taken_for_granted) {
+  constexpr const char* full =
+      R"("annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true})";
+  const listing_case table[] = {
+      {"searchText",
+       "Search text",
+       {.read_only = true, .destructive = false, .idempotent = true},
+       R"("annotations":{"readOnlyHint":true,"openWorldHint":false})"},
+      {"write",
+       "Write",
+       {.idempotent = true},
+       R"("annotations":{"idempotentHint":true,"openWorldHint":false})"},
+      {"add",
+       "Ad",
+       {.destructive = false},
+       R"("title":"Ad","annotations":{"destructiveHint":false,"openWorldHint":false})"},
+      {"exec", "Run a command", {.open_world = true}, R"("title":"Run a command")"},
+      {"moveFile",
+       "Move files",
+       {},
+       R"("title":"Move files","annotations":{"openWorldHint":false})"},
+  };
+  for (const listing_case& each : table)
+    for (const tool_listing listing : {tool_listing::brief, tool_listing::full}) {
+      SCOPED_TRACE(each.name);
+      tool made{.name = each.name,
+                .title = each.title,
+                .annotations = each.hints,
+                .listing = listing,
+                .handler = [](call&) { return tool_result{.json = "{}"}; }};
+      server s({.name = "t"}, {std::move(made)});
+      json_document document;
+      ASSERT_THAT(document.parse(s.tools_json()), test::IsOk());
+      std::string said;
+      document.root().for_each_element([&](json_view t) {
+        for (const char* key : {"title", "annotations"})
+          if (const json_view value = t[key]; value.exists())
+            said.append(said.empty() ? "" : ",")
+                .append("\"")
+                .append(key)
+                .append("\":")
+                .append(value.text());
+      });
+      if (listing == tool_listing::brief) {
+        EXPECT_EQ(each.brief, said);
+      } else { // the control
+        EXPECT_THAT(said, AllOf(HasSubstr("title"), HasSubstr("readOnlyHint"),
+                                HasSubstr("destructiveHint"), HasSubstr("idempotentHint")));
+        if (std::string_view(each.name) == "exec") {
+          EXPECT_THAT(said, HasSubstr(full));
+        }
+      }
+    }
+}
+
 TEST(McpLog, LegacyClientsSetTheLevel) {
   server s({.name = "t", .logging = client_logging::offered}, talkative());
   const std::string call = legacy("tools/call", R"({"name":"talk"})");

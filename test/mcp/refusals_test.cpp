@@ -32,7 +32,7 @@ TEST(Refusals, LookNoFurtherThanTheCallMay) {
   EXPECT_FALSE(ended.nearest.has_value());
   EXPECT_EQ(ended.edit, looked.edit);
   EXPECT_EQ(ended.words, "edits[1].oldText does not occur; no time was left to look for what is "
-                         "like it; find the place with searchText; nothing was changed");
+                         "like it; search the file for the place; nothing was changed");
 }
 
 } // namespace

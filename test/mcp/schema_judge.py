@@ -21,7 +21,7 @@ except ImportError:
     print("skipped: python3-jsonschema is missing")
     sys.exit(77)
 
-TOOLS = 22
+TOOLS = 30
 
 
 def closed(schema):

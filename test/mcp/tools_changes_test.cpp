@@ -23,26 +23,13 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class tools_changes : public tool_fixture {
+class tools_changes : public coding_fixture {
 protected:
   void SetUp() override {
-    serve_coding({});
+    coding_fixture::SetUp();
     tree.directory("d");
     for (const auto& [name, text] : before)
       tree.file(name, text);
-  }
-  /// Another client's server of the same workspace.
-  [[nodiscard]] std::unique_ptr<mcp::server> another_server() const {
-    auto opened = root::open(tree.path());
-    auto tools = mcp::workspace_tools(
-        std::make_shared<const root>(*std::move(opened)),
-        {.limits = mcp::limits_of(mcp::toolset::coding), .tools = mcp::toolset::coding});
-    return std::make_unique<mcp::server>(mcp::server_options{}, *std::move(tools));
-  }
-  void serve_coding(mcp::workspace_options options) {
-    options.tools = mcp::toolset::coding;
-    options.limits = mcp::limits_of(options.tools);
-    serve(std::move(options));
   }
   /// Every file and what it has.
   [[nodiscard]] std::map<std::string, std::string> files() const {
@@ -103,6 +90,21 @@ constexpr change_case change_cases[] = {
     {"a patch that makes a file and comes back to it",
      R"("patch":"*** Begin Patch\n*** Add File: n/n\n+x\n*** Update File: n/n\n@@\n-x\n+y\n*** End Patch")",
      "n/n: y\n\n", R"([{"path":"n/n","action":"created","added":1,"removed":0}])"},
+    {"a series: changed, renamed, changed",
+     R"("patch":"--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\ndiff --git a/a b/z\nrename from a\nrename to z\ndiff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -2 +2 @@\n-2\n+3\n")",
+     "a: (gone)\nz: one\n3\n\n",
+     R"([{"path":"z","action":"moved","from":"a","added":1,"removed":1}])"},
+    {"a series: renamed, changed, renamed",
+     R"("patch":"diff --git a/a b/z\nrename from a\nrename to z\ndiff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -2 +2 @@\n-two\n+2\ndiff --git a/z b/n/z\nrename from z\nrename to n/z\n")",
+     "a: (gone)\nn/z: one\n2\n\n",
+     R"([{"path":"n/z","action":"moved","from":"a","added":1,"removed":1}])"},
+    {"a series: made, renamed with a change",
+     R"("patch":"--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+1\n+2\ndiff --git a/n b/m\nrename from n\nrename to m\n--- a/n\n+++ b/m\n@@ -2 +2 @@\n-2\n+3\n")",
+     "m: 1\n3\n\n", R"([{"path":"m","action":"created","added":2,"removed":0}])"},
+    {"a series: renamed twice",
+     R"("patch":"diff --git a/a b/y\nrename from a\nrename to y\ndiff --git a/y b/z\nrename from y\nrename to z\n")",
+     "a: (gone)\nz: one\ntwo\n\n",
+     R"([{"path":"z","action":"moved","from":"a","added":0,"removed":0}])"},
     {"a unified patch",
      R"("patch":"--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n--- /dev/null\n+++ b/n/e\n@@ -0,0 +1 @@\n+new\n")",
      "a: one\n2\n\nn/e: new\n\n",
@@ -122,13 +124,17 @@ constexpr change_case change_cases[] = {
     {"no counts", R"("changes":[{"path":"d/c","delete":true}],"diff":"none")", "d/c: (gone)\n",
      R"([{"path":"d/c","action":"deleted"}])"},
     {"white space",
-     R"("changes":[{"path":"a","edits":[{"oldText":" one","newText":"1"}]}],"matching":"whitespace")",
+     R"("changes":[{"path":"a","edits":[{"oldText":" one","newText":" 1"}]}],"matching":"whitespace")",
+     "a: 1\ntwo\n\n",
+     R"([{"path":"a","action":"edited","added":1,"removed":1,"matchedWith":"whitespace; new lines are indented as the file is","matchedLines":[1]}])"},
+    {"white space behind the words",
+     R"("changes":[{"path":"a","edits":[{"oldText":"one \n","newText":"1\n"}]}],"matching":"whitespace")",
      "a: 1\ntwo\n\n",
      R"([{"path":"a","action":"edited","added":1,"removed":1,"matchedWith":"whitespace","matchedLines":[1]}])"},
     {"a patch with other white space",
-     R"("patch":"--- a/b\n+++ b/b\n@@ -1,2 +1,2 @@\n one\n-\tthree\n+3\n","matching":"whitespace")",
-     "b: one\n3\n\n",
-     R"([{"path":"b","action":"edited","added":1,"removed":1,"matchedWith":"whitespace","matchedLines":[2]}])"},
+     R"("patch":"--- a/b\n+++ b/b\n@@ -1,2 +1,3 @@\n one\n-\tthree\n+\t3\n+\t\t4\n","matching":"whitespace")",
+     "b: one\n\t3\n\t\t4\n\n",
+     R"([{"path":"b","action":"edited","added":2,"removed":1,"matchedWith":"whitespace; new lines are indented as they were given, for the lines that matched do not tell how the file would have them: look at them","matchedLines":[2]}])"},
     {"full", R"("changes":[{"path":"d/c","text":"C\n"}],"diff":"full")", "d/c: C\n\n",
      R"([{"path":"d/c","action":"edited","added":1,"removed":1,"diff":"--- a/d/c\n+++ b/d/c\n@@ -1 +1 @@\n-c\n+C\n"}])"},
     {"what stays as it is", R"("changes":[{"path":"a","text":"one\ntwo\n"}])", "",
@@ -184,7 +190,61 @@ const refused_case refused_cases[] = {
      R"("changes":[{"path":"a","text":"x"},{"path":"no","edits":[{"oldText":"one","newText":"1"}]}])",
      "not_found",
      R"("path":"no"})",
-     {"no: no such file"}},
+     {"no: no such file", "nothing was changed"}},
+    {"one of the paths is not there",
+     R"("changes":[{"paths":["a","no"],"edits":[{"oldText":"one","newText":"1"}]}])",
+     "not_found",
+     R"("path":"no"})",
+     {", or leave it out of paths; nothing was changed"}},
+    {"a move to a directory",
+     R"("changes":[{"path":"a","moveTo":"d"}])",
+     "is_a_directory",
+     R"("path":"a"})",
+     {"a: to move it to d: a directory is there; name the file in it; nothing was changed"}},
+    {"a line behind @@ that is not there",
+     R"("patch":"*** Begin Patch\n*** Update File: a\n@@ int foo()\n-two\n+2\n*** End Patch")",
+     "no_match",
+     R"("path":"a","edit":0,"hash":")",
+     {"hunk 1 (line 3 of the patch) stands behind @@ int foo(), which is no line of the file; copy "
+      "a "
+      "whole line that is there, or leave it out"}},
+    {"a line behind @@ that is not there, and lines to add",
+     R"("patch":"*** Begin Patch\n*** Update File: a\n@@ on\n+2\n*** End Patch")",
+     "no_match",
+     R"("path":"a","edit":0,"hash":")",
+     {"behind @@ on, which is no line of the file"}},
+    {"hunks that are not in the order of the file",
+     R"("patch":"*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n@@\n-one\n+1\n*** End Patch")",
+     "no_match",
+     R"("path":"a","edit":1,"hash":")",
+     {"in line 1, but not behind the hunk before it", "in the order of the file"}},
+    {"a part of a line",
+     R"("patch":"--- a/b\n+++ b/b\n@@ -2 +2 @@\n-thr\n+3\n")",
+     "no_match",
+     R"("path":"b")",
+     {"the nearest place is line 2"}},
+    {"the end of a line",
+     R"("patch":"--- a/b\n+++ b/b\n@@ -2 +2 @@\n-hree\n+3\n")",
+     "no_match",
+     R"("path":"b")",
+     {"hunk 1 (line 3 of the patch) shows what is only a part of line 2; show whole lines"}},
+    {"an end without a newline that is none",
+     R"("patch":"--- a/b\n+++ b/b\n@@ -2 +2 @@\n-three\n\\ No newline at end of file\n+3\n")",
+     "no_match",
+     R"("path":"b")",
+     {"says that the file ends without a newline there, which it does not; leave the line \\ No "
+      "newline"}},
+    {"white space, and what allows it",
+     R"("patch":"--- a/b\n+++ b/b\n@@ -2 +2 @@\n-  three\n+3\n")",
+     "no_match",
+     R"("path":"b")",
+     {"or allow it with matching: \"whitespace\""}},
+    {"two places but for white space",
+     R"("changes":[{"path":"b","edits":[{"oldText":"one\nthree\n","newText":"x\nx\n"},{"oldText":" x","newText":"y"}]}],"matching":"whitespace")",
+     "ambiguous",
+     R"("path":"b")",
+     {"occurs 2 times (lines 1, 1) but for white space, which has to be one place; give more of "
+      "the text around"}},
     {"a hunk that has no place",
      R"("patch":"--- a/b\n+++ b/b\n@@ -1,2 +1,2 @@\n one\n-threee\n+3\n")",
      "no_match",
@@ -311,7 +371,19 @@ const refused_case refused_cases[] = {
      R"("patch":"diff --git a/a b/z\nrename from a\nrename to z\ndiff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n")",
      "invalid_argument",
      R"("path":"a"})",
-     {"the patch names this file twice, and not only to edit it; make these changes in two calls"}},
+     {"the patch names this file twice, and not only to edit or to rename it; make these changes "
+      "in "
+      "two calls"}},
+    {"a series that goes on under the old name",
+     R"("patch":"--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\ndiff --git a/a b/z\nrename from a\nrename to z\ndiff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -2 +2 @@\n-2\n+3\n")",
+     "invalid_argument",
+     R"("path":"a"})",
+     {"the patch names this file after it has moved it away; name it as it is called by then"}},
+    {"a series that takes a file away which it has made",
+     R"("patch":"--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+1\n--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")",
+     "invalid_argument",
+     R"("path":"n"})",
+     {"the patch names this file twice, and not only to edit or to rename it"}},
     {"the second part of a patch for one file",
      R"("patch":"--- a/b\n+++ b/b\n@@ -2 +2 @@\n-three\n+3\n--- a/b\n+++ b/b\n@@ -2 +2 @@\n-three\n+4\n")",
      "no_match",
@@ -338,6 +410,20 @@ TEST_F(tools_changes, what_is_refused_changes_nothing_and_says_why) {
       EXPECT_EQ("", changed());
     }
   }
+}
+
+TEST_F(tools_changes, a_link_is_moved_or_what_it_leads_to_is_edited_and_not_both) {
+  std::filesystem::create_symlink("a", tree.path() + "/la");
+  const std::string change = R"({"path":"la","moveTo":"lz")";
+  const auto both = call("applyChanges", R"({"changes":[)" + change +
+                                             R"(,"edits":[{"oldText":"one","newText":"1"}]}]})");
+  EXPECT_EQ("invalid_argument", both.error());
+  EXPECT_THAT(both.message(), AllOf(StartsWith("la: this is a symbolic link"),
+                                    HasSubstr("name the file itself, or make two changes")));
+  EXPECT_EQ("", changed());
+  EXPECT_FALSE(call("applyChanges", R"({"changes":[)" + change + "}]}").failed); // the control
+  EXPECT_TRUE(std::filesystem::is_symlink(tree.path() + "/lz"));
+  EXPECT_EQ("", changed());
 }
 
 TEST_F(tools_changes, a_file_that_is_named_through_a_link_is_the_same_file) {
@@ -450,6 +536,44 @@ TEST_F(tools_changes, what_was_interrupted_is_undone_before_and_told) {
   EXPECT_THAT(got.message(),
               testing::EndsWith("give it another name, with exec or by hand; nothing was changed"));
   EXPECT_EQ(".paddock-changes: mine\n\n", changed());
+}
+
+TEST_F(tools_changes, a_mark_of_utf8_is_no_part_of_the_first_line) {
+  const std::string mark = "\xEF\xBB\xBF";
+  struct marked {
+    const char* name;
+    const char* changes;
+    std::string after;
+  };
+  const marked table[] = {
+      {"a patch that does not show it",
+       R"("patch":"--- a/m\n+++ b/m\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n")", mark + "1\ntwo\n"},
+      {"a patch that does",
+       R"("patch":"--- a/m\n+++ b/m\n@@ -1,2 +1,2 @@\n-\uFEFFone\n+1\n two\n")", "1\ntwo\n"},
+      {"an edit but for white space",
+       R"("changes":[{"path":"m","edits":[{"oldText":"one\n two","newText":"1"}]}],"matching":"whitespace")",
+       mark + "1\n"},
+      {"an edit that shows it",
+       R"("changes":[{"path":"m","edits":[{"oldText":"\uFEFFone","newText":"1"}]}])", "1\ntwo\n"},
+      {"an edit that does not",
+       R"("changes":[{"path":"m","edits":[{"oldText":"one","newText":"1"}]}])", mark + "1\ntwo\n"},
+  };
+  for (const marked& each : table) {
+    tree.file("m", mark + "one\ntwo\n");
+    EXPECT_EQ("(no error)", call("applyChanges", "{"s + each.changes + "}").error()) << each.name;
+    EXPECT_EQ(each.after, tree.content("m")) << each.name;
+  }
+  // The difference shows the mark, for whoever applies it elsewhere.
+  tree.file("m", mark + "one\n");
+  const auto got = call(
+      "applyChanges",
+      R"({"changes":[{"path":"m","moveTo":"new \"m\"","edits":[{"oldText":"one","newText":"1"}]}],"diff":"full","dryRun":true})");
+  std::string diff;
+  got["files"].for_each_element(
+      [&](mcp::json_view file) { diff = file["diff"].string().value_or(""); });
+  EXPECT_EQ(diff, "diff --git a/m \"b/new \\\"m\\\"\"\nrename from m\nrename to \"new \\\"m\\\"\"\n"
+                  "--- a/m\n+++ \"b/new \\\"m\\\"\"\n@@ -1 +1 @@\n-" +
+                      mark + "one\n+" + mark + "1\n");
 }
 
 TEST_F(tools_changes, diffs_are_bounded_all_together) {

@@ -21,14 +21,8 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class tools_coding : public tool_fixture {
+class tools_coding : public coding_fixture {
 protected:
-  void SetUp() override { serve_coding({}); }
-  void serve_coding(mcp::workspace_options options) {
-    options.tools = mcp::toolset::coding;
-    options.limits = mcp::limits_of(options.tools);
-    serve(std::move(options));
-  }
   std::string content(std::string_view arguments) {
     const tool_answer got = call("readTextFile", arguments);
     return got.failed ? got.error() : got.string("content");
@@ -217,6 +211,22 @@ TEST_F(tools_coding, what_is_no_utf16_in_spite_of_its_mark_is_left_alone) {
             call("editTextFile", R"({"path":"f","oldText":"b","newText":"x"})").error());
 }
 
+TEST_F(tools_coding, files_that_are_moved_or_deleted_by_their_hash_are_read_as_far_as_the_limit) {
+  tree.file("f", "hello");
+  const std::string hash = call_path("readTextFile", "f").string("hash");
+  mcp::workspace_options options;
+  options.tools = mcp::toolset::coding;
+  options.limits = mcp::limits_of(options.tools);
+  options.limits.edit_file_bytes_max = 4;
+  serve(std::move(options));
+  const std::string move = R"({"source":"f","destination":"g")";
+  const std::string if_hash = R"(,"ifHash":")" + hash + "\"}";
+  EXPECT_EQ("too_large", call("moveFile", move + if_hash).error());
+  EXPECT_EQ("too_large", call("deleteFile", R"({"path":"f")" + if_hash).error());
+  EXPECT_EQ("(no error)", call("moveFile", move + "}").error()); // the control
+  EXPECT_EQ("hello", tree.content("g"));
+}
+
 TEST_F(tools_coding, results_are_brief_and_have_the_hash_of_the_file) {
   const auto written = call("writeTextFile", R"({"path":"f","text":"hello"})");
   EXPECT_EQ("path bytes hash", written.keys());
@@ -349,11 +359,11 @@ TEST_F(tools_coding, a_command_needs_its_name_only) {
   const std::string long_one = output("seq 1 20000");
   EXPECT_LE(long_one.size(), 30'100U);
   EXPECT_GT(long_one.size(), 29'000U);
-  EXPECT_THAT(long_one, AllOf(StartsWith("1\n2\n"), HasSubstr(" bytes left out "),
+  EXPECT_THAT(long_one, AllOf(StartsWith("1\n2\n"), HasSubstr(" bytes left out"),
                               EndsWith("\n19999\n20000\n")));
   const std::string both = output("seq 1 20000; seq 1 20000 >&2");
   EXPECT_LE(both.size(), 30'200U);
-  EXPECT_EQ(2U, static_cast<std::size_t>(both.find("left out") != both.rfind("left out")) + 1U);
+  EXPECT_EQ(both.find("left out"), both.rfind("left out"));  // one text
   serve({.confinement = confinement_policy::best_effort()}); // base wants all of them
   EXPECT_EQ("invalid_argument", call("exec", R"({"command":"true"})").error());
 }

@@ -21,22 +21,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class tools_edit : public tool_fixture {
+class tools_edit : public coding_fixture {
 protected:
-  void SetUp() override { serve_coding({}); }
-  /// Another client's server of the same workspace.
-  [[nodiscard]] std::unique_ptr<mcp::server> another_server() const {
-    auto opened = root::open(tree.path());
-    auto tools = mcp::workspace_tools(
-        std::make_shared<const root>(*std::move(opened)),
-        {.limits = mcp::limits_of(mcp::toolset::coding), .tools = mcp::toolset::coding});
-    return std::make_unique<mcp::server>(mcp::server_options{}, *std::move(tools));
-  }
-  void serve_coding(mcp::workspace_options options) {
-    options.tools = mcp::toolset::coding;
-    options.limits = mcp::limits_of(options.tools);
-    serve(std::move(options));
-  }
   tool_answer edit(std::string_view edits, std::string_view more = "") {
     return call("editFile",
                 R"({"path":"f","edits":)" + std::string(edits) + std::string(more) + "}");
@@ -68,7 +54,7 @@ const edit_case edit_cases[] = {
     {"all, as often as said", "x x\nx\n",
      R"([{"oldText":"x","newText":"y","all":true,"occurrences":3}])", "y y\ny\n",
      R"([{"line":1,"occurrences":3}])"},
-    {"the nearest to a line", "x\n-\n-\nx\n-\nx\n", R"([{"oldText":"x","newText":"y","line":5}])",
+    {"the nearest to a line", "x\n-\n-\nx\n-\nx\n", R"([{"oldText":"x","newText":"y","line":3}])",
      "x\n-\n-\ny\n-\nx\n", R"([{"line":4,"occurrences":1}])"},
     {"a line is one of the file before the call", "a\nx\nx\n",
      R"([{"oldText":"a","newText":"1\n2\n3"},{"oldText":"x","newText":"y","line":3}])",
@@ -181,6 +167,58 @@ const refusal_case refusal_cases[] = {
      "ambiguous",
      R"("edit":1,"occurrencesAt":[1,3,4],"hash":")",
      {"edits[1]", "occurs 3 times", "not 2 times as occurrences says"}},
+    {"two as near to the line",
+     "x\n-\nx\n",
+     R"([{"oldText":"x","newText":"y","line":2}])",
+     "ambiguous",
+     R"("edit":0,"occurrencesAt":[1,3],"hash":")",
+     {"occurs 2 times (lines 1, 3), and no one of them is the nearest to line 2; give the line of "
+      "the "
+      "one that is meant, or more of the text around it"}},
+    {"two in the line",
+     "x\nx x\n",
+     R"([{"oldText":"x","newText":"y","line":2}])",
+     "ambiguous",
+     R"("edit":0,"occurrencesAt":[1,2,2],"hash":")",
+     {"no one of them is the nearest to line 2"}},
+    {"the end of the file, which has no newline",
+     "a\nb",
+     R"([{"oldText":"b\n","newText":"c\n"}])",
+     "no_match",
+     R"("edit":0,"nearest":{"line":2,"kind":"white_space","found":"b"},"hash":")",
+     {"the end of the file, which has none; leave the last newline off oldText"}},
+    {"the same with pairs",
+     "a\r\nb",
+     R"([{"oldText":"a\nb\n","newText":"c\n"}])",
+     "no_match",
+     R"("edit":0,"nearest":{"line":1,"kind":"white_space","found":"a\r\nb"},"hash":")",
+     {"leave the last newline off oldText"}},
+    {"old text in UTF-8 in a file of Latin-1",
+     "caf\xE9\n",
+     R"([{"oldText":"café","newText":"tea"}])",
+     "no_match",
+     R"("edit":0,"hash":")",
+     {"the file is not UTF-8, so characters beyond ASCII have other bytes there; leave lines with "
+      "such "
+      "characters out of oldText, or change the file with exec"}},
+    {"new text in UTF-8 in a file of Latin-1",
+     "caf\xE9 one\n",
+     R"([{"oldText":"caf","newText":"tea"},{"oldText":"one","newText":"é"}])",
+     "not_text",
+     R"("edit":1,"hash":")",
+     {"the file is not UTF-8, and edits[1].newText has characters beyond ASCII"}},
+    {"white space, and what allows it",
+     "\tx\n",
+     R"([{"oldText":"  x\n","newText":"y"}])",
+     "no_match",
+     R"("edit":0,"nearest":{"line":1,"kind":"white_space","wanted":"  x","found":"\tx\n"},"hash":")",
+     {"or let applyChanges match it with matching: \"whitespace\""}},
+    {"quotes that look alike",
+     "say “x”\n",
+     R"([{"oldText":"say \"x\"","newText":"y"}])",
+     "no_match",
+     R"("edit":0,"nearest":{"line":1,"kind":"similar","wanted":"say \"x\"","found":"say “x”\n"},"hash":")",
+     {"only characters differ that look alike or are not seen"}},
     {"as often as said, but which",
      "x\nx\n",
      R"([{"oldText":"x","newText":"y","occurrences":2}])",

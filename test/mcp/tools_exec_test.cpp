@@ -151,7 +151,7 @@ constexpr hint_case hint_cases[] = {
     {"no question", "printf 'Overwrite (y/n)? y\\nfailed\\n'; exit 1", nullptr},
     {"a debugger", "echo 'ptrace: Operation not permitted.' >&2; exit 1", "may not trace"},
     {"toolchains in the home directory",
-     "echo 'error: rustup could not choose a version of cargo to run' >&2; exit 1", "/.rustup"},
+     "echo 'error: rustup could not choose a version of cargo to run' >&2; exit 1", "--home-tools"},
     {"a removal in a repository",
      "echo \"rm: cannot remove 'a/r/.git/config': Device or resource busy\" >&2; exit 1",
      "deleteDirectory with recursive true on a/r"},
@@ -558,12 +558,51 @@ TEST_F(tools_exec, a_command_line_in_place_of_a_program_is_taken_apart) {
 TEST_F(tools_exec, a_refused_socket_is_put_down_to_the_network) {
   if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied)
     GTEST_SKIP() << "this system cannot confine commands";
-  const auto answer =
-      exec({.command = "python3",
-            .args = {"-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', "
-                           "0)); s.listen()"}});
+  const exec_request listens{.command = "python3",
+                             .args = {"-c", "import socket; s = socket.socket(); "
+                                            "s.bind(('127.0.0.1', 0)); s.listen()"}};
+  mcp::workspace_options options;
+  options.confinement.reach = network_reach::none;
+  serve(options);
+  const auto answer = exec(listens);
   EXPECT_EQ("command_failed", answer.error());
   EXPECT_THAT(answer.message(), HasSubstr("--allow-network"));
+  EXPECT_THAT(answer.message(), Not(HasSubstr("loopback")));
+}
+
+/// What a command cannot connect to listens outside, most likely.
+TEST_F(tools_exec, a_refused_connection_is_put_down_to_the_loopback_of_its_own) {
+  const exec_request connects{.args = {"-c", "echo 'connect ECONNREFUSED 127.0.0.1:5432' >&2; "
+                                             "exit 1"}};
+  for (const auto reach : {network_reach::loopback, network_reach::none, network_reach::all}) {
+    SCOPED_TRACE(wire_name(reach));
+    mcp::workspace_options options;
+    options.confinement.reach = reach;
+    const auto met = probe_confinement(options.confinement, PADDOCK_TEST_HELPER);
+    ASSERT_TRUE(met);
+    if (met->reach != reach) GTEST_SKIP() << "this system has no loopback for commands";
+    serve(options);
+    const auto answer = exec(connects);
+    EXPECT_EQ("command_failed", answer.error());
+    EXPECT_EQ(reach == network_reach::loopback,
+              answer.message().find("a loopback of their own") != std::string::npos)
+        << answer.message();
+  }
+}
+
+TEST_F(tools_exec, health_tells_what_commands_reach) {
+  for (const auto reach : {network_reach::loopback, network_reach::none, network_reach::all}) {
+    SCOPED_TRACE(wire_name(reach));
+    mcp::workspace_options options;
+    options.confinement.reach = reach;
+    const auto met = probe_confinement(options.confinement, PADDOCK_TEST_HELPER);
+    ASSERT_TRUE(met);
+    serve(options);
+    const std::string told = call("healthCheck", "{}").json;
+    EXPECT_EQ(met->reach == network_reach::loopback,
+              told.find("loopback of its own, ") != std::string::npos);
+    EXPECT_EQ(!met->no_loopback.empty(), told.find("no loopback: ") != std::string::npos);
+  }
 }
 
 /// A program may say which path outside it read, and of what it could not write nothing but why.
@@ -831,7 +870,73 @@ TEST_F(tools_exec, the_environment_is_the_minimum_and_what_was_given) {
                     HasSubstr("PADDOCK_TEST_PASSED=passed\n"), Not(HasSubstr("secret"))));
 }
 
+/// Three lines that each model reads: what a command has by these options.
+TEST(ToolsExec, TheDescriptionSaysWhatACommandDoesNotHave) {
+  const auto description = [](const confinement_policy& policy, const std::string& home_tools,
+                              mcp::toolset set) {
+    temp_tree place;
+    auto opened = root::open(place.path());
+    auto tools = mcp::workspace_tools(
+        std::make_shared<const root>(*std::move(opened)),
+        {.tools = set, .confinement = policy, .pick = {"exec"}, .home_tools = home_tools});
+    return tools ? tools->front().description : "none";
+  };
+  const auto with = [](auto change) {
+    confinement_policy policy;
+    change(policy);
+    return policy;
+  };
+  const std::string usual = description({}, "", mcp::toolset::coding);
+  const std::string bare = description(confinement_policy::host(), "", mcp::toolset::coding);
+  constexpr std::string_view loopback = "no network but a loopback of its own";
+  EXPECT_THAT(usual, testing::HasSubstr(loopback));
+  EXPECT_THAT(usual, testing::HasSubstr("/tmp and HOME of its own, empty, that end with it"));
+  EXPECT_THAT(usual, testing::EndsWith("only installed programs, read-only."));
+  EXPECT_THAT(bare, testing::EndsWith(" It is not confined: take care."));
+  const struct {
+    const char* name;
+    confinement_policy policy;
+    const char* home_tools;
+    const char* said;
+  } cases[] = {
+      {"no network", with([](auto& p) { p.reach = network_reach::none; }), "", " no network;"},
+      {"the network", with([](auto& p) { p.reach = network_reach::all; }), "", " the network;"},
+      {"best effort", confinement_policy::best_effort(), "", "As far as this system can"},
+      {"tools", {}, "rustup, uv", "read-only, those of HOME (rustup, uv) too."},
+      {"no tools", {}, "none", "read-only."},
+      {"more", with([](auto& p) { p.read_paths = {"/srv"}; }), "", "and what the user has named."},
+      {"to change", with([](auto& p) { p.write_paths = {"/srv"}; }), "rustup",
+       "and what the user has named."},
+      {"files alone", with([](auto& p) { p.file_system = demand::off; }), "",
+       "a loopback of its own."},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.name);
+    const std::string told = description(each.policy, each.home_tools, mcp::toolset::coding);
+    EXPECT_THAT(told, testing::HasSubstr(each.said));
+  }
+  EXPECT_LE(usual.size(), bare.size() + 270);
+  EXPECT_EQ(description({}, "", mcp::toolset::base),
+            description(confinement_policy::host(), "", mcp::toolset::base));
+}
+
+/// They change what a command does, and not what it may.
+TEST_F(tools_exec, a_confined_command_may_have_variables_that_load_other_code) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->satisfied())
+    GTEST_SKIP() << "this system cannot confine commands";
+  serve({});
+  tree.directory("lib");
+  tree.file("lib/own.py", "word = 'loaded'\n");
+  const auto answer = exec({.command = "python3",
+                            .args = {"-c", "import own; print(own.word)"},
+                            .env = R"({"PYTHONPATH":"lib"})"});
+  EXPECT_EQ("loaded\n", answer.string("output")) << answer.json;
+}
+
 TEST_F(tools_exec, variables_that_load_other_code_are_refused_by_name) {
+  mcp::workspace_options options;
+  options.confinement = confinement_policy::host();
+  serve(options);
   const auto answer = exec({.command = "true", .env = R"({"A":"1","LD_PRELOAD":"x.so"})"});
   EXPECT_EQ("denied_by_policy", answer.error());
   EXPECT_THAT(answer.message(), AllOf(HasSubstr("LD_PRELOAD"), HasSubstr("without it")));

@@ -72,7 +72,8 @@ TEST_F(tools_search, each_description_says_when_to_use_the_tool_and_when_another
         others += other.name != each.name && each.description.find(other.name) != std::string::npos
                       ? 1
                       : 0;
-      if (sentences != 2 || others == 0) wrong += each.name + ' ';
+      const int wanted = each.name == "exec" ? 3 : 2; // what its command does not have is the third
+      if (sentences != wanted || others == 0) wrong += each.name + ' ';
     }
     return wrong;
   };

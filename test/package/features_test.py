@@ -14,6 +14,7 @@ OPTIONS = ["--buildtype=plain", "-Dtests=disabled", "-Dbench=disabled", "-Ddocs=
 # option: (line of the summary, the library it names)
 FEATURES = {
     "yaml": ("full YAML", "libyaml"),
+    "history": ("undo", "xxHash"),
     "regex": ("regular expressions", "RE2"),
     "zip": ("zip import", "libzip"),
     "unicode": ("collisions of names", "utf8proc"),
@@ -46,13 +47,21 @@ class Features(unittest.TestCase):
         missing.pop("reference")
         return missing
 
-    def try_it(self, has_adapter=True):
+    def try_it(self, has_adapter=True, has_history=True):
         if not os.environ.get("PADDOCK_BUILD"):
             return
         self.run_quietly("ninja", "-C", self.build, *(["tools/paddock-mcp"] if has_adapter else []))
         if has_adapter:
             tools = self.run_quietly(self.build / "tools/paddock-mcp", "--list-tools", "--workspace", self.folder)
             self.assertEqual(len(tools.splitlines()), 17)
+            workspace, stores = self.build / "workspace", self.build / "stores"
+            workspace.mkdir()
+            stores.mkdir(mode=0o700)
+            done = subprocess.run([self.build / "tools/paddock-mcp", "--tools", "coding", "--workspace", workspace, "--history", stores],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode == 0, has_history, done.stderr)
+            self.assertEqual("was built without xxHash and keeps no history" in done.stderr, not has_history, done.stderr)
+            self.assertEqual(bool(list(stores.iterdir())), has_history)
 
     def test_one_is_missing(self):
         for option, (line, library) in FEATURES.items():
@@ -61,13 +70,13 @@ class Features(unittest.TestCase):
                 missing = self.summary(f"-D{option}=disabled")
                 self.assertRegex(missing.pop(line), rf"\ANO, needs? {library.replace('+', '[+]')}(?![\w+]).*: ")
                 self.assertEqual(set(missing), {"programs"} if option == "mcp" else set())
-                self.try_it(option not in ("cli", "mcp"))
+                self.try_it(option not in ("cli", "mcp"), option != "history")
 
     def test_all_are_missing(self):
-        optional = ("yaml", "zip", "unicode", "http", "toml")
+        optional = ("yaml", "history", "zip", "unicode", "http", "toml")
         missing = self.summary(*(f"-D{option}=disabled" for option in optional))
         self.assertEqual(set(missing), {FEATURES[option][0] for option in optional})
-        self.try_it()
+        self.try_it(has_history=False)
 
     def test_the_core_alone(self):
         missing = self.summary(*(f"-D{option}=disabled" for option in FEATURES))

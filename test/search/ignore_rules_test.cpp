@@ -65,6 +65,7 @@ constexpr rule_case rule_cases[] = {
     {"a/**/b", "a/b", ignored},
     {"a/**/b", "a/x/y/b", ignored},
     {"/**", "a/b", ignored},
+    {"foo**//", "foo/", ignored}, // `**/` at the end may be nothing
     {"a**/b", "a/x/b", ignored}, // as git has it: what has no wildcard is compared apart
     {"[a-c]x", "bx", ignored},
     {"[a", "[a", unmatched},

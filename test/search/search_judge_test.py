@@ -19,7 +19,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = pathlib.Path("/usr/include")  # what others wrote, in their own ways
 RG = shutil.which("rg")
 # Nothing that the user has configured takes part; bytes are compared.
-ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/proc/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
 RG_FLAGS = ["--hidden", "--no-require-git", "--no-ignore-global", "--no-heading", "--no-messages", "--crlf", "-n"]
 
 # pattern and flags that both understand

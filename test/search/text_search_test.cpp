@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <ostream>
@@ -338,6 +339,96 @@ TEST(TextPattern, IsRefusedWithAReason) {
     if (compiled.error().code == error_code::unsupported && !have_regular_expressions()) continue;
     EXPECT_EQ(each.code, compiled.error().code) << each.pattern;
   }
+}
+
+/// Lines of many lengths, every so many with the needle, and longer than what is read at once.
+std::string many_lines(std::string_view line_break, std::size_t every) {
+  std::string text;
+  for (std::size_t number = 0; text.size() < 900'000; ++number) {
+    text.append(number * 7919 % 211, 'x');
+    if (number % every == every - 1) text += "needle";
+    text += line_break;
+  }
+  return text;
+}
+
+/// What is to be found in a file named `f`, made line by line.
+std::string expected_of(std::string_view text, bool matching, std::size_t around) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  const auto is_match = [&](std::size_t i) {
+    return (lines[i].find("needle") != std::string_view::npos) == matching;
+  };
+  std::string out;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    bool near = false;
+    for (std::size_t j = i - std::min(i, around); j <= i + around && j < lines.size(); ++j)
+      near = near || is_match(j);
+    if (!near) continue;
+    const char mark = is_match(i) ? ':' : '-';
+    const std::string_view line = lines[i].substr(0, lines[i].find('\r'));
+    out += 'f' + std::string(1, mark) + std::to_string(i + 1) + mark;
+    out.append(line) += '\n';
+  }
+  return out;
+}
+
+TEST_P(Search, AFileThatIsReadInPartsIsSearchedAsOne) {
+  const struct {
+    const char* name;
+    std::string text;
+  } cases[] = {
+      {"many matches", many_lines("\n", 3)},
+      {"few matches", many_lines("\n", 5003)},
+      {"pairs as line breaks", many_lines("\r\n", 17)},
+      {"no line break at the end", many_lines("\n", 29) + "needle"},
+      {"a long line",
+       many_lines("\n", 31) + std::string(600'000, 'y') + "needle\n" + many_lines("\n", 37)},
+      {"one line", std::string(700'000, 'z') + "needle"},
+      {"empty lines", std::string(600'000, '\n') + "needle\n"},
+  };
+  for (const auto& each : cases) {
+    tree.file("f", each.text);
+    for (const std::size_t around : {0u, 1u, 20u})
+      for (const wanted_lines wanted : {wanted_lines::matching, wanted_lines::not_matching}) {
+        const search_options options{.lines = wanted,
+                                     .before = around,
+                                     .after = around,
+                                     .limit = 1'000'000,
+                                     .line_characters_max = 2'000'000};
+        EXPECT_TRUE(expected_of(each.text, wanted == wanted_lines::matching, around) ==
+                    found("needle", options))
+            << each.name << ", around " << around;
+      }
+  }
+}
+
+TEST_P(Search, TheEndOfALargeFileTellsWhetherItIsText) {
+  tree.file("nul", many_lines("\n", 3) + '\0');
+  tree.file("mark", "\xEF\xBB\xBF" + many_lines("\n", 1));
+  const auto matches = search("^x*needle$", {.output = search_output::counts});
+  ASSERT_TRUE(matches);
+  EXPECT_EQ(1u, matches->binary);
+  ASSERT_EQ(1u, matches->files.size());
+  EXPECT_EQ("mark", matches->files[0].path);
+  const std::string text = many_lines("\n", 1);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+            static_cast<std::ptrdiff_t>(matches->files[0].count));
+}
+
+TEST_P(Search, ALargeFileOfUtf16IsSearched) {
+  std::string text = "\xFF\xFE";
+  for (const char c : many_lines("\n", 11)) {
+    text += c;
+    text += '\0';
+  }
+  tree.file("f", text);
+  EXPECT_TRUE(expected_of(many_lines("\n", 11), true, 0) ==
+              found("needle", {.limit = 1'000'000, .line_characters_max = 1000}));
 }
 
 } // namespace

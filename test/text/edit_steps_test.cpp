@@ -183,6 +183,46 @@ TEST(EditSteps, NameThePlacesAndChangeNothing) {
   }
 }
 
+TEST(EditSteps, NewLinesAreIndentedAsTheFileIsWhereTheOldOnesTell) {
+  using enum new_indentation;
+  struct indented {
+    const char* name;
+    std::string_view content, old_text, new_text;
+    std::string_view text;
+    new_indentation indentation;
+  };
+  const std::string far = std::string(300, ' ') + "a\n"; // no indentation, and much for each line
+  const indented table[] = {
+      {"control: as it is", "\ta  b\n", "\ta b\n", "\tc\n  d\n", "\tc\n  d\n", as_given},
+      {"a whole line", "\tif a:\n\t\tb\n", "    if a:\n        b\n",
+       "    if a:\n        b\n        if c:\n            d\n",
+       "\tif a:\n\t\tb\n\t\tif c:\n\t\t\td\n", as_in_file},
+      {"CRLF", "\ta\r\n\t\tb\r\n", "  a\n    b\n", "  a\n    c\n", "\ta\r\n\t\tc\r\n", as_in_file},
+      {"all to the left", "    f(a,  b)\n", "f(a, b)", "f(a)\ng(b)", "    f(a)\n    g(b)\n",
+       as_in_file},
+      {"a part, and where nothing else is told", "    f(a,  b)\n", "f(a, b)", "f(a)\n    g(b)",
+       "    f(a)\n    g(b)\n", not_known},
+      {"a part, and the rest is the same", "    f(a,\n      b)\n", "f(a, \n      b)",
+       "f(a)\n    g(b)", "    f(a)\n    g(b)\n", as_given},
+      {"both say so", "    a\n        b\n", "a\n    b", "a\n        c", "    a\n            c\n",
+       as_in_file},
+      {"they say two things", "\ta\n\t\tb\n", "a\n    b", "a\n        c", "\ta\n        c\n",
+       not_known},
+      {"a new text that begins with white space", "\ta  b\n\tc\n", "a b\nc", "  d\nc", "\t  d\nc\n",
+       not_known},
+      {"nothing is new", "\ta\nb\n", "  a\n", "", "b\n", as_given},
+      {"far", far, "\ta\n", "\tb\n", "\tb\n", not_known},
+  };
+  for (const indented& row : table) {
+    const edit_step step{
+        .old_text = row.old_text, .new_text = row.new_text, .matching = text_matching::white_space};
+    const auto done = apply_edits(row.content, {&step, 1});
+    ASSERT_TRUE(done.has_value()) << row.name;
+    EXPECT_EQ(done->text, row.text) << row.name;
+    EXPECT_EQ(done->steps[0].indentation, row.indentation) << row.name;
+  }
+}
+
 TEST(EditSteps, MatchButForWhiteSpaceWhereThatIsAskedForAndThereIsOnePlace) {
   constexpr text_matching loose = text_matching::white_space;
   const std::string content = "first\n\tif (a)\n\t\tb();\nx  y\n\tx y\n";

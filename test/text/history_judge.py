@@ -104,7 +104,9 @@ class Repository:
         loose = re.sub(rb"^([ -])(?!-- )([ \t]*)(?=[^ \t\r\n\\])", lambda line: line[1] + line[2].expandtabs(3) + b" ", moved, flags=re.M)
         for kind, wrong, words in (("with wrong lines", moved, ()), ("without its white space", loose, ("white_space",))):
             made = self.apply(wrong, old, *words)
-            if made is not None and made != new:
+            # How new lines are indented then is for white_space_judge.py to say.
+            same = (lambda files: {name: re.sub(rb"[ \t]+", b"", text) for name, text in files.items()}) if words else dict
+            if made is not None and same(made) != same(new):
                 return kind
             self.count(kind + (", made" if made is not None else ", refused"))
         return None

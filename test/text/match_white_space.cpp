@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Edits and hunks that may match but for white space, for a judge that has a reference of its own.
 // Each line of the input is `edit CONTENT OLD NEW` or `patch CONTENT PATCH`, each of the output an
-// error's code or `TEXT exact|white_space LINES`: texts in hexadecimal digits behind an x, lines
-// with commas.
+// error's code or `TEXT exact|white_space [indented|unknown] LINES`: texts in hexadecimal digits
+// behind an x, lines with commas; the word says what became of the indentation of new lines.
 
 #include "support/text/hex_lines.hpp"
 
@@ -23,6 +23,8 @@ using paddock::test::digits_of;
 template <class Place> std::string answer(std::string_view text, const Place& place) {
   std::string out =
       digits_of(text) + (place.matched == text_matching::exact ? " exact " : " white_space ");
+  if (place.indentation == paddock::new_indentation::as_in_file) out += "indented ";
+  if (place.indentation == paddock::new_indentation::not_known) out += "unknown ";
   for (const auto line : place.lines_that_differ)
     out += std::to_string(line) + ",";
   return out;

@@ -68,6 +68,30 @@ TEST(NearMiss, NamesThePlaceThatWasMeant) {
   }
 }
 
+TEST(NearMiss, NamesWhatOnlyLooksLikeTheText) {
+  struct look {
+    const char* name;
+    std::string_view content, old_text;
+    std::uint64_t line;
+    bool looks_alike;
+  };
+  const look table[] = {
+      {"quotes", "a\nsay(“x”, ‘y’)\n", "say(\"x\", 'y')", 1, true},
+      {"quotes of the text", "a\nsay(\"x\")\n", "say(“x”)", 1, true},
+      {"a blank that does not break", "a\nx\u00A0= 1\n", "x = 1", 1, true},
+      {"a dash", "a\nb\n1–2\n", "1-2\n", 2, true},
+      {"what is not seen", "a\nb\nc\u200Bd\n", "b\ncd", 1, true},
+      {"control: white space alone", "é\nx  = 1\n", "x = 1", 1, false},
+      {"control: another letter", "é\nreturn value + 1;\n", "return value + 2;", 1, false},
+  };
+  for (const look& each : table) {
+    const auto near = nearest(each.content, each.old_text, "x");
+    ASSERT_TRUE(near.has_value()) << each.name;
+    EXPECT_EQ(near->line, each.line) << each.name;
+    EXPECT_EQ(near->looks_alike, each.looks_alike) << each.name;
+  }
+}
+
 TEST(NearMiss, SaysNothingWhereNothingIsNear) {
   EXPECT_FALSE(nearest(program, "def main():\n    pass\n", "x").has_value());
   EXPECT_FALSE(nearest("", "a", "b").has_value());

@@ -439,7 +439,10 @@ TEST(Patch, MatchesButForWhiteSpaceWhereThatIsAskedFor) {
     std::string_view text; ///< empty: refused
     error_code code = error_code::no_match;
     std::vector<std::uint64_t> lines{}; ///< that differ, or of an ambiguous one
+    new_indentation indentation = new_indentation::as_given;
   };
+  constexpr new_indentation as_in_file = new_indentation::as_in_file;
+  constexpr new_indentation not_known = new_indentation::not_known;
   const loose_case table[] = {
       {"kept lines stay",
        "a\n\tb\nc\n",
@@ -450,9 +453,66 @@ TEST(Patch, MatchesButForWhiteSpaceWhereThatIsAskedFor) {
       {"CRLF",
        "a\r\n\tb\r\n",
        "--- x\n+++ x\n@@ -1,2 +1,2 @@\n a\n-  b\n+  d\n",
-       "a\r\n  d\r\n",
+       "a\r\n\td\r\n",
        {},
-       {1}},
+       {1},
+       as_in_file},
+      {"tabs for blanks, also deeper and empty",
+       "f:\n\tif a:\n\t\tb\n",
+       "--- x\n+++ x\n@@ -1,3 +1,5 @@\n f:\n     if a:\n+\n+        if c:\n+            d\n        "
+       " b\n",
+       "f:\n\tif a:\n\n\t\tif c:\n\t\t\td\n\t\tb\n",
+       {},
+       {1, 2},
+       as_in_file},
+      {"two blanks for four",
+       "{\n    a\n        b\n",
+       "--- x\n+++ x\n@@ -2,2 +2,3 @@\n   a\n     b\n+      c\n",
+       "{\n    a\n        b\n            c\n",
+       {},
+       {1, 2},
+       as_in_file},
+      {"all of it farther to the left",
+       "{\n    a\n      b\n",
+       "*** Begin Patch\n*** Update File: x\n@@\n a\n   b\n+ c\n+     d\n*** End Patch\n",
+       "{\n    a\n      b\n     c\n         d\n",
+       {},
+       {1, 2},
+       as_in_file},
+      {"all of it farther to the right",
+       "a\n  b\n",
+       "*** Begin Patch\n*** Update File: x\n@@\n   a\n-    b\n+  c\n+      d\n*** End Patch\n",
+       "a\nc\n    d\n",
+       {},
+       {0, 1},
+       as_in_file},
+      {"too far to the left",
+       "a\n  b\n",
+       "*** Begin Patch\n*** Update File: x\n@@\n   a\n-    b\n+c\n+      d\n*** End Patch\n",
+       "a\nc\n      d\n",
+       {},
+       {0, 1},
+       not_known},
+      {"two things for one indentation",
+       "\ta\n\t\tb\n",
+       "*** Begin Patch\n*** Update File: x\n@@\n   a\n   b\n+  c\n*** End Patch\n",
+       "\ta\n\t\tb\n  c\n",
+       {},
+       {0, 1},
+       not_known},
+      {"no whole step",
+       "\ta\n",
+       "*** Begin Patch\n*** Update File: x\n@@\n     a\n+      c\n*** End Patch\n",
+       "\ta\n      c\n",
+       {},
+       {0},
+       not_known},
+      {"white space behind the words alone",
+       "  a  b \n",
+       "*** Begin Patch\n*** Update File: x\n@@\n   a b\n+c\n*** End Patch\n",
+       "  a  b \nc\n",
+       {},
+       {0}},
       {"not where it says, if there are two",
        "a\n b\n b\n",
        "--- x\n+++ x\n@@ -2 +2 @@\n-\tb\n+c\n",
@@ -468,9 +528,10 @@ TEST(Patch, MatchesButForWhiteSpaceWhereThatIsAskedFor) {
       {"an anchor and what follows",
        "\tf:\n  x\n",
        "*** Begin Patch\n*** Update File: x\n@@ f:\n-x\n+y\n*** End Patch\n",
-       "\tf:\ny\n",
+       "\tf:\n  y\n",
        {},
-       {0, 1}},
+       {0, 1},
+       as_in_file},
       {"an anchor twice",
        "\tf:\n f:\n",
        "*** Begin Patch\n*** Update File: x\n@@ f:\n+y\n*** End Patch\n",
@@ -489,6 +550,7 @@ TEST(Patch, MatchesButForWhiteSpaceWhereThatIsAskedFor) {
     if (done) {
       EXPECT_EQ(done->text, row.text) << row.name;
       EXPECT_EQ(done->hunks.front().lines_that_differ, row.lines) << row.name;
+      EXPECT_EQ(done->hunks.front().indentation, row.indentation) << row.name;
     } else {
       EXPECT_EQ(done.error().code, row.code) << row.name;
       EXPECT_EQ(done.error().lines, row.lines) << row.name;

@@ -4,6 +4,8 @@
 
 MATCH_WHITE_SPACE names the program that makes ours.
 """
+import collections
+import fractions
 import itertools
 import os
 import random
@@ -37,11 +39,78 @@ def differing(lines, wanted, at):
     return "".join(f"{at + i}," for i, line in enumerate(wanted) if lines[at + i].rstrip(b"\n") != line.rstrip(b"\n"))
 
 
-def edited(content, old):
+def front(line):
+    return re.match(rb"[ \t]*", line)[0].decode()
+
+
+class Rule:
+    """How the file indents what is shown as (given, present): a table, and where that ends one rule for all of it."""
+
+    def __init__(self, fitted):
+        self.pairs = {(front(given), front(present)) for given, present in fitted if given.strip(b" \t\n")}
+        self.table = dict(self.pairs)
+        self.clear = len(self.table) == len(self.pairs) > 0 and max(len(side) for pair in self.pairs for side in pair) <= 200
+        self.other = any(given != present for given, present in self.pairs)
+
+    def __call__(self, given):
+        if not self.clear:
+            return None
+        return self.table[given] if given in self.table else self.told(given)
+
+    def told(self, given):
+        if len(given) > 200:
+            return None
+        some, there = next(iter(self.pairs))
+        for text in [there[:n] for n in range(len(there) + 1)]:
+            if all(text + before == after for before, after in self.pairs):
+                return text + given
+        for text in [some[:n] for n in range(len(some) + 1)]:
+            if all(text + after == before for before, after in self.pairs):
+                return given[len(text):] if given.startswith(text) else None
+        lefts, rights = {c for before, _ in self.pairs for c in before}, {c for _, after in self.pairs for c in after}
+        if len(lefts) != 1 or len(rights) != 1 or set(given) - lefts:
+            return None
+        points = {(len(before), len(after)) for before, after in self.pairs}
+        points = sorted(points if len(points) > 1 else points | {(0, 0)})
+        (x, y), (last_x, last_y) = points[0], points[-1]
+        slope = fractions.Fraction(last_y - y, last_x - x)
+        if slope <= 0 or any((at - x) * slope != value - y for at, value in points):
+            return None
+        size = y + (len(given) - x) * slope
+        return rights.pop() * int(size) if size.denominator == 1 and 0 <= size <= 200 else None
+
+
+def indented(texts, rule):
+    """New lines as the rule has them, all or none, and the word for it."""
+    made = [text if not text.strip(b" \t\n") else None if rule(front(text)) is None else rule(front(text)).encode() + text[len(front(text)):] for text in texts]
+    if None in made:
+        return texts, "unknown "
+    return made, "" if made == texts else "indented "
+
+
+def new_text(lines, wanted, at, old, new):
+    """The text of an edit. A first line that begins with a word may be a part of a line: what it says needs what the others say."""
+    fitted = [(line, lines[at + i]) for i, line in enumerate(wanted)]
+    all_of, rest, texts = Rule(fitted), Rule(fitted[1:]), lines_of(new)
+    if not all_of.other:
+        return new, ""
+    if old[:1] in b" \t":
+        made, word = indented(texts, all_of)
+        return b"".join(made), word
+    if rest.clear and not rest.other:
+        return new, ""
+    known = lambda given: all_of.table[given] if all_of.clear and given in all_of.table else all_of(given) if all_of(given) == rest(given) else None
+    if texts and texts[0].strip(b" \t\n") and front(texts[0]):
+        return new, "unknown "
+    made, word = indented(texts[1:], known)
+    return b"".join(texts[:1] + made), word
+
+
+def edited(content, old, new):
     """Of texts whose lines end with LF: the answer in words and the text that is to be."""
     count = content.count(old)
     if count:
-        return ("exact ", content.replace(old, NEW)) if count == 1 else ("ambiguous", None)
+        return ("exact ", content.replace(old, new)) if count == 1 else ("ambiguous", None)
     lines, wanted = lines_of(content), lines_of(old)
     found = [at for at in places(lines, wanted) if not old.endswith(b"\n") or lines[at + len(wanted) - 1].endswith(b"\n")]
     if len(found) != 1:
@@ -53,7 +122,8 @@ def edited(content, old):
     left = b"" if old[:1] in b" \t" else re.match(rb"[ \t]*", block)[0]
     right = b"" if old[-1:] in b" \t\n" else re.search(rb"[ \t]*\Z", block)[0]
     tail = b"".join(lines)[len(b"".join(lines[:at])) + len(block):]
-    return "white_space " + differing(lines, wanted, at), b"".join(lines[:at]) + left + NEW + right + tail
+    new, word = new_text(lines, wanted, at, old, new)
+    return "white_space " + word + differing(lines, wanted, at), b"".join(lines[:at]) + left + new + right + tail
 
 
 def patched(content, hunk):
@@ -64,16 +134,20 @@ def patched(content, hunk):
     if len(found) != 1:
         return ("ambiguous" if found else "no_match", None)
     at, out = found[0], []
+    added = [line + b"\n" for mark, line in hunk if mark == "+"]
+    rule, said = Rule([(line, lines[at + i]) for i, line in enumerate(wanted)]), ""
+    if not exact and rule.other:
+        added, said = indented(added, rule)
     for mark, line in hunk:
         if mark == "+":
-            out.append(line + b"\n")
+            out.append(added.pop(0))
         else:
             out += [lines[at]] * (mark == " ")
             at += 1
     before = lines[:found[0]]
     if out and lines[at - 1:] and not lines[-1].endswith(b"\n") and at == len(lines):
         out = [line if line.endswith(b"\n") or i == len(out) - 1 else line + b"\n" for i, line in enumerate(out)]
-    return ("exact " if exact else "white_space " + differing(lines, wanted, found[0])), b"".join(before + out + lines[at:])
+    return ("exact " if exact else "white_space " + said + differing(lines, wanted, found[0])), b"".join(before + out + lines[at:])
 
 
 def texts(units, longest):
@@ -91,18 +165,18 @@ class AReferenceDecides(unittest.TestCase):
             yield (words, bytes.fromhex(text[1:])) if words else (text, None)
 
     def compare(self, cases):
-        made = 0
-        for (content, old), (words, text) in zip(cases, self.ours([("edit", content, old, NEW) for content, old in cases])):
-            wanted_words, wanted = edited(lf(content), lf(old))
-            self.assertEqual(words, wanted_words, (content, old))
-            self.assertEqual(text if text is None else lf(text), wanted, (content, old))
-            made += words.startswith("white_space")
+        made = collections.Counter()
+        for (content, old, new), (words, text) in zip(cases, self.ours([("edit", *case) for case in cases])):
+            wanted_words, wanted = edited(lf(content), lf(old), lf(new))
+            self.assertEqual(words, wanted_words, (content, old, new))
+            self.assertEqual(text if text is None else lf(text), wanted, (content, old, new))
+            made.update(word for word in words.split() if not word[0].isdigit())
         return made
 
     def test_all_small_edits(self):
         made = 0
         for units, content_longest, old_longest in (([b"a", b" ", b"\n"], 6, 4), ([b"a", b" ", b"\t", b"b"], 5, 3), ([b"a", b" ", b"\r\n", b"\n"], 5, 3)):
-            made += self.compare(list(itertools.product(texts(units, content_longest), texts(units, old_longest))))
+            made += self.compare(list(itertools.product(texts(units, content_longest), texts(units, old_longest), [NEW]))).get("white_space", 0)
         self.assertGreater(made, 4000)
 
     def test_random_edits(self):
@@ -114,8 +188,37 @@ class AReferenceDecides(unittest.TestCase):
             at = choose.randrange(len(lines))
             old = b"\n".join(blank() + line + blank() for line in lines[at:at + choose.randrange(1, 4)]) + choose.choice([b"", b"\n"])
             if old:
-                cases.append((content[:-1] if choose.random() < 0.1 and not content.endswith(b"\r\n") else content, old))
-        self.assertGreater(self.compare(cases), 3000)
+                cases.append((content[:-1] if choose.random() < 0.1 and not content.endswith(b"\r\n") else content, old, NEW))
+        self.assertGreater(self.compare(cases)["white_space"], 3000)
+
+    def test_random_indentation(self):
+        """Blocks as people write them, shown with other indentation; new lines at any depth."""
+        choose, cases, hunks = random.Random(7), [], []
+        for _ in range(20000):
+            unit, shown = choose.choice([b"\t", b"  ", b"    "]), choose.choice([b"\t", b"  ", b"    ", b" \t"])
+            depths = [choose.randrange(0, 4) for _ in range(choose.randrange(1, 5))]
+            drop = choose.randrange(0, min(depths) + 2)
+            words = [choose.choice([b"a", b"b", b"if c:", b"d"]) for _ in depths]
+            content = b"".join(unit * depth + word + b"\n" for depth, word in zip(depths, words))
+            old = b"".join(shown * max(0, depth - drop) + word.replace(b" ", b"  ") + b"\n" for depth, word in zip(depths, words))
+            odd = choose.choice([b"", b"", b"", b" "])
+            new = b"".join(choose.choice([shown * choose.randrange(0, 4) + odd + b"n\n", b"\n"]) for _ in range(choose.randrange(0, 4)))
+            cases.append((content, old.lstrip(b" \t") if choose.random() < 0.2 else old, new))
+            kept, added = [(" ", line) for line in old.splitlines()], [("+", line) for line in new.splitlines()]
+            if added:
+                hunks.append((content, kept[:1] + added + kept[1:]))
+        for made in (self.compare(cases), self.judge_hunks(hunks)):
+            self.assertGreater(min(made["indented"], made["unknown"], made["white_space"]), 1500, made)
+
+    def judge_hunks(self, cases):
+        patch = lambda hunk: b"*** Begin Patch\n*** Update File: x\n@@\n" + b"".join(mark.encode() + line + b"\n" for mark, line in hunk) + b"*** End Patch\n"
+        made = collections.Counter()
+        for (content, hunk), (words, text) in zip(cases, self.ours([("patch", content, patch(hunk)) for content, hunk in cases])):
+            wanted_words, wanted = patched(content, hunk)
+            self.assertEqual(words, wanted_words, (content, hunk))
+            self.assertEqual(text, wanted, (content, hunk))
+            made.update(word for word in words.split() if not word[0].isdigit())
+        return made
 
     def test_all_small_hunks(self):
         hunks = [hunk for size in (1, 2) for hunk in itertools.product(itertools.product(" -+", [b"a", b" a", b"", b"a\tb"]), repeat=size)]
@@ -124,21 +227,18 @@ class AReferenceDecides(unittest.TestCase):
         contents = [b"".join(line) for size in (1, 2, 3) for line in itertools.product([b"a\n", b"\ta\n", b"\n", b"a b \n"], repeat=size)]
         contents += [content[:-1] for content in contents if content.endswith(b"b \n")]
         cases = list(itertools.product(contents, hunks))
-        patch = lambda hunk: b"*** Begin Patch\n*** Update File: x\n@@\n" + b"".join(mark.encode() + line + b"\n" for mark, line in hunk) + b"*** End Patch\n"
-        made = 0
-        for (content, hunk), (words, text) in zip(cases, self.ours([("patch", content, patch(hunk)) for content, hunk in cases])):
-            wanted_words, wanted = patched(content, hunk)
-            self.assertEqual(words, wanted_words, (content, hunk))
-            self.assertEqual(text, wanted, (content, hunk))
-            made += words.startswith("white_space")
-        self.assertGreater(made, 2000)
+        self.assertGreater(self.judge_hunks(cases)["white_space"], 2000)
 
     def test_the_reference_tells_texts_apart(self):
         """The control: what has to be found, and what must not."""
-        for content, old, words in (("\tf(a,  b)\n", "f(a, b)", "white_space 0,"), ("f(a,b)\n", "f(a, b)", "no_match"), ("a\nb\n", "a b", "no_match"),
+        for content, old, words in (("\tf(a,  b)\n", "f(a, b)", "white_space indented 0,"), ("\tf(a,  b)\n", "\tf(a, b)", "white_space 0,"), ("f(a,b)\n", "f(a, b)", "no_match"), ("a\nb\n", "a b", "no_match"),
                                     (" a\n\ta\n", "a ", "ambiguous"), (" \n", "\t", "no_match")):
             with self.subTest(content=content):
-                self.assertEqual(edited(content.encode(), old.encode())[0], words)
+                self.assertEqual(edited(content.encode(), old.encode(), NEW)[0], words)
+        for fitted, given, present in (([(b"a", b"\ta"), (b"    b", b"\t\tb")], "        ", "\t\t\t"), ([(b"  a", b"    a")], "   ", "     "),
+                                       ([(b"a", b"\ta"), (b"b", b"b")], "", None), ([(b"    a", b"\ta")], "  ", None), ([(b"\ta", b"a")], "", None)):
+            with self.subTest(fitted=fitted):
+                self.assertEqual(Rule(fitted)(given), present)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 // paddock-mcp: the workspace tools as an MCP server on standard input and output, or over HTTP.
 
 #include "audit_log.hpp"
+#include "common/history_cli.hpp"
 #include "common/host_config.hpp"
 #include "common/mistakes.hpp"
+#include "common/process_sockets.hpp"
 #include "common/workspace_cli.hpp"
 #include "http_cli.hpp"
 #include "self_test.hpp"
@@ -116,6 +118,9 @@ int main(int argc, char** argv) {
     options.observer = [log = audit.get()](const mcp::call_record& record) { log->write(record); };
   }
   from.own_files = {audit_path, http.token_file};
+  from.tools.process_sockets = cli::process_sockets_of(from);
+  const bool serves = !mode.list && !mode.check && mode.host.empty();
+  if (serves && !cli::open_served_history(program, from)) return cli::usage;
   auto server = cli::make_server(program, from, std::move(options));
   if (!server) return cli::usage;
   if (mode.list) {
@@ -128,7 +133,9 @@ int main(int argc, char** argv) {
     return command ? cli::print_host_config(mode.host, *command) : cli::failed;
   }
   cli::warn_of_program_in_workspace(program, from);
+  cli::tell_of_home_tools(program, from);
   if (from.tools.access != mcp::workspace_access::read_only) end_interrupted_change(from);
+  const cli::history_reader reader(std::exchange(from.tools.history, nullptr));
   give_large_blocks_back();
   if (!http.listen.empty()) return cli::serve_http(program, *server, std::move(http));
   const auto served = mcp::serve_stdio(*server);

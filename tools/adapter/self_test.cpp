@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "self_test.hpp"
 
+#include "common/home_tools.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/exec/command.hpp>
@@ -97,8 +98,11 @@ void check_tools(report& out, mcp::server& server) {
   out.line(verdict::works, "tools", std::to_string(offered) + names);
 }
 
-std::string held_by(const layer_report& layer) {
-  return layer.mechanism + (layer.missing.empty() ? "" : "; " + shortfall(layer));
+std::string held_by(const confinement_report& report, const layer_report& layer) {
+  std::string told = layer.mechanism + (layer.missing.empty() ? "" : "; " + shortfall(layer));
+  if (layer.layer == confinement_layer::network && !report.no_loopback.empty())
+    told += "; no loopback: " + report.no_loopback;
+  return told;
 }
 
 void check_programs(report& out, const workspace_cli& from) {
@@ -127,11 +131,17 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
     out.line(verdict::works, "commands", "run with the layers below");
   else
     out.line(trouble.refused ? verdict::fails : verdict::lacks, "commands", trouble.text);
+  if (from.confinement.home_tools) {
+    const auto tools = find_home_tools(policy->home);
+    const std::string left_out = left_out_of(tools);
+    out.line(left_out.empty() ? verdict::works : verdict::lacks, "home tools",
+             names_of(tools) + (left_out.empty() ? "" : "; left out: " + left_out));
+  }
   if (!confined) return;
   for (const auto& layer : confined->layers) {
     const std::string subject = "  " + std::string(wire_name(layer.layer));
     if (layer.applied)
-      out.line(verdict::works, subject, held_by(layer));
+      out.line(verdict::works, subject, held_by(*confined, layer));
     else if (layer.wanted != demand::off)
       out.line(verdict::lacks, subject, shortfall(layer));
     else

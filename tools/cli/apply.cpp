@@ -3,8 +3,12 @@
 // paddock apply: a patch for several files, made as a whole or not at all, for people.
 
 #include "common/mistakes.hpp"
+#include "common/shown_diff.hpp"
 #include "common/terminal.hpp"
 #include "input.hpp"
+#include "mcp/tools/change_planner.hpp"
+#include "mcp/tools/change_words.hpp"
+#include "mcp/tools/edits.hpp"
 #include "subcommands.hpp"
 
 #include <paddock/file/change_set.hpp>
@@ -28,33 +32,33 @@ constexpr std::size_t refusals_max = 100;
 struct command_options {
   std::string workspace = ".";
   std::string patch;
+  text_matching matching = text_matching::exact;
+  std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max;
   bool dry_run = false, json = false;
 };
 
-/// Why a file of the patch stays as it is; lines count from 1.
+/// Why a file of the patch stays as it is.
 struct refusal {
   std::string path;
-  error why{};
-  std::string detail{};
-  std::size_t hunk = 0; ///< its number, from 1; 0: it is about the file
-  std::size_t line_of_patch = 0;
-  std::vector<std::uint64_t> lines{}; ///< where an ambiguous one could belong
+  error_code code{};
+  std::string words;
+  std::size_t hunk = 0;          ///< its number, from 1; 0: it is about the file
+  std::size_t line_of_patch = 0; ///< from 1
   std::optional<near_miss> nearest{};
-  bool is_told_what_helps = false; ///< by the detail
 };
 
 /// What becomes of one file.
 struct planned_file {
-  patch_action action = patch_action::edit;
+  change_action action = change_action::replace;
   std::string path, from;
-  std::string before, after;           ///< as text for people: empty where there is no file
+  bool stays = false;                  ///< it is as it is to be
   std::optional<bool> is_executable{}; ///< where that changes
+  mcp::loose_lines loose{};
   unified_diff_text diff{};
 };
 
-struct plan {
-  std::vector<file_change> changes;
-  std::vector<planned_file> files; ///< one for each change
+struct outcome {
+  std::vector<planned_file> files;
   std::vector<refusal> refused;
   change_extent made = change_extent::none; ///< in spite of a refusal
 };
@@ -67,145 +71,70 @@ struct deed {
 
 deed deed_on(const planned_file& file) {
   switch (file.action) {
-  case patch_action::create:
-  case patch_action::copy:
+  case change_action::create:
     return {"created", "would create"};
-  case patch_action::remove:
+  case change_action::remove:
     return {"deleted", "would delete"};
-  case patch_action::move:
+  case change_action::move:
     return {"moved", "would move"};
-  case patch_action::edit:
+  case change_action::replace:
     break;
   }
-  if (file.before == file.after && !file.is_executable) return {"unchanged", "would not change"};
+  if (file.stays && !file.is_executable) return {"unchanged", "would not change"};
   return {"edited", "would edit"};
 }
 
-/// The content with all hunks; those that have no place are told of, each of them.
-std::optional<std::string> patched(const file_patch& file, std::string_view content, plan& to) {
-  std::vector<patch_hunk> hunks = file.hunks;
-  std::vector<std::size_t> numbers(hunks.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = i + 1;
-  const std::size_t before = to.refused.size();
-  for (;;) {
-    auto made = apply_hunks(content, hunks);
-    if (made && to.refused.size() == before) return *std::move(made);
-    if (made || to.refused.size() - before == refusals_max) return std::nullopt;
-    const auto at = static_cast<std::ptrdiff_t>(made.error().hunk);
-    const patch_hunk& hunk = hunks[made.error().hunk];
-    const hunk_texts texts = texts_of(hunk);
-    refusal one{.path = file.path,
-                .why = made.error(),
-                .hunk = numbers[made.error().hunk],
-                .line_of_patch = hunk.line_of_patch + 1};
-    for (const std::uint64_t line : made.error().lines)
-      one.lines.push_back(line + 1);
-    if (made.error().code == error_code::no_match && !texts.before.empty() &&
-        content.find(texts.before) == content.npos)
-      one.nearest = nearest(content, texts.before, texts.after);
-    const bool is_last = made.error().code == error_code::too_large;
-    to.refused.push_back(std::move(one));
-    if (is_last) return std::nullopt;
-    hunks.erase(hunks.begin() + at);
-    numbers.erase(numbers.begin() + at);
-  }
+/// That nothing was changed is said once, at the end.
+std::string without_end(std::string words) {
+  if (words.ends_with(mcp::unchanged)) words.resize(words.size() - mcp::unchanged.size());
+  return words;
 }
 
-void plan_file(const root& workspace, const file_patch& file, plan& to) {
-  planned_file planned{.action = file.action, .path = file.path, .from = file.from};
-  file_change change{.path = file.path};
-  bool was_executable = false;
-  if (file.action != patch_action::create) {
-    const std::string& old = file.from.empty() ? file.path : file.from;
-    auto content = read_file(workspace, old, {.bytes_max = limits{}.edit_file_bytes_max});
-    if (!content) {
-      to.refused.push_back({.path = old, .why = content.error()});
-      return;
+void refuse(const mcp::failed_change& why, const file_patch& file, outcome& to) {
+  const auto add = [&](const mcp::refusal& one) {
+    refusal out{.path = why.path.empty() ? file.path : decode_name(why.path),
+                .code = one.code,
+                .words = without_end(one.words),
+                .nearest = one.nearest};
+    if (one.edit) {
+      out.hunk = *one.edit + 1;
+      out.line_of_patch = file.hunks[*one.edit].line_of_patch + 1;
     }
-    planned.before = std::move(content->bytes);
-    was_executable = (content->status.mode & 0100U) != 0;
-  }
-  auto after = patched(file, planned.before, to);
-  if (!after) return;
-  if (file.action == patch_action::remove && !file.hunks.empty() && !after->empty()) {
-    to.refused.push_back({.path = file.path,
-                          .why = {error_code::stale, 0, "patch"},
-                          .detail = "the file has more than the patch deletes"});
-    return;
-  }
-  planned.after = file.action == patch_action::remove ? std::string() : *after;
-  change.before = planned.before;
-  change.is_executable = file.is_executable;
-  switch (file.action) {
-  case patch_action::create:
-  case patch_action::copy:
-    change.action = change_action::create;
-    change.before.reset();
-    change.is_executable = file.is_executable.value_or(was_executable);
-    change.bytes = *std::move(after);
-    break;
-  case patch_action::remove:
-    change.action = change_action::remove;
-    change.is_executable.reset();
-    break;
-  case patch_action::move:
-    change.action = change_action::move;
-    change.from = file.from;
-    if (!file.hunks.empty() || file.is_executable) change.bytes = *std::move(after);
-    break;
-  case patch_action::edit:
-    change.action = change_action::replace;
-    change.bytes = *std::move(after);
-    break;
-  }
-  if (change.is_executable.value_or(was_executable) != was_executable ||
-      (change.action == change_action::create && change.is_executable == true))
-    planned.is_executable = change.is_executable;
-  planned.diff = unified_diff(planned.before, planned.after,
-                              {.before_name = planned.from.empty() ? planned.path : planned.from,
-                               .after_name = planned.path});
-  to.files.push_back(std::move(planned));
-  to.changes.push_back(std::move(change));
+    to.refused.push_back(std::move(out));
+  };
+  add(why.why);
+  for (const mcp::refusal& one : why.more)
+    add(one);
 }
 
-std::string reason_of(const refusal& one) {
-  const bool is_hunk = one.hunk > 0;
-  std::string told = one.detail.empty() ? std::string(text(one.why.code)) : one.detail;
-  if (is_hunk && one.why.code == error_code::no_match) told = "its lines do not stand in the file";
-  if (is_hunk && one.why.code == error_code::ambiguous) told = "its lines stand in several places";
-  for (std::size_t i = 0; i < one.lines.size(); ++i)
-    told += (i == 0 ? ": line " : ", ") + std::to_string(one.lines[i]);
-  if (one.nearest) {
-    const near_miss& near = *one.nearest;
-    told += "; nearest is line " + std::to_string(near.line + 1);
-    if (near.kind == near_miss_kind::already_applied)
-      told += ", where the change is made already";
-    else if (near.kind == near_miss_kind::white_space)
-      told += ", which differs in white space alone";
-    else if (!near.wanted.empty())
-      told += ", where '" + without_controls(near.wanted) + "' is missing";
-  }
-  if (!is_hunk && !one.is_told_what_helps) told.append("; ").append(advice(one.why.code));
-  return told;
+/// What is told of a change that is made, or would be.
+planned_file described(const file_change& change, const mcp::planned_file& plan,
+                       const changed_file& done) {
+  const bool is_new = change.action == change_action::create;
+  const bool is_gone = change.action == change_action::remove;
+  const std::string before = change.before.value_or("");
+  const std::string after = is_gone ? "" : change.bytes.value_or(before);
+  planned_file out{.action = change.action,
+                   .path = done.path,
+                   .from = done.from,
+                   .stays = before == after,
+                   .loose = plan.loose};
+  if (change.is_executable.value_or(plan.was_executable) != plan.was_executable ||
+      (is_new && change.is_executable == true))
+    out.is_executable = change.is_executable;
+  out.diff = mcp::diff_of(
+      before, after,
+      {.before_name = done.from.empty() ? done.path : done.from, .after_name = done.path});
+  return out;
 }
 
 void complain_of(const refusal& one) {
-  std::string where = without_controls(one.path);
-  if (one.hunk > 0)
-    where += ": hunk " + std::to_string(one.hunk) + " (line " + std::to_string(one.line_of_patch) +
-             " of the patch)";
-  complain(program, where + ": " + reason_of(one));
-}
-
-const char* word_of(near_miss_kind kind) {
-  if (kind == near_miss_kind::white_space) return "white_space";
-  return kind == near_miss_kind::similar ? "similar" : "already_applied";
+  complain(program, without_controls(one.path) + ": " + without_controls(one.words));
 }
 
 void write_refusal(mcp::json_writer& out, const refusal& one) {
   out.begin_object().member("path", encode_name(one.path));
-  out.member("error", wire_name(one.why.code)).member("message", reason_of(one));
+  out.member("error", wire_name(one.code)).member("message", one.words);
   if (one.hunk > 0) {
     out.key("hunk").unsigned_integer(one.hunk);
     out.key("lineOfPatch").unsigned_integer(one.line_of_patch);
@@ -213,12 +142,12 @@ void write_refusal(mcp::json_writer& out, const refusal& one) {
   if (one.nearest) {
     out.key("nearest").begin_object();
     out.key("line").unsigned_integer(one.nearest->line + 1);
-    out.member("kind", word_of(one.nearest->kind)).end_object();
+    out.member("kind", wire_name(one.nearest->kind)).end_object();
   }
   out.end_object();
 }
 
-void print_json(const plan& made, bool is_applied) {
+void print_json(const outcome& made, bool is_applied) {
   mcp::json_writer out;
   out.begin_object().key("applied").boolean(is_applied).key("files").begin_array();
   for (const planned_file& file : made.files) {
@@ -227,6 +156,7 @@ void print_json(const plan& made, bool is_applied) {
     out.key("added").unsigned_integer(file.diff.added);
     out.key("removed").unsigned_integer(file.diff.removed);
     if (file.is_executable) out.key("executable").boolean(*file.is_executable);
+    if (!file.loose.lines.empty()) mcp::write_matched(out, file.loose);
     out.end_object();
   }
   out.end_array();
@@ -240,28 +170,20 @@ void print_json(const plan& made, bool is_applied) {
 }
 
 /// On a terminal the differences, elsewhere a line for each file.
-void print_files(const plan& made, bool dry_run) {
+void print_files(const outcome& made, bool dry_run) {
   for (const planned_file& file : made.files) {
     const auto [done, would] = deed_on(file);
     std::string counts =
         " +" + std::to_string(file.diff.added) + " -" + std::to_string(file.diff.removed);
     if (file.is_executable) counts += *file.is_executable ? ", executable" : ", not executable";
+    if (!file.loose.lines.empty())
+      counts.append(", matched with ").append(mcp::matched_with(file.loose.indentation));
     const std::string from = file.from.empty() ? "" : " from " + name_on_output(file.from);
     std::printf("%s\n",
                 styled((dry_run ? would : done) + (" " + name_on_output(file.path)) + from + counts,
                        style::bold)
                     .c_str());
-    if (!output_has_colours()) continue;
-    for (std::string_view rest = file.diff.text; !rest.empty();) {
-      const auto end = rest.find('\n');
-      const std::string_view line = rest.substr(0, end);
-      const style how = line.starts_with('+')   ? style::good
-                        : line.starts_with('-') ? style::bad
-                        : line.starts_with('@') ? style::dim
-                                                : style::plain;
-      std::printf("%s\n", styled(without_controls(line), how).c_str());
-      rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
-    }
+    if (output_has_colours()) print_diff(file.diff.text);
   }
 }
 
@@ -274,19 +196,23 @@ std::optional<std::string> read_patch(const std::string& name) {
   return patch;
 }
 
-void apply(const root& workspace, const command_options& options, plan& made) {
+void apply(const root& workspace, const command_options& options, const mcp::planned_changes& plan,
+           outcome& to) {
   const auto effect = options.dry_run ? change_effect::check : change_effect::apply;
-  const auto done =
-      apply_changes(workspace, made.changes, {.effect = effect, .durability = durability::data});
-  if (done) return;
-  const change_failure& why = done.error();
-  const bool is_about_record = why.change == change_failure::no_change && !why.path.empty();
-  made.made = why.made;
-  made.refused.push_back(
-      {.path = why.path.empty() ? options.workspace : why.path,
-       .why = why,
-       .detail = why.detail,
-       .is_told_what_helps = is_about_record || why.made != change_extent::none});
+  const auto done = apply_changes(
+      workspace, plan.changes,
+      {.effect = effect, .durability = durability::data, .bytes_max = options.file_bytes_max});
+  if (!done) {
+    const change_failure& why = done.error();
+    const mcp::failed_change said = mcp::refused_plan(why, plan);
+    to.made = why.made;
+    to.refused.push_back({.path = said.path.empty() ? options.workspace : decode_name(said.path),
+                          .code = said.code,
+                          .words = without_end(said.why.words)});
+    return;
+  }
+  for (std::size_t i = 0; i < done->size(); ++i)
+    to.files.push_back(described(plan.changes[i], plan.files[i], (*done)[i]));
 }
 
 int run_apply(const command_options& options) {
@@ -303,10 +229,13 @@ int run_apply(const command_options& options) {
     complain(program, "line " + std::to_string(fault.line + 1) + " of the patch: " + what);
     return failed;
   }
-  plan made;
+  outcome made;
+  mcp::change_planner planner(*workspace, {.matching = options.matching,
+                                           .file_bytes_max = options.file_bytes_max,
+                                           .refusals_max = refusals_max});
   for (const file_patch& file : *files)
-    plan_file(*workspace, file, made);
-  if (made.refused.empty()) apply(*workspace, options, made);
+    if (const auto planned = planner.add(file); !planned) refuse(planned.error(), file, made);
+  if (made.refused.empty()) apply(*workspace, options, std::move(planner).take(), made);
   const bool is_fine = made.refused.empty();
   if (options.json) print_json(made, is_fine && !options.dry_run);
   if (is_fine && !options.json) print_files(made, options.dry_run);
@@ -329,11 +258,21 @@ subcommand add_apply(CLI::App& app) {
   parser->add_option("patch", options->patch, "The patch; - reads it from standard input")
       ->required()
       ->type_name("PATCH");
-  parser
-      ->add_option("-w,--workspace", options->workspace, "The workspace (default: this directory)")
-      ->type_name("DIRECTORY");
+  add_workspace_option(*parser, options->workspace);
   parser->add_flag("-n,--dry-run,--check", options->dry_run,
                    "Say what would change, and change nothing");
+  const std::map<std::string, text_matching> matchings{{"exact", text_matching::exact},
+                                                       {"whitespace", text_matching::white_space}};
+  parser
+      ->add_option("--matching", options->matching,
+                   "exact, or whitespace: lines may differ in blanks and tabs (default: exact)")
+      ->transform(word_of(matchings))
+      ->type_name("HOW");
+  parser
+      ->add_option("--max-edit-file-bytes", options->file_bytes_max,
+                   "Size of a file that is changed (default: 268435456)")
+      ->type_name("BYTES")
+      ->check(whole_number(UINT64_MAX, 1));
   parser->add_flag("--json", options->json, "One JSON object");
   return {parser, [options] { return run_apply(*options); }};
 }

@@ -3,6 +3,7 @@
 // paddock call: one tool, called in this process the way a client would call it.
 
 #include "call_arguments.hpp"
+#include "common/history_cli.hpp"
 #include "common/terminal.hpp"
 #include "common/text_forms.hpp"
 #include "mcp_request.hpp"
@@ -81,12 +82,16 @@ std::optional<std::string> arguments_of(const call_options& options, const mcp::
 }
 
 int run_call(const call_options& options) {
-  auto server = make_server(program, options.workspace, {});
+  workspace_cli from = options.workspace;
+  if (!open_served_history(program, from, history::session::look)) return usage;
+  auto server = make_server(program, from, {});
   if (!server) return usage;
   const mcp::tool* tool = find_tool(program, *server, options.tool);
   if (tool == nullptr) return usage;
   const auto arguments = arguments_of(options, *tool);
   if (!arguments) return usage;
+  // A command may change what nobody has read yet.
+  const history_reader reader(options.tool == "exec" ? from.tools.history : nullptr);
   const auto lines = server->handle_line(tool_request(1, options.tool, *arguments));
   const tool_response response = read_tool_response(lines.empty() ? "" : lines.back());
   if (response.json.empty()) {

@@ -72,13 +72,10 @@ std::optional<std::string> value_or_file(std::string_view given, std::string& pr
   if (given.starts_with('@')) return std::string(given);
   const std::string name(given);
   auto text = read_input(name, problem);
-  if (text && detail::first_invalid_utf8(*text) < text->size()) {
-    problem = "is not UTF-8 text";
-    text.reset();
-  }
-  if (!text)
-    problem = "the file " + name + " " + problem + "; write @@ for a value that begins with @";
-  return text;
+  if (text && detail::first_invalid_utf8(*text) == text->size()) return text;
+  if (text) problem = "is not UTF-8 text";
+  problem = "the file " + name + " " + problem + "; write @@ for a value that begins with @";
+  return std::nullopt;
 }
 
 std::optional<std::string> arguments_from_pairs(const mcp::tool& tool,

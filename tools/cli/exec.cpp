@@ -5,6 +5,8 @@
 #include "common/contradictions.hpp"
 #include "common/mistakes.hpp"
 #include "common/text_forms.hpp"
+#include "interruption.hpp"
+#include "progress_line.hpp"
 #include "subcommands.hpp"
 
 #include <paddock/exec/command.hpp>
@@ -39,15 +41,16 @@ constexpr auto memory_bytes_max =
 struct exec_options {
   workspace_cli place;
   double timeout_s = 0; ///< 0: none
-  std::uint64_t memory_bytes = 0;
   bool json = false;
   bool best_effort = false;
   bool host = false;
   std::vector<std::string> command;
 };
 
-int exit_code_of(const command_outcome& o) {
+/// Of what somebody has ended by a signal for this program: that of the signal.
+int exit_code_of(const command_outcome& o, std::optional<int> signal) {
   if (o.ended == ending::timed_out) return exit_timed_out;
+  if (o.ended == ending::cancelled && signal) return exit_signal_base + *signal;
   if (o.ended == ending::exited) return o.exit_code.value_or(0);
   return exit_signal_base + o.signal.value_or(0);
 }
@@ -96,12 +99,13 @@ void write_paths(mcp::json_writer& out, const char* key, const std::vector<std::
 struct finished {
   command_outcome outcome;
   std::string hint;
+  int exit_code;
 };
 
 void print_json(const finished& done) {
   const command_outcome& o = done.outcome;
   mcp::json_writer out;
-  out.begin_object().key("exitCode").integer(exit_code_of(o));
+  out.begin_object().key("exitCode").integer(done.exit_code);
   if (o.signal) out.key("signal").integer(*o.signal);
   out.key("timedOut").boolean(o.ended == ending::timed_out);
   out.member("stdout", o.out.text()).member("stderr", o.err.text());
@@ -131,6 +135,8 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   std::vector<std::string_view> inherited;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     inherited.emplace_back(*entry);
+  const std::vector<std::string> set = options.place.set_environment();
+  inherited.insert(inherited.end(), set.begin(), set.end());
   auto environment = build_environment({.inherited = inherited, .pass = {}, .extra = {}});
   const auto workspace = root::open(options.place.workspace);
   if (!environment || !workspace) {
@@ -142,7 +148,12 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   run.environment = *std::move(environment);
   run.working_directory = workspace->descriptor();
   run.workspace = workspace->descriptor();
-  auto outcome = paddock::run(run);
+  const interruption ends;
+  auto outcome = paddock::run(run, &ends.asked());
+  if (!outcome && ends.signal()) { // before it was started
+    code = exit_signal_base + *ends.signal();
+    return std::nullopt;
+  }
   if (!outcome) {
     complain(program, why_not_started(outcome.error(), *workspace, run));
     code = exit_code_of(outcome.error());
@@ -152,7 +163,8 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
                          ? mcp::command_notice(*workspace, run, *outcome)
                          : mcp::command_hint(*workspace, run, *outcome, mcp::hint_reader::person);
   if (hint.starts_with("; ")) hint.erase(0, 2);
-  return finished{*std::move(outcome), std::move(hint)};
+  code = exit_code_of(*outcome, ends.signal());
+  return finished{*std::move(outcome), std::move(hint), code};
 }
 
 int run_exec(const exec_options& options) {
@@ -165,7 +177,6 @@ int run_exec(const exec_options& options) {
   workspace_cli place = options.place;
   place.confinement.read_option = "--read";
   place.confinement.write_option = "--write";
-  place.confinement.network_option = "--network";
   place.confinement.host_option = "--host";
   if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
   if (options.host) place.confinement.mode = exec_choice::host;
@@ -177,12 +188,14 @@ int run_exec(const exec_options& options) {
   if (!policy) return exit_not_started;
   warn_of_program_in_workspace(program, place);
   run.confinement = *std::move(policy);
-  run.confinement.bounds.memory_bytes = options.memory_bytes;
   run.timeout_ms = options.timeout_s > 0
                        ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))
                        : std::numeric_limits<std::int64_t>::max();
+  progress_line progress(program);
+  run.on_tick = [&progress] { progress.tick(); };
   if (!options.json) {
-    run.on_output = [](output_stream stream, std::string_view bytes) {
+    run.on_output = [&progress](output_stream stream, std::string_view bytes) {
+      progress.make_room(bytes);
       std::FILE* to = stream == output_stream::out ? stdout : stderr;
       std::fwrite(bytes.data(), 1, bytes.size(), to);
       std::fflush(to);
@@ -190,18 +203,22 @@ int run_exec(const exec_options& options) {
   }
   int code = 0;
   const auto done = run_it(options, run, code);
+  progress.make_room({});
   if (!done) return code;
   const command_outcome& outcome = done->outcome;
   if (options.json) {
     print_json(*done);
-    return exit_code_of(outcome);
+    return code;
   }
   for (const std::string& each : notices_of(outcome))
     complain(program, each);
   if (outcome.ended == ending::timed_out)
     complain(program, "the deadline passed; everything the command had started was killed");
-  if (!done->hint.empty()) complain(program, "hint: " + done->hint);
-  return exit_code_of(outcome);
+  if (outcome.ended == ending::cancelled)
+    complain(program, "interrupted; everything the command had started was ended");
+  if (!done->hint.empty() && outcome.ended != ending::cancelled)
+    complain(program, "hint: " + done->hint);
+  return code;
 }
 
 } // namespace
@@ -212,12 +229,13 @@ subcommand add_exec(CLI::App& app) {
       "exec", "Run one command confined to a workspace: paddock exec [options] -- CMD ARGS...");
   parser->footer("Exit codes: the command's own; 2 unusable command line, 124 deadline, 125 not "
                  "started (a required layer is missing, unusable workspace), 126 not executable, "
-                 "127 no such program, 128+N killed by signal N.");
+                 "127 no such program, 128+N killed by signal N, or this program was asked to end "
+                 "by it: Ctrl-C is 130.");
   parser
       ->add_option("-w,--workspace", options->place.workspace,
                    "The directory it may change (default: the current directory)")
       ->type_name("DIR");
-  parser->add_flag("--network", options->place.confinement.network, "Let it use the network");
+  add_network_options(*parser, options->place.confinement);
   parser
       ->add_option("--read", options->place.confinement.read_paths,
                    "Let it read this too (repeatable)")
@@ -228,11 +246,15 @@ subcommand add_exec(CLI::App& app) {
                    "Let it change this too (repeatable)")
       ->allow_extra_args(false)
       ->type_name("PATH");
+  add_home_options(*parser, options->place.confinement);
   add_protection_options(*parser, options->place.confinement.protection);
   parser->add_option("--timeout", options->timeout_s, "Deadline (default: none)")
       ->type_name("SECONDS")
       ->check(seconds(timeout_s_max));
-  parser->add_option("--memory", options->memory_bytes, "Memory of each process, at least 1048576")
+  add_bound_options(*parser, options->place.confinement);
+  parser
+      ->add_option("--memory", options->place.confinement.bounds.memory_bytes,
+                   "The same as --max-memory, at least 1048576")
       ->type_name("BYTES")
       ->check(whole_number(memory_bytes_max, memory_bytes_min));
   auto* best_effort =

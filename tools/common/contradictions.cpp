@@ -21,12 +21,22 @@ struct of_commands {
 };
 
 constexpr of_commands command_options[] = {
-    {[](const confinement_cli& c) { return c.network_option; },
+    {[](const confinement_cli&) { return "--allow-network"; },
      [](const workspace_cli& w) { return w.confinement.network; }, true},
+    {[](const confinement_cli&) { return "--network"; },
+     [](const workspace_cli& w) { return w.confinement.reach.has_value(); }, true},
     {[](const confinement_cli& c) { return c.read_option; },
      [](const workspace_cli& w) { return !w.confinement.read_paths.empty(); }, true},
     {[](const confinement_cli& c) { return c.write_option; },
      [](const workspace_cli& w) { return !w.confinement.write_paths.empty(); }, true},
+    {[](const confinement_cli&) { return "--home-tools"; },
+     [](const workspace_cli& w) { return w.confinement.home_tools; }, true},
+    {[](const confinement_cli&) { return "--max-memory"; },
+     [](const workspace_cli& w) { return w.confinement.bounds.memory_bytes != 0; }, true},
+    {[](const confinement_cli&) { return "--max-pids"; },
+     [](const workspace_cli& w) { return w.confinement.bounds.processes != 0; }, true},
+    {[](const confinement_cli&) { return "--max-file-size"; },
+     [](const workspace_cli& w) { return w.confinement.bounds.file_size_bytes != 0; }, true},
     {[](const confinement_cli&) { return "--require-confinement"; },
      [](const workspace_cli& w) { return w.confinement.require_all; }, true},
     {[](const confinement_cli&) { return "--pass-env"; },
@@ -86,9 +96,17 @@ std::string contradiction(const workspace_cli& given) {
     if (is_host && each.of_confined)
       return both(each.option(how), how.host_option, "no command is confined");
   }
+  if (how.network && how.reach && *how.reach != network_reach::all)
+    return both("--allow-network", "--network " + std::string(wire_name(*how.reach)),
+                "commands reach the network or they do not");
   if (how.require_all && how.mode == exec_choice::best_effort)
     return both("--require-confinement", "--exec best-effort",
                 "where a layer is missing, a command is refused or it runs");
+  const bool is_history_named = !given.history.empty() && given.history != "off";
+  if (is_history_named && given.tools.access == mcp::workspace_access::read_only)
+    return both("--history", "--read-only", "nothing is changed");
+  if (is_history_named && given.tools.tools != mcp::toolset::coding)
+    return "--history " + given.history + " keeps what --tools coding changes; give that, too";
   return of_limits(given);
 }
 

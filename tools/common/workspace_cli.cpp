@@ -3,6 +3,7 @@
 
 #include "command_line.hpp"
 #include "contradictions.hpp"
+#include "home_tools.hpp"
 #include "mistakes.hpp"
 #include "terminal.hpp"
 
@@ -29,12 +30,20 @@ constexpr const char* instructions = "Tools for one workspace directory. Paths a
                                      "parts. Keep a todo list for longer work "
                                      "and finish with attemptCompletion.";
 
-template <class Enum>
-void add_choice(CLI::App& app, const std::string& name, Enum& target,
-                const std::map<std::string, Enum>& choices, const std::string& text) {
+template <class Enum> using words_of = std::map<std::string, Enum>;
+
+template <class Enum, class Target>
+void add_word(CLI::App& app, const std::string& name, Target& target, const words_of<Enum>& choices,
+              const std::string& text) {
   app.add_option(name, target, text)
       ->transform(word_of(choices))
       ->type_name(CLI::detail::generate_map(choices, true));
+}
+
+template <class Enum>
+void add_choice(CLI::App& app, const std::string& name, Enum& target, const words_of<Enum>& choices,
+                const std::string& text) {
+  add_word(app, name, target, choices, text);
 }
 
 constexpr std::size_t shown_characters_max = 200;
@@ -76,6 +85,41 @@ std::string check_variable(const std::string& name) {
   return {};
 }
 
+} // namespace
+
+void add_network_options(CLI::App& app, confinement_cli& target) {
+  const words_of<network_reach> choices{{"none", network_reach::none},
+                                        {"loopback", network_reach::loopback},
+                                        {"all", network_reach::all}};
+  add_word(app, "--network", target.reach, choices,
+           "What commands reach: nothing, a loopback of their own (the default, where the system "
+           "has it), or the network");
+  app.add_flag("--allow-network", target.network, "The same as --network all");
+}
+
+void add_bound_options(CLI::App& app, confinement_cli& target) {
+  const auto bound = [&](const char* name, const char* unit, std::uint64_t& value,
+                         std::uint64_t least, const char* text) {
+    app.add_option(name, value, text)->type_name(unit)->check(whole_number(number_max, least));
+  };
+  constexpr std::uint64_t memory_bytes_min = 1024 * 1024; // with less no program starts
+  bound("--max-memory", "BYTES", target.bounds.memory_bytes, memory_bytes_min,
+        "Memory of a command with all that it starts, where a control group can be had; else of "
+        "each process");
+  bound("--max-pids", "COUNT", target.bounds.processes, 1,
+        "Processes and threads of a command, where a control group can be had; else of this user");
+  bound("--max-file-size", "BYTES", target.bounds.file_size_bytes, 1,
+        "The size of each file that a command writes");
+}
+
+void add_home_options(CLI::App& app, confinement_cli& target) {
+  app.add_flag("--home-tools", target.home_tools,
+               "Let commands read and run the toolchains in the home directory (rustup, nvm, fnm, "
+               "pyenv, uv, pipx, go, ~/.local/bin); doctor lists them");
+}
+
+namespace {
+
 void add_exec_options(CLI::App& app, confinement_cli& target) {
   add_choice<exec_choice>(
       app, "--exec", target.mode,
@@ -87,11 +131,13 @@ void add_exec_options(CLI::App& app, confinement_cli& target) {
       "How commands run: confined (or on) or not at all (the default), as confined as "
       "the system allows, with all rights of "
       "this user, or never");
-  app.add_flag("--allow-network", target.network, "Let commands use the network");
+  add_network_options(app, target);
   const auto path_list = [&](const std::string& name, std::vector<std::string>& paths,
                              const std::string& text) {
     app.add_option(name, paths, text)->allow_extra_args(false)->type_name("PATH");
   };
+  add_home_options(app, target);
+  add_bound_options(app, target);
   path_list("--exec-read", target.read_paths, "Let commands read this too (repeatable)");
   path_list("--exec-write", target.write_paths, "Let commands change this too (repeatable)");
   app.add_flag("--require-confinement", target.require_all,
@@ -196,6 +242,10 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAMES");
+  app.add_option("--history", target.history,
+                 "Where what is changed is kept, so that it can be taken back, or off (default: "
+                 "off for base; for coding $XDG_STATE_HOME/paddock)")
+      ->type_name("DIR|off");
   add_exec_options(app, target.confinement);
   add_protection_options(app, target.confinement.protection);
   add_skills_options(app, target.skills);
@@ -314,6 +364,9 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   auto policy = from.policy(program);
   if (!policy) return std::nullopt;
   chosen.confinement = *std::move(policy);
+  chosen.set_environment = from.set_environment();
+  if (from.confinement.home_tools)
+    chosen.home_tools = names_of(find_home_tools(chosen.confinement.home));
   chosen.warning = program_in_workspace(from);
   const auto memory = std::make_shared<memory_budget>(from.tools.limits.memory_bytes_max);
   chosen.memory = memory;

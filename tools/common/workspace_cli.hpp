@@ -35,13 +35,15 @@ enum class exec_choice : std::uint8_t { confined, best_effort, host, off };
 /// How commands are to be confined, as options say it.
 struct confinement_cli {
   exec_choice mode = exec_choice::confined;
-  bool network = false;
+  std::optional<network_reach> reach;
+  bool network = false; ///< the same as network_reach::all
   bool require_all = false;
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
+  resource_limits bounds;
+  bool home_tools = false;                 ///< of the user's home directory, to be read
   const char* read_option = "--exec-read"; ///< how these are given
   const char* write_option = "--exec-write";
-  const char* network_option = "--allow-network";
   const char* host_option = "--exec host";
   protection_cli protection;
 };
@@ -62,6 +64,7 @@ struct workspace_cli {
   mcp::workspace_options tools;
   std::vector<const CLI::Option*> limit_options; ///< as in limit_table
   confinement_cli confinement;
+  std::string history; ///< the directory of histories, or "off"; empty: the usual one
   std::vector<std::string> own_files; ///< of this program, beside itself: not to be changed
 
   /// As the options give them; the others are those of the set of tools.
@@ -74,7 +77,16 @@ struct workspace_cli {
   /// nothing, the root directory, something that a command may have put there, or the programs of
   /// this process.
   [[nodiscard]] std::optional<confinement_policy> policy(std::string_view program) const;
+  /// What commands have in their environment because of the options: "NAME=value".
+  [[nodiscard]] std::vector<std::string> set_environment() const;
 };
+
+/// Adds --network and --allow-network.
+void add_network_options(CLI::App& app, confinement_cli& target);
+/// Adds --max-memory, --max-pids and --max-file-size.
+void add_bound_options(CLI::App& app, confinement_cli& target);
+/// Adds --home-tools.
+void add_home_options(CLI::App& app, confinement_cli& target);
 
 /// Adds the options to `app`; they fill `target`, which must live as long.
 void add_workspace_options(CLI::App& app, workspace_cli& target);
@@ -83,6 +95,9 @@ void add_workspace_options(CLI::App& app, workspace_cli& target);
 [[nodiscard]] std::string program_in_workspace(const workspace_cli& from);
 /// Says that, as a warning; for programs that go on.
 void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from);
+
+/// Says which toolchains commands see because of --home-tools, and what was left out of them.
+void tell_of_home_tools(std::string_view program, const workspace_cli& from);
 
 /// Why that directory is no workspace, and what to do.
 std::string unusable_workspace(const std::string& path, error_code why);

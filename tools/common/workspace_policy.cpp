@@ -3,6 +3,7 @@
 // What follows from the options for commands: which paths they see and change, and which parts of
 // this program they may not.
 
+#include "home_tools.hpp"
 #include "own_files.hpp"
 #include "workspace_cli.hpp"
 
@@ -109,7 +110,7 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
   confinement_policy made;
   if (confinement.mode == exec_choice::host) made = confinement_policy::host();
   if (confinement.mode == exec_choice::best_effort) made = confinement_policy::best_effort();
-  if (confinement.network) made.network = demand::off;
+  made.reach = confinement.network ? network_reach::all : confinement.reach.value_or(made.reach);
   for (const auto layer : confinement_layers)
     if (confinement.require_all && made.wanted(layer) != demand::off)
       made.wanted(layer) = demand::required;
@@ -124,9 +125,22 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
                             ", with which this program confines them; name a directory without it");
       return std::nullopt;
     }
+  made.author = git_author_of(made.home);
+  made.bounds = confinement.bounds;
+  if (confinement.home_tools)
+    for (home_tool& each : find_home_tools(made.home))
+      std::ranges::move(each.shown, std::back_inserter(made.read_paths));
   made.protected_names = confinement.protection.names();
   made.read_only_paths = read_only_paths();
   return made;
+}
+
+std::vector<std::string> workspace_cli::set_environment() const {
+  if (!confinement.home_tools) return {};
+  std::string usual = process_variable("PATH");
+  if (usual.empty()) usual = "/usr/local/bin:/usr/bin:/bin";
+  const std::string extended = search_path_with(find_home_tools(process_variable("HOME")), usual);
+  return {"PATH=" + extended};
 }
 
 std::string program_in_workspace(const workspace_cli& from) {
@@ -140,6 +154,14 @@ std::string program_in_workspace(const workspace_cli& from) {
 void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from) {
   if (const auto told = program_in_workspace(from); !told.empty())
     complain(program, "warning: " + told);
+}
+
+void tell_of_home_tools(std::string_view program, const workspace_cli& from) {
+  if (!from.confinement.home_tools) return;
+  const auto tools = find_home_tools(process_variable("HOME"));
+  const std::string left_out = left_out_of(tools);
+  complain(program, "commands see these toolchains of the home directory: " + names_of(tools) +
+                        (left_out.empty() ? "" : "; left out: " + left_out));
 }
 
 } // namespace paddock::cli

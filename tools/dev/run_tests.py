@@ -44,7 +44,7 @@ def builds(everything):
     if not everything:
         return [Build("everyday tests", "build-test", os.environ.get("CXX") or clang, quick, set(), LEFT_TO_ALL)]
     sanitized = ["-Dcpp_args=-gline-tables-only", "-Db_sanitize=address,undefined", "-Db_lundef=false"]
-    return [Build("every test, gcc", "build-gcc", compiler_for("g++"), ["-Dbench=enabled"], set(), set()),
+    return [Build("every test, gcc", "build-gcc", compiler_for("g++"), ["-Dbench=enabled", "-Ddebug=false"], set(), set()),
             Build("address and undefined-behaviour sanitizers, clang", "build-asan", clang, quick + sanitized,
                   {"unit", "fuzz"}, set())]
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "api.hpp"
 
-#include "assets.hpp"
-#include "http/server/access.hpp"
 #include "json.hpp"
 #include "upload.hpp"
 
@@ -20,36 +18,13 @@ namespace {
 
 using http::answer;
 
-constexpr const char* json_type = "application/json";
+using page::say;
+
 constexpr std::size_t preview_bytes_max = std::size_t{1024} * 1024;
 
-int status_of(error_code code) {
-  if (code == error_code::not_found) return 404;
-  if (code == error_code::already_exists || code == error_code::conflict) return 409;
-  if (code == error_code::read_only || code == error_code::permission_denied) return 403;
-  if (code == error_code::too_large || code == error_code::too_many) return 413;
-  if (code == error_code::not_text) return 415;
-  if (code == error_code::io || code == error_code::root_gone) return 500;
-  return 422;
-}
-
-answer say(std::string json, int status = 200) {
-  return {.status = status, .type = json_type, .body = std::move(json)};
-}
-
-answer say(const error& failure) {
-  return say(to_json(failure), status_of(failure.code));
-}
-
-/// One request, with its target taken apart.
-struct call {
-  const http::request& request;
-  std::string_view query;
+/// A request to this store.
+struct call : page::call {
   const skill_store& store;
-
-  [[nodiscard]] std::string parameter(std::string_view name) const {
-    return http::query_parameter(query, name);
-  }
 };
 
 /// The two texts that a request to add or edit may have.
@@ -146,7 +121,9 @@ answer import_skill(const call& c) {
   const auto imported = archive ? c.store.import_archive(files->front().bytes, name, options)
                                 : c.store.import_files(*files, name, options);
   if (imported) return say(to_json(imported->report), 201);
-  return say(to_json(imported.error()), status_of(imported.error().code));
+  const import_error& failure = imported.error();
+  if (failure.report.refusal == import_refusal::none) return say(failure);
+  return say(to_json(failure), page::status_of(failure.code));
 }
 
 answer list_files(const call& c) {
@@ -159,51 +136,30 @@ answer show_file(const call& c) {
   return content ? say(preview_json(content->bytes, content->status.size)) : say(content.error());
 }
 
-struct operation {
+struct store_operation {
   std::string_view path;
   std::string_view method;
   answer (*run)(const call&);
 };
 
-constexpr operation operations[] = {
+constexpr store_operation all_operations[] = {
     {"/api/skills", "GET", list_skills},   {"/api/skills", "POST", add_skill},
     {"/api/skills", "PUT", edit_skill},    {"/api/skills", "DELETE", remove_skill},
     {"/api/import", "POST", import_skill}, {"/api/files", "GET", list_files},
     {"/api/file", "GET", show_file},
 };
 
-const asset* asset_at(std::string_view path, std::string_view page_path) {
-  if (!path.starts_with(page_path)) return nullptr;
-  path.remove_prefix(page_path.size());
-  if (path.empty()) path = "page.html";
-  const auto found =
-      std::ranges::find_if(assets(), [&](const asset& each) { return each.name == path; });
-  return found == assets().end() ? nullptr : &*found;
-}
-
 } // namespace
 
-std::string methods_of(std::string_view path, std::string_view page_path) {
-  if (asset_at(path, page_path) != nullptr) return "GET, HEAD";
-  std::string out;
-  for (const operation& each : operations)
-    if (each.path == path) {
-      out.append(out.empty() ? "" : ", ").append(each.method);
-      if (each.method == "GET") out.append(", HEAD");
-    }
+std::vector<page::operation> operations(std::shared_ptr<const skill_store> store) {
+  std::vector<page::operation> out;
+  for (const store_operation& each : all_operations)
+    out.push_back({.path = each.path,
+                   .method = each.method,
+                   .run = [store, run = each.run](const page::call& c) {
+                     return run(call{{.request = c.request, .query = c.query}, *store});
+                   }});
   return out;
-}
-
-answer answer_to(const http::request& r, std::string_view page_path, const skill_store& store) {
-  const http::target_parts target = http::split_target(r.head.target);
-  if (const asset* file = asset_at(target.path, page_path))
-    return {
-        .status = 200, .type = std::string(file->content_type), .body = std::string(file->bytes)};
-  const std::string_view method = r.head.method == "HEAD" ? "GET" : std::string_view(r.head.method);
-  for (const operation& each : operations)
-    if (each.path == target.path && each.method == method)
-      return each.run({.request = r, .query = target.query, .store = store});
-  return say(error{.code = error_code::not_found, .os_errno = 0, .operation = "page"});
 }
 
 } // namespace paddock::skills_page

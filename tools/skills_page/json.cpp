@@ -2,6 +2,7 @@
 #include "json.hpp"
 
 #include "common/skill_json.hpp"
+#include "page/page.hpp"
 
 #include <paddock/mcp/json.hpp>
 
@@ -10,21 +11,12 @@ namespace {
 
 using mcp::json_writer;
 
-std::string sentence(std::string_view what, std::string_view remedy) {
-  return std::string(what).append("; ").append(remedy);
-}
-
 void write_unloaded(json_writer& out, const unloaded_directory& one) {
   out.begin_object().member("id", one.id).member("source", cli::name_of(one.source));
   out.member("path", one.path).member("why", wire_name(one.why));
-  if (one.reason) out.member("reason", sentence(text(one.reason->code), advice(one.reason->code)));
+  if (one.reason) out.member("reason", page::sentence(one.reason->code));
   cli::write_diagnostics(out.key("diagnostics"), one.diagnostics);
   out.end_object();
-}
-
-/// What an invalid argument is called; empty for other failures.
-std::string_view field_of(const error& failure) {
-  return failure.code == error_code::invalid_argument ? failure.operation : "";
 }
 
 } // namespace
@@ -70,17 +62,8 @@ std::string to_json(const import_report& report) {
   return out.end_object().take();
 }
 
-std::string to_json(const error& failure) {
-  json_writer out;
-  out.begin_object().member("error", wire_name(failure.code));
-  if (const auto field = field_of(failure); !field.empty()) out.member("field", field);
-  out.member("message", sentence(text(failure.code), advice(failure.code)));
-  return out.end_object().take();
-}
-
 std::string to_json(const import_error& failure) {
   const import_report& report = failure.report;
-  if (report.refusal == import_refusal::none) return to_json(static_cast<const error&>(failure));
   json_writer out;
   out.begin_object().member("error", wire_name(failure.code));
   out.member("refusal", wire_name(report.refusal)).member("entry", report.entry);

@@ -21,9 +21,7 @@ namespace paddock::skills_page {
 /// {"id", "files", "bytes", "replaced", "diagnostics"}
 [[nodiscard]] std::string to_json(const import_report& report);
 
-/// {"error", "message", …}: a failure, as a sentence for people.
-[[nodiscard]] std::string to_json(const error& failure);
-/// The same, with what the import says about it.
+/// {"error", "refusal", "entry", "id", "message"}: an import that its own rules refused.
 [[nodiscard]] std::string to_json(const import_error& failure);
 
 } // namespace paddock::skills_page

@@ -2,8 +2,7 @@
 #pragma once
 
 // `paddock skills ui`: a web page for people, served to this machine only, that lists, adds,
-// imports, edits and deletes the skills beneath a directory. The address contains a random token;
-// who does not know it gets nothing, and pages of other origins get nothing even with it.
+// imports, edits and deletes the skills beneath a directory.
 
 #include <cstdint>
 #include <string>

@@ -40,6 +40,8 @@ namespace paddock {
   X(exec_timeout_ms_max,     3'600'000u,           1u,           "--max-exec-ms",            "longest deadline a command may ask for, in milliseconds")              \
   X(exec_kill_grace_ms,      500u,                 0u,           "--max-exec-grace-ms",      "time between SIGTERM and SIGKILL at the deadline, in milliseconds")    \
   X(exec_concurrent_max,     16u,                  1u,           "--max-exec-concurrent",    "commands that run at the same time")                                   \
+  X(process_ms_max,          0u,                   0u,           "--max-process-ms",         "time of a process that startProcess starts, in milliseconds; 0: until it is stopped, or the server ends") \
+  X(processes_max,           16u,                  1u,           "--max-processes",          "processes that run at the same time")                                  \
   X(message_in_bytes_max,    16ull * 1024 * 1024,  4096u,        "--max-message-in-bytes",   "one protocol line from the client")                                    \
   X(message_out_bytes_max,   4ull * 1024 * 1024,   4096u,        "--max-message-out-bytes",  "one protocol line to the client")                                      \
   X(todos_max,               10'000u,              1u,           "--max-todos",              "items on the todo list")                                               \

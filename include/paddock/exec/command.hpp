@@ -42,6 +42,11 @@ enum class output_stream : std::uint8_t { out, err };
 /// either way.
 enum class capture : std::uint8_t { keep, discard };
 
+enum class output_streams : std::uint8_t {
+  apart,    ///< each is a pipe of its own
+  together, ///< one pipe, so that all is in the order written; it counts as `out`
+};
+
 struct command {
   /// Not empty. argv[0] without a slash is looked up in the PATH of `environment`, whose empty and
   /// relative entries are skipped; with a slash it is relative to the working directory.
@@ -67,6 +72,7 @@ struct command {
   std::uint64_t output_bytes_max = limits{}.exec_output_bytes_max;
   capture out = capture::keep;
   capture err = capture::keep;
+  output_streams streams = output_streams::apart;
 
   /// The helper program; empty: what find_command_helper returns. See load_command_helper.
   std::string helper{};

@@ -6,8 +6,8 @@
 ///
 /// By default a command changes nothing outside its workspace and its own scratch space: a /tmp,
 /// /dev/shm and home directory that exist only while it runs. It reads nothing but the workspace
-/// and the installed programs, reaches no network, and neither sees hidden entries nor changes
-/// protected ones. Nothing that it starts outlives it.
+/// and the installed programs, reaches no network but a loopback of its own, and neither sees
+/// hidden entries nor changes protected ones. Nothing that it starts outlives it.
 ///
 /// A layer that is `required` and cannot be had makes `run` refuse before the program starts; a
 /// layer that is `best_effort` and cannot be had is listed as missing. Nothing is ever weaker in
@@ -15,7 +15,8 @@
 ///
 /// Not guaranteed: protection from a bug in the kernel; a bound on the disk space of the workspace;
 /// secrecy of what the workspace itself holds. Hard links inside the workspace to files outside it
-/// are those files. A bound on processes does not hold for root.
+/// are those files. Where a command has a loopback it can connect to a socket file that another
+/// program keeps in the workspace. A bound on processes does not hold for root.
 ///
 /// Thread-safety: plain values; `probe_confinement` may be called from any thread.
 
@@ -57,8 +58,24 @@ inline constexpr confinement_layer confinement_layers[] = {
 /// What the layer does, as a sentence about the command: no capital, no full stop.
 [[nodiscard]] std::string_view text(confinement_layer layer) noexcept;
 
-/// Bounds of the `limits` layer; 0: none. Each holds for one process, but `processes`, which counts
-/// those of the same user.
+/// Where the sockets of a command lead.
+enum class network_reach : std::uint8_t {
+  none, ///< nowhere: it can make none
+  /// To an interface that the commands of one workspace have to themselves, for as long as this
+  /// process lives: what one of them listens at, those that run beside it and after it reach.
+  /// Nothing else does, and nothing else is reached: no service of this machine, none by its
+  /// abstract name, no route to be changed. Sockets of other kinds stay denied.
+  loopback,
+  all, ///< wherever those of this process lead; the layer `network` is off
+};
+
+/// "none", "loopback", "all".
+[[nodiscard]] std::string_view wire_name(network_reach reach) noexcept;
+
+/// Bounds of the `limits` layer; 0: none. Where a control group can be had (version 2, delegated to
+/// this user), memory and processes are those of the command and all that it starts. Elsewhere each
+/// bound holds for one process, but `processes`, which counts those of the same user and does not
+/// hold for root; the report says so.
 struct resource_limits {
   std::uint64_t memory_bytes = 0; ///< heap and other private writable memory (RLIMIT_DATA)
   std::uint64_t processes = 0;
@@ -69,10 +86,25 @@ struct resource_limits {
 /// A variable of this process's environment; empty: not set.
 [[nodiscard]] std::string process_variable(const char* name);
 
+/// Who the author of a commit is where neither the command nor the repository says so.
+struct git_author {
+  std::string name{};
+  std::string email{};
+};
+
+/// As git's configuration has it: in /etc/gitconfig, then in ~/.config/git/config (or that of
+/// XDG_CONFIG_HOME), then in ~/.gitconfig, the last of which counts. Files that these include are
+/// not read. What is not there is empty.
+[[nodiscard]] git_author git_author_of(const std::string& home);
+
 struct confinement_policy {
 #define PADDOCK_ENTRY(name, wire, usual, text) demand name = demand::usual;
   PADDOCK_CONFINEMENT_LAYERS(PADDOCK_ENTRY)
 #undef PADDOCK_ENTRY
+
+  /// What the layer `network` leaves. Where a loopback cannot be had there is none, and the report
+  /// says why; it takes the layer `privileges`, too.
+  network_reach reach = network_reach::loopback;
 
   /// Absolute paths of files and directories that may be read and run, beside the installed
   /// programs (see search_path). Without one of them, or of the next, the layer file_system is
@@ -101,6 +133,9 @@ struct confinement_policy {
   /// in a write path, and cannot be moved with what they lie in.
   std::vector<std::string> read_only_paths{};
   resource_limits bounds{};
+  /// These values and no file: in the /etc/gitconfig of the command's own root directory, where git
+  /// looks last. Nobody at first. A value with a control character counts as none.
+  git_author author{};
 
   /// Every layer off: the command may do what this process may do. It still gains no privileges,
   /// and its whole tree is still ended as well as can be without the kernel's help.
@@ -134,6 +169,8 @@ struct confinement_report {
   confinement_report() noexcept;
 
   std::array<layer_report, std::size(confinement_layers)> layers;
+  network_reach reach = network_reach::none; ///< where sockets of the command lead
+  std::string no_loopback; ///< why there is none, though it was wanted, and what can be done
 
   /// What became of that layer.
   [[nodiscard]] const layer_report& of(confinement_layer layer) const noexcept {
@@ -162,9 +199,9 @@ struct confinement_report {
 
 /// Tries the policy as it is: every layer that is wanted is really applied to a child, which then
 /// attacks it. It tries to read, write and change attributes outside, also by an odd PATH and HOME,
-/// to open a socket, to see a protected entry, to gain privileges and to leave some behind. A layer
-/// that claims to hold and does not is reported as missing. Takes a few milliseconds, changes
-/// nothing in the workspace and refuses nothing.
+/// to reach this machine by a socket, to see a protected entry, to gain privileges and to leave
+/// some behind. A layer that claims to hold and does not is reported as missing. Takes a few
+/// milliseconds, changes nothing in the workspace and refuses nothing.
 ///
 /// `workspace` is a descriptor of the directory that the policy is for, borrowed; -1: a throw-away
 /// one. `helper` as in command::helper. Errors: those of `run`, and those of making a temporary

@@ -5,10 +5,11 @@
 /// adds, then what the caller asks for.
 ///
 /// Variables that make a loader, a shell, an interpreter or a common tool run other code than the
-/// program that was named are refused by name. It is an error when the caller sets one. One that
-/// would be inherited is left out silently, even if the operator named it. The table below is the
-/// only list. It cannot be complete, because any program may invent such a variable: it is a fence
-/// against surprise, and confinement is the wall.
+/// program that was named are refused by name. It is an error when the caller sets one for a
+/// command that is not confined. For one that is, they change what it does and not what it may, so
+/// the caller may set them. One that would be inherited is left out silently in any case, even if
+/// the operator named it. The table below is the only list. It cannot be complete, because any
+/// program may invent such a variable: it is a fence against surprise, and confinement is the wall.
 ///
 /// PATH, HOME, SHELL, CC, PAGER, EDITOR and their like may be set: they choose among programs that
 /// the caller could name in argv anyway, and harmless values (PAGER=cat, EDITOR=true) are everyday.
@@ -40,11 +41,18 @@ struct environment_refusal {
   std::string_view reason; ///< static text: "the variable NAME …"
 };
 
+/// Where the command runs.
+enum class command_place : bool {
+  host,     ///< or nobody knows
+  confined, ///< without the confinement it would not run
+};
+
 struct environment_request {
   std::span<const std::string_view> inherited{}; ///< "NAME=value" of this process
   std::span<const std::string> pass{}; ///< names the operator adds to `inherited_by_default`
   /// The caller's; they replace inherited ones, the last of a name counts.
   std::span<const environment_variable> extra{};
+  command_place place = command_place::host;
 };
 
 /// A row that ends in '*' stands for every name that begins so.
@@ -153,7 +161,8 @@ inline constexpr refused_variable refused_variables[] = {
 /// Builds command::environment: inherited variables in their order, then the caller's in theirs,
 /// each name once. Inherited ones that may not be given, or are malformed, are left out. Errors,
 /// about the caller's variables: invalid_argument (a name that is not [A-Za-z_][A-Za-z0-9_]*, a NUL
-/// byte in a value, an entry of PATH that is not absolute), denied_by_policy (see refusal_of).
+/// byte in a value, an entry of PATH that is not absolute), denied_by_policy (see refusal_of; not
+/// for a command that is confined).
 /// `refusal`, when given, then says which variable and why.
 [[nodiscard]] inline result<std::vector<std::string>>
 build_environment(const environment_request& request, environment_refusal* refusal = nullptr);
@@ -240,8 +249,9 @@ struct variable_fault {
   error_code code;
   std::string_view reason;
 };
-inline std::optional<variable_fault> fault_of(const environment_variable& variable) noexcept {
-  if (const auto reason = refusal_of(variable.name))
+inline std::optional<variable_fault> fault_of(const environment_variable& variable,
+                                              command_place place) noexcept {
+  if (const auto reason = refusal_of(variable.name); reason && place == command_place::host)
     return variable_fault{error_code::denied_by_policy, *reason};
   if (!is_variable_name(variable.name))
     return variable_fault{error_code::invalid_argument,
@@ -272,7 +282,7 @@ inline result<std::vector<std::string>> build_environment(const environment_requ
       variables.put(name, std::string(assignment));
   }
   for (const environment_variable& variable : request.extra) {
-    if (const auto fault = detail::environment::fault_of(variable)) {
+    if (const auto fault = detail::environment::fault_of(variable, request.place)) {
       if (refusal != nullptr) *refusal = {variable.name, fault->reason};
       return error{fault->code, 0, "environment"};
     }

@@ -28,10 +28,12 @@
 #include <paddock/path/root.hpp>
 #include <paddock/text/text_edit.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace paddock {
 
@@ -111,8 +113,15 @@ struct write_options {
                                               std::string_view bytes, write_options options = {});
 
 /// Whether a content is the one that the caller means to change. The function has to outlive the
-/// operation.
-using content_check = detail::function_view<bool(std::string_view content)>;
+/// operation, so one without a name is not taken.
+class content_check : public detail::function_view<bool(std::string_view content)> {
+public:
+  constexpr content_check() noexcept = default; ///< none: any content
+  template <class F>
+    requires(!std::same_as<std::remove_cv_t<F>, content_check> &&
+             std::is_invocable_r_v<bool, F&, std::string_view>)
+  constexpr content_check(F& f) noexcept : function_view(f) {}
+};
 
 struct edit_options {
   paddock::durability durability = paddock::durability::none;
@@ -155,6 +164,7 @@ struct move_options {
   paddock::durability durability = paddock::durability::none;
   work_bounds bounds{};
   content_check only_if{}; ///< of the file's content; none: any, and directories and links
+  std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max; ///< of a file that is looked at
 };
 
 /// Renames a file, link or directory atomically, with its mode as it is; never overwrites. Missing
@@ -169,6 +179,7 @@ struct move_options {
 struct remove_file_options {
   work_bounds bounds{};
   content_check only_if{}; ///< as in move_options
+  std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max;
 };
 
 /// Removes a file or a link. Returns the resolved path. Errors: not_found, is_a_directory,

@@ -26,12 +26,18 @@
 
 namespace paddock::mcp {
 
-/// The four hints of MCP, always stated.
+/// The four hints of MCP.
 struct annotations {
   bool read_only = false;
   bool destructive = true;
   bool idempotent = false;
   bool open_world = false;
+};
+
+/// How much tools/list says of a tool.
+enum class tool_listing : std::uint8_t {
+  full,
+  brief, ///< without hints that say what is the case anyway, or a title that only spells the name
 };
 
 /// What a call has to ask the client's user or model before it can go on. A client of 2026-07-28
@@ -145,6 +151,7 @@ struct tool {
   std::string input_schema{};
   std::string example{}; ///< arguments of a typical call for people to see, as JSON; may be empty
   paddock::mcp::annotations annotations{};
+  tool_listing listing = tool_listing::full;
   json_origin origin = json_origin::unknown; ///< of results; the check costs about as much as
                                              ///< writing the response
   paddock::mcp::handler handler{};

@@ -27,6 +27,10 @@
 #include <string_view>
 #include <vector>
 
+namespace paddock::history {
+class store;
+}
+
 namespace paddock::mcp {
 
 enum class workspace_access : std::uint8_t { read_write, read_only };
@@ -66,11 +70,23 @@ struct workspace_options {
   std::vector<std::string> pick{};             ///< only these tools; empty for all
   std::vector<std::string> omit{};             ///< not these
   std::vector<std::string> pass_environment{}; ///< further names that commands inherit
-  std::string exec_helper{};                   ///< see command::helper; usually empty
+  /// "NAME=value": inherited by commands as if this process had it, by any name that may be.
+  std::vector<std::string> set_environment{};
+  /// Names of toolchains in the home directory that commands see, for healthCheck; empty: it tells
+  /// nothing of them. What shows them is the policy.
+  std::string home_tools{};
+  std::string exec_helper{}; ///< see command::helper; usually empty
   /// What calls hold at the same time is taken out of it; null: a budget of `memory_bytes_max`.
   std::shared_ptr<memory_budget> memory{};
   /// What healthCheck warns of in the workspace; empty: of the programs that lie in it, if any.
   std::string warning{};
+  /// Where the coding set puts down what it changes, so that it can be taken back; null: nowhere.
+  /// Neither the tools nor their commands may reach it. Who opens it also calls `read_in`.
+  std::shared_ptr<history::store> history{};
+  std::string no_history{}; ///< why there is none, as a clause for models and people
+  /// An absolute path to a directory for the socket at which people of this user see and end what
+  /// startProcess has started; empty: there is none. No command may reach it.
+  std::string process_sockets{};
 };
 
 /// The tools that the options leave, in the order clients see them. The root lives as long as the

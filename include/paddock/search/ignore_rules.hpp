@@ -15,6 +15,7 @@
 /// any number of threads at once.
 
 #include <paddock/base/file_status.hpp>
+#include <paddock/search/detail/ignore_lookup.hpp>
 #include <paddock/search/detail/path_pattern.hpp>
 
 #include <algorithm>
@@ -76,7 +77,8 @@ public:
   /// What the rules of a text hold at most while they are made.
   [[nodiscard]] static std::size_t held_bytes_max(std::string_view text) noexcept {
     constexpr std::size_t per_byte = 64; // a token of a pattern, with the room of its vector
-    return count(text) * (sizeof(ignore_rule) + sizeof(matcher) + 3 * sizeof(named)) +
+    return count(text) *
+               (sizeof(ignore_rule) + sizeof(matcher) + 3 * sizeof(detail::named_ignore_rule)) +
            text.size() * per_byte;
   }
 
@@ -88,48 +90,23 @@ private:
     bool of_name = false;                          ///< about the last component alone
     bool never = false;                            ///< malformed
   };
-  /// A rule that is found by what it names: a name, or an extension with its dot.
-  struct named {
-    std::string key;
-    std::uint32_t rule = 0;
-
-    friend bool operator<(const named& a, const named& b) noexcept {
-      return a.key != b.key ? a.key < b.key : a.rule < b.rule;
-    }
-  };
+  using named_rules = detail::named_ignore_rules;
+  using asked = detail::asked_ignore_rule;
   static constexpr std::uint32_t no_rule = 0xFFFF'FFFF;
 
   static std::size_t count(std::string_view text) noexcept; ///< lines that may be rules
   void add(std::string_view line, std::uint32_t number);
   [[nodiscard]] bool fits(std::uint32_t rule, std::string_view path,
                           std::string_view name) const noexcept;
-  [[nodiscard]] std::uint32_t last_named(const std::vector<named>& in, std::string_view key,
+  [[nodiscard]] std::uint32_t last_named(const named_rules& in, std::string_view key,
                                          entry_kind kind) const noexcept;
 
   std::vector<ignore_rule> rules_;
-  std::vector<matcher> matchers_;    ///< one for each rule
-  std::vector<named> names_;         ///< rules like `target`
-  std::vector<named> extensions_;    ///< rules like `*.o`
-  std::vector<std::uint32_t> other_; ///< the rest, in order
+  std::vector<matcher> matchers_; ///< one for each rule
+  named_rules names_;             ///< rules like `target`
+  named_rules extensions_;        ///< rules like `*.o`
+  std::vector<asked> other_;      ///< the rest, in order
 };
-
-namespace detail {
-
-/// What git takes for special in a pattern.
-inline constexpr std::string_view glob_specials = "*?[\\";
-
-/// The line without the blanks at its end that no backslash keeps.
-[[nodiscard]] inline std::string_view without_trailing_blanks(std::string_view line) noexcept {
-  std::size_t end = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == ' ') continue;
-    if (line[at] == '\\' && ++at == line.size()) return line;
-    end = at + 1;
-  }
-  return line.substr(0, end);
-}
-
-} // namespace detail
 
 inline ignore_rules::ignore_rules(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
@@ -144,8 +121,8 @@ inline ignore_rules::ignore_rules(std::string_view text) {
     line = detail::without_trailing_blanks(line.substr(0, line.find('\0')));
     if (!line.empty()) add(line, number);
   }
-  std::sort(names_.begin(), names_.end());
-  std::sort(extensions_.begin(), extensions_.end());
+  std::sort(names_.all.begin(), names_.all.end());
+  std::sort(extensions_.all.begin(), extensions_.all.end());
 }
 
 inline std::size_t ignore_rules::count(std::string_view text) noexcept {
@@ -159,16 +136,16 @@ inline std::size_t ignore_rules::count(std::string_view text) noexcept {
 }
 
 inline std::size_t ignore_rules::held_bytes() const noexcept {
-  std::size_t bytes = rules_.capacity() * sizeof(ignore_rule) +
-                      matchers_.capacity() * sizeof(matcher) +
-                      (names_.capacity() + extensions_.capacity()) * sizeof(named) +
-                      other_.capacity() * sizeof(std::uint32_t);
+  std::size_t bytes =
+      rules_.capacity() * sizeof(ignore_rule) + matchers_.capacity() * sizeof(matcher) +
+      (names_.all.capacity() + extensions_.all.capacity()) * sizeof(detail::named_ignore_rule) +
+      other_.capacity() * sizeof(asked);
   for (const ignore_rule& each : rules_)
     bytes += each.text.capacity();
   for (const matcher& each : matchers_)
     bytes += each.literal.capacity() + (each.wildcards ? each.wildcards->held_bytes() : 0);
-  for (const std::vector<named>* all : {&names_, &extensions_})
-    for (const named& each : *all)
+  for (const named_rules* named : {&names_, &extensions_})
+    for (const detail::named_ignore_rule& each : named->all)
       bytes += each.key.capacity();
   return bytes;
 }
@@ -187,9 +164,9 @@ inline void ignore_rules::add(std::string_view line, std::uint32_t number) {
   const bool ends_with = pattern.starts_with('*') && // git: any name that ends in the rest
                          tail.find_first_of(detail::glob_specials) == std::string_view::npos;
   if (prepared.of_name && plain == pattern.size()) {
-    names_.push_back({std::string(pattern), index});
+    names_.add(pattern, index);
   } else if (prepared.of_name && ends_with && tail.starts_with('.') && tail.rfind('.') == 0) {
-    extensions_.push_back({std::string(tail), index});
+    extensions_.add(tail, index);
   } else {
     // git compares what has no wildcard first, and lets the others match what is left: `a**/b`
     // begins with `**` then. A rule about names is matched as a whole.
@@ -200,7 +177,14 @@ inline void ignore_rules::add(std::string_view line, std::uint32_t number) {
           detail::path_pattern::compile(pattern.substr(split), detail::pattern_unit::byte);
       prepared.never = !prepared.wildcards;
     }
-    other_.push_back(index);
+    const auto plain_byte = [](char c, std::string_view special) {
+      return special.find(c) == std::string_view::npos ? c : '\0';
+    };
+    if (pattern.empty())
+      other_.push_back({index});
+    else // `**/` at the end may be nothing
+      other_.push_back({index, plain_byte(pattern.front(), detail::glob_specials),
+                        plain_byte(pattern.back(), "*?[]\\/")});
   }
   rules_.push_back(std::move(rule));
   matchers_.push_back(std::move(prepared));
@@ -216,11 +200,13 @@ inline bool ignore_rules::fits(std::uint32_t rule, std::string_view path,
   return of.wildcards ? of.wildcards->matches(path) : path.empty();
 }
 
-inline std::uint32_t ignore_rules::last_named(const std::vector<named>& in, std::string_view key,
+inline std::uint32_t ignore_rules::last_named(const named_rules& in, std::string_view key,
                                               entry_kind kind) const noexcept {
-  auto end = std::upper_bound(in.begin(), in.end(), key,
-                              [](std::string_view a, const named& b) { return a < b.key; });
-  while (end != in.begin() && (--end)->key == key)
+  if (!in.may_have(key)) return no_rule;
+  auto end = std::upper_bound(
+      in.all.begin(), in.all.end(), key,
+      [](std::string_view a, const detail::named_ignore_rule& b) { return a < b.key; });
+  while (end != in.all.begin() && (--end)->key == key)
     if (kind == entry_kind::directory || !rules_[end->rule].directories_only) return end->rule;
   return no_rule;
 }
@@ -236,8 +222,15 @@ ignore_match ignore_rules::match(std::string_view path, entry_kind kind,
   later(last_named(names_, name, kind));
   if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos)
     later(last_named(extensions_, name.substr(dot), kind));
-  for (std::size_t i = other_.size(); i-- > 0 && (last == no_rule || other_[i] > last);) {
-    const std::uint32_t rule = other_[i];
+  const char first = path.empty() ? '\0' : path.front(), end = path.empty() ? '\0' : path.back();
+  const char name_first = name.empty() ? '\0' : name.front();
+  constexpr std::size_t passed_at_once = 4096;
+  for (std::size_t i = other_.size(); i-- > 0 && (last == no_rule || other_[i].rule > last);) {
+    if (!other_[i].may_fit(first, name_first, end)) {
+      if (i % passed_at_once == 0 && !may_go_on(passed_at_once)) return {};
+      continue;
+    }
+    const std::uint32_t rule = other_[i].rule;
     if (!may_go_on(rules_[rule].text.size() * path.size())) return {};
     if (rules_[rule].directories_only && kind != entry_kind::directory) continue;
     if (fits(rule, path, name)) last = rule;

@@ -13,6 +13,7 @@
 /// outcome, and about 100 bytes for each place that is replaced. Thread-safety: pure functions.
 
 #include <paddock/base/result.hpp>
+#include <paddock/text/detail/indentation.hpp>
 #include <paddock/text/detail/line_shifts.hpp>
 #include <paddock/text/detail/text_matches.hpp>
 #include <paddock/text/detail/white_space_matches.hpp>
@@ -38,7 +39,7 @@ struct edit_step {
   /// How often `old_text` has to occur. Without it: once, or, where all places are replaced or a
   /// line is given, at all.
   std::optional<std::uint64_t> occurrences{};
-  /// Of several places the one nearest to this line is replaced, the upper one of two.
+  /// Of several places the one nearest to this line is replaced; of two as near, none.
   std::optional<std::uint64_t> near_line{};
   text_matching matching = text_matching::exact;
 };
@@ -53,6 +54,7 @@ struct edited_place {
   std::uint64_t line = 0;        ///< of the first that was replaced
   std::uint64_t occurrences = 0; ///< how many were replaced
   text_matching matched = text_matching::exact;
+  new_indentation indentation = new_indentation::as_given;
   /// Those that are not to the byte as in the old text, in the content before all steps; none of an
   /// exact match, and at most `edit_failure::lines_max`.
   std::vector<std::uint64_t> lines_that_differ{};
@@ -73,8 +75,9 @@ struct edit_failure : error {
 };
 
 /// The content after all steps. Errors: invalid_argument (old text is empty), no_match, ambiguous
-/// (the number of occurrences is not the one that was asked for), too_large, too_many (steps or
-/// places), cancelled when `wanted()`, asked before each step and about every MiB, is false.
+/// (the number of occurrences is not the one that was asked for, or no place is the nearest),
+/// too_large, too_many (steps or places), cancelled when `wanted()`, asked before each step and
+/// about every MiB, is false.
 template <class Wanted>
 [[nodiscard]] result<edited_text, edit_failure>
 apply_edits(std::string_view content, std::span<const edit_step> steps, const edit_limits& limits,
@@ -115,8 +118,9 @@ public:
     if (!counts || (is_one && matches.size() > 1 && !step.near_line))
       return failed(error_code::ambiguous, matches);
     if (!is_one) return replace(step, matches);
-    const edit_match& nearest = matches[nearest_of(matches, step.near_line.value_or(0))];
-    return replace(step, {&nearest, 1});
+    const auto nearest = nearest_of(matches, step.near_line.value_or(0));
+    if (!nearest) return failed(error_code::ambiguous, matches);
+    return replace(step, {&matches[*nearest], 1});
   }
 
   [[nodiscard]] edited_text outcome() && {
@@ -152,12 +156,18 @@ private:
     if (matches.size() > 1 || step.occurrences.value_or(1) != 1)
       return failed(error_code::ambiguous, matches, text_matching::white_space);
     if (places_left_ == 0) return failed(error_code::too_many);
-    auto lines = detail::lines_that_differ(text_, matches.front().line, step.old_text);
+    const std::vector<std::string_view> present = lines_of(text_);
+    const auto fitted = std::span(present).subspan(matches.front().line);
+    auto lines = detail::lines_that_differ(fitted, matches.front().line, step.old_text);
     lines.resize(std::min(lines.size(), edit_failure::lines_max));
     for (std::uint64_t& line : lines)
       line = line_before(line);
-    PADDOCK_CHECK(replace(step, matches));
+    const indented_text indented = indented_as(fitted, step.old_text, step.new_text);
+    edit_step made = step;
+    made.new_text = indented.text;
+    PADDOCK_CHECK(replace(made, matches));
     places_.back().matched = text_matching::white_space;
+    places_.back().indentation = indented.indentation;
     places_.back().lines_that_differ = std::move(lines);
     return {};
   }
@@ -181,17 +191,22 @@ private:
     return matches;
   }
 
-  [[nodiscard]] std::size_t nearest_of(std::span<const edit_match> matches,
-                                       std::uint64_t line) const {
+  /// Nothing when two are as near.
+  [[nodiscard]] std::optional<std::size_t> nearest_of(std::span<const edit_match> matches,
+                                                      std::uint64_t line) const {
     for (const line_shifts& shifts : shifts_)
       line = shifts.forward(line);
     const auto distance = [&](const edit_match& match) {
       return match.line > line ? match.line - line : line - match.line;
     };
     std::size_t nearest = 0;
-    for (std::size_t i = 1; i < matches.size(); ++i)
-      if (distance(matches[i]) < distance(matches[nearest])) nearest = i;
-    return nearest;
+    bool is_alone = true;
+    for (std::size_t i = 1; i < matches.size(); ++i) {
+      const std::uint64_t near = distance(matches[i]), nearest_yet = distance(matches[nearest]);
+      if (near < nearest_yet) nearest = i;
+      if (near <= nearest_yet) is_alone = near < nearest_yet;
+    }
+    return is_alone ? std::optional(nearest) : std::nullopt;
   }
 
   [[nodiscard]] result<void, edit_failure> replace(const edit_step& step,

@@ -23,6 +23,19 @@ enum class near_miss_kind : std::uint8_t {
   similar,         ///< some of its lines are the same, or one of them nearly
 };
 
+/// As answers name it.
+[[nodiscard]] constexpr std::string_view wire_name(near_miss_kind kind) noexcept {
+  switch (kind) {
+  case near_miss_kind::white_space:
+    return "white_space";
+  case near_miss_kind::already_applied:
+    return "already_applied";
+  case near_miss_kind::similar:
+    break;
+  }
+  return "similar";
+}
+
 struct near_miss {
   near_miss_kind kind = near_miss_kind::similar;
   std::uint64_t line = 0; ///< the first of the place, from 0
@@ -31,6 +44,9 @@ struct near_miss {
   /// 0; empty when all are (they stand in another line, or the kind is already_applied).
   std::string wanted;
   std::uint64_t wanted_line = 0;
+  /// It differs in what looks like something else: quotes, dashes and blanks beyond ASCII, and
+  /// characters that are not seen.
+  bool looks_alike = false;
 
   static constexpr std::size_t found_bytes_max = 2048;
 };

@@ -94,6 +94,7 @@ struct hunk_failure : error {
 struct hunk_place {
   std::uint64_t line = 0; ///< where it began in the content before, from 0
   text_matching matched = text_matching::exact;
+  new_indentation indentation = new_indentation::as_given;
   /// Those of the content before that are not to the byte as the hunk has them; they stay so where
   /// it keeps them. An anchor that was found but for white space is one of them.
   std::vector<std::uint64_t> lines_that_differ{};

@@ -11,7 +11,11 @@
 /// nowhere.
 ///
 /// Replaced is what the old text spans: where it begins or ends without white space, what stands
-/// there in the line stays. New text comes as it is given; nothing is indented anew.
+/// there in the line stays. New lines are indented as the file is, as far as the lines that fitted
+/// show how: a new line that begins as one of them gets what the file has there; else what is added
+/// to, or taken from, the front of all of them; else, where each side is of blanks alone or of tabs
+/// alone, so many for so many. Where that says nothing of one new line, or two things, all of them
+/// stay as they are given, and the answer says so.
 ///
 /// Thread-safety: pure.
 
@@ -20,5 +24,12 @@
 namespace paddock {
 
 enum class text_matching : std::uint8_t { exact, white_space };
+
+/// The indentation of new lines.
+enum class new_indentation : std::uint8_t {
+  as_given,   ///< which is that of the file, as far as the lines that fitted show
+  as_in_file, ///< not the given one
+  not_known,  ///< as given, though the file has another one
+};
 
 } // namespace paddock

@@ -51,6 +51,9 @@ struct unified_diff_text {
   std::size_t hunks_left_out = 0;
 };
 
+/// A name as git's headers have it: quoted as C does it where it could be misread.
+[[nodiscard]] std::string quoted_name(std::string_view name);
+
 /// Never fails; what is not text in any encoding is compared by lines as well.
 [[nodiscard]] unified_diff_text unified_diff(std::string_view before, std::string_view after,
                                              const unified_diff_options& options = {});

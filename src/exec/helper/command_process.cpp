@@ -7,6 +7,7 @@
 #include "exec/helper/program.hpp"
 #include "exec/helper/root/landlock.hpp"
 #include "exec/helper/root/private_root.hpp"
+#include "exec/helper/terminal.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -81,6 +82,18 @@ void point_to_scratch(const shared_state& shared) {
   }
 }
 
+/// Which sockets the command can make. By a path it may reach any service of this machine, unless
+/// only those paths are there that it is to see.
+confine::network_access sockets_for(const command_setup& setup, root_kind root) {
+  const policy& wanted = setup.wanted;
+  const bool all_of_network = !wanted.wants(confine::network);
+  if (!all_of_network && !setup.shared.taken.has(step::loopback))
+    return confine::network_access::none;
+  const bool paths_are_meant =
+      root == root_kind::own || (all_of_network && !wanted.wants(confine::file_system));
+  return paths_are_meant ? confine::network_access::all : confine::network_access::internet;
+}
+
 /// Where files outside have names, Landlock keeps their content and the filter the rest.
 void filter_calls(const command_setup& setup, root_kind root) {
   const policy& wanted = setup.wanted;
@@ -90,9 +103,7 @@ void filter_calls(const command_setup& setup, root_kind root) {
   const bool asked = wanted.wants(confine::privileges) || wanted.wants(confine::network);
   if (!fixed && !asked) return;
   confine::filter_request filter;
-  if (!wanted.wants(confine::network))
-    filter.network = root == root_kind::own || !files ? confine::network_access::all
-                                                      : confine::network_access::internet;
+  filter.network = sockets_for(setup, root);
   if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
   if (fixed) filter.attributes = confine::file_attributes::fixed;
   const int failed = apply_seccomp(filter);
@@ -104,12 +115,15 @@ void give_up_rights(const command_setup& setup) {
   const policy& wanted = setup.wanted;
   confine::enforcement& taken = setup.shared.taken;
   const root_kind root = taken.has(step::private_root) ? root_kind::own : root_kind::shared;
-  if (wanted.wants(confine::limits)) taken.set(step::bounds, apply_bounds(*wanted.fixed));
+  const auto held = taken.has(step::tree_bounds) ? bounds_held::by_group : bounds_held::by_nobody;
+  if (wanted.wants(confine::limits)) taken.set(step::bounds, apply_bounds(*wanted.fixed, held));
   apply_landlock(wanted, setup.visible, root, setup.shared.scratch, taken);
   if (wanted.wants(confine::privileges)) {
     taken.set(step::no_new_privileges, ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : EPERM);
     taken.set(step::capabilities, drop_capabilities());
   }
+  // With rights over the network namespace it could be made to lead somewhere.
+  if (taken.has(step::loopback) && !taken.has(step::capabilities)) taken.set(step::loopback, EPERM);
   filter_calls(setup, root);
 }
 
@@ -131,6 +145,9 @@ void check_required(const command_setup& setup) {
   send_event(given.channel, exec_event::started, in_pid_namespace ? 0 : self, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
+  if (setup.wanted.fixed->terminal != 0)
+    if (const int failed = take_terminal(given.in); failed != 0)
+      fail(given.channel, exec_stage::terminal, failed);
 
   enter_directory(setup, made);
   point_to_scratch(setup.shared);
@@ -169,7 +186,7 @@ void note_namespaces(const command_setup& setup, const new_namespaces& made) {
 /// Copies of everything first; then there is no way back. What covers protected names, or -1.
 int set_up_root(const command_setup& setup) {
   confine::enforcement& taken = setup.shared.taken;
-  private_root root(setup.visible);
+  private_root root(setup.visible, setup.wanted.git_configuration);
   const bool named = setup.where.workspace[0] != '\0' && setup.where.workspace[1] != '\0';
   const int failed = named ? root.prepare() : ENOTSUP;
   taken.set(step::private_root, failed);
@@ -200,6 +217,15 @@ void set_up_mounts(const command_setup& setup) {
     fail(setup.given.channel, exec_stage::confinement, ESTALE);
 }
 
+/// While the control groups of this machine can still be reached.
+void bound_tree(const command_setup& setup) {
+  const sys::exec_policy& asked = *setup.wanted.fixed;
+  if (!setup.wanted.wants(confine::limits) || (asked.memory_bytes == 0 && asked.processes == 0))
+    return;
+  const group_bounds bounds{asked.memory_bytes, asked.processes};
+  setup.shared.taken.set(step::tree_bounds, enter_bounded_group(setup.shared.group, bounds));
+}
+
 /// Without a private root there is no private /tmp either.
 void make_scratch(const command_setup& setup) {
   if (!setup.wanted.wants(confine::file_system) || setup.shared.taken.has(step::private_root))
@@ -208,7 +234,12 @@ void make_scratch(const command_setup& setup) {
   if (::syscall(SYS_getrandom, &random, sizeof random, 0) != sizeof random) return;
   char name[64];
   text_writer(name).add("/tmp/paddock-scratch-").add(random);
-  if (::mkdir(name, 0700) == 0) text_writer(setup.shared.scratch).add(name);
+  if (::mkdir(name, 0700) != 0) return;
+  text_writer(setup.shared.scratch).add(name);
+  char configuration[80];
+  text_writer(configuration).add(name).add("/.gitconfig");
+  if (*setup.wanted.git_configuration != '\0')
+    (void)write_new_file(configuration, setup.wanted.git_configuration);
 }
 
 /// Only the supervisor is outside the namespace, where processes have no number in here.
@@ -264,6 +295,23 @@ void collect(shared_state& shared, pid_t command) {
   ::_exit(0);
 }
 
+/// This process goes on when the child's program runs, or the child is dead.
+pid_t fork_until_program_runs() {
+  return static_cast<pid_t>(::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0));
+}
+
+/// The same with a terminal for its streams, where one is asked for.
+options with_terminal(const command_setup& setup) {
+  options given = setup.given;
+  if (setup.wanted.fixed->terminal == 0) return given;
+  const terminal made = open_terminal(given.channel);
+  if (made.os_errno != 0) fail(given.channel, exec_stage::terminal, made.os_errno);
+  for (const int fd : {given.in, given.out, given.err})
+    ::close(fd);
+  given.in = given.out = given.err = made.command_side;
+  return given;
+}
+
 bool has_ended(int pidfd) {
   pollfd event{pidfd, POLLIN, 0};
   return ::poll(&event, 1, 0) > 0;
@@ -276,23 +324,31 @@ void find_places(const options& given, places& found) {
   name_of(given.directory, found.directory, found.directory_status);
 }
 
-void run_parent(const command_setup& setup, const new_namespaces& made) {
-  const options& given = setup.given;
+void run_parent(const command_setup& asked, const new_namespaces& made) {
+  command_setup setup = asked;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (has_ended(setup.supervisor)) ::_exit(1);
   setup.entries.release();
   note_namespaces(setup, made);
+  bound_tree(setup);
   const bool own_mounts = (made.flags & CLONE_NEWNS) != 0;
   if (own_mounts) set_up_mounts(setup);
+  setup.given = with_terminal(setup);
+  const options& given = setup.given;
   make_scratch(setup);
   const bool in_pid_namespace = (made.flags & CLONE_NEWPID) != 0;
-  if (!in_pid_namespace && setup.wanted.wants(confine::kill))
-    setup.shared.taken.set(step::control_group, enter_new_group(setup.shared.group));
+  if (!in_pid_namespace && setup.wanted.wants(confine::kill)) {
+    const bool has_group = setup.shared.taken.has(step::tree_bounds);
+    setup.shared.taken.set(step::control_group,
+                           has_group ? 0 : enter_new_group(setup.shared.group));
+  }
 
   const pid_t self = ::getpid();
-  const pid_t command = ::fork();
+  const bool attended = setup.wanted.fixed->attended != 0;
+  const pid_t command = attended ? fork_until_program_runs() : ::fork();
   if (command < 0) fail(given.channel, exec_stage::helper, errno);
   if (command == 0) run_command(setup, made, self);
+  if (attended) send_event(given.channel, exec_event::runs, 0, 0);
   for (const int fd : {given.in, given.out, given.err, given.directory, given.workspace})
     ::close(fd);
   if (in_pid_namespace) be_init(setup.shared, command);

@@ -24,7 +24,7 @@ struct places {
 void find_places(const options& given, places& found);
 
 struct command_setup {
-  const options& given;
+  options given;
   const policy& wanted;
   const places& where;
   const visible_paths& visible;

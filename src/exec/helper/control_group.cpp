@@ -50,11 +50,12 @@ const char* own_group(const char* membership, char (&text)[PATH_MAX]) {
 }
 
 /// A directory that can be made is a group when the kernel has put the right files into it.
-int make_group(const char* path) {
+int make_group(const char* path, const group_bounds& bounds) {
   if (::mkdir(path, 0755) != 0) return errno;
   const int kill = open_file(path, "cgroup.kill", O_WRONLY);
   if (kill < 0) return errno == ENOENT ? EOPNOTSUPP : errno;
   ::close(kill);
+  if (const int failed = bound_group(path, bounds); failed != 0) return failed;
   return write_group_file(path, "cgroup.procs", "0");
 }
 
@@ -98,24 +99,67 @@ void remove_groups_below(const char* path) {
 
 } // namespace
 
-int enter_new_group(char (&path)[PATH_MAX], const group_places& places) {
+namespace {
+
+/// "" and "/": the first group of all.
+int enter_group_in(const char* parent, char (&path)[PATH_MAX], const group_bounds& bounds,
+                   const group_places& places) {
   path[0] = '\0';
-  char text[PATH_MAX];
-  const char* own = own_group(places.membership, text);
   unsigned long random = 0;
-  if (own == nullptr) return EOPNOTSUPP;
   if (::syscall(SYS_getrandom, &random, sizeof random, 0) != sizeof random) return errno;
   int failed = EOPNOTSUPP;
   for (const char* mount : places.mounts) {
     text_writer name(path);
-    name.add(mount).add(own).add(own[1] == '\0' ? "" : "/").add("paddock-").add(random);
-    const int tried = name.complete() ? make_group(path) : ENAMETOOLONG;
+    name.add(mount).add(parent).add(parent[0] == '\0' || parent[1] == '\0' ? "" : "/");
+    if (parent[0] == '\0') name.add("/");
+    name.add("paddock-").add(random);
+    const int tried = name.complete() ? make_group(path, bounds) : ENAMETOOLONG;
     if (tried == 0) return 0;
     if (name.complete()) ::rmdir(path);
     path[0] = '\0';
     if (tried != ENOENT) failed = tried;
   }
   return failed;
+}
+
+/// 0 or an errno. What a kernel without the controller has no file for is not bounded.
+int write_bound(const char* path, const char* file, unsigned long value) {
+  if (value == 0) return 0;
+  char number[24];
+  text_writer(number).add(value);
+  const int failed = write_group_file(path, file, number);
+  return failed == ENOENT ? EOPNOTSUPP : failed;
+}
+
+} // namespace
+
+int enter_new_group(char (&path)[PATH_MAX], const group_places& places) {
+  path[0] = '\0';
+  char text[PATH_MAX];
+  const char* own = own_group(places.membership, text);
+  return own == nullptr ? EOPNOTSUPP : enter_group_in(own, path, {}, places);
+}
+
+int enter_bounded_group(char (&path)[PATH_MAX], const group_bounds& bounds,
+                        const group_places& places) {
+  path[0] = '\0';
+  char text[PATH_MAX];
+  const char* own = own_group(places.membership, text);
+  if (own == nullptr) return EOPNOTSUPP;
+  char beside[PATH_MAX];
+  text_writer(beside).add(own);
+  *const_cast<char*>(std::strrchr(beside, '/')) = '\0';
+  if (own[1] != '\0' && enter_group_in(beside, path, bounds, places) == 0) return 0;
+  return enter_group_in(own, path, bounds, places);
+}
+
+int bound_group(const char* path, const group_bounds& bounds) {
+  int failed = write_bound(path, "memory.max", bounds.memory_bytes);
+  if (failed == 0) failed = write_bound(path, "pids.max", bounds.processes);
+  if (failed != 0 || bounds.memory_bytes == 0) return failed;
+  // What is swapped out would not count. Not every kernel counts it, and few have any.
+  (void)write_group_file(path, "memory.swap.max", "0");
+  return 0;
 }
 
 bool group_has_other_than(const char* path, pid_t first, pid_t second) {

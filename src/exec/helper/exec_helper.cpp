@@ -18,9 +18,11 @@
 
 #include "exec/helper/command_process.hpp"
 #include "exec/helper/control_group.hpp"
+#include "exec/helper/loopback_namespace.hpp"
 #include "exec/helper/policy/helper.hpp"
 #include "exec/helper/policy/policy.hpp"
 #include "exec/helper/policy/text.hpp"
+#include "exec/helper/privileges.hpp"
 #include "exec/helper/process_tree.hpp"
 #include "exec/helper/root/protection.hpp"
 #include "exec/helper/root/scratch.hpp"
@@ -59,8 +61,9 @@ std::int64_t monotonic_ms() {
 
 /// Closes everything above the standard streams but what was given to this program.
 void close_all_but(const options& given) {
-  const int keep[] = {given.channel,   given.in,        given.out,   given.err,
-                      given.directory, given.workspace, given.policy};
+  const int keep[] = {given.channel,          given.in,        given.out,    given.err,
+                      given.directory,        given.workspace, given.policy, given.user_namespace,
+                      given.network_namespace};
   unsigned next = 3;
   for (;;) {
     unsigned lowest = UINT_MAX;
@@ -85,6 +88,7 @@ public:
 
   /// Starts the parent, which starts the command.
   void start() {
+    enter_network();
     library_ = ::getppid();
     // The channel does not end while another process has a copy of the library's descriptors.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -104,7 +108,7 @@ public:
   void watch() {
     std::int64_t kill_at = -1;
     while (parent_ != 0) {
-      pollfd events[] = {{signals_, POLLIN, 0}, {kill_at < 0 ? given_.channel : -1, POLLIN, 0}};
+      pollfd events[] = {{signals_, POLLIN, 0}, {given_.channel, POLLIN, 0}};
       const std::int64_t left = kill_at < 0 ? -1 : kill_at - monotonic_ms();
       if (kill_at >= 0 && left <= 0) return;
       ::poll(events, 2, static_cast<int>(left));
@@ -114,10 +118,14 @@ public:
       }
       if (::getppid() != library_) return;
       if (events[1].revents == 0) continue;
-      char request;
-      if (::recv(given_.channel, &request, 1, 0) <= 0) return;
-      kill_at = monotonic_ms() + given_.grace_ms;
-      ask_to_terminate();
+      exec_stop request{};
+      const ssize_t size = ::recv(given_.channel, &request, sizeof request, 0);
+      if (size <= 0) return;
+      const std::int64_t grace_ms = size == sizeof request ? request.grace_ms : given_.grace_ms;
+      const std::int64_t until =
+          monotonic_ms() + (grace_ms < sys::grace_ms_max ? grace_ms : sys::grace_ms_max);
+      if (kill_at < 0) ask_to_terminate();
+      if (kill_at < 0 || until < kill_at) kill_at = until;
     }
   }
 
@@ -134,16 +142,29 @@ public:
   }
 
 private:
+  /// First of all: a change of rights undoes what prctl has set.
+  void enter_network() {
+    if (given_.network_namespace == 0) {
+      if (const int failed = wanted_.fixed->loopback_errno; failed != 0)
+        shared_.taken.set(confine::step::loopback, failed);
+      return;
+    }
+    const int failed = enter_loopback(given_);
+    shared_.taken.set(confine::step::loopback, failed);
+    if (failed == 0) shared_.taken.set(confine::step::network_namespace, 0);
+  }
+
   void start_parent() {
     const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
     const command_setup setup{given_, wanted_, where_, visible_, entries_, shared_, self};
     new_namespaces made;
-    parent_ = fork_into_namespaces(wanted_, made);
+    parent_ = fork_into_namespaces(wanted_, shared_.taken, made);
     if (parent_ < 0) fail(given_.channel, exec_stage::helper, errno);
     if (parent_ == 0) run_parent(setup, made);
     namespaced_ = (made.flags & CLONE_NEWPID) != 0;
+    if (given_.user_namespace != 0) (void)drop_capabilities(); // those it has in there
     ::close(self);
-    for (const int fd : {given_.out, given_.err, given_.directory})
+    for (const int fd : {given_.in, given_.out, given_.err, given_.directory})
       ::close(fd);
   }
 
@@ -270,12 +291,13 @@ bool parse_number(const char* text, long lowest, long& number) {
 }
 
 bool parse_arguments(int argc, char** argv, options& given) {
-  constexpr int descriptors = 7;
+  constexpr int descriptors = 9;
+  constexpr int needed = 7; // of them; the others may be 0
   if (argc < descriptors + 3) return false;
   long numbers[descriptors + 1];
   for (int i = 0; i <= descriptors; ++i) {
-    const bool descriptor = i < descriptors;
-    if (!parse_number(argv[1 + i], descriptor ? 3 : 0, numbers[i])) return false;
+    if (!parse_number(argv[1 + i], i < needed ? 3 : 0, numbers[i])) return false;
+    const bool descriptor = i < needed || (i < descriptors && numbers[i] != 0);
     if (descriptor && ::fcntl(static_cast<int>(numbers[i]), F_GETFD) < 0) return false;
   }
   given = {.channel = static_cast<int>(numbers[0]),
@@ -285,7 +307,9 @@ bool parse_arguments(int argc, char** argv, options& given) {
            .directory = static_cast<int>(numbers[4]),
            .workspace = static_cast<int>(numbers[5]),
            .policy = static_cast<int>(numbers[6]),
-           .grace_ms = numbers[7] < sys::grace_ms_max ? numbers[7] : sys::grace_ms_max,
+           .user_namespace = static_cast<int>(numbers[7]),
+           .network_namespace = static_cast<int>(numbers[8]),
+           .grace_ms = numbers[9] < sys::grace_ms_max ? numbers[9] : sys::grace_ms_max,
            .argv = argv + descriptors + 2};
   return true;
 }
@@ -321,6 +345,10 @@ void set_up_process(const options& given) {
 int run_helper(int argc, char** argv) {
   if (argc == 2 + verify_arguments && std::strcmp(argv[1], verify_option) == 0)
     return verify(const_cast<const char**>(argv + 2));
+  if (argc == 3 && std::strcmp(argv[1], make_loopback_option) == 0) {
+    long channel = 0;
+    return parse_number(argv[2], 3, channel) ? make_loopback(static_cast<int>(channel)) : 2;
+  }
   options given;
   if (!parse_arguments(argc, argv, given)) {
     constexpr char told[] = "paddock-exec-helper is started by the paddock library, not by hand\n";

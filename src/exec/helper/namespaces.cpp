@@ -27,7 +27,8 @@ int write_proc_file(const char* path, const char* text) {
   return failed;
 }
 
-/// In a new user namespace: makes it know the one user that this process runs as.
+} // namespace
+
 int map_user(unsigned user, unsigned group) {
   ::prctl(PR_SET_DUMPABLE, 1); // the files below belong to the user only while this is so
   char line[64];
@@ -39,6 +40,8 @@ int map_user(unsigned user, unsigned group) {
   ::prctl(PR_SET_DUMPABLE, 0);
   return failed;
 }
+
+namespace {
 
 pid_t fork_with(int flags) {
   return static_cast<pid_t>(
@@ -71,7 +74,8 @@ pid_t fork_with_user_namespace(int flags) {
 
 } // namespace
 
-pid_t fork_into_namespaces(const policy& wanted, new_namespaces& made) {
+pid_t fork_into_namespaces(const policy& wanted, const confine::enforcement& taken,
+                           new_namespaces& made) {
   int needed = 0;
   if (wanted.wants(confine::file_system) || wanted.wants(confine::protected_entries))
     needed |= CLONE_NEWNS;
@@ -80,7 +84,9 @@ pid_t fork_into_namespaces(const policy& wanted, new_namespaces& made) {
   if (wanted.wants(confine::ipc)) extra |= CLONE_NEWIPC;
   // A network namespace takes the kernel as long as all the rest together, and adds nothing to a
   // filter under which there are no sockets.
-  if (wanted.wants(confine::network) && !can_filter_system_calls()) extra |= CLONE_NEWNET;
+  if (wanted.wants(confine::network) && !taken.has(confine::step::network_namespace) &&
+      !can_filter_system_calls())
+    extra |= CLONE_NEWNET;
   made.tried = needed | extra;
   // A user namespace is the way of those who have no privileges, so it comes second; a kernel that
   // was built without the less common ones gets along with the others.

@@ -5,6 +5,7 @@
 
 #include "exec/helper/policy/helper.hpp"
 #include "exec/helper/policy/policy.hpp"
+#include "exec/protocol/enforcement.hpp"
 
 namespace paddock::exec {
 
@@ -14,8 +15,13 @@ struct new_namespaces {
   int os_errno = 0; ///< why it does not have all
 };
 
+/// In a new user namespace: makes it know the one user that this process runs as, by the numbers
+/// that it had outside. 0 or an errno.
+int map_user(unsigned user, unsigned group);
+
 /// fork() into the namespaces that the policy needs, with a user namespace when that is the only
 /// way, and without any when there is none. Returns as fork does; `made` is set in both processes.
-pid_t fork_into_namespaces(const policy& wanted, new_namespaces& made);
+pid_t fork_into_namespaces(const policy& wanted, const confine::enforcement& taken,
+                           new_namespaces& made);
 
 } // namespace paddock::exec

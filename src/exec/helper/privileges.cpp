@@ -33,11 +33,12 @@ int bound_if_asked(resource which, std::uint64_t value) {
 
 } // namespace
 
-int apply_bounds(const sys::exec_policy& policy) {
+int apply_bounds(const sys::exec_policy& policy, bounds_held held) {
   int failed = bound(RLIMIT_CORE, 0);
+  const bool is_alone = held == bounds_held::by_nobody;
   // Not the address space: runtimes reserve far more of it than they use.
-  if (failed == 0) failed = bound_if_asked(RLIMIT_DATA, policy.memory_bytes);
-  if (failed == 0) failed = bound_if_asked(RLIMIT_NPROC, policy.processes);
+  if (failed == 0 && is_alone) failed = bound_if_asked(RLIMIT_DATA, policy.memory_bytes);
+  if (failed == 0 && is_alone) failed = bound_if_asked(RLIMIT_NPROC, policy.processes);
   if (failed == 0) failed = bound_if_asked(RLIMIT_FSIZE, policy.file_size_bytes);
   if (failed == 0) failed = bound_if_asked(RLIMIT_CPU, policy.cpu_seconds);
   return failed;

@@ -9,7 +9,9 @@
 namespace paddock::exec {
 
 /// No core dumps, and what the policy bounds.
-int apply_bounds(const sys::exec_policy& policy);
+/// Where a control group bounds memory and processes of the whole tree, they are left to it.
+enum class bounds_held : bool { by_nobody, by_group };
+int apply_bounds(const sys::exec_policy& policy, bounds_held held);
 /// No capability now or later, not even for root.
 int drop_capabilities();
 /// Whether apply_seccomp can succeed here.

@@ -29,17 +29,23 @@ bool can_open(const char* path, int flags) {
   return fd >= 0;
 }
 
-/// No packet is sent: a datagram socket looks only for a route to this machine itself.
-bool can_send() {
-  const int made = ::socket(AF_INET, SOCK_DGRAM, 0);
+/// A datagram socket sends no packet: it looks only for a route to this machine itself.
+bool can_connect(int type, unsigned short port) {
+  const int made = ::socket(AF_INET, type, 0);
   if (made < 0) return false;
   sockaddr_in here{};
   here.sin_family = AF_INET;
-  here.sin_port = __builtin_bswap16(9);
+  here.sin_port = __builtin_bswap16(port);
   here.sin_addr.s_addr = __builtin_bswap32(INADDR_LOOPBACK);
   const bool routed = ::connect(made, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0;
   ::close(made);
   return routed;
+}
+
+/// Where it cannot be found out, it is.
+bool is_in_network(unsigned long inode) {
+  struct stat status{};
+  return ::stat("/proc/self/ns/net", &status) != 0 || status.st_ino == inode;
 }
 
 bool has_privileges() {
@@ -97,11 +103,14 @@ int verify(const char** argv) {
   // Whether this is really outside, and not the command's own /tmp, is for the library to see.
   (void)can_open(argv[1], O_WRONLY | O_CREAT | O_EXCL);
   try_to_change(argv[2]);
-  note(confine::network, can_send());
-  unsigned long numbers[4]; // device, inode, process, key
-  for (int i = 0; i < 4; ++i)
+  unsigned long numbers[6]; // device, inode, process, key, port, network
+  for (int i = 0; i < 6; ++i)
     if (!read_number(argv[4 + i], numbers[i])) return (1 << confine::layer_count) - 1;
-  const auto& [device, inode, process, key] = numbers;
+  const auto& [device, inode, process, key, port, network] = numbers;
+  // Whether that is the library's, and not one of the command's own loopback, is for it to see.
+  if (port != 0) (void)can_connect(SOCK_STREAM, static_cast<unsigned short>(port));
+  constexpr unsigned short discard = 9;
+  note(confine::network, can_connect(SOCK_DGRAM, discard) && is_in_network(network));
   note(confine::protected_entries, is_entry(argv[3], device, inode));
   note(confine::kill, ::kill(static_cast<pid_t>(process), 0) == 0);
   note(confine::ipc, ::shmget(static_cast<key_t>(key), 1, 0) >= 0);

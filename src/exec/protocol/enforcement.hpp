@@ -19,6 +19,7 @@ namespace paddock::confine {
   X(masks, "mask")                                                                                 \
   X(pid_namespace, "PID namespace")                                                                \
   X(network_namespace, "network namespace")                                                        \
+  X(loopback, "loopback of its own")                                                               \
   X(ipc_namespace, "IPC namespace")                                                                \
   X(landlock_paths, "Landlock")                                                                    \
   X(landlock_sockets, "Landlock")                                                                  \
@@ -28,7 +29,8 @@ namespace paddock::confine {
   X(seccomp, "seccomp filter")                                                                     \
   X(no_new_privileges, "no new privileges")                                                        \
   X(capabilities, "no capabilities")                                                               \
-  X(bounds, "resource limits")
+  X(bounds, "resource limits")                                                                     \
+  X(tree_bounds, "control group of the tree")
 
 enum class step : std::uint8_t {
 #define X(name, text) name,
@@ -90,15 +92,16 @@ inline constexpr layer_rule layer_rules[layer_count] = {
     {bit(step::private_root) | bit(step::landlock_paths), 0, 0, bit(step::paths),
      bit(step::attributes), step::private_root,
      "names and attributes of files outside can be seen, and attributes of no file can be changed"},
-    {bit(step::network_namespace) | bit(step::seccomp), 0, bit(step::landlock_sockets), 0, 0,
-     step::seccomp, "sockets can be made that lead nowhere"},
+    {bit(step::network_namespace) | bit(step::seccomp), 0,
+     bit(step::loopback) | bit(step::landlock_sockets), 0, 0, step::seccomp,
+     "sockets can be made that lead nowhere"},
     {bit(step::pid_namespace) | bit(step::landlock_signals), 0, bit(step::control_group), 0, 0,
      step::pid_namespace, nullptr},
     {0, bit(step::masks), 0, 0, 0, step::masks, nullptr},
     {0, bit(step::ipc_namespace), 0, 0, 0, step::ipc_namespace, nullptr},
     {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0, 0, 0,
      step::seccomp, nullptr},
-    {0, bit(step::bounds), 0, 0, 0, step::bounds, nullptr},
+    {0, bit(step::bounds), bit(step::tree_bounds), 0, 0, step::bounds, nullptr},
 };
 
 constexpr std::uint32_t steps_done(const enforcement& taken) {

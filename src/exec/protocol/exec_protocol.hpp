@@ -6,12 +6,14 @@
 // to.
 //
 // The library starts the helper with
-//   paddock-exec-helper CHANNEL IN OUT ERR DIRECTORY WORKSPACE POLICY GRACE_MS PROGRAM
-//   [ARGUMENT]...
-// where the first seven are descriptor numbers above 2, and with the command's environment as its
-// own. POLICY is a sealed piece of memory that holds an exec_policy. To the helper it sends
-// `terminate_request`, at most once; closing its end means "kill everything now". This header is
-// included by a program without the C++ library: no std:: beyond <cstdint>.
+//   paddock-exec-helper CHANNEL IN OUT ERR DIRECTORY WORKSPACE POLICY USER NETWORK GRACE_MS
+//   PROGRAM [ARGUMENT]...
+// where the first nine are descriptor numbers above 2, and with the command's environment as its
+// own. POLICY is a sealed piece of memory that holds an exec_policy. USER and NETWORK are the
+// namespaces that make_loopback_option made; 0: there is none. To the helper it sends
+// `terminate_request` or an `exec_stop`, which may be repeated with less grace; closing its end
+// means "kill everything now". This header is included by a program without the C++ library: no
+// std:: beyond <cstdint>.
 
 #include "exec/protocol/enforcement.hpp"
 
@@ -27,6 +29,8 @@ enum class exec_event : std::uint32_t {
   confined, ///< an exec_confined; before `done`
   appeared, ///< an exec_appeared; before `done`
   done,     ///< first: tree_remains, second: 1 when processes beside the command were killed
+  runs,     ///< the program runs, or has ended already; only where the policy asks for it
+  terminal, ///< comes with a descriptor: the library's side of the command's terminal
 };
 
 enum class exec_stage : std::int32_t {
@@ -34,7 +38,8 @@ enum class exec_stage : std::int32_t {
   working_directory,
   confinement, ///< a required layer is missing
   execve,
-  interpreter
+  interpreter,
+  terminal, ///< there is none to be had
 };
 
 /// What is left of the process tree when the helper goes.
@@ -83,7 +88,7 @@ inline constexpr char moved_aside_mark[] = ".made-by-command-";
 inline constexpr std::uint32_t appeared_events_max = 256;
 
 /// The fixed part of a policy. NUL-terminated strings follow back to back, as many as the counts
-/// say, in their order; then the search path and the home directory, and nothing else.
+/// say, in their order; then the search path, the home directory and a configuration of git, and nothing else.
 struct exec_policy {
   std::uint32_t bytes; ///< of all of it
   std::uint32_t read_paths;
@@ -94,6 +99,9 @@ struct exec_policy {
   std::uint64_t processes;
   std::uint64_t file_size_bytes;
   std::uint64_t cpu_seconds;
+  std::int32_t loopback_errno; ///< why the command gets no loopback, though it is to have one
+  std::uint8_t attended;       ///< 1: the library wants `runs`
+  std::uint8_t terminal;       ///< 1: the three streams are a terminal, whatever was given
 };
 
 /// What is to be done about a protected entry. Paths are relative to the workspace, but for `path`
@@ -113,11 +121,34 @@ inline constexpr std::uint32_t exec_policy_bytes_max = 4U * 1024 * 1024;
 /// Run as a confined command with this and `verify_arguments` more, the helper tries to escape
 /// (src/exec/helper/verify.hpp).
 inline constexpr char verify_option[] = "--verify";
-inline constexpr int verify_arguments = 8;
+inline constexpr int verify_arguments = 10;
 /// Device and inode numbers are told by their remainder: a number has eighteen digits at most.
 inline constexpr unsigned long verify_modulus = 1'000'000'000'000'000'000;
 
+/// Run with this and the number of a channel, the helper makes a network namespace that has a
+/// loopback interface and nothing else, in a user namespace of its own where that is the only way.
+/// It answers with a loopback_answer for each, which carries the descriptor, and ends.
+inline constexpr char make_loopback_option[] = "--make-loopback";
+enum class loopback_part : std::int32_t {
+  none,
+  user,    ///< the namespace that the next one belongs to; not everybody needs one
+  network, ///< comes last
+};
+struct loopback_answer {
+  std::int32_t os_errno; ///< why there is none
+  loopback_part part;
+};
+
+/// SIGTERM now, SIGKILL after the grace that the helper was started with.
 inline constexpr char terminate_request = 't';
+/// The same after another grace; told by its size.
+struct exec_stop {
+  std::int64_t grace_ms; ///< not negative
+};
+
+/// What a program in a terminal is told of its size.
+inline constexpr unsigned short terminal_rows = 40;
+inline constexpr unsigned short terminal_columns = 120;
 
 /// A longer grace is as long as this: some days, which can be added to the time and waited for.
 inline constexpr std::int64_t grace_ms_max = 1'000'000'000;

@@ -42,6 +42,29 @@ void write_annotations(json_writer& out, const annotations& a) {
   out.end_object();
 }
 
+/// Only those that differ from what the protocol takes for granted. Of a tool that reads only, two
+/// have no meaning.
+void write_needed_annotations(json_writer& out, const annotations& a) {
+  if (!a.read_only && a.destructive && !a.idempotent && a.open_world) return;
+  out.key("annotations").begin_object();
+  if (a.read_only) out.key("readOnlyHint").boolean(true);
+  if (!a.read_only && !a.destructive) out.key("destructiveHint").boolean(false);
+  if (!a.read_only && a.idempotent) out.key("idempotentHint").boolean(true);
+  if (!a.open_world) out.key("openWorldHint").boolean(false);
+  out.end_object();
+}
+
+/// "Search text" is how everybody reads searchText.
+bool spells(std::string_view title, std::string_view name) {
+  const auto is_next = [&](char c) {
+    if (c == ' ') return true;
+    if (name.empty() || (name.front() | 0x20) != (c | 0x20)) return false;
+    name.remove_prefix(1);
+    return true;
+  };
+  return std::ranges::all_of(title, is_next) && name.empty();
+}
+
 void write_schema(json_writer& out, std::string schema) {
   put_on_one_line(schema);
   out.raw(schema);
@@ -51,12 +74,19 @@ void write_schema(json_writer& out, std::string schema) {
 /// schemas in 2025-06-18.
 void write_tool(json_writer& out, const tool& t, revision r) {
   out.begin_object().member("name", t.name);
-  if (r >= revision::r2025_06_18 && !t.title.empty()) out.member("title", t.title);
+  const bool is_brief = t.listing == tool_listing::brief;
+  if (r >= revision::r2025_06_18 && !t.title.empty() && !(is_brief && spells(t.title, t.name)))
+    out.member("title", t.title);
   out.member("description", t.description);
   write_schema(out.key("inputSchema"), input_schema_of(t));
   if (r >= revision::r2025_06_18 && !t.output_schema.empty())
     write_schema(out.key("outputSchema"), t.output_schema);
-  if (r >= revision::r2025_03_26) write_annotations(out.key("annotations"), t.annotations);
+  if (r >= revision::r2025_03_26) {
+    if (is_brief)
+      write_needed_annotations(out, t.annotations);
+    else
+      write_annotations(out.key("annotations"), t.annotations);
+  }
   out.end_object();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/change_planner.hpp"
 
+#include "mcp/tools/change_words.hpp"
 #include "mcp/tools/edits.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -18,50 +19,10 @@ constexpr std::string_view the_patch = "the patch";
 /// Of files that parts of a patch change once more, for all parts together.
 constexpr std::uint64_t bytes_again_max = std::uint64_t{256} * 1024 * 1024;
 
-refusal plain(error_code code, std::string words) {
-  return {.code = code,
-          .words = std::move(words.append(unchanged)),
-          .edit = {},
-          .lines = {},
-          .nearest = {},
-          .hash = {}};
-}
-
-/// Why a hunk has no place in `text`, and what would have fitted.
-refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
-                   const hunk_failure& failure, const work_bounds& bounds) {
-  const patch_hunk& hunk = hunks[failure.hunk];
-  refusal out = plain(failure.code, "");
-  out.words = "hunk " + std::to_string(failure.hunk + 1) + " (line " +
-              std::to_string(hunk.line_of_patch + 1) + " of the patch)";
-  out.edit = failure.hunk;
-  out.lines = failure.lines;
-  if (failure.code == error_code::too_large) {
-    out.words += " and those before it take too much work to place: their lines stand nearly "
-                 "everywhere; show lines that stand once, or give fewer hunks in a call";
-    out.words += unchanged;
-    return out;
-  }
-  const auto [before, after] = texts_of(hunk);
-  const auto wanted = [&] { return bounds.check().has_value(); };
-  const auto elsewhere = before.empty() ? result<edit_plan>(error{error_code::no_match})
-                                        : plan_edit(text, {before, after}, wanted);
-  if (before.empty()) {
-    out.words += " does not say where its lines belong; show a line of the file beside them";
-  } else if (failure.code == error_code::ambiguous) {
-    out.words += " shows lines that stand in several places (" +
-                 lines_text(failure.lines, failure.lines.size()) +
-                 "); show more of the lines around the change";
-  } else if (elsewhere) {
-    out.words += " shows lines that stand in line " + std::to_string(elsewhere->line + 1) +
-                 ", but not behind the hunk before it and the lines behind @@; give hunks in the "
-                 "order of the file";
-  } else {
-    out.nearest = nearest_in(text, before, after, bounds);
-    out.words += " shows lines that do not occur" + words_of(out.nearest, text, "the hunk", bounds);
-  }
-  out.words += unchanged;
-  return out;
+/// Whether a line of the patch is such.
+template <class Is> bool has_line(const file_patch& patch, const Is& is) {
+  return std::ranges::any_of(
+      patch.hunks, [&](const patch_hunk& hunk) { return std::ranges::any_of(hunk.lines, is); });
 }
 
 /// What is wrong with the members of a change, as a whole.
@@ -87,26 +48,35 @@ std::string change_planner::resolved(std::string_view given, final_link last) co
   return normalize_lexically(path);
 }
 
-result<file_change*, failed_change> change_planner::take_file(std::string_view given,
-                                                              const std::string& path, use how) {
+file_change* change_planner::made_before(std::string_view given) {
+  if (now_ != the_patch) return nullptr;
+  const auto found = claims_.find(resolved(given, final_link::follow));
+  if (found == claims_.end() || found->second.by != now_ || found->second.is_left ||
+      found->second.change >= plan_.changes.size())
+    return nullptr;
+  file_change& earlier = plan_.changes[found->second.change];
+  if (earlier.action == change_action::remove) return nullptr;
+  return earlier.bytes || earlier.before ? &earlier : nullptr; // a link has neither
+}
+
+result<void, failed_change> change_planner::take_file(std::string_view given,
+                                                      const std::string& path) {
   const auto [found, is_first] =
       claims_.try_emplace(path, claim{now_, std::string(given), plan_.changes.size()});
-  if (is_first) return nullptr;
+  if (is_first) return {};
   const claim& other = found->second;
-  const bool is_same = other.by == now_, is_of_patch = is_same && now_ == the_patch;
-  if (is_of_patch && how == use::edit && other.change < plan_.changes.size()) {
-    file_change& earlier = plan_.changes[other.change];
-    if (earlier.action == change_action::create || earlier.action == change_action::replace)
-      return &earlier;
-  }
   std::string words = now_;
-  if (is_of_patch)
-    words += " names this file twice, and not only to edit it; make these changes in two calls";
-  else if (is_same)
-    words += " names this file twice (also as " + shown(other.given) + "); name it once";
-  else
+  if (other.by != now_)
     words += " names a file that " + other.by + " names too (as " + shown(other.given) +
              "); give each file one change, with all of its edits in it";
+  else if (now_ != the_patch)
+    words += " names this file twice (also as " + shown(other.given) + "); name it once";
+  else if (other.is_left)
+    words += " names this file after it has moved it away; name it as it is called by then, or "
+             "make these changes in two calls";
+  else
+    words += " names this file twice, and not only to edit or to rename it; make these changes in "
+             "two calls";
   return failed_change(plain(error_code::invalid_argument, std::move(words)), given);
 }
 
@@ -117,7 +87,7 @@ result<void, failed_change> change_planner::push(file_change change, planned_fil
                                         " files in one call; make the change in several"),
         file.given);
   const std::uint64_t bytes = change.bytes ? change.bytes->size() : 0;
-  if (auto taken = file.memory.grow(bytes, bounds_); !taken)
+  if (auto taken = file.memory.grow(bytes, options_.bounds); !taken)
     return failed_change(mcp::refusal_of(taken.error()), file.given);
   plan_.changes.push_back(std::move(change));
   plan_.files.push_back(std::move(file));
@@ -126,8 +96,8 @@ result<void, failed_change> change_planner::push(file_change change, planned_fil
 
 result<std::string, failed_change> change_planner::read(const target& what, planned_file& file) {
   wanted_hash wanted(what.hash);
-  auto content =
-      read_file(root_, decode_name(what.given), {.bytes_max = file_bytes_max_, .bounds = bounds_});
+  auto content = read_file(root_, decode_name(what.given),
+                           {.bytes_max = options_.file_bytes_max, .bounds = options_.bounds});
   if (!content && wanted.explains(content.error()))
     return failed_change(wanted.why(content.error()), what.given);
   if (!content) return failed_change(mcp::refusal_of(content.error()), what.given);
@@ -138,56 +108,80 @@ result<std::string, failed_change> change_planner::read(const target& what, plan
   return std::move(content->bytes);
 }
 
+result<void, failed_change> change_planner::lead_elsewhere(file_change& change,
+                                                           std::string_view move_to) {
+  PADDOCK_CHECK(take_file(move_to, resolved(move_to, final_link::keep)));
+  if (change.action == change_action::replace || change.action == change_action::remove) {
+    change.action = change_action::move;
+    change.from = std::move(change.path);
+  }
+  change.path = decode_name(move_to);
+  return {};
+}
+
+result<void, failed_change> change_planner::check_no_link(std::string_view given) const {
+  const auto where = root_.locate(decode_name(given), final_link::keep);
+  if (!where || !where->existing || where->existing->kind != entry_kind::symlink) return {};
+  return failed_change(plain(error_code::invalid_argument,
+                             "this is a symbolic link: an edit is of the file that it leads to, a "
+                             "move of the link; name the file itself, or make two changes of it"),
+                       given);
+}
+
 result<void, failed_change> change_planner::edit(const target& what, const maker& make) {
+  if (file_change* const earlier = made_before(what.given)) return edit_again(*earlier, what, make);
   std::string path = resolved(what.given, final_link::follow);
+  PADDOCK_CHECK(take_file(what.given, path));
   const bool is_moved = !what.move_to.empty();
-  PADDOCK_TRY(file_change* const earlier,
-              take_file(what.given, path, is_moved ? use::once : use::edit));
-  if (earlier != nullptr) return edit_again(*earlier, what, make);
+  if (is_moved) PADDOCK_CHECK(check_no_link(what.given));
   planned_file file{.given = std::string(what.given)};
   PADDOCK_TRY(std::string content, read(what, file));
   auto made = make(content);
-  if (!made) return failed_change(std::move(made.error().why), what.given);
-  file.lines_that_differ = std::move(made->lines_that_differ);
+  if (!made) return named(std::move(made.error()), what.given);
+  file.loose = std::move(made->loose);
   file_change change{.action = change_action::replace, .path = std::move(path)};
-  if (is_moved) {
-    PADDOCK_CHECK(take_file(what.move_to, resolved(what.move_to, final_link::keep)));
-    change.action = change_action::move;
-    change.from = std::exchange(change.path, decode_name(what.move_to));
-  }
+  if (is_moved) PADDOCK_CHECK(lead_elsewhere(change, what.move_to));
   change.before = std::move(content);
   change.bytes = std::move(made->bytes);
   change.is_executable = what.is_executable;
   return push(std::move(change), std::move(file));
 }
 
+result<void, failed_change> change_planner::move_again(file_change& earlier, const target& what,
+                                                       const maker* make) {
+  if (make != nullptr) PADDOCK_CHECK(edit_again(earlier, what, *make));
+  const auto number = static_cast<std::size_t>(&earlier - plan_.changes.data());
+  PADDOCK_CHECK(lead_elsewhere(earlier, what.move_to));
+  claims_[resolved(what.given, final_link::follow)].is_left = true;
+  claims_[resolved(what.move_to, final_link::keep)].change = number;
+  return {};
+}
+
 result<void, failed_change> change_planner::edit_again(file_change& earlier, const target& what,
                                                        const maker& make) {
   planned_file& file = plan_.files[static_cast<std::size_t>(&earlier - plan_.changes.data())];
-  bytes_again_ += earlier.bytes->size();
+  const std::string& present = earlier.bytes ? *earlier.bytes : *earlier.before;
+  bytes_again_ += present.size();
   if (bytes_again_ > bytes_again_max)
     return failed_change(plain(error_code::too_large,
                                "the patch has too many parts of this large file; give its hunks "
                                "one after the other in one part, or in several calls"),
                          what.given);
-  auto made = make(*earlier.bytes);
+  auto made = make(present);
   if (!made) {
-    refusal why = std::move(made.error().why);
-    if (why.words.ends_with(unchanged)) why.words.resize(why.words.size() - unchanged.size());
-    why.words
-        .append("; the parts of the patch before it have changed this file; its lines are as "
-                "they are by then")
-        .append(unchanged);
-    why.hash = earlier.before ? hash_of(*earlier.before) : std::string();
-    return failed_change(std::move(why), what.given);
+    failed_change failed = named(std::move(made.error()), what.given);
+    say_also(failed.why, "; the parts of the patch before it have changed this file; its lines are "
+                         "as they are by then");
+    failed.why.hash = earlier.before ? hash_of(*earlier.before) : std::string();
+    return failed;
   }
-  if (made->bytes.size() > earlier.bytes->size())
-    if (auto taken = file.memory.grow(made->bytes.size() - earlier.bytes->size(), bounds_); !taken)
-      return failed_change(mcp::refusal_of(taken.error()), what.given);
+  const std::size_t counted = earlier.bytes ? present.size() : 0;
+  const std::size_t more = made->bytes.size() - std::min(made->bytes.size(), counted);
+  if (auto taken = file.memory.grow(more, options_.bounds); !taken)
+    return failed_change(mcp::refusal_of(taken.error()), what.given);
   earlier.bytes = std::move(made->bytes);
   if (what.is_executable) earlier.is_executable = what.is_executable;
-  file.lines_that_differ.insert(file.lines_that_differ.end(), made->lines_that_differ.begin(),
-                                made->lines_that_differ.end());
+  file.loose.add(made->loose.lines, made->loose.indentation);
   return {};
 }
 
@@ -222,17 +216,13 @@ result<void, failed_change> change_planner::take_away(const target& what, const 
   if (!where) return failed_change(mcp::refusal_of(where.error()), what.given);
   PADDOCK_CHECK(take_file(what.given, where->path));
   file_change change{.action = change_action::remove, .path = std::move(path)};
-  if (!what.move_to.empty()) {
-    PADDOCK_CHECK(take_file(what.move_to, resolved(what.move_to, final_link::keep)));
-    change.action = change_action::move;
-    change.from = std::exchange(change.path, decode_name(what.move_to));
-  }
+  if (!what.move_to.empty()) PADDOCK_CHECK(lead_elsewhere(change, what.move_to));
   const bool is_link = where->existing && where->existing->kind == entry_kind::symlink;
   if (!is_link || !what.hash.empty() || remainder != nullptr) {
     PADDOCK_TRY(std::string content, read(what, file));
     if (remainder != nullptr) {
       auto rest = (*remainder)(content);
-      if (!rest) return failed_change(std::move(rest.error().why), what.given);
+      if (!rest) return named(std::move(rest.error()), what.given);
       if (!rest->bytes.empty())
         return failed_change(
             plain(error_code::no_match,
@@ -249,40 +239,75 @@ change_planner::maker change_planner::maker_of(const std::vector<edit_step>& ste
   return [this, &steps,
           list = std::move(list)](std::string_view content) -> result<made_text, failed_change> {
     PADDOCK_TRY(edited_content edited,
-                edit_content(content, steps, list, file_bytes_max_, bounds_));
-    made_text made{.bytes = std::move(edited.bytes), .lines_that_differ = {}};
+                edit_content(content, steps, list, options_.file_bytes_max, options_.bounds));
+    made_text made{.bytes = std::move(edited.bytes)};
     for (const edited_place& place : edited.places)
-      made.lines_that_differ.insert(made.lines_that_differ.end(), place.lines_that_differ.begin(),
-                                    place.lines_that_differ.end());
+      made.loose.add(place.lines_that_differ, place.indentation);
     return made;
   };
 }
 
 change_planner::maker change_planner::maker_of(const file_patch& patch) const {
   return [this, &patch](std::string_view content) -> result<made_text, failed_change> {
-    if (patch.hunks.empty())
-      return made_text{.bytes = std::string(content), .lines_that_differ = {}};
+    if (patch.hunks.empty()) return made_text{.bytes = std::string(content)};
     const auto failed = [&](refusal why) {
       why.hash = hash_of(content);
       return failed_change(std::move(why));
     };
-    const auto text = text_of(content);
+    const bool shows_mark = has_line(patch, [](const hunk_line& line) {
+      return line.action != line_action::add && line.text.starts_with(utf8_mark);
+    });
+    const auto text = text_of(content, shows_mark ? mark_of_utf8::is_text : mark_of_utf8::is_apart);
     if (!text) return failed(refusal_of_text(text.error()));
-    const auto wanted = [this] { return bounds_.check().has_value(); };
-    auto patched = apply_hunks(text->text(), patch.hunks, matching_, wanted);
-    if (!patched && patched.error().code == error_code::cancelled)
-      return failed(mcp::refusal_of(
-          bounds_.check() ? error(patched.error()) : bounds_.check().error(),
-          "nothing was changed; call again when less is going on, or give a smaller patch"));
-    if (!patched) return failed(refusal_of(text->text(), patch.hunks, patched.error(), bounds_));
-    auto bytes = encode_text(std::move(patched->text), text->mark);
+    const bool adds = has_line(patch, [](const hunk_line& line) {
+      return line.action == line_action::add && has_utf8(line.text);
+    });
+    if (adds && is_of_other_encoding(content)) return failed(refusal_of_encoding("the patch"));
+    auto made = patched(text->text(), patch.hunks);
+    if (!made) {
+      made.error().why.hash = hash_of(content);
+      return std::move(made).error();
+    }
+    auto bytes = text->bytes_of(std::move(made->text));
     if (!bytes) return failed(refusal_of_text(bytes.error()));
-    made_text made{.bytes = std::move(*bytes), .lines_that_differ = {}};
-    for (const hunk_place& place : patched->hunks)
-      made.lines_that_differ.insert(made.lines_that_differ.end(), place.lines_that_differ.begin(),
-                                    place.lines_that_differ.end());
-    return made;
+    made_text out{.bytes = std::move(*bytes)};
+    for (const hunk_place& place : made->hunks)
+      out.loose.add(place.lines_that_differ, place.indentation);
+    return out;
   };
+}
+
+result<patched_text, failed_change>
+change_planner::patched(std::string_view text, std::span<const patch_hunk> hunks) const {
+  const auto wanted = [this] { return options_.bounds.check().has_value(); };
+  const auto no_time = [this](const error& why) {
+    const auto bound = options_.bounds.check();
+    return mcp::refusal_of(
+        bound ? why : bound.error(),
+        "nothing was changed; call again when less is going on, or give a smaller patch");
+  };
+  std::vector<patch_hunk> left(hunks.begin(), hunks.end());
+  std::vector<std::size_t> numbers(left.size()); // of each that is left
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = i;
+  std::vector<refusal> refusals;
+  for (;;) {
+    auto made = apply_hunks(text, left, options_.matching, wanted);
+    if (made && refusals.empty()) return *std::move(made);
+    if (made) break;
+    hunk_failure& failure = made.error();
+    if (failure.code == error_code::cancelled) return failed_change(no_time(failure));
+    const auto at = static_cast<std::ptrdiff_t>(failure.hunk);
+    failure.hunk = numbers[failure.hunk];
+    refusals.push_back(refusal_of(text, hunks, failure, options_.matching, options_.bounds));
+    if (failure.code == error_code::too_large || refusals.size() >= options_.refusals_max) break;
+    left.erase(left.begin() + at);
+    numbers.erase(numbers.begin() + at);
+  }
+  failed_change out(std::move(refusals.front()));
+  refusals.erase(refusals.begin());
+  out.more = std::move(refusals);
+  return out;
 }
 
 result<void, failed_change> change_planner::add(json_view change, std::size_t number) {
@@ -293,7 +318,7 @@ result<void, failed_change> change_planner::add(json_view change, std::size_t nu
               .hash = change["ifHash"].string().value_or("")};
   if (const std::string problem = problem_of(change); !problem.empty())
     return failed_change(plain(error_code::invalid_argument, name + ": " + problem), what.given);
-  const std::vector<edit_step> steps = steps_of(change["edits"], matching_);
+  const std::vector<edit_step> steps = steps_of(change["edits"], options_.matching);
   if (auto wrong = contradiction_in(steps, name + ".edits"))
     return failed_change(*std::move(wrong), what.given);
   const auto make = [&]() -> result<void, failed_change> {
@@ -310,6 +335,8 @@ result<void, failed_change> change_planner::add(json_view change, std::size_t nu
     if (!done) return;
     what.given = path.string().value_or("");
     done = make();
+    if (!done && done.error().code == error_code::not_found)
+      say_also(done.error().why, ", or leave it out of paths");
   });
   return done;
 }
@@ -327,6 +354,9 @@ result<void, failed_change> change_planner::add(const file_patch& patch) {
   case patch_action::move:
     what.given = from;
     what.move_to = path;
+    if (file_change* const earlier = made_before(from))
+      return move_again(*earlier, what,
+                        patch.hunks.empty() && !patch.is_executable ? nullptr : &make);
     return patch.hunks.empty() && !patch.is_executable ? take_away(what) : edit(what, make);
   case patch_action::remove:
     return take_away(what, patch.hunks.empty() ? nullptr : &make);
@@ -339,7 +369,7 @@ result<void, failed_change> change_planner::add(const file_patch& patch) {
     break;
   }
   auto made = make(content);
-  if (!made) return failed_change(std::move(made.error().why), path);
+  if (!made) return named(std::move(made.error()), path);
   PADDOCK_CHECK(take_file(path, resolved(path, final_link::keep)));
   return create(what, std::move(made->bytes));
 }

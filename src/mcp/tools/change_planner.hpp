@@ -13,24 +13,44 @@
 #include <paddock/text/patch.hpp>
 #include <paddock/text/text_matching.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace paddock::mcp {
 
+/// Lines of a file that fitted but for white space.
+struct loose_lines {
+  std::vector<std::uint64_t> lines{}; ///< from 0, in the file before
+  new_indentation indentation = new_indentation::as_given;
+
+  /// Those of one more edit or hunk.
+  void add(const std::vector<std::uint64_t>& more, new_indentation how) {
+    lines.insert(lines.end(), more.begin(), more.end());
+    indentation = std::max(indentation, how);
+  }
+};
+
 /// One file of a plan; that with the same number of `planned_changes::changes` is what to do.
 struct planned_file {
   std::string given; ///< its path, as the call or the patch has it
-  /// Lines that fitted but for white space, from 0, in the file before.
-  std::vector<std::uint64_t> lines_that_differ{};
+  loose_lines loose{};
   memory_share memory{};       ///< for the contents
   bool was_executable = false; ///< what was read
+};
+
+struct planner_options {
+  text_matching matching = text_matching::exact;
+  std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max;
+  work_bounds bounds{};
+  std::size_t refusals_max = 1; ///< hunks of one file that are told of
 };
 
 struct planned_changes {
@@ -39,13 +59,12 @@ struct planned_changes {
 };
 
 /// Plans the changes of one call. Each change is of files as they were before the call, so a file
-/// may be named by one of them only; but for parts of one patch, which edit what those before them
-/// have made.
+/// may be named by one of them only; but for parts of one patch, which edit and rename what those
+/// before them have made, under the name that it has by then.
 class change_planner {
 public:
-  change_planner(const root& root, text_matching matching, std::uint64_t file_bytes_max,
-                 work_bounds bounds)
-      : root_(root), matching_(matching), file_bytes_max_(file_bytes_max), bounds_(bounds) {}
+  explicit change_planner(const root& root, const planner_options& options = {})
+      : root_(root), options_(options) {}
 
   /// One element of `changes`, which fits the table.
   [[nodiscard]] result<void, failed_change> add(json_view change, std::size_t number);
@@ -56,7 +75,7 @@ public:
 private:
   struct made_text {
     std::string bytes;
-    std::vector<std::uint64_t> lines_that_differ;
+    loose_lines loose{};
   };
   /// Makes the new content of a file out of the present one.
   using maker = std::function<result<made_text, failed_change>(std::string_view content)>;
@@ -71,6 +90,7 @@ private:
     std::string by;         ///< such as "changes[0]"
     std::string given;      ///< its path, as it was given there
     std::size_t change = 0; ///< the number of what was planned then
+    bool is_left = false;   ///< it has another name by now
   };
 
   result<void, failed_change> edit(const target& what, const maker& make);
@@ -81,23 +101,30 @@ private:
   /// Edits what a part of the same patch has made before.
   result<void, failed_change> edit_again(file_change& earlier, const target& what,
                                          const maker& make);
+  /// Renames it, and edits it if there is something to edit.
+  result<void, failed_change> move_again(file_change& earlier, const target& what,
+                                         const maker* make);
 
-  /// Takes a file for what is planned next. What was planned for it before, if that can be edited
-  /// once more; null: it is named for the first time.
-  enum class use : std::uint8_t { once, edit };
-  result<file_change*, failed_change> take_file(std::string_view given, const std::string& path,
-                                                use how = use::once);
+  /// What a part of this patch before has made of a file, under its present name; null: nothing.
+  [[nodiscard]] file_change* made_before(std::string_view given);
+  /// Takes a file, which is named for the first time, for what is planned next.
+  result<void, failed_change> take_file(std::string_view given, const std::string& path);
+  /// Makes a move of a change that is to lead elsewhere.
+  result<void, failed_change> lead_elsewhere(file_change& change, std::string_view move_to);
+  /// Refuses to edit and move what is a link: an edit is of what it leads to, a move of itself.
+  [[nodiscard]] result<void, failed_change> check_no_link(std::string_view given) const;
 
   result<std::string, failed_change> read(const target& what, planned_file& file);
   [[nodiscard]] std::string resolved(std::string_view given, final_link last) const;
   result<void, failed_change> push(file_change change, planned_file file);
+  /// The text with all hunks; or why not, of each that has no place.
+  result<patched_text, failed_change> patched(std::string_view text,
+                                              std::span<const patch_hunk> hunks) const;
   maker maker_of(const std::vector<edit_step>& steps, std::string list) const;
   maker maker_of(const file_patch& patch) const;
 
   const root& root_;
-  text_matching matching_;
-  std::uint64_t file_bytes_max_;
-  work_bounds bounds_;
+  planner_options options_;
   planned_changes plan_;
   std::uint64_t bytes_again_ = 0;       ///< what `edit_again` has looked through
   std::string now_;                     ///< which change is planned: as in `claim::by`

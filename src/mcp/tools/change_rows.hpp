@@ -5,12 +5,15 @@
 
 #include "mcp/tools/tools.hpp"
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace paddock::mcp {
 
 inline constexpr std::string_view path_text =
     "Path inside the workspace, relative to it or absolute";
+inline constexpr std::string_view place_text = "Relative to the workspace, or absolute";
 
 namespace change_rows {
 
@@ -21,8 +24,7 @@ inline constexpr auto optional = presence::optional;
 inline constexpr parameter_row path{"path", type::string, required, path_text, 1};
 inline constexpr parameter_row if_hash{"ifHash", type::string, optional,
                                        "Only if the file still has this hash", 1};
-inline constexpr parameter_row try_only{"dryRun", type::boolean, optional,
-                                        "Tell what would happen, change nothing"};
+inline constexpr parameter_row try_only{"dryRun", type::boolean, optional, "Change nothing"};
 
 inline constexpr parameter_row text_to_write{"text",
                                              type::string,
@@ -55,12 +57,24 @@ inline constexpr parameter_row write[] = {path, text_to_write};
 inline constexpr parameter_row append[] = {path, text_to_append};
 inline constexpr parameter_row edit[] = {path, old_text, new_text};
 inline constexpr parameter_row move[] = {source, destination};
-// The same in the coding set.
-inline constexpr parameter_row path_if[] = {path, if_hash};
-inline constexpr parameter_row write_if[] = {path, text_to_write, if_hash};
-inline constexpr parameter_row append_if[] = {path, text_to_append, if_hash};
-inline constexpr parameter_row edit_if[] = {path, old_text, new_text, if_hash};
-inline constexpr parameter_row move_if[] = {source, destination, if_hash};
+// The same in the coding set, where what is said elsewhere is not said again.
+constexpr parameter_row wordless(parameter_row row) {
+  row.description = {};
+  return row;
+}
+inline constexpr parameter_row place{"path", type::string, required, place_text, 1};
+inline constexpr parameter_row place_only[] = {place};
+inline constexpr parameter_row same_hash{"ifHash", type::string, optional, "", 1};
+inline constexpr parameter_row path_if[] = {place, same_hash};
+inline constexpr parameter_row write_if[] = {place, wordless(text_to_write), if_hash};
+inline constexpr parameter_row append_if[] = {place, wordless(text_to_append), same_hash};
+inline constexpr parameter_row edit_if[] = {place, old_text, wordless(new_text), same_hash};
+inline constexpr parameter_row move_if[] = {
+    {"source", type::string, required, "", 1},
+    {"destination", type::string, required, "", 1},
+    same_hash,
+};
+inline constexpr parameter_row delete_all[] = {place, {"recursive", type::boolean, optional, ""}};
 
 inline constexpr parameter_row edit_members[] = {
     {"oldText", type::string, required,
@@ -76,7 +90,7 @@ inline constexpr parameter_row edit_members[] = {
     {.name = "line",
      .type = type::integer,
      .presence = optional,
-     .description = "Replace the one nearest to this line (from 1) of the file before the call",
+     .description = "Replace the one nearest to this line of the file before the call",
      .minimum = 1},
 };
 inline constexpr std::uint64_t edits_max = 1000;
@@ -87,7 +101,16 @@ inline constexpr parameter_row edits{.name = "edits",
                                      .elements_min = 1,
                                      .elements_max = edits_max,
                                      .members = edit_members};
-inline constexpr parameter_row edit_file[] = {path, edits, if_hash, try_only};
+inline constexpr parameter_row edit_file[] = {place, edits, if_hash, try_only};
+
+template <std::size_t count>
+constexpr std::array<parameter_row, count> without_words(const parameter_row (&rows)[count]) {
+  std::array<parameter_row, count> bare = std::to_array(rows);
+  for (parameter_row& row : bare)
+    row = wordless(row);
+  return bare;
+}
+inline constexpr std::array same_edit_members = without_words(edit_members);
 
 inline constexpr parameter_row change_members[] = {
     {"path", type::string, optional, "", 1},
@@ -104,7 +127,7 @@ inline constexpr parameter_row change_members[] = {
      .description = "As of editFile",
      .elements_min = 1,
      .elements_max = edits_max,
-     .members = edit_members},
+     .members = same_edit_members},
     {"text",
      type::string,
      optional,
@@ -144,7 +167,7 @@ inline constexpr parameter_row apply_changes[] = {
 };
 
 inline constexpr std::string_view apply_changes_schema =
-    R"({"type":"object","properties":{"applied":{"type":"boolean"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"action":{"type":"string","enum":["created","edited","deleted","moved"]},"from":{"type":"string"},"hash":{"type":"string"},"added":{"type":"integer"},"removed":{"type":"integer"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"matchedWith":{"type":"string"},"matchedLines":{"type":"array","items":{"type":"integer"}}},"required":["path","action"]}},"note":{"type":"string"}},"required":["applied","files"]})";
+    R"({"type":"object","properties":{"applied":{"type":"boolean"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"action":{"enum":["created","edited","deleted","moved"]},"from":{"type":"string"},"hash":{"type":"string"},"added":{"type":"integer"},"removed":{"type":"integer"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"matchedWith":{"type":"string"},"matchedLines":{"type":"array"}}}},"note":{"type":"string"}},"required":["applied","files"]})";
 inline constexpr std::string_view path_schema =
     R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})";
 inline constexpr std::string_view path_text_schema =

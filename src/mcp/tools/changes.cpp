@@ -3,6 +3,7 @@
 // The tool applyChanges.
 
 #include "mcp/tools/change_planner.hpp"
+#include "mcp/tools/change_words.hpp"
 #include "mcp/tools/edits.hpp"
 #include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"
@@ -42,8 +43,9 @@ result<planned_changes, failed_change> plan_of(workspace_state& state, const cal
                                                const std::vector<file_patch>& patch) {
   const auto matching = text_argument(c, "matching") == "whitespace" ? text_matching::white_space
                                                                      : text_matching::exact;
-  change_planner planner(*state.root, matching, state.options.limits.edit_file_bytes_max,
-                         bounds_of(state, c));
+  change_planner planner(*state.root, {.matching = matching,
+                                       .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                                       .bounds = bounds_of(state, c)});
   result<void, failed_change> done;
   std::size_t number = 0;
   c.arguments()["changes"].for_each_element([&](json_view change) {
@@ -75,29 +77,6 @@ result<std::vector<file_patch>, failed_change> patch_of(const call& c) {
   return failed_change(std::move(why));
 }
 
-/// Why the file system did not take the plan.
-tool_result refused_plan(const change_failure& failure, const planned_changes& plan) {
-  refusal why = refusal_of(failure);
-  const bool is_about_record = failure.change == change_failure::no_change && !failure.path.empty();
-  const bool is_torn = failure.made == change_extent::some;
-  if (is_about_record || failure.made != change_extent::none)
-    why.words = (is_torn ? "some of it is changed: " : "") + failure.detail; // says what helps
-  else if (!failure.detail.empty())
-    why.words =
-        failure.detail + "; " +
-        (failure.code == error_code::write_protected ? how_to_allow({.name = failure.operation})
-                                                     : std::string(advice(failure.code)));
-  if (failure.made == change_extent::none) why.words += unchanged;
-  if (failure.change >= plan.files.size()) return refused(why, encode_name(failure.path));
-  const file_change& change = plan.changes[failure.change];
-  if (failure.code == error_code::already_exists) return refused(why, encode_name(change.path));
-  const bool is_about_source =
-      failure.code == error_code::not_found || failure.code == error_code::stale;
-  if (change.action == change_action::move && !is_about_source)
-    why.words = "to move it to " + shown(change.path) + ": " + why.words;
-  return refused(why, plan.files[failure.change].given);
-}
-
 /// Writes the answer.
 class change_report {
 public:
@@ -122,7 +101,7 @@ public:
                  : from.empty()                         ? path
                                                         : from,
                  is_gone ? "" : path);
-    if (!file.lines_that_differ.empty()) write_matched(file.lines_that_differ);
+    if (!file.loose.lines.empty()) write_matched(out_, file.loose);
     out_.end_object();
   }
   [[nodiscard]] tool_result take(interrupted_change earlier) {
@@ -134,6 +113,13 @@ public:
   }
 
 private:
+  /// What git says of a file that has another name now; of another one nothing.
+  static std::string moved_head(const std::string& old_path, const std::string& new_path) {
+    if (old_path.empty() || new_path.empty() || old_path == new_path) return {};
+    return "diff --git " + quoted_name("a/" + old_path) + " " + quoted_name("b/" + new_path) +
+           "\nrename from " + quoted_name(old_path) + "\nrename to " + quoted_name(new_path) + "\n";
+  }
+
   void write_diff(std::string_view before, std::string_view after, const std::string& old_path,
                   const std::string& new_path) {
     const std::string old_name = old_path.empty() ? "/dev/null" : "a/" + old_path;
@@ -148,16 +134,10 @@ private:
       out_.key("removed").unsigned_integer(diff.removed);
     }
     if (!is_full) return;
-    room_ -= diff.text.size();
-    out_.member("diff", diff.text);
+    const std::string moved = moved_head(old_path, new_path);
+    room_ -= std::min(room_, moved.size() + diff.text.size());
+    out_.member("diff", moved + diff.text);
     if (diff.hunks_left_out > 0) out_.key("diffTruncated").boolean(true);
-  }
-
-  void write_matched(std::span<const std::uint64_t> lines) {
-    out_.member("matchedWith", "whitespace").key("matchedLines").begin_array();
-    for (const std::uint64_t line : lines)
-      out_.unsigned_integer(line + 1);
-    out_.end_array();
   }
 
   std::string_view wanted_;
@@ -186,13 +166,20 @@ tool_result apply_changes(workspace_state& state, call& c) {
                                 : recover_changes(*state.root, options.bounds);
   for (unsigned attempt = 1;; ++attempt) {
     const auto plan = plan_of(state, c, *patch);
-    if (!plan) return refused(plan.error().why, plan.error().path);
+    if (!plan) {
+      refusal why = plan.error().why;
+      say_also(why, "");
+      return refused(why, plan.error().path);
+    }
     const auto done = paddock::apply_changes(*state.root, plan->changes, options);
     // Somebody else was faster: the changes are planned anew for what is there now.
     if (!done && done.error().code == error_code::stale && attempt < attempts_max &&
         options.bounds.check())
       continue;
-    if (!done) return refused_plan(done.error(), *plan);
+    if (!done) {
+      const failed_change why = refused_plan(done.error(), *plan);
+      return refused(why.why, why.path);
+    }
     change_report report(c, is_trial);
     for (std::size_t i = 0; i < done->size(); ++i)
       report.add(plan->changes[i], plan->files[i], (*done)[i]);

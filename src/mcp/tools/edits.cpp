@@ -7,6 +7,7 @@
 #include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"
 
+#include <paddock/base/detail/utf8.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/text/unified_diff.hpp>
 
@@ -18,6 +19,10 @@ namespace {
 
 constexpr std::size_t diff_bytes_max = std::size_t{8} * 1024;
 
+bool has_beyond_ascii(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
 /// What the answer tells of them.
 struct shown_edits {
   std::string hash; ///< of the file after the call
@@ -27,12 +32,49 @@ struct shown_edits {
 
 } // namespace
 
-result<file_text, text_fault> text_of(std::string_view content) {
+result<std::string, text_fault> file_text::bytes_of(std::string text) const {
+  if (apart.empty()) return encode_text(std::move(text), mark);
+  return text.insert(0, apart);
+}
+
+result<file_text, text_fault> text_of(std::string_view content, mark_of_utf8 how) {
   file_text out{.content = content, .decoded = {}, .mark = utf16_mark_of(content)};
+  if (how == mark_of_utf8::is_apart && content.starts_with(utf8_mark)) {
+    out.apart = content.substr(0, utf8_mark.size());
+    out.content.remove_prefix(utf8_mark.size());
+  }
   if (out.mark == utf16_mark::none) return out;
   PADDOCK_TRY(decoded_text decoded, decode_text(std::string(content)));
   out.decoded = std::move(decoded.text);
   return out;
+}
+
+bool has_utf8(std::string_view text) {
+  return has_beyond_ascii(text) && detail::is_valid_utf8(text);
+}
+
+bool is_of_other_encoding(std::string_view content) {
+  if (utf16_mark_of(content) != utf16_mark::none) return false;
+  const std::size_t first = detail::first_invalid_utf8(content);
+  if (first == content.size() || has_beyond_ascii(content.substr(0, first))) return false;
+  for (std::string_view rest = content.substr(first); !rest.empty();) {
+    if (detail::first_sequence(rest).size > 1) return false;
+    rest.remove_prefix(1);
+  }
+  return true;
+}
+
+refusal refusal_of_encoding(std::string_view added) {
+  return {.code = error_code::not_text,
+          .words = std::string("the file is not UTF-8, and ")
+                       .append(added)
+                       .append(" has characters beyond ASCII, which would stand as UTF-8 between "
+                               "what is there; leave them out, or change the file with exec")
+                       .append(unchanged),
+          .edit = {},
+          .lines = {},
+          .nearest = {},
+          .hash = {}};
 }
 
 result<std::string, text_fault> encoded_as(std::string_view content, std::string text) {
@@ -103,8 +145,19 @@ result<edited_content, failed_change> edit_content(std::string_view content,
     why.hash = hash_of(content);
     return failed_change(std::move(why));
   };
-  const auto text = text_of(content);
+  const bool shows_mark = std::ranges::any_of(
+      steps, [](const edit_step& step) { return step.old_text.starts_with(utf8_mark); });
+  const auto text = text_of(content, shows_mark ? mark_of_utf8::is_text : mark_of_utf8::is_apart);
   if (!text) return failed(refusal_of_text(text.error()));
+  const auto adds =
+      std::ranges::find_if(steps, [](const edit_step& step) { return has_utf8(step.new_text); });
+  if (adds != steps.end() && is_of_other_encoding(content)) {
+    const auto number = static_cast<std::size_t>(adds - steps.begin());
+    refusal why =
+        refusal_of_encoding(std::string(list) + "[" + std::to_string(number) + "].newText");
+    why.edit = number;
+    return failed(std::move(why));
+  }
   auto made = apply_edits(text->text(), steps, {.bytes_max = bytes_max},
                           [&] { return bounds.check().has_value(); });
   if (!made && made.error().code == error_code::cancelled)
@@ -112,7 +165,7 @@ result<edited_content, failed_change> edit_content(std::string_view content,
                              "nothing was changed; call again when less is going on, or give fewer "
                              "edits"));
   if (!made) return failed(refusal_of(text->text(), steps, made.error(), list, bounds));
-  auto bytes = encode_text(std::move(made->text), text->mark);
+  auto bytes = text->bytes_of(std::move(made->text));
   if (!bytes) return failed(refusal_of_text(bytes.error()));
   return edited_content{std::move(*bytes), std::move(made->steps)};
 }
@@ -154,7 +207,11 @@ tool_result edit_file(workspace_state& state, call& c) {
   if (!changed && why) return refused(*why, given);
   if (!changed && wanted.explains(changed.error()))
     return wanted.refuse(changed.error(), c, "path");
-  if (!changed) return refused(refusal_of(changed.error()), given);
+  if (!changed) {
+    refusal failed = refusal_of(changed.error());
+    if (changed.error().code != error_code::io) say_also(failed, ""); // a disk may have it half
+    return refused(failed, given);
+  }
   object_result out;
   out.text("path", encode_name(*changed));
   out.writer().key("applied").boolean(!is_trial);

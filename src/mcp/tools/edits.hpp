@@ -20,18 +20,34 @@
 
 namespace paddock::mcp {
 
+/// The byte order mark of UTF-8, which some programs write, and nobody sees.
+inline constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
+/// Whether such a mark is a part of the text.
+enum class mark_of_utf8 : std::uint8_t { is_text, is_apart };
+
 /// A content as the text that edits and diffs are of.
 struct file_text {
-  std::string_view content;
-  std::string decoded; ///< of UTF-16
+  std::string_view content; ///< without what is apart
+  std::string decoded;      ///< of UTF-16
   utf16_mark mark = utf16_mark::none;
+  std::string_view apart{}; ///< what the file begins with
 
   [[nodiscard]] std::string_view text() const noexcept {
     return mark == utf16_mark::none ? content : decoded;
   }
+  /// A text as the bytes of the same file. Errors: not_text (it is not UTF-8).
+  [[nodiscard]] result<std::string, text_fault> bytes_of(std::string text) const;
 };
 /// `content` has to outlive it. Errors: not_text (utf16.hpp).
-[[nodiscard]] result<file_text, text_fault> text_of(std::string_view content);
+[[nodiscard]] result<file_text, text_fault> text_of(std::string_view content,
+                                                    mark_of_utf8 how = mark_of_utf8::is_text);
+/// Whether a text has characters beyond ASCII, in UTF-8.
+[[nodiscard]] bool has_utf8(std::string_view text);
+/// Whether a content has bytes beyond ASCII, and no character of UTF-8 among them: it is of another
+/// encoding, in which what is added as UTF-8 would be read as something else.
+[[nodiscard]] bool is_of_other_encoding(std::string_view content);
+/// Why it is not added; `added` is what the caller named it.
+[[nodiscard]] refusal refusal_of_encoding(std::string_view added);
 /// A text as the content of a file that had `content` before: in UTF-16 if that was, else as it is.
 /// An empty one has no bytes. Errors: not_text (it is not UTF-8).
 [[nodiscard]] result<std::string, text_fault> encoded_as(std::string_view content,

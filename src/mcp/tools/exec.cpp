@@ -1,109 +1,24 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/tools/command_request.hpp"
 #include "mcp/tools/exec_report.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/command.hpp>
-#include <paddock/exec/environment.hpp>
 
 #include <gsl/util>
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace paddock::mcp {
 namespace {
 
-/// What the call asks for, checked as far as the table of parameters cannot.
-struct request {
-  command run;
-  opened directory;
+struct request : command_request {
   shown_streams shown;
 };
-
-tool_result too_much(std::string_view what, std::uint64_t given, std::uint64_t most,
-                     std::string_view remedy) {
-  return tool_result::failure(error_code::too_large,
-                              std::string(what) + " " + std::to_string(given) + ", at most " +
-                                  std::to_string(most) + " are accepted; " + std::string(remedy));
-}
-
-/// What the call gives is counted before any of it is copied: the kernel takes less than a line can
-/// hold, and does not say which part was too much.
-std::optional<tool_result> refuse_too_much(const limits& bounds, const call& c) {
-  constexpr std::string_view shorter = "write it to a file and name that instead";
-  const json_view arguments = c.arguments()["args"];
-  const json_view variables = c.arguments()["env"];
-  if (arguments.size() > bounds.exec_arguments_max)
-    return too_much("args: the number of arguments is", arguments.size(), bounds.exec_arguments_max,
-                    "call several times with a part each");
-  if (variables.size() > bounds.exec_variables_max)
-    return too_much("env: the number of variables is", variables.size(), bounds.exec_variables_max,
-                    "give only those that the command needs");
-  std::uint64_t total = 0;
-  std::optional<tool_result> refused;
-  const auto add = [&](auto name, std::uint64_t bytes) {
-    total += bytes + 1; // the NUL that ends it
-    if (bytes > argument_bytes_max && !refused)
-      refused = too_much(name() + ": the number of bytes is", bytes, argument_bytes_max, shorter);
-  };
-  std::size_t index = 0;
-  add([] { return std::string("command"); }, text_argument(c, "command").size());
-  arguments.for_each_element([&](json_view v) {
-    add([&] { return "args[" + std::to_string(index) + "]"; }, v.string().value_or("").size());
-    ++index;
-  });
-  variables.for_each_member([&](std::string_view name, json_view v) {
-    add([&] { return "env: " + shown(name); }, name.size() + 1 + v.string().value_or("").size());
-  });
-  if (!refused && total > bounds.exec_argument_bytes_max)
-    refused = too_much("the bytes of all arguments and variables together are", total,
-                       bounds.exec_argument_bytes_max, shorter);
-  return refused;
-}
-
-std::vector<std::string> strings_of(json_view array) {
-  std::vector<std::string> out;
-  array.for_each_element(
-      [&](json_view v) { out.emplace_back(v.string().value_or(std::string_view())); });
-  return out;
-}
-
-std::optional<tool_result> set_environment(const workspace_state& state, const call& c,
-                                           command& run) {
-  std::vector<environment_variable> extra;
-  c.arguments()["env"].for_each_member([&](std::string_view name, json_view value) {
-    extra.push_back({std::string(name), std::string(value.string().value_or(std::string_view()))});
-  });
-  std::vector<std::string_view> inherited;
-  for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr;
-       ++entry)
-    inherited.emplace_back(*entry);
-  environment_refusal refusal;
-  auto built = build_environment(
-      {.inherited = inherited, .pass = state.options.pass_environment, .extra = extra}, &refusal);
-  if (!built)
-    return tool_result::failure(built.error().code, "env: the variable " + shown(refusal.name) +
-                                                        " " + std::string(refusal.reason) +
-                                                        "; call again without it");
-  run.environment = *std::move(built);
-  return std::nullopt;
-}
-
-std::optional<tool_result> set_directory(const workspace_state& state, const call& c, request& r) {
-  const std::string path = path_argument(c, "cwd");
-  auto found = state.root->open_beneath(path, access::inspect);
-  if (!found) return failure(found.error(), "cwd " + path);
-  if (found->status.kind != entry_kind::directory)
-    return failure({error_code::not_a_directory, 0, "exec"}, "cwd " + path,
-                   "name a directory inside the workspace");
-  r.directory = *std::move(found);
-  r.run.working_directory = r.directory.fd.get();
-  r.run.workspace = state.root->descriptor();
-  return std::nullopt;
-}
 
 std::optional<tool_result> set_timeout(const limits& bounds, const call& c, request& r) {
   const auto asked = c.arguments()["timeout"].integer();
@@ -119,65 +34,60 @@ std::optional<tool_result> set_timeout(const limits& bounds, const call& c, requ
 }
 
 std::optional<tool_result> prepare(const workspace_state& state, const call& c, request& r) {
-  const limits& bounds = state.options.limits;
-  if (auto refused = refuse_too_much(bounds, c)) return refused;
-  r.run.argv = strings_of(c.arguments()["args"]);
-  r.run.argv.insert(r.run.argv.begin(), std::string(text_argument(c, "command")));
-  r.run.confinement = state.options.confinement;
-  r.run.workspace = state.root->descriptor();
-  r.run.kill_grace_ms = static_cast<std::int64_t>(bounds.exec_kill_grace_ms);
-  r.run.output_bytes_max = bounds.exec_output_bytes_max;
-  r.run.helper = state.options.exec_helper;
   const auto wanted = [&](std::string_view name) {
     return c.arguments()[name].boolean().value_or(true);
   };
   r.shown = {.out = wanted("stdout"), .err = wanted("stderr")};
   // Both streams are kept, whatever is shown, because hints follow from them.
-  if (auto refused = set_timeout(bounds, c, r)) return refused;
-  if (auto refused = set_environment(state, c, r.run)) return refused;
-  return set_directory(state, c, r);
-}
-
-/// What a command meets is the latest there is to know.
-void note_confinement(workspace_state& state, const confinement_report& met) {
-  const std::lock_guard guard(state.confinement_mutex);
-  if (!state.confinement) return;
-  for (const layer_report& layer : met.layers)
-    if (layer.applied != state.confinement->of(layer.layer).applied) {
-      state.confinement.reset();
-      return;
-    }
+  if (auto refused = set_timeout(state.options.limits, c, r)) return refused;
+  return prepare_command(state, c, r);
 }
 
 /// Seconds since the start, whenever there is something to tell.
 class progress_report {
 public:
   progress_report(call& c, std::string shown) : call_(c), shown_(std::move(shown)) {}
+  /// The last line that is not empty says how far it is.
+  void output(std::string_view bytes) {
+    for (const char c : bytes.substr(bytes.size() - std::min(bytes.size(), line_bytes_max))) {
+      if (c == '\n' || c == '\r') {
+        if (!line_.empty()) last_ = std::exchange(line_, {});
+      } else if (line_.size() < line_bytes_max) {
+        line_ += c;
+      }
+    }
+  }
   void tick() {
     const auto now = sys::monotonic_ms();
     if (now < next_ms_) return;
     next_ms_ = now + interval_ms;
-    call_.progress(static_cast<double>(now - started_ms_ + 1) / 1000, shown_ + " is running");
+    call_.progress(static_cast<double>(now - started_ms_ + 1) / 1000,
+                   last_.empty() ? shown_ + " is running" : shown(last_));
   }
 
 private:
   static constexpr std::int64_t interval_ms = 250;
+  static constexpr std::size_t line_bytes_max = 400;
   call& call_;
   std::string shown_;
+  std::string line_;
+  std::string last_;
   std::int64_t started_ms_ = sys::monotonic_ms();
   std::int64_t next_ms_ = started_ms_;
 };
 
-/// In the coding set the bound is one for both streams: each has half, and what the other leaves.
-stream_rooms rooms_of(toolset tools, const command_outcome& o, shown_streams shown,
-                      std::size_t bytes_max) {
-  if (tools == toolset::base || !shown.out || !shown.err) return {bytes_max, bytes_max};
-  const auto asked = [&](const captured_output& stream) {
-    return static_cast<std::size_t>(std::min<std::uint64_t>(stream.total, bytes_max));
-  };
-  const std::size_t left = bytes_max - std::min(asked(o.out), bytes_max / 2);
-  const std::size_t err = std::min(asked(o.err), left);
-  return {bytes_max - err, err};
+/// Runs it, in the coding set with both streams together where both are shown: what is cut off is
+/// kept for readProcess.
+result<command_outcome, command_error> run_and_keep(workspace_state& state, request& r,
+                                                    const cancellation& cancel, kept_output& kept) {
+  kept.together = state.options.tools != toolset::base && r.shown.out && r.shown.err;
+  if (!kept.together) return run(r.run, &cancel);
+  r.run.streams = output_streams::together;
+  if (!state.reads_processes) return run(r.run, &cancel);
+  auto ran = state.processes.run(r.run, &cancel);
+  if (!ran) return std::move(ran).error();
+  kept.all = std::move(ran->all);
+  return std::move(ran->outcome);
 }
 
 constexpr const char* output_does_not_fit =
@@ -205,10 +115,13 @@ tool_result exec(workspace_state& state, call& c) {
   c.may_block();
   progress_report progress(c, shown(r.run.argv.front()));
   if (c.wants_progress()) r.run.on_tick = [&] { progress.tick(); };
+  if (c.wants_progress() && state.options.tools != toolset::base)
+    r.run.on_output = [&](output_stream, std::string_view bytes) { progress.output(bytes); };
   const cancellation cancel;
   c.on_cancel([cancel] { cancel.request(); });
   const auto forget = gsl::finally([&] { c.on_cancel({}); });
-  const auto outcome = run(r.run, &cancel);
+  kept_output kept;
+  const auto outcome = run_and_keep(state, r, cancel, kept);
   if (outcome)
     note_confinement(state, outcome->confinement);
   else if (outcome.error().code == error_code::confinement_unavailable)
@@ -218,8 +131,8 @@ tool_result exec(workspace_state& state, call& c) {
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {
-    tool_result done = command_result(*state.root, r.run, *outcome, r.shown,
-                                      rooms_of(state.options.tools, *outcome, r.shown, bytes_max));
+    tool_result done =
+        command_result(*state.root, r.run, *outcome, r.shown, {bytes_max, bytes_max}, kept);
     if (done.json.size() <= result_bytes_max(c) || bytes_max < 1024) return done;
     bytes_max /= 2;
   }

@@ -269,10 +269,8 @@ std::string giving(hint_reader reader, std::string_view option) {
     std::string_view of_server;
     std::string_view of_command;
   };
-  constexpr same_option same[] = {{"--allow-network", "--network"},
-                                  {"--exec-read", "--read"},
-                                  {"--exec-write", "--write"},
-                                  {"--exec host", "--host"}};
+  constexpr same_option same[] = {
+      {"--exec-read", "--read"}, {"--exec-write", "--write"}, {"--exec host", "--host"}};
   if (reader == hint_reader::person)
     for (const auto& each : same)
       if (each.of_server == option) option = each.of_command;

@@ -22,7 +22,7 @@ namespace paddock::mcp {
 [[nodiscard]] bool complains_of_network(const command_outcome& o);
 
 /// How the reader gets what an option of paddock-mcp allows: "a person can start the server with
-/// --allow-network", "run it with --network".
+/// --allow-network", "run it with --allow-network".
 [[nodiscard]] std::string allowing(hint_reader reader, std::string_view option,
                                    std::string_view value = {});
 

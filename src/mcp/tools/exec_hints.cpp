@@ -78,11 +78,28 @@ std::string_view not_found_by(const command_outcome& o) {
   return {};
 }
 
+std::string network_hint(const command_outcome& o, hint_reader reader) {
+  const confinement_report& met = o.confinement;
+  std::string hint = "; network is denied by policy";
+  if (met.reach == network_reach::loopback) hint += ", but for a loopback of the commands' own";
+  if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
+  return hint + ": " + allowing(reader, "--allow-network");
+}
+
+/// Most likely what listens outside of the loopback that commands have.
+std::string refused_connection_hint(const command_outcome& o, hint_reader reader) {
+  if (o.confinement.reach != network_reach::loopback ||
+      !complains(o, {"onnection refused", "ECONNREFUSED"}))
+    return {};
+  return "; commands have a loopback of their own, where services of this machine do not listen: "
+         "start the service by a command, or " +
+         allowing(reader, "--allow-network");
+}
+
 /// Nothing is known of what a program waits for, but what it is for.
 std::string hint_at_deadline(const command& run, const command_outcome& o, hint_reader reader) {
   if (!o.confinement.of(confinement_layer::network).applied) return {};
-  if (complains_of_network(o) || reports_network(run, o))
-    return "; network is denied by policy: " + allowing(reader, "--allow-network");
+  if (complains_of_network(o) || reports_network(run, o)) return network_hint(o, reader);
   if (!is_known_to_need_network(run)) return {};
   return "; commands reach no network here, which this one may have waited for: " +
          allowing(reader, "--allow-network");
@@ -191,12 +208,14 @@ std::string command_hint(const root& root, const command& run, const command_out
                          hint_reader reader) {
   const auto applied = [&](confinement_layer layer) { return o.confinement.of(layer).applied; };
   if (o.ended == ending::timed_out) return hint_at_deadline(run, o, reader);
-  if (o.ended != ending::exited || o.exit_code == 0 || answer_of(run, o)) return {};
+  if (o.ended != ending::exited) return bound_hint(run, o, reader);
+  if (o.exit_code == 0 || answer_of(run, o)) return {};
   if (auto symptom = symptom_hint(run, o, reader); !symptom.empty()) return symptom;
   if (applied(confinement_layer::network) &&
       (complains_of_network(o) || reports_network(run, o) ||
        is_exit_code_for_network(run, o.exit_code.value_or(0))))
-    return "; network is denied by policy: " + allowing(reader, "--allow-network");
+    return network_hint(o, reader);
+  if (auto refused = refused_connection_hint(o, reader); !refused.empty()) return refused;
   if (complains_of_author(o)) return author_hint(reader);
   if (auto meant = shell_word_hint(run, o, reader); !meant.empty()) return meant;
   if (applied(confinement_layer::file_system))

@@ -5,6 +5,8 @@
 #include "mcp/tools/exec_hints.hpp"
 #include "mcp/tools/exec_programs.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -73,6 +75,28 @@ tool_result command_not_started(const root& root, const command_error& e, const 
 
 namespace {
 
+/// The beginning and the end, each of whole lines where there are any, and what is between them.
+std::string cut_at_lines(const captured_output& o, std::size_t bytes_max,
+                         const std::optional<process>& all) {
+  if (!o.truncated && o.head.size() <= bytes_max) return o.head;
+  const std::size_t half = bytes_max / 2;
+  const std::string_view last = o.truncated ? std::string_view(o.tail) : std::string_view(o.head);
+  std::string text = o.head.substr(0, half);
+  std::string_view end = last.substr(last.size() - std::min(half, last.size()));
+  const auto begins = text.rfind('\n'), ends = end.find('\n');
+  if (begins == std::string::npos || ends == std::string_view::npos) return o.text(bytes_max);
+  text.resize(begins + 1);
+  end.remove_prefix(ends + 1);
+  const std::uint64_t from = text.size();
+  text += "[... " + std::to_string(o.total - from - end.size()) + " bytes left out";
+  if (all) {
+    text += "; readProcess has them, from " + std::to_string(from) + " on";
+    // Then it goes on from there without being told.
+    (void)all->read({.from = 0, .bytes_max = std::max<std::uint64_t>(from, 4)}).has_value();
+  }
+  return text.append(" ...]\n").append(end);
+}
+
 /// The streams, as far as they are wanted and there is room.
 void write_streams(json_writer& out, const command_outcome& o, shown_streams shown,
                    stream_rooms rooms) {
@@ -114,29 +138,39 @@ std::string notice_of(const root& root, const command& run, const command_outcom
 } // namespace
 
 tool_result command_result(const root& root, const command& run, const command_outcome& o,
-                           shown_streams shown, stream_rooms rooms) {
+                           shown_streams shown, stream_rooms rooms, const kept_output& kept) {
   object_result result;
   json_writer& out = result.writer();
-  const std::string notice = notice_of(root, run, o);
+  // What a program complains of may be in its one text.
+  std::optional<command_outcome> joined;
+  if (kept.together) joined.emplace(o).err = o.out;
+  const command_outcome& complaints = joined ? *joined : o;
+  const std::string notice = notice_of(root, run, complaints);
   const auto answer = answer_of(run, o);
   if (answer || (o.ended == ending::exited && o.exit_code == 0)) {
     std::string text;
-    if (shown.out) text += o.out.text(rooms.out);
-    if (shown.err) text += o.err.text(rooms.err);
+    if (kept.together) text = cut_at_lines(o.out, rooms.out, kept.all);
+    if (shown.out && !kept.together) text += o.out.text(rooms.out);
+    if (shown.err && !kept.together) text += o.err.text(rooms.err);
     if (text.empty() && answer) text.append("Exit code 1: ").append(*answer).append(".");
     out.member("output", text.empty() ? no_output : std::string_view(text));
     if (answer) out.key("exitCode").integer(1);
+    if (kept.all) out.member("process", kept.all->id());
     if (!notice.empty()) out.member("notice", notice);
     return result.take();
   }
   out.member("error", wire_name(code_of(o)));
-  out.member("message", describe(root, run, o));
+  out.member("message", describe(root, run, complaints));
   if (!notice.empty()) out.member("notice", notice);
   if (o.ended == ending::exited)
     out.key("exitCode").integer(o.exit_code.value_or(0));
   else if (o.signal)
     out.key("signal").integer(*o.signal);
-  write_streams(out, o, shown, rooms);
+  if (kept.together)
+    out.member("output", cut_at_lines(o.out, rooms.out, kept.all));
+  else
+    write_streams(out, o, shown, rooms);
+  if (kept.all) out.member("process", kept.all->id());
   tool_result done = result.take();
   done.error = wire_name(code_of(o));
   return done;
@@ -149,7 +183,12 @@ void write_confinement(json_writer& out, const confinement_report& report) {
     out.begin_object().member("layer", wire_name(layer.layer));
     out.member("wanted", wanted[static_cast<std::size_t>(layer.wanted)]);
     out.key("applied").boolean(layer.applied);
-    if (!layer.mechanism.empty()) out.member("mechanism", layer.mechanism);
+    const bool lacks_loopback =
+        layer.layer == confinement_layer::network && !report.no_loopback.empty();
+    if (!layer.mechanism.empty())
+      out.member("mechanism", lacks_loopback
+                                  ? layer.mechanism + "; no loopback: " + report.no_loopback
+                                  : layer.mechanism);
     if (!layer.missing.empty()) out.member("missing", layer.missing);
     if (!layer.remedy.empty()) out.member("remedy", layer.remedy);
     out.end_object();

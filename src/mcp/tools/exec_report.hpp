@@ -6,8 +6,10 @@
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/exec/command.hpp>
+#include <paddock/exec/process.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace paddock::mcp {
@@ -29,11 +31,18 @@ struct stream_rooms {
   std::size_t err = 0;
 };
 
+/// Where the output of a command is that ran with both streams together.
+struct kept_output {
+  bool together = false;      ///< it is all in `out`
+  std::optional<process> all; ///< what was left out, too
+};
+
 /// {"output"} of a command that ended with 0, and {"output", "exitCode"} of one that has answered
 /// "no" with 1 (exec_hints.hpp); otherwise a failure with its exit code or signal and
-/// its streams, as far as they are wanted and there is room.
+/// its streams, as far as they are wanted and there is room: one text where they were together,
+/// cut at lines; then "process" names where all of it is.
 [[nodiscard]] tool_result command_result(const root& root, const command& run,
                                          const command_outcome& outcome, shown_streams shown,
-                                         stream_rooms rooms);
+                                         stream_rooms rooms, const kept_output& kept = {});
 
 } // namespace paddock::mcp

@@ -53,11 +53,12 @@ const symptom symptoms[] = {
 struct toolchain {
   std::string_view phrase;
   std::string_view directory; ///< in the home directory
+  bool shown = false;         ///< by an option of its own
 };
 
 constexpr toolchain toolchains[] = {
-    {"rustup could not choose a version", ".rustup"},
-    {"pyenv: version", ".pyenv"},
+    {"rustup could not choose a version", ".rustup", true},
+    {"pyenv: version", ".pyenv", true},
     {"rbenv: version", ".rbenv"},
     {"asdf: No ", ".asdf"},
     {"No version is set for command", ".asdf"},
@@ -71,10 +72,20 @@ std::string toolchain_hint(const command& run, const command_outcome& o, hint_re
     if (complains(o, {each.phrase})) {
       const std::string directory = run.confinement.home + "/" + std::string(each.directory);
       return "; its toolchains lie in the home directory, which commands do not see: " +
+             (each.shown ? allowing(reader, "--home-tools") + ", or " : "") +
              allowing(reader, "--exec-read", directory);
     }
   return {};
 }
+
+/// A bound that the operator has set, as a program that meets it says it.
+struct bound_symptom {
+  std::uint64_t resource_limits::* bound;
+  std::string_view what;
+  std::string_view option;
+  std::initializer_list<std::string_view> phrases;
+  int signal; ///< that ends a program which met it; 0: none
+};
 
 /// What somebody should have answered is the last that was said.
 bool ends_with_a_question(const command_outcome& o) {
@@ -94,6 +105,40 @@ bool ends_with_a_question(const command_outcome& o) {
 
 } // namespace
 
+std::string bound_hint(const command& run, const command_outcome& o, hint_reader reader) {
+  constexpr int file_size_signal = 25; // SIGXFSZ
+  const bound_symptom table[] = {
+      {&resource_limits::memory_bytes,
+       "bytes of memory",
+       "a larger --max-memory",
+       {"Cannot allocate memory", "MemoryError", "bad_alloc", "ut of memory", "ENOMEM",
+        "memory allocation of", "memory exhausted"},
+       0},
+      {&resource_limits::processes,
+       "processes",
+       "a larger --max-pids",
+       {"Resource temporarily unavailable", "annot fork", "an't fork", "EAGAIN",
+        "can't start new thread"},
+       0},
+      {&resource_limits::file_size_bytes,
+       "bytes of each file",
+       "a larger --max-file-size",
+       {"File too large", "File size limit exceeded", "EFBIG"},
+       file_size_signal},
+  };
+  if (!o.confinement.of(confinement_layer::limits).applied) return {};
+  for (const bound_symptom& each : table) {
+    const std::uint64_t bound = run.confinement.bounds.*each.bound;
+    if (bound == 0) continue;
+    const bool by_signal = each.signal != 0 && (o.signal.value_or(0) == each.signal ||
+                                                o.exit_code.value_or(0) == 128 + each.signal);
+    if (by_signal || complains(o, each.phrases))
+      return "; commands may have " + std::to_string(bound) + " " + std::string(each.what) + ": " +
+             allowing(reader, each.option);
+  }
+  return {};
+}
+
 std::string symptom_hint(const command& run, const command_outcome& o, hint_reader reader) {
   for (const symptom& each : symptoms) {
     if (each.layer && !o.confinement.of(*each.layer).applied) continue;
@@ -101,6 +146,7 @@ std::string symptom_hint(const command& run, const command_outcome& o, hint_read
     return "; " + std::string(each.cause) + ": " +
            (each.remedy.empty() ? allowing(reader, each.option) : std::string(each.remedy));
   }
+  if (auto bound = bound_hint(run, o, reader); !bound.empty()) return bound;
   if (ends_with_a_question(o))
     return "; it asks a question, and nobody answers there: give the answer by an option, or by "
            "sh -c \"printf 'y\\n' | …\"";

@@ -11,6 +11,11 @@
 
 namespace paddock::mcp {
 
+/// Which bound of the policy the command has met, as its streams or its signal tell: "; " and
+/// advice, or nothing.
+[[nodiscard]] std::string bound_hint(const command& run, const command_outcome& o,
+                                     hint_reader reader);
+
 /// "; ", one sentence of cause and one of remedy. Empty: nothing speaks for any of them.
 [[nodiscard]] std::string symptom_hint(const command& run, const command_outcome& o,
                                        hint_reader reader);

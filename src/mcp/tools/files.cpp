@@ -205,7 +205,8 @@ tool_result move_file(workspace_state& state, call& c) {
   const auto done = move_entry(*state.root, source, destination,
                                {.durability = state.options.durability,
                                 .bounds = bounds_of(state, c),
-                                .only_if = wanted.check()});
+                                .only_if = wanted.check(),
+                                .file_bytes_max = state.options.limits.edit_file_bytes_max});
   constexpr std::size_t half = echo_characters_max / 2 - 4;
   if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "source");
   if (!done) {
@@ -231,8 +232,10 @@ tool_result move_file(workspace_state& state, call& c) {
 tool_result delete_file(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   wanted_hash wanted(text_argument(c, "ifHash"));
-  const auto done =
-      remove_file(*state.root, path, {.bounds = bounds_of(state, c), .only_if = wanted.check()});
+  const auto done = remove_file(*state.root, path,
+                                {.bounds = bounds_of(state, c),
+                                 .only_if = wanted.check(),
+                                 .file_bytes_max = state.options.limits.edit_file_bytes_max});
   if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done && done.error().code == error_code::is_a_directory)
     return failure(done.error(), path, "use deleteDirectory for directories");

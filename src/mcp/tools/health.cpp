@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exec/confinement_policy.hpp"
+#include "mcp/tools/recorded_call.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
@@ -73,6 +74,8 @@ tool_result health_check(workspace_state& state, call& c) {
   if (confined && state.runs_commands && !confined->trouble.text.empty())
     warning += (warning.empty() ? "commands: " : "; commands: ") + confined->trouble.text;
   if (!warning.empty()) out.member("warning", encode_name(warning));
+  if (state.options.tools == toolset::coding) out.member("undo", encode_name(undo_words(state)));
+  if (!state.options.home_tools.empty()) out.member("homeTools", state.options.home_tools);
   if (confined) {
     out.key("confinement");
     write_confinement(out, confined->report);

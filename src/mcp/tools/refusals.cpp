@@ -5,6 +5,9 @@
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/text/detail/lines.hpp>
+#include <paddock/text/detail/white_space_matches.hpp>
 #include <paddock/text/unified_diff.hpp>
 
 #include <algorithm>
@@ -15,23 +18,11 @@ namespace {
 
 constexpr std::size_t searched_bytes_max = std::size_t{32} * 1024 * 1024;
 constexpr std::string_view no_time_left =
-    "; no time was left to look for what is like it; find the place with searchText";
+    "; no time was left to look for what is like it; search the file for the place";
 
 /// A line of text, with what cannot be seen in it escaped as in JSON.
 std::string quoted(std::string_view line) {
   return json_writer().string(detail::excerpt(line)).take();
-}
-
-std::string_view name_of(near_miss_kind kind) {
-  switch (kind) {
-  case near_miss_kind::white_space:
-    return "white_space";
-  case near_miss_kind::already_applied:
-    return "already_applied";
-  case near_miss_kind::similar:
-    break;
-  }
-  return "similar";
 }
 
 /// The line of `place` that stands where the first line of the old text is that differs.
@@ -63,6 +54,17 @@ std::string times(std::uint64_t count) {
   return count == 1 ? "once" : std::to_string(count) + " times";
 }
 
+std::string advice_on_places(const edit_step& step, const edit_failure& failure) {
+  if (failure.matched == text_matching::white_space)
+    return " but for white space, which has to be one place; give more of the text around the one "
+           "that is meant, or its text exactly as it stands there";
+  if (step.near_line && failure.occurrences > 1)
+    return ", and no one of them is the nearest to line " + std::to_string(*step.near_line + 1) +
+           "; give the line of the one that is meant, or more of the text around it";
+  return "; give more of the text around the one that is meant, or its line, or all: true to "
+         "replace every one";
+}
+
 /// What is wrong with the number of places, and what to do.
 std::string words_of_places(const edit_step& step, const edit_failure& failure) {
   std::string words = " occurs " + times(failure.occurrences) + " (" +
@@ -72,9 +74,7 @@ std::string words_of_places(const edit_step& step, const edit_failure& failure) 
     words += ", not " + times(*step.occurrences) +
              " as occurrences says; look at these places, "
              "then correct occurrences";
-  if (!step.occurrences || is_as_said)
-    words += "; give more of the text around the one that is meant, or its line, or all: true to "
-             "replace every one";
+  if (!step.occurrences || is_as_said) words += advice_on_places(step, failure);
   return words;
 }
 
@@ -104,10 +104,38 @@ void look_around(refusal& out, std::string_view content, std::span<const edit_st
     out.nearest->line = line_before(changes, out.nearest->line);
     if (has_wanted) out.nearest->wanted_line = out.nearest->line + below;
   }
-  out.words += words_of(out.nearest, present, "oldText", bounds);
+  const std::string cause = plain_cause(present, step.old_text, "oldText");
+  out.words += cause.empty() ? words_of(out.nearest, present, "oldText", bounds) : cause;
+  if (!cause.empty() || !out.nearest || out.nearest->kind != near_miss_kind::white_space ||
+      step.matching == text_matching::white_space)
+    return;
+  const auto loose = detail::white_space_matches(present, step.old_text, is_wanted);
+  if (loose && loose->size() == 1)
+    out.words += ", or let applyChanges match it with matching: \"whitespace\"";
 }
 
 } // namespace
+
+void say_also(refusal& why, std::string_view clause) {
+  if (why.words.ends_with(unchanged)) why.words.resize(why.words.size() - unchanged.size());
+  why.words.append(clause).append(unchanged);
+}
+
+std::string plain_cause(std::string_view text, std::string_view old_text, std::string_view given) {
+  const std::string_view line = without_end(old_text);
+  if (line.size() < old_text.size() && !line.empty() && !text.ends_with('\n') &&
+      (text.ends_with(line) || text.ends_with(detail::with_line_breaks(line, "\r\n"))))
+    return " with a newline behind it: it is the end of the file, which has none; leave the last "
+           "newline off " +
+           std::string(given);
+  if (std::ranges::any_of(old_text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }) &&
+      !detail::is_valid_utf8(text) && detail::is_valid_utf8(old_text))
+    return ": the file is not UTF-8, so characters beyond ASCII have other bytes there; leave "
+           "lines "
+           "with such characters out of " +
+           std::string(given) + ", or change the file with exec";
+  return {};
+}
 
 std::string lines_text(std::span<const std::uint64_t> lines, std::uint64_t all) {
   constexpr std::size_t told_max = 10;
@@ -128,9 +156,9 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
                      std::string_view given, const work_bounds& bounds) {
   if (!nearest && !bounds.check()) return std::string(no_time_left);
   if (!nearest && text.size() > searched_bytes_max)
-    return "; the file is too large to look for what is like it; find the place with searchText";
+    return "; the file is too large to look for what is like it; search the file for the place";
   if (!nearest)
-    return ", and nothing is like it; read the file again, or find the place with searchText";
+    return ", and nothing is like it; read the file again, or search the file for the place";
   const std::string line = std::to_string(nearest->line + 1);
   if (nearest->kind == near_miss_kind::already_applied)
     return ", but what is to come in its place stands in line " + line +
@@ -138,7 +166,9 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
   std::string words =
       "; the nearest place is line " + line +
       (nearest->kind == near_miss_kind::white_space ? ", where only white space differs"
-                                                    : ", where some is the same");
+       : nearest->looks_alike ? ", where only characters differ that look alike or are not seen, "
+                                "such as quotes, dashes and blanks beyond ASCII"
+                              : ", where some is the same");
   if (!nearest->wanted.empty())
     words += ": line " + std::to_string(nearest->wanted_line + 1) + " is " +
              quoted(found_line(*nearest)) + " and " + std::string(given) + " has " +
@@ -182,7 +212,7 @@ tool_result refused(const refusal& why, std::string_view path) {
   if (why.nearest) {
     out.key("nearest").begin_object();
     out.key("line").unsigned_integer(why.nearest->line + 1);
-    out.member("kind", name_of(why.nearest->kind));
+    out.member("kind", wire_name(why.nearest->kind));
     if (!why.nearest->wanted.empty()) out.member("wanted", why.nearest->wanted);
     out.member("found", why.nearest->found).end_object();
   }

@@ -35,13 +35,17 @@ struct refusal {
   std::string hash;                 ///< of the file as it is; empty: not known
 };
 
+/// Puts a clause before the end of the words, which is that nothing was changed.
+void say_also(refusal& why, std::string_view clause);
+
 /// The same as an error.
 struct failed_change : error {
   failed_change(refusal r) : error{r.code, 0, "change"}, why(std::move(r)) {}
   failed_change(refusal r, std::string_view named) : failed_change(std::move(r)) { path = named; }
 
   refusal why;
-  std::string path; ///< as the caller gave it; empty: not known here
+  std::string path;          ///< as the caller gave it; empty: not known here
+  std::vector<refusal> more; ///< of the same file, where more than the first is wanted
 };
 
 /// `path` as the caller gave it. An empty one is left out.
@@ -60,6 +64,10 @@ struct failed_change : error {
 [[nodiscard]] std::optional<near_miss> nearest_in(std::string_view text, std::string_view old_text,
                                                   std::string_view new_text,
                                                   const work_bounds& bounds);
+/// Why `old_text` does not occur in `text`, where that can be told from both alone; else empty.
+/// `given` as in words_of.
+[[nodiscard]] std::string plain_cause(std::string_view text, std::string_view old_text,
+                                      std::string_view given);
 /// What nearest_in found in `text`, as the end of a sentence that begins with "does not occur";
 /// with what to do about it. `given` is what the caller named the old text.
 [[nodiscard]] std::string words_of(const std::optional<near_miss>& nearest, std::string_view text,

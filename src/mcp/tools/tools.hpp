@@ -4,7 +4,11 @@
 // What the families of workspace tools share: the state behind them, the shape of a row of the
 // table, and the way results and failures are written.
 
+#include "mcp/tools/process_changes.hpp"
+#include "mcp/tools/process_desk.hpp"
+
 #include <paddock/base/work_bounds.hpp>
+#include <paddock/exec/process.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/tool.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
@@ -36,13 +40,24 @@ struct workspace_state {
   std::shared_ptr<memory_budget> memory; ///< of all calls together
   std::string warning;                   ///< about the workspace, for healthCheck; empty: none
   bool runs_commands = false;            ///< exec is among the tools
+  bool reads_processes = false;          ///< readProcess is
   std::mutex confinement_mutex;
   std::optional<confinement_report> confinement; ///< as far as is known
   bool paths_there = false;                      ///< all paths of the policy, when that was found
+  process_changes changes_of_processes;          ///< their end is the next to end
+  process_table processes;                       ///< the first but one to end
+  std::once_flag desk_opened;
+  std::unique_ptr<process_desk> desk; ///< from the first process on; it looks at them
 };
 
 /// What a tool does to the workspace; --read-only and --exec decide by it.
-enum class effect : std::uint8_t { none, writes, runs };
+enum class effect : std::uint8_t {
+  none,
+  writes,
+  runs,    ///< a program, which may write
+  attends, ///< to programs that run
+  recalls, ///< it is about what was changed: of no use where nothing can be
+};
 
 struct parameter_row {
   std::string_view name;
@@ -65,6 +80,7 @@ using tool_function = tool_result (*)(workspace_state&, call&);
 
 /// Where a tool of the coding set differs from the same of base; what is empty does not.
 struct coding_row {
+  std::string_view name = {};
   std::string_view description = {};
   std::span<const parameter_row> parameters = {};
   std::string_view output_schema = {};
@@ -81,12 +97,14 @@ struct tool_row {
   tool_function function;
   std::string_view example; ///< arguments, as JSON
   std::string_view too_large_hint = "ask for less in one call";
-  toolset from = toolset::base; ///< the smallest set that has it
-  coding_row coding = {};
+  toolset from = toolset::base;       ///< the smallest set that has it
   std::string_view brief_schema = {}; ///< of brief results; empty: they do not differ
 };
 
 [[nodiscard]] std::span<const tool_row> tool_table();
+/// The rows of the tools that the coding set adds.
+[[nodiscard]] std::span<const tool_row> coding_tools();
+[[nodiscard]] coding_row coding_difference(std::string_view name);
 /// The tool that a row describes.
 [[nodiscard]] tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& state);
 
@@ -114,6 +132,14 @@ tool_result delete_directory(workspace_state&, call&);
 tool_result search_text(workspace_state&, call&);
 tool_result find_files(workspace_state&, call&);
 tool_result map_directory(workspace_state&, call&);
+tool_result checkpoint(workspace_state&, call&);
+tool_result list_changes(workspace_state&, call&);
+tool_result restore(workspace_state&, call&);
+tool_result start_process(workspace_state&, call&);
+tool_result read_process(workspace_state&, call&);
+tool_result write_process(workspace_state&, call&);
+tool_result stop_process(workspace_state&, call&);
+tool_result list_processes(workspace_state&, call&);
 
 inline constexpr std::size_t hash_digits = 16;
 /// The first hexadecimal digits of the SHA-256 of a file's bytes.

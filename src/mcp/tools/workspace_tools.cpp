@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/tools/command_request.hpp"
+#include "mcp/tools/recorded_call.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
@@ -11,10 +13,22 @@
 #include <utility>
 
 namespace paddock::mcp {
+namespace {
+
+/// What is kept of their output comes from the memory of all calls, of which it is a small part.
+process_limits limits_of_processes(const limits& bounds) {
+  const process_limits usual;
+  return {.running_max = static_cast<std::size_t>(bounds.processes_max),
+          .output_bytes_max = std::min(usual.output_bytes_max, bounds.memory_bytes_max / 128),
+          .ended_bytes_max = std::min(usual.ended_bytes_max, bounds.memory_bytes_max / 32)};
+}
+
+} // namespace
 
 workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o)
     : root(std::move(r)), options(std::move(o)), started_ms(sys::monotonic_ms()),
-      todos(options.limits.todos_max), memory(options.memory), warning(options.warning) {
+      todos(options.limits.todos_max), memory(options.memory), warning(options.warning),
+      processes(limits_of_processes(options.limits)) {
   if (memory == nullptr) memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
   const bool coding = options.tools == toolset::coding;
   if (options.results == result_detail::of_toolset)
@@ -49,8 +63,10 @@ bool names(const std::vector<std::string>& list, std::string_view name) {
 bool is_wanted(const workspace_options& options, const tool_row& row) {
   if (row.from > options.tools) return false;
   const bool reads_only = options.access == workspace_access::read_only;
-  if (row.effect == effect::writes && reads_only) return false;
-  if (row.effect == effect::runs && (reads_only || options.exec == exec_mode::off)) return false;
+  const bool is_about_changes = row.effect == effect::writes || row.effect == effect::recalls;
+  if (is_about_changes && reads_only) return false;
+  const bool is_of_programs = row.effect == effect::runs || row.effect == effect::attends;
+  if (is_of_programs && (reads_only || options.exec == exec_mode::off)) return false;
   return (options.pick.empty() || names(options.pick, row.name)) && !names(options.omit, row.name);
 }
 
@@ -103,26 +119,49 @@ std::optional<tool_result> refuse_home(const root& root, std::string_view path) 
   return tool_result::failure(error_code::invalid_argument, shown(path) + ": " + words);
 }
 
+namespace {
+
+/// What cannot be undone is said in the result (recorded_call.hpp).
+void add_undo_member(std::string& schema) {
+  constexpr std::string_view begin = R"("properties":{)", member = R"("undo":{"type":"string"})";
+  const std::size_t at = schema.find(begin);
+  if (at == schema.npos) return;
+  const bool is_only = schema.compare(at + begin.size(), 1, "}") == 0;
+  schema.insert(at + begin.size(), std::string(member) + (is_only ? "" : ","));
+}
+
+} // namespace
+
 tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& state) {
   tool made;
   made.name = row.name;
   made.title = row.title;
-  const coding_row other = state->options.tools == toolset::coding ? row.coding : coding_row{};
+  const bool coding = state->options.tools == toolset::coding;
+  const coding_row other = coding ? coding_difference(row.name) : coding_row{};
   made.description = other.description.empty() ? row.description : other.description;
+  if (coding && made.name == "exec") made.description += surroundings_of_commands(state->options);
   made.parameters = parameters_of(other.parameters.empty() ? row.parameters : other.parameters,
                                   state->options.limits);
   made.output_schema = other.output_schema.empty() ? row.output_schema : other.output_schema;
   if (state->options.results == result_detail::brief && !row.brief_schema.empty())
     made.output_schema = row.brief_schema;
+  if (state->options.history != nullptr &&
+      (row.effect == effect::writes || row.effect == effect::runs))
+    add_undo_member(made.output_schema);
   made.example = row.example;
   made.too_large_hint = row.too_large_hint;
   made.annotations = row.annotations;
+  made.listing = coding ? tool_listing::brief : tool_listing::full;
   made.origin = json_origin::writer;
-  made.handler = [state, function = row.function, paths = path_parameters_of(row)](call& c) {
+  made.handler = [state, row, paths = path_parameters_of(row)](call& c) {
     for (const std::string_view name : paths)
       if (auto refused = refuse_home(*state->root, text_argument(c, name)))
         return *std::move(refused);
-    return function(*state, c);
+    state->changes_of_processes.settle();
+    recorded_call recorded(*state, c, row);
+    tool_result result = row.function(*state, c);
+    recorded.finish(result);
+    return result;
   };
   return made;
 }
@@ -168,6 +207,8 @@ result<std::vector<tool>, detailed_error> workspace_tools(std::shared_ptr<const 
   // Before anybody can write where it lies. Without one, each call of exec says so.
   state->runs_commands =
       std::ranges::any_of(tools, [](const tool& made) { return made.name == "exec"; });
+  state->reads_processes =
+      std::ranges::any_of(tools, [](const tool& made) { return made.name == "readProcess"; });
   if (state->runs_commands) (void)load_command_helper(state->options.exec_helper).has_value();
   if (state->warning.empty() && state->options.access != workspace_access::read_only)
     if (const auto own = own_program_in(state->root->path(), state->options.exec_helper);

@@ -261,8 +261,8 @@ inline const std::vector<operation>& changing_operations() {
       {"remove_file", [](const workbench& w) { return outcome_of(remove_file(*w.root, "f")); }},
       {"remove_file_of_that_content",
        [](const workbench& w) {
-         return outcome_of(remove_file(
-             *w.root, "f", {.only_if = [](std::string_view content) { return !content.empty(); }}));
+         const auto has_bytes = [](std::string_view content) { return !content.empty(); };
+         return outcome_of(remove_file(*w.root, "f", {.only_if = has_bytes}));
        }},
       {"create_directory",
        [](const workbench& w) { return outcome_of(create_directory(*w.root, "p/q/r")); }},

@@ -256,6 +256,12 @@ PADDOCK_WRAP(int, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode),
                c.object = r.number_of(fd);
                c.mode = mode;
              }))
+PADDOCK_WRAP(int, chmod, "chmod", (const char* path, mode_t mode), (path, mode))
+PADDOCK_WRAP(int, symlinkat, "symlinkat", (const char* target, int dirfd, const char* path),
+             (target, dirfd, path))
+PADDOCK_WRAP(int, utimensat, "utimensat",
+             (int dirfd, const char* path, const timespec* times, int flags),
+             (dirfd, path, times, flags))
 PADDOCK_WRAP(int, fchown, "fchown", (int fd, uid_t uid, gid_t gid), (fd, uid, gid))
 PADDOCK_WRAP(int, flock, "flock", (int fd, int operation), (fd, operation))
 PADDOCK_WRAP(ssize_t, llistxattr, "llistxattr", (const char* path, char* out, size_t size),
@@ -298,6 +304,7 @@ ssize_t __wrap_writev(int fd, const iovec* parts, int count) {
   }
 PADDOCK_WRAP_SYNC(fdatasync, sync_data)
 PADDOCK_WRAP_SYNC(fsync, sync)
+PADDOCK_WRAP(int, syncfs, "syncfs", (int fd), (fd))
 
 /// The descriptor is released all the same, as by Linux.
 int __real_close(int fd);

@@ -40,8 +40,12 @@ inline std::string misfit(mcp::json_view value, mcp::json_view schema,
     any.for_each_element([&](mcp::json_view each) { fits |= misfit(value, each).empty(); });
     return fits ? "" : at + " is none of " + any.text();
   }
-  const auto type = schema["type"].string();
-  if (!type || !named(*type)) return at + " is not of type " + schema["type"].text();
+  const mcp::json_view types = schema["type"];
+  bool is_named = types.is(mcp::json_kind::string) ? named(*types.string())
+                                                   : !types.exists() && schema["enum"].exists();
+  types.for_each_element(
+      [&](mcp::json_view each) { is_named |= named(each.string().value_or("")); });
+  if (!is_named) return at + " is not of type " + types.text();
   if (const auto choices = schema["enum"]; choices.exists()) {
     bool chosen = false;
     choices.for_each_element([&](mcp::json_view each) { chosen |= each.text() == value.text(); });
@@ -58,7 +62,8 @@ inline std::string misfit(mcp::json_view value, mcp::json_view schema,
     problem = inner.exists() ? misfit(member, inner, path) : path + " is not in the schema";
   });
   value.for_each_element([&](mcp::json_view element) {
-    if (problem.empty()) problem = misfit(element, schema["items"], at + "[]");
+    if (problem.empty() && schema["items"].exists())
+      problem = misfit(element, schema["items"], at + "[]");
   });
   return problem;
 }
@@ -191,6 +196,25 @@ private:
 
   std::optional<mcp::server> server_;
   mcp::json_document schema_;
+};
+
+/// The same with the tools of the coding set and its limits.
+class coding_fixture : public tool_fixture {
+protected:
+  void SetUp() override { serve_coding({}); }
+  void serve_coding(mcp::workspace_options options) {
+    options.tools = mcp::toolset::coding;
+    options.limits = mcp::limits_of(options.tools);
+    serve(std::move(options));
+  }
+  /// Another client's server of the same workspace.
+  [[nodiscard]] std::unique_ptr<mcp::server> another_server() const {
+    auto opened = root::open(tree.path());
+    auto tools = mcp::workspace_tools(
+        std::make_shared<const root>(*std::move(opened)),
+        {.limits = mcp::limits_of(mcp::toolset::coding), .tools = mcp::toolset::coding});
+    return std::make_unique<mcp::server>(mcp::server_options{}, *std::move(tools));
+  }
 };
 
 } // namespace paddock::test

@@ -8,11 +8,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <netinet/in.h>
 #include <string>
 
 namespace {
@@ -98,12 +101,50 @@ pid_t parent_of(pid_t process) {
   live_on();
 }
 
+sockaddr_in port_of_loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+/// Says its port and answers whoever connects.
+[[noreturn]] void serve() {
+  sockaddr_in here = port_of_loopback(0);
+  socklen_t size = sizeof here;
+  const int server = ::socket(AF_INET, SOCK_STREAM, 0);
+  if (::bind(server, reinterpret_cast<const sockaddr*>(&here), size) != 0 ||
+      ::listen(server, 16) != 0 ||
+      ::getsockname(server, reinterpret_cast<sockaddr*>(&here), &size) != 0)
+    ::_exit(1);
+  say((std::to_string(ntohs(here.sin_port)) + "\n").c_str());
+  for (;;) {
+    const int client = ::accept(server, nullptr, nullptr);
+    (void)!::write(client, "served", 6);
+    ::close(client);
+  }
+}
+
+/// What that answers; 1: nobody does.
+int fetch(int port) {
+  const sockaddr_in there = port_of_loopback(port);
+  const int client = ::socket(AF_INET, SOCK_STREAM, 0);
+  if (::connect(client, reinterpret_cast<const sockaddr*>(&there), sizeof there) != 0) return 1;
+  char answer[16] = {};
+  if (::read(client, answer, sizeof answer - 1) <= 0) return 1;
+  say(answer);
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const std::string mode = argv[1];
   if (mode == "live") live_on();
+  if (mode == "serve") serve();
+  if (mode == "fetch") return argc > 3 ? fetch(std::atoi(argv[3])) : 2;
   if (mode == "ignore-term") ignore_term();
   if (mode == "bomb") bomb();
   if (mode == "hop-leaving") {

@@ -3,9 +3,13 @@
 // One attempt to get out, per name. Exit code 0: it worked; 1: it was denied; 2: the attempt makes
 // no sense here; 3: unknown name. Arguments: NAME OUTSIDE PARENT, where OUTSIDE is a directory that
 // belongs to somebody else (with a file "secret", a socket "socket" and another file "victim"),
-// beside it visible/file, and PARENT a process outside. The working directory is the workspace.
+// beside it visible/file, and PARENT a process outside. The working directory is the workspace. The
+// port of the environment is one of 127.0.0.1 at which somebody outside takes TCP and UDP; its
+// terminal is somebody else's, and its terminals the device of the file system of that.
 
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,6 +37,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <string>
 #include <thread>
@@ -57,6 +62,15 @@ std::string of_parent(const char* entry) {
   return "/proc/" + std::to_string(parent) + "/" + entry;
 }
 
+/// Not one of the same name in a place of its own.
+bool opens_of_another(const char* path, int flags) {
+  const char* device = std::getenv("PADDOCK_TEST_TERMINALS");
+  const int fd = ::open(path, flags | O_NOCTTY | O_CLOEXEC);
+  struct stat status{};
+  return fd >= 0 && ::fstat(fd, &status) == 0 && device != nullptr &&
+         std::to_string(status.st_dev) == device;
+}
+
 bool reads(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   char byte;
@@ -77,26 +91,73 @@ bool connects_unix(const std::string& path) {
 }
 
 sockaddr_in this_machine() {
+  const char* port = std::getenv("PADDOCK_TEST_PORT");
   sockaddr_in to{};
   to.sin_family = AF_INET;
-  to.sin_port = htons(9);
+  to.sin_port = htons(static_cast<std::uint16_t>(port != nullptr ? std::atoi(port) : 9));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return to;
 }
 
-bool sends_datagram() {
+bool connects_tcp() {
   const sockaddr_in to = this_machine();
-  return sends_to(AF_INET, reinterpret_cast<const sockaddr*>(&to), sizeof to, SOCK_DGRAM);
+  return sends_to(AF_INET, reinterpret_cast<const sockaddr*>(&to), sizeof to, SOCK_STREAM);
 }
 
-/// Being turned away by the machine itself counts: the packet arrived.
+/// The second one fails where nobody has taken the first.
+bool sends_datagram() {
+  const sockaddr_in to = this_machine();
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  return fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 &&
+         ::send(fd, "x", 1, 0) == 1 && ::send(fd, "x", 1, 0) == 1;
+}
+
 bool sends_fast_open() {
   const sockaddr_in to = this_machine();
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  return fd >= 0 &&
+         ::sendto(fd, "x", 1, MSG_FASTOPEN, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 1;
+}
+
+/// A server and a client of the command itself.
+bool has_loopback() {
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof here;
+  const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  return server >= 0 && ::bind(server, reinterpret_cast<const sockaddr*>(&here), size) == 0 &&
+         ::listen(server, 1) == 0 &&
+         ::getsockname(server, reinterpret_cast<sockaddr*>(&here), &size) == 0 &&
+         sends_to(AF_INET, reinterpret_cast<const sockaddr*>(&here), sizeof here, SOCK_STREAM);
+}
+
+/// By netlink: switches an interface on that is on already, which takes the right to change it.
+bool changes_interface() {
+  const int fd = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
   if (fd < 0) return false;
-  const auto n =
-      ::sendto(fd, "x", 1, MSG_FASTOPEN, reinterpret_cast<const sockaddr*>(&to), sizeof to);
-  return n == 1 || errno == ECONNREFUSED;
+  struct {
+    nlmsghdr header;
+    ifinfomsg link;
+  } request{};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = RTM_NEWLINK;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+  request.link.ifi_index = 1; // the loopback, always
+  request.link.ifi_flags = request.link.ifi_change = IFF_UP;
+  if (::send(fd, &request, sizeof request, 0) != sizeof request) return false;
+  struct {
+    nlmsghdr header;
+    nlmsgerr answer;
+  } told{};
+  return ::recv(fd, &told, sizeof told, MSG_TRUNC) > 0 && told.header.nlmsg_type == NLMSG_ERROR &&
+         told.answer.error == 0;
+}
+
+/// The network that a process outside has.
+bool enters_network() {
+  const int other = ::open(of_parent("ns/net").c_str(), O_RDONLY | O_CLOEXEC);
+  return other >= 0 && ::setns(other, CLONE_NEWNET) == 0;
 }
 
 bool makes_ring() {
@@ -236,10 +297,13 @@ const attempt attempts[] = {
     {"E05-xattr", [] { return ::setxattr((outside + "/victim").c_str(), "user.x", "x", 1, 0) == 0; }},
     {"E06-stat", [] { struct stat s{}; return ::stat((outside + "/secret").c_str(), &s) == 0; }},
     {"E07-device", [] { return ::mknod("device", S_IFCHR | 0600, makedev(1, 3)) == 0 && opens("device", O_RDWR); }},
-    {"E08-tcp", [] { return ::socket(AF_INET, SOCK_STREAM, 0) >= 0 && sends_fast_open(); }},
+    {"E08-tcp", connects_tcp},
     {"E09-fast-open", sends_fast_open},
     {"E10-udp", sends_datagram},
-    {"E10-netlink", [] { return ::socket(AF_NETLINK, SOCK_RAW, 0) >= 0; }},
+    {"E10-netlink", [] { return ::socket(AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG) >= 0; }},
+    {"E10-netlink-change", changes_interface},
+    {"E10-network-of-another", enters_network},
+    {"E10-vsock", [] { return ::socket(AF_VSOCK, SOCK_STREAM, 0) >= 0 || errno == EAFNOSUPPORT; }},
     {"E10-packet", [] { return ::socket(AF_PACKET, SOCK_RAW, 0) >= 0; }},
     {"E10-raw", [] { return ::socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) >= 0; }},
     {"E11-abstract", [] { return connects_unix(std::string(1, '\0') + outside); }},
@@ -294,7 +358,10 @@ const attempt attempts[] = {
     {"E45-remove-subvolume", [] { return gets_through(0x5000'940f); }},
     {"E45-snapshot-bcachefs", [] { return gets_through(0x4020'bc10); }},
     {"E45-clone-file", [] { return gets_through(0x4004'9409); }},
+    {"E46-terminals", [] { return opens_of_another("/dev/pts", O_RDONLY | O_DIRECTORY); }},
+    {"E46-terminal-of-another", [] { return opens_of_another(std::getenv("PADDOCK_TEST_TERMINAL"), O_RDWR); }},
     {"E43-node", [] { return ::mknod("node", S_IFCHR | 0600, makedev(0, 0)) == 0; }},
+    {"X-loopback", has_loopback},
     {"X-proc-net", sees_sockets},
     {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},
     {"X-new-protected", [] { ::rmdir(".perstack"); return ::mkdir(".perstack", 0700) == 0; }},

@@ -35,7 +35,9 @@ inline std::optional<std::string> plainly(const std::string& before, const edit_
       const std::uint64_t line = line_of(before, offset);
       return line > near ? line - near : near - line;
     };
-    at = {*std::ranges::min_element(at, {}, distance)};
+    std::ranges::sort(at, {}, distance);
+    if (at.size() > 1 && distance(at[0]) == distance(at[1])) return std::nullopt;
+    at.resize(1);
   }
   std::string after = before;
   while (!at.empty()) {

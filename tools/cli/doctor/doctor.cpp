@@ -4,6 +4,7 @@
 
 #include "doctor.hpp"
 
+#include "common/home_tools.hpp"
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 #include "common/workspace_cli.hpp"
@@ -13,6 +14,7 @@
 #include <paddock/exec/confinement.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
+#include <paddock/path/lexical_path.hpp>
 #include <paddock/version.hpp>
 
 #include <cstdio>
@@ -31,7 +33,15 @@ struct doctor_options {
 struct diagnosis {
   result<confinement_report> confined;
   mcp::command_trouble trouble;
+  std::vector<home_tool> home_tools{};
 };
+
+void write_texts(mcp::json_writer& out, const char* key, const std::vector<std::string>& texts) {
+  out.key(key).begin_array();
+  for (const std::string& text : texts)
+    out.string(encode_name(text));
+  out.end_array();
+}
 
 void print_json(const std::vector<finding>& findings, const diagnosis& found) {
   mcp::json_writer out;
@@ -51,6 +61,14 @@ void print_json(const std::vector<finding>& findings, const diagnosis& found) {
     mcp::write_confinement(out, *found.confined);
   }
   if (!found.trouble.text.empty()) out.member("commands", found.trouble.text);
+  out.key("homeTools").begin_array();
+  for (const home_tool& each : found.home_tools) {
+    out.begin_object().member("name", each.name);
+    write_texts(out, "shown", each.shown);
+    write_texts(out, "leftOut", each.left_out);
+    out.end_object();
+  }
+  out.end_array();
   out.end_object();
   std::printf("%s\n", out.str().c_str());
 }
@@ -82,6 +100,23 @@ void print_layers(const confinement_report& confined) {
     if (!layer.mechanism.empty())
       std::printf("%31s%s\n", "", styled("by: " + layer.mechanism, style::dim).c_str());
     if (!layer.missing.empty()) std::printf("%31s%s\n", "", shortfall(layer).c_str());
+    if (layer.layer == confinement_layer::network && !confined.no_loopback.empty())
+      std::printf("%31sno loopback: %s\n", "", confined.no_loopback.c_str());
+  }
+}
+
+void print_home_tools(const std::vector<home_tool>& tools) {
+  if (tools.empty()) return;
+  std::printf("\nToolchains in the home directory, which commands see with --home-tools:\n\n");
+  for (const home_tool& each : tools) {
+    const std::string what =
+        each.shown.empty()
+            ? "nothing of it"
+            : std::to_string(each.shown.size()) + " places, from " + fit(each.shown.front(), 1000);
+    std::printf("%-7s %s %s\n", "", styled(column(each.name, 22), style::bold).c_str(),
+                what.c_str());
+    for (const std::string& left_out : each.left_out)
+      std::printf("%31sleft out: %s\n", "", fit(left_out, 1000).c_str());
   }
 }
 
@@ -107,6 +142,7 @@ void print_text(const std::vector<finding>& findings, const diagnosis& found) {
   for (std::size_t i = 0; i < findings.size(); ++i)
     print_row(system_probes()[i], findings[i]);
   if (found.confined) print_layers(*found.confined);
+  print_home_tools(found.home_tools);
   print_verdict(findings, found);
 }
 
@@ -129,7 +165,8 @@ int run_doctor(const doctor_options& options) {
     findings.push_back(row.look(options.workspace));
     complete &= findings.back().found || row.wanted == need::optional;
   }
-  const diagnosis found = diagnose(options.workspace);
+  diagnosis found = diagnose(options.workspace);
+  found.home_tools = find_home_tools(process_variable("HOME"));
   if (options.json)
     print_json(findings, found);
   else

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "system_probes.hpp"
 
+#include "common/history_cli.hpp"
+
 #include <paddock/exec/command.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
@@ -20,9 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <system_error>
@@ -229,6 +233,26 @@ finding look_pid_namespace(const std::string&) {
   return in_child(enter_pid_namespace);
 }
 
+// --- history -------------------------------------------------------------------------------------
+
+/// Whether what an agent changes can be kept where it is kept by default.
+finding look_history(const std::string& workspace) {
+  const std::filesystem::path place = default_history_directory();
+  if (place.empty()) return {.found = false, .detail = "HOME is not set"};
+  std::error_code failed;
+  const auto real = std::filesystem::weakly_canonical(place, failed);
+  const auto within = std::filesystem::weakly_canonical(workspace, failed);
+  if (failed) return {.found = false, .detail = failed.message()};
+  if (std::ranges::mismatch(real, within).in2 == within.end())
+    return {.found = false, .detail = place.string() + " lies in the workspace"};
+  auto there = real;
+  while (!std::filesystem::exists(there, failed) && there.has_relative_path())
+    there = there.parent_path();
+  if (::access(there.c_str(), W_OK | X_OK) != 0)
+    return {.found = false, .detail = there.string() + ": " + words_of(errno)};
+  return {.found = true, .detail = place.string()};
+}
+
 constexpr std::array table{
     probe{"openat2", "the kernel resolves a whole path beneath the workspace in one call",
           "paths are walked one component at a time: as safe, but slower", need::optional,
@@ -276,6 +300,9 @@ constexpr std::array table{
     probe{"PID namespaces", "a command cannot see or signal others, and its tree ends with it",
           "Landlock (Linux 6.12) has to keep it from signalling others, or it is refused",
           need::optional, look_pid_namespace},
+    probe{"history directory", "what is changed with --tools coding can be taken back",
+          "nothing can be undone; name another directory with paddock-mcp --history DIR",
+          need::optional, look_history},
 };
 
 } // namespace

@@ -81,9 +81,7 @@ subcommand add_find(CLI::App& app) {
       ->add_option("path", options->path,
                    "The directory to look in (default: all of the workspace)")
       ->type_name("PATH");
-  parser
-      ->add_option("-w,--workspace", options->workspace, "The workspace (default: this directory)")
-      ->type_name("DIRECTORY");
+  add_workspace_option(*parser, options->workspace);
   const std::map<std::string, wanted_kind> kinds{{"any", wanted_kind::any},
                                                  {"file", wanted_kind::file},
                                                  {"directory", wanted_kind::directory}};

@@ -74,9 +74,7 @@ subcommand add_map(CLI::App& app) {
                  "Exit codes: 0, or 2 for\nunusable options or paths.");
   parser->add_option("path", options->path, "The directory to map (default: all of the workspace)")
       ->type_name("PATH");
-  parser
-      ->add_option("-w,--workspace", options->workspace, "The workspace (default: this directory)")
-      ->type_name("DIRECTORY");
+  add_workspace_option(*parser, options->workspace);
   parser->add_option("-d,--depth", options->map.depth_max, "Levels shown")
       ->type_name("N")
       ->check(whole_number(number_max, 1));

@@ -264,8 +264,7 @@ subcommand add_search(CLI::App& app) {
       ->add_option("path", options->paths,
                    "Files or directories of the workspace (default: all of it)")
       ->type_name("PATH");
-  parser->add_option("--workspace", options->workspace, "The workspace (default: this directory)")
-      ->type_name("DIRECTORY");
+  add_workspace_option(*parser, options->workspace, "--workspace"); // -w is --word-regexp
   parser->add_flag("-i,--ignore-case", options->ignore_case, "Letters match in either case");
   parser->add_flag("-w,--word-regexp", options->word, "Only whole words");
   parser->add_flag("-F,--fixed-strings", options->fixed, "The pattern is text, not an expression");

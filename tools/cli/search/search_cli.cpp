@@ -11,6 +11,11 @@
 
 namespace paddock::cli {
 
+void add_workspace_option(CLI::App& parser, std::string& target, const std::string& names) {
+  parser.add_option(names, target, "The workspace (default: this directory)")
+      ->type_name("DIRECTORY");
+}
+
 std::optional<root> open_workspace(std::string_view program, const std::string& directory) {
   auto workspace = root::open(directory);
   if (workspace) return *std::move(workspace);

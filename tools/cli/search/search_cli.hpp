@@ -23,6 +23,8 @@ namespace paddock::cli {
 /// What is where, in little text.
 [[nodiscard]] subcommand add_map(CLI::App& app);
 
+void add_workspace_option(CLI::App& parser, std::string& target,
+                          const std::string& names = "-w,--workspace");
 /// The workspace; nothing after the program has complained of it.
 [[nodiscard]] std::optional<root> open_workspace(std::string_view program,
                                                  const std::string& directory);

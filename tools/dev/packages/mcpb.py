@@ -54,8 +54,8 @@ def manifest(tools=()):
 
 
 def icon():
-    """tools/skills_page/assets/icon.svg as PNG: a square with round corners and straight lines with round ends."""
-    svg = (common.TOP / "tools/skills_page/assets/icon.svg").read_text()
+    """tools/page/assets/icon.svg as PNG: a square with round corners and straight lines with round ends."""
+    svg = (common.TOP / "tools/page/assets/icon.svg").read_text()
     scale = ICON_PIXELS / float(re.search(r'viewBox="0 0 (\d+)', svg)[1])
     radius, half_line = (float(re.search(pattern, svg)[1]) * scale for pattern in (r'rx="([\d.]+)', r'stroke-width="([\d.]+)'))
     half_line /= 2

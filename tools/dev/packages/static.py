@@ -8,12 +8,12 @@ from . import common
 
 # What the adapter does over standard input and output, and no more: what is left out here needs libraries that
 # distributions do not offer in static form (libzip), or would look up names at run time (HTTP).
-FEATURES = ["-Dmcp=enabled", "-Dcli=enabled", "-Dyaml=enabled", "-Dzip=disabled", "-Dunicode=disabled", "-Dhttp=disabled",
+FEATURES = ["-Dmcp=enabled", "-Dcli=enabled", "-Dyaml=enabled", "-Dhistory=enabled", "-Dzip=disabled", "-Dunicode=disabled", "-Dhttp=disabled",
             "-Dtoml=disabled"]
 SMALL = ["--buildtype=release", "-Doptimization=s", "-Db_lto=true", "-Db_pie=true", "-Ddefault_library=static", "-Dprefer_static=true",
          "-Dcpp_args=-ffunction-sections -fdata-sections", "-Dcpp_link_args=-static-pie -Wl,--gc-sections"]
 # The helper is static anyway, without the C library; the flags above are not for it.
-HELPER = ["--buildtype=release", "-Dmcp=disabled", "-Dcli=disabled", "-Dyaml=disabled", *FEATURES[3:]]
+HELPER = ["--buildtype=release", "-Dmcp=disabled", "-Dcli=disabled", "-Dyaml=disabled", "-Dhistory=disabled", *FEATURES[4:]]
 TEXTS = ["LICENSE", "README.md", "docs/*.md", "docs/*.png", "bench/results.svg"]
 # Linked into the programs: the licence of each, beside Paddock's own.
 CONTAINED = """\
@@ -21,6 +21,7 @@ paddock-mcp contains, in machine code, parts of these works. Their licences ask 
 
 simdjson (Apache License 2.0, https://simdjson.org)
 libsodium (ISC licence, https://libsodium.org), copyright (c) 2013-2019 Frank Denis
+xxHash (BSD 2-clause licence, https://xxhash.com), copyright (c) 2012-2020 Yann Collet
 libyaml (MIT licence, https://pyyaml.org/wiki/LibYAML), copyright (c) 2017-2020 Ingy dot Net, (c) 2006-2016 Kirill Simonov
 CLI11 (BSD 3-clause licence, https://github.com/CLIUtils/CLI11), copyright (c) 2017-2024 University of Cincinnati,
   developed by Henry Schreiner under NSF AWARD 1414736

@@ -1,40 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The dialogs: to add or edit, to import, to confirm. Escape and the cancel button close each.
+// The dialogs: to add or edit, and to import.
 
-import { at, say } from "./dom.js";
-import { Refusal, request, upload } from "./requests.js";
+import { confirm, open } from "./dialog.js";
+import { at } from "./dom.js";
+import { Refusal, request } from "./requests.js";
 import { suggestedId } from "./sources.js";
 import { bytes, text } from "./texts.js";
+import { upload } from "./upload.js";
 
 // What the server certainly refuses; it judges the rest.
 const idPattern = /^[^\s./\\:][^/\\:]*$/;
-
-for (const dialog of document.querySelectorAll("dialog"))
-  dialog.querySelector("[data-close]").onclick = () => dialog.close();
-
-/** Opens a dialog; `submit` is called for its form, one call at a time, and its refusals are shown. */
-function open(dialog, submit, showRefusal = () => false) {
-  const form = dialog.querySelector("form");
-  const trouble = form.querySelector(".trouble");
-  const button = form.querySelector("[type=submit]");
-  say(trouble, "");
-  button.disabled = false;
-  form.onsubmit = async (event) => {
-    event.preventDefault();
-    if (button.disabled) return;
-    button.disabled = true;
-    say(trouble, "");
-    try {
-      await submit();
-    } catch (refusal) {
-      if (!(refusal instanceof Refusal)) throw refusal;
-      if (!showRefusal(refusal)) say(trouble, refusal.message);
-    } finally {
-      button.disabled = false;
-    }
-  };
-  dialog.showModal();
-}
 
 function complain(input, message) {
   at(`${input.id}-problem`).textContent = message ?? "";
@@ -87,20 +62,6 @@ export function edit(skill, done) {
   };
   open(dialog, submit, showRefusal);
   (skill ? name : id).focus();
-}
-
-/** Asks; `act` is called when the answer is yes, and may refuse; `done` when it has not. */
-export function confirm({ title, question, yes }, act, done = () => {}) {
-  const dialog = at("question");
-  at("question-title").textContent = title;
-  at("question-text").textContent = question;
-  dialog.querySelector("[type=submit]").textContent = yes;
-  open(dialog, async () => {
-    await act();
-    dialog.close();
-    await done();
-  });
-  dialog.querySelector("[data-close]").focus();
 }
 
 function showProgress(fraction) {

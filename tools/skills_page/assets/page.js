@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The page: the list of skills and what can be done with them.
 
-import { confirm, edit, importSource } from "./dialogs.js";
-import { at, element, say } from "./dom.js";
+import { confirm } from "./dialog.js";
+import { edit, importSource } from "./dialogs.js";
+import { announce, at, element, say } from "./dom.js";
 import { FilePanel } from "./files.js";
 import { request } from "./requests.js";
 import { fromArchive, fromDrop, fromFolder } from "./sources.js";
@@ -148,14 +149,6 @@ async function refresh() {
   } catch (refusal) {
     say(at("trouble"), refusal.message);
   }
-}
-
-function announce(message) {
-  const status = at("status");
-  status.textContent = message;
-  status.classList.remove("shown");
-  void status.offsetWidth; // starts the animation again
-  status.classList.add("shown");
 }
 
 // ---- what can be done ---------------------------------------------------------------------------

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Every text of the page in both languages. A function takes what stands in the middle of it.
 
+import { speak } from "./language.js";
+
+export { bytes, choose, keys, text, translate } from "./language.js";
+
 const english = {
   title: "Skills",
-  language: "Language",
   add: "Add skill",
   importArchive: "Import archive…",
   importFolder: "Import folder…",
@@ -55,7 +58,6 @@ const english = {
   fieldProblem: "There are characters in it that cannot be used here.",
   frontmatterProblem: "The frontmatter of this SKILL.md is written in a way that cannot be changed safely here. Change it in an editor.",
   idTaken: "There is a skill with this id already.",
-  cancel: "Cancel",
   save: "Save",
   import: "Import",
   importTitle: "Import skill",
@@ -75,13 +77,10 @@ const english = {
   deleted: (id) => `${id} was deleted.`,
   imported: (id, files) => `${id} was imported: ${files === 1 ? "1 file" : `${files} files`}.`,
   importedUnloaded: (id) => `${id} was imported, but it is not loaded: see the reason below.`,
-  unreachable: "paddock does not answer. Is it still running? Start it again and open the address it prints.",
-  where: (message, entry) => `${message} (${entry})`,
 };
 
 const chinese = {
   title: "Skills 配置",
-  language: "语言",
   add: "添加 Skill",
   importArchive: "导入压缩包…",
   importFolder: "导入文件夹…",
@@ -133,7 +132,6 @@ const chinese = {
   fieldProblem: "其中有不能使用的字符。",
   frontmatterProblem: "此 SKILL.md 的 frontmatter 写法无法在此安全修改，请使用编辑器修改。",
   idTaken: "已有使用此 ID 的 Skill。",
-  cancel: "取消",
   save: "保存",
   import: "导入",
   importTitle: "导入 Skill",
@@ -153,50 +151,6 @@ const chinese = {
   deleted: (id) => `已删除 ${id}。`,
   imported: (id, files) => `已导入 ${id}，共 ${files} 个文件。`,
   importedUnloaded: (id) => `已导入 ${id}，但未能加载，原因见下方。`,
-  unreachable: "paddock 没有响应。它还在运行吗？请重新启动，并打开它显示的地址。",
-  where: (message, entry) => `${message}（${entry}）`,
 };
 
-const tables = { en: english, zh: chinese };
-
-// A cookie, because another port is another origin to every other kind of storage.
-const cookie = "paddock-language";
-
-function remembered() {
-  const value = document.cookie.match(new RegExp(`(?:^|; )${cookie}=(en|zh)(?:;|$)`));
-  return value?.[1];
-}
-
-export let language = remembered() ?? (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
-
-/** The names of all texts of the chosen language. */
-export const keys = () => Object.keys(tables[language]);
-
-export function text(key, ...middle) {
-  const found = tables[language][key];
-  return typeof found === "function" ? found(...middle) : found;
-}
-
-/** Puts the texts of the chosen language into everything that names one. */
-export function translate() {
-  document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
-  document.title = text("title");
-  for (const node of document.querySelectorAll("[data-text]")) node.textContent = text(node.dataset.text);
-  for (const node of document.querySelectorAll("[data-label]")) node.ariaLabel = text(node.dataset.label);
-  for (const node of document.querySelectorAll("[data-placeholder]")) node.placeholder = text(node.dataset.placeholder);
-  for (const node of document.querySelectorAll("[data-language]"))
-    node.ariaPressed = String(node.dataset.language === language);
-}
-
-export function choose(chosen) {
-  language = chosen;
-  document.cookie = `${cookie}=${chosen}; SameSite=Strict; Path=/; Max-Age=31536000`;
-  translate();
-}
-
-export function bytes(count) {
-  const units = ["B", "KiB", "MiB"];
-  let unit = 0;
-  for (; count >= 1024 && unit + 1 < units.length; ++unit) count /= 1024;
-  return `${unit === 0 || count >= 100 ? Math.round(count) : count.toFixed(1)} ${units[unit]}`;
-}
+speak({ en: english, zh: chinese });

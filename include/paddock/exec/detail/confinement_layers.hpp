@@ -9,7 +9,7 @@
 // clang-format off
 #define PADDOCK_CONFINEMENT_LAYERS(X)                                                                                              \
   X(file_system,       "file_system", required,    "reads only the workspace and installed programs, writes only the workspace and scratch space") \
-  X(network,           "network",     required,    "reaches no network and no socket of another program")                          \
+  X(network,           "network",     required,    "reaches no network but a loopback of its own, and no socket of another program")\
   X(kill,              "kill",        required,    "nothing that the command started outlives it")                                 \
   X(protected_entries, "protected",   best_effort, "hidden entries of the workspace are out of reach, protected ones read-only")   \
   X(ipc,               "ipc",         best_effort, "shares no memory, message queue or semaphore with other programs")             \

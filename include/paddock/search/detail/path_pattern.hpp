@@ -189,22 +189,25 @@ private:
       set.negated = true;
       ++at;
     }
-    std::optional<std::uint32_t> before; // what a range may begin with
+    // What a range may begin with; no optional, which gcc 12 takes for not initialised at -O3.
+    constexpr std::uint32_t nothing = UINT32_MAX;
+    std::uint32_t before = nothing;
     for (bool first = true; first || at >= text.size() || text[at] != ']'; first = false) {
       if (at >= text.size()) return false;
-      if (text[at] == '-' && before && at + 1 < text.size() && text[at + 1] != ']') {
+      if (text[at] == '-' && before != nothing && at + 1 < text.size() && text[at + 1] != ']') {
         const std::optional<std::uint32_t> last = set_member(text, ++at);
         if (!last) return false;
-        if (*before <= *last) ranges_.emplace_back(*before, *last);
-        before.reset();
+        if (before <= *last) ranges_.emplace_back(before, *last);
+        before = nothing;
       } else if (const std::string_view name = class_name(text, at); name.data() != nullptr) {
         if (!add_class(name)) return false;
         at += name.size() + 4;
-        before.reset();
+        before = nothing;
       } else {
-        before = set_member(text, at);
-        if (!before) return false;
-        ranges_.emplace_back(*before, *before);
+        const std::optional<std::uint32_t> member = set_member(text, at);
+        if (!member) return false;
+        ranges_.emplace_back(*member, *member);
+        before = *member;
       }
     }
     ++at;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -135,14 +136,15 @@ white_space_matches(std::string_view content, std::string_view old_text, Wanted&
   return matches;
 }
 
-/// Which lines of `content`, from the one at `line` on, are not to the byte as in `old_text`.
+/// Which of the lines, the first of which is the one at `first` of its text, are not to the byte as
+/// in `old_text`.
 [[nodiscard]] inline std::vector<std::uint64_t>
-lines_that_differ(std::string_view content, std::size_t line, std::string_view old_text) {
+lines_that_differ(std::span<const std::string_view> lines, std::size_t first,
+                  std::string_view old_text) {
   std::vector<std::uint64_t> out;
-  const std::vector<std::string_view> lines = lines_without_pairs(content);
   const std::vector<std::string_view> old_lines = lines_without_pairs(old_text);
   for (std::size_t i = 0; i < old_lines.size(); ++i)
-    if (lines[line + i] != old_lines[i]) out.push_back(line + i);
+    if (without_pair(lines[i]) != old_lines[i]) out.push_back(first + i);
   return out;
 }
 

@@ -6,11 +6,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
 namespace paddock::exec {
 
 void send_event(int channel, sys::exec_event event, int first, int second) {
   const sys::exec_message message{event, first, second};
   (void)!::send(channel, &message, sizeof message, MSG_NOSIGNAL);
+}
+
+int send_with_descriptor(int channel, const void* told, unsigned long size, int fd) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
+  iovec bytes{const_cast<void*>(told), size};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  return ::syscall(SYS_sendmsg, channel, &message, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
 void fail(int channel, sys::exec_stage stage, int os_errno) {

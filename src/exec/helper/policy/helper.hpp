@@ -19,6 +19,8 @@ struct options {
   int directory;
   int workspace;
   int policy;
+  int user_namespace;    ///< that the next one belongs to; 0: the one of this process
+  int network_namespace; ///< with a loopback; 0: there is none
   long grace_ms;
   char** argv;
 };
@@ -39,6 +41,8 @@ struct shared_state {
 int run_helper(int argc, char** argv);
 
 void send_event(int channel, sys::exec_event event, int first, int second);
+/// A message of at most a few hundred bytes that carries a descriptor. 0 or an errno.
+int send_with_descriptor(int channel, const void* told, unsigned long size, int fd);
 /// Closes the descriptors first..last.
 void close_descriptors(unsigned first, unsigned last);
 [[noreturn]] void fail(int channel, sys::exec_stage stage, int os_errno);

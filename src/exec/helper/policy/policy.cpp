@@ -36,7 +36,8 @@ bool map_policy(int fd, policy& mapped) {
   mapped.protected_entries = skip(mapped.write_paths, end, fixed->write_paths);
   mapped.search_path = skip(mapped.protected_entries, end, fixed->protected_entries);
   mapped.home = skip(mapped.search_path, end, 1);
-  return skip(mapped.home, end, 1) == end;
+  mapped.git_configuration = skip(mapped.home, end, 1);
+  return skip(mapped.git_configuration, end, 1) == end;
 }
 
 const char* next(const char* string) {

@@ -18,8 +18,9 @@ struct policy {
   const char* read_paths = nullptr; ///< the first of fixed->read_paths strings, and so on
   const char* write_paths = nullptr;
   const char* protected_entries = nullptr;
-  const char* search_path = nullptr; ///< the operator's, as PATH has it; may be empty
-  const char* home = nullptr;        ///< the operator's home directory; may be empty
+  const char* search_path = nullptr;       ///< the operator's, as PATH has it; may be empty
+  const char* home = nullptr;              ///< the operator's home directory; may be empty
+  const char* git_configuration = nullptr; ///< a text that git reads; may be empty
 
   [[nodiscard]] bool wants(confine::layer which) const { return fixed->wanted[which] != 0; }
   [[nodiscard]] bool requires_layer(confine::layer which) const {

@@ -38,6 +38,7 @@ constexpr std::uint64_t signals = 1U << 1;
 constexpr std::uint64_t for_files = execute | write_file | read_file | truncate | ioctl_device;
 constexpr std::uint64_t reading = execute | read_file | read_directory;
 constexpr std::uint64_t device_use = read_file | write_file | truncate;
+constexpr std::uint64_t terminal_use = device_use | ioctl_device; // modes, sizes, who is in front
 constexpr std::uint64_t anything_but_devices =
     (all_of_abi_1 | refer | truncate) & ~(make_character_device | make_block_device);
 
@@ -112,6 +113,10 @@ int allow_paths(int ruleset, const visible_paths& visible, root_kind root, const
     const presence there = entry.named ? presence::required : presence::optional;
     if (failed == 0) failed = allow(ruleset, entry.path, rights_of(entry.as), known, there);
   }
+  constexpr const char* terminals[] = {"/dev/pts", "/dev/tty"};
+  if (root == root_kind::own && visible.terminals() != need::none)
+    for (const char* terminal : terminals)
+      if (failed == 0) failed = allow(ruleset, terminal, terminal_use, known, presence::optional);
   if (failed == 0 && scratch[0] != '\0')
     failed = allow(ruleset, scratch, anything_but_devices, known);
   return failed;
@@ -128,7 +133,8 @@ void apply_landlock(const policy& wanted, const visible_paths& visible, root_kin
   const bool processes = wanted.wants(confine::kill);
   ruleset_attributes handled{};
   if (paths && abi >= 3) handled.paths = path_rights_of(abi); // before that it leaves truncation
-  if (wanted.wants(confine::network) && abi >= 4) handled.network = tcp;
+  const bool loopback = taken.has(confine::step::loopback);   // then what TCP reaches is its own
+  if (wanted.wants(confine::network) && !loopback && abi >= 4) handled.network = tcp;
   if (sockets && abi >= 6) handled.scopes |= abstract_unix_sockets;
   if (processes && abi >= 6) handled.scopes |= signals;
   int failed = unknown;

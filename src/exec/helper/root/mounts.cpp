@@ -85,6 +85,21 @@ int new_file_system(const char* type, const char* mode, std::uint64_t attributes
   return mount;
 }
 
+int new_terminals() {
+  const auto context = static_cast<int>(::syscall(SYS_fsopen, "devpts", cloexec));
+  if (context < 0) return -1;
+  int mount = -1;
+  if (::syscall(SYS_fsconfig, context, set_string, "mode", "0620", 0) == 0 &&
+      ::syscall(SYS_fsconfig, context, set_string, "ptmxmode", "0666", 0) == 0 &&
+      ::syscall(SYS_fsconfig, context, create, nullptr, nullptr, 0) == 0)
+    mount = static_cast<int>(
+        ::syscall(SYS_fsmount, context, cloexec, mount_no_setuid | mount_no_programs));
+  const int failed = errno;
+  ::close(context);
+  errno = failed;
+  return mount;
+}
+
 int attach_mount(int mount, const char* path) {
   return static_cast<int>(
       ::syscall(SYS_move_mount, mount, "", AT_FDCWD, path, move_from_descriptor));

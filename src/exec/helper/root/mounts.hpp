@@ -26,6 +26,8 @@ bool can_set_mount_attributes();
 int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep);
 /// A detached, empty file system: "tmpfs" or "proc". `mode` (octal digits) may be null.
 int new_file_system(const char* type, const char* mode, std::uint64_t attributes);
+/// A detached devpts of its own, whose terminals and their maker are for everybody who sees it.
+int new_terminals();
 int attach_mount(int mount, const char* path);
 /// On what a descriptor stands for, be it a link.
 int attach_mount_to(int mount, int place);

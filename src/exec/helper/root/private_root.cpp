@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -83,7 +84,34 @@ int make_place(const char* path, bool directory) {
   return failed == EEXIST ? 0 : failed;
 }
 
-int write_text(const char* path, const char* text) {
+bool is_user_name(const char* name) {
+  if (name == nullptr || std::strlen(name) > 32) return false;
+  constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+  return name[0] >= 'a' && name[0] <= 'z' && name[std::strspn(name, letters)] == '\0';
+}
+
+bool is_host_name(const char* name) {
+  constexpr const char* letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+  return name[0] != '\0' && name[std::strspn(name, letters)] == '\0';
+}
+
+/// The names of the loopback. Programs look for the name of the machine they run on, too.
+int make_hosts() {
+  struct utsname machine{};
+  const bool named = ::syscall(SYS_uname, &machine) == 0 && is_host_name(machine.nodename) &&
+                     std::strcmp(machine.nodename, "localhost") != 0;
+  char hosts[256];
+  text_writer names(hosts);
+  names.add("127.0.0.1 localhost");
+  if (named) names.add(" ").add(machine.nodename);
+  names.add("\n::1 localhost ip6-localhost ip6-loopback\n");
+  return write_new_file("/etc/hosts", hosts);
+}
+
+} // namespace
+
+int write_new_file(const char* path, const char* text) {
   const int fd = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) return errno == EEXIST ? 0 : errno;
   const auto size = static_cast<ssize_t>(std::strlen(text));
@@ -91,14 +119,6 @@ int write_text(const char* path, const char* text) {
   ::close(fd);
   return failed;
 }
-
-bool is_user_name(const char* name) {
-  if (name == nullptr || std::strlen(name) > 32) return false;
-  constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-  return name[0] >= 'a' && name[0] <= 'z' && name[std::strspn(name, letters)] == '\0';
-}
-
-} // namespace
 
 int private_root::restrict(int mount, std::uint64_t attributes, depth how_deep) const {
   return one_by_one_ || set_mount_attributes(mount, attributes, how_deep) == 0 ? 0 : errno;
@@ -124,6 +144,8 @@ int private_root::prepare() {
       if (const int failed = copy(entry, *mount); failed != 0) return failed;
     ++mount;
   }
+  if (visible_.terminals() != need::none) terminals_ = new_terminals();
+  if (visible_.terminals() == need::required && terminals_ < 0) return errno;
   proc_ = new_file_system("proc", nullptr,
                           mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
   return proc_ < 0 ? errno : make_own_file_system();
@@ -184,6 +206,15 @@ int private_root::make_devices() {
   if (::mkdir("/dev", 0755) != 0 && errno != EEXIST) return errno;
   for (const auto& link : links)
     if (::symlink(link.target, link.name) != 0) return errno;
+  return terminals_ < 0 ? 0 : make_terminals();
+}
+
+/// None of the terminals of this machine is among them.
+int private_root::make_terminals() const {
+  if (::mkdir("/dev/pts", 0755) != 0 || attach_mount(terminals_, "/dev/pts") != 0 ||
+      ::symlink("pts/ptmx", "/dev/ptmx") != 0)
+    return errno;
+  ::close(terminals_);
   return 0;
 }
 
@@ -205,9 +236,12 @@ int private_root::make_identity() const {
   if (user != nobody) people.add("nobody:x:65534:65534:nobody:/:/bin/false\n");
   if (group != nobody) teams.add("nogroup:x:65534:\n");
   if (::mkdir("/etc", 0755) != 0 && errno != EEXIST) return errno;
-  int failed = write_text("/etc/passwd", passwd);
-  if (failed == 0) failed = write_text("/etc/group", groups);
-  if (failed == 0) failed = write_text("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n");
+  int failed = write_new_file("/etc/passwd", passwd);
+  if (failed == 0) failed = write_new_file("/etc/group", groups);
+  if (failed == 0) failed = make_hosts();
+  // Where the operator shows this machine's /etc, its own configuration is there.
+  if (failed == 0 && *git_configuration_ != '\0' && !visible_.is_shown("/etc"))
+    failed = write_new_file("/etc/gitconfig", git_configuration_);
   return failed;
 }
 

@@ -13,7 +13,9 @@ namespace paddock::exec {
 
 class private_root {
 public:
-  explicit private_root(const visible_paths& visible) : visible_(visible) {}
+  /// `git_configuration` is a text that git is to read; empty: none.
+  private_root(const visible_paths& visible, const char* git_configuration)
+      : visible_(visible), git_configuration_(git_configuration) {}
 
   /// Takes copies of everything that is needed. 0 or an errno; nothing has changed then.
   int prepare();
@@ -30,18 +32,23 @@ private:
   int leave_old_root();
   int put(const visible_path& entry, int mount);
   int make_devices();
+  int make_terminals() const;
   int make_identity() const;
   int finish_mounts() const;
 
   static constexpr std::size_t capacity = 512;
   const visible_paths& visible_;
+  const char* git_configuration_;
   int mounts_[capacity];
   int root_ = -1;
   int proc_ = -1;
   int cover_ = -1;
+  int terminals_ = -1;      ///< absent where it has none
   bool one_by_one_ = false; ///< mounts can be restricted only when they are in place
 };
 
+/// Writes a text to a file that is not there yet; one that is there stays. 0 or an errno.
+int write_new_file(const char* path, const char* text);
 /// Makes /proc fit the PID namespace and nothing else. 0 or an errno.
 int mount_proc();
 /// Mounts made here from now on, and those made elsewhere, stay there. 0 or an errno.

@@ -100,6 +100,10 @@ void visible_paths::collect(const policy& wanted, const char* workspace, const c
       add(shared, use::read);
   for (const char* device : devices)
     add(device, use::device);
+  // Those of this machine, where the operator shows them, are never made to look like its own.
+  const need without = is_shown("/dev/pts") ? need::none : need::optional;
+  terminals_ = wanted.fixed->terminal != 0 ? need::required : without;
+  if (terminals_ != need::none) add("/dev/tty", use::device); // the terminal of whoever opens it
   add_search_path(wanted.search_path);
   add_program(wanted.search_path, program);
   sort();
@@ -215,7 +219,6 @@ bool visible_paths::is_private(const char* directory) const {
          (real_home_ != nullptr && is_within(real_home_, directory));
 }
 
-/// Whether the name leads somewhere as part of something that is visible.
 bool visible_paths::is_shown(const char* path) const {
   for (const visible_path* entry = begin(); entry != end(); ++entry)
     if (entry->as != use::scratch && is_within(path, entry->path)) return true;

@@ -27,6 +27,9 @@ struct visible_path {
 
 inline constexpr unsigned no_path = ~0U;
 
+/// Whether a command goes without something that cannot be had.
+enum class need : unsigned char { none, optional, required };
+
 /// Why something that the operator named cannot be made visible.
 struct unreachable_path {
   int os_errno = 0;         ///< 0: all can
@@ -46,8 +49,12 @@ public:
   /// The home directory of the command; null: it has none.
   [[nodiscard]] const char* home() const { return home_; }
   [[nodiscard]] const unreachable_path& unreachable() const { return unreachable_; }
+  /// Whether the command sees terminals of its own in /dev/pts.
+  [[nodiscard]] need terminals() const { return terminals_; }
   /// Whether the command can change what is in a directory, of which this is the canonical name.
   [[nodiscard]] bool is_changeable(const char* directory) const;
+  /// Whether the name leads somewhere as part of something that is visible.
+  [[nodiscard]] bool is_shown(const char* path) const;
 
 private:
   enum class origin : bool { system, named };
@@ -67,7 +74,6 @@ private:
   void note_unreachable(int os_errno, unsigned index);
   [[nodiscard]] int canonical(const char* path, kind_wanted kind, char (&into)[PATH_MAX]) const;
   [[nodiscard]] bool is_private(const char* directory) const;
-  [[nodiscard]] bool is_shown(const char* path) const;
   void sort();
 
   static constexpr std::size_t capacity = 512;
@@ -77,6 +83,7 @@ private:
   const char* workspace_ = nullptr;
   const char* home_ = nullptr;
   const char* real_home_ = nullptr;
+  need terminals_ = need::none;
 };
 
 } // namespace paddock::exec

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// The history of a workspace: what changed, who did it, and the way back.
+///
+/// A store keeps, outside the workspace, what its entries held, and a journal of what became of
+/// each path, by whom. Tools say which paths they are about to touch and record those; a command
+/// runs between two scans of the whole workspace, the first of which tells what a person did
+/// meanwhile. From that follow the changes since any checkpoint, and the way back to it.
+///
+/// What a file held is in the store before anything changes it, if the first reading of the
+/// workspace (`read_in`, in the background) or an earlier scan has met it. What is not held is told
+/// by name and reason and never passed over in silence: what lies in directories that ignore files
+/// name (known by its status alone, but removed again where it is new), files beyond
+/// `file_bytes_max` or beyond the store's budget, what cannot be read, and FIFOs, sockets and
+/// devices. Hidden names (protected_names.hpp) are neither read nor listed. Extended attributes,
+/// owners and hard links are not recorded.
+///
+/// A failure of the store fails no tool and no command: the work goes on, and what can no longer be
+/// undone is told.
+///
+/// The store is one directory for each workspace, below `options::directory`, which must lie
+/// outside the workspace, belong to the user and be writable by nobody else. Several processes
+/// share it: each operation holds its lock and reads first what others have added. Its format is in
+/// docs/history-store.md.
+///
+/// Thread-safety: all members of a store may be called from any
+/// number of threads at once; a recording is of one thread.
+
+#include <paddock/base/detailed_error.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
+#include <paddock/history/changes.hpp>
+#include <paddock/path/root.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::history {
+
+struct options {
+  std::string directory{}; ///< absolute; of all stores; made if it is not there
+  std::uint64_t store_bytes_max = std::uint64_t{2} << 30U; ///< on disk, never exceeded
+  std::uint64_t file_bytes_max = std::uint64_t{64} << 20U; ///< larger files are not held
+  std::uint64_t entries_max = 2'000'000; ///< of a workspace; with more there is no history
+  /// Older checkpoints go, but for the last start, and so do stores of other workspaces in the same
+  /// directory that nobody has used for as long, when a server opens one.
+  std::uint64_t age_days_max = 30;
+  std::size_t checkpoints_max = 1'000; ///< then the oldest go
+  std::uint64_t command_wait_ms = 250; ///< how long a command waits for the first reading
+  unsigned threads_max = 2;
+};
+
+class store;
+
+/// What is about to change. Its end, or `finish`, records what became of it.
+class recording {
+public:
+  recording() noexcept;
+  recording(recording&&) noexcept;
+  recording& operator=(recording&&) noexcept;
+  ~recording();
+  /// What cannot be undone because of a failure, as a clause; empty: everything was recorded.
+  std::string finish();
+
+private:
+  friend class store;
+  struct state;
+  explicit recording(std::unique_ptr<state> s) noexcept;
+  std::unique_ptr<state> state_;
+};
+
+/// Whether this build has xxHash; without it no store can be opened.
+[[nodiscard]] bool have_history() noexcept;
+
+/// Whether opening makes a start: a server does, a person's look does not.
+enum class session : std::uint8_t { serve, look };
+
+/// One workspace's history. Members that return no result and a recording never fail the caller.
+class store : public std::enable_shared_from_this<store> {
+public:
+  /// Errors: denied_by_policy (the directory lies in the workspace, or others may write it),
+  /// not_a_directory, unsupported (of a version to come; no xxHash), permission_denied,
+  /// no_space, io; the detail says what to do. A restore that was killed is carried to its end.
+  static result<std::shared_ptr<store>, detailed_error>
+  open(std::shared_ptr<const root> workspace, options how, session by = session::serve);
+  ~store();
+
+  /// Reads what is not held yet. For a thread in the background; other members may be called.
+  /// Errors: cancelled, timed_out, those of the store.
+  result<void> read_in(const work_bounds& bounds = {});
+  /// As the last operation left it; waits for nothing.
+  [[nodiscard]] store_state state() const;
+
+  /// Before a tool changes these paths; of a directory, all in it. Paths need not exist.
+  [[nodiscard]] recording before_tool(std::string_view tool, std::span<const std::string> paths);
+  /// Before a command or process of the agent begins; finish when it has ended.
+  [[nodiscard]] recording before_command(std::string_view tool, std::string_view command_line);
+  /// Records what commands that run have done until now.
+  void look();
+
+  /// Errors: those of the store, no_space, io, cancelled, timed_out; nothing is made then.
+  result<checkpoint> make_checkpoint(std::string_view label, const work_bounds& bounds = {});
+  /// Oldest first; none where the store cannot be read.
+  [[nodiscard]] std::vector<checkpoint> checkpoints();
+  /// Errors: not_found (no such checkpoint, or it is gone), cancelled, timed_out, io.
+  result<change_list> changes(const change_query& query);
+  /// Errors: as `changes`; those of writing files. After an error all is as it was.
+  result<restore_outcome, detailed_error> restore(const restore_request& request);
+  /// What a path was at a checkpoint. Errors: as `changes`.
+  result<entry_state> state_at(std::uint64_t checkpoint, std::string_view path);
+  /// What a file held at a checkpoint; nothing where there was no file, or it is not held.
+  /// Errors: as `changes`.
+  result<std::optional<std::string>> bytes_at(std::uint64_t checkpoint, std::string_view path);
+  /// What has been at a path since the oldest checkpoint, the newest first, each content once; at
+  /// most `limit`. Errors: as `changes`.
+  result<std::vector<entry_state>> states_of(std::string_view path, std::size_t limit = 100);
+  /// The bytes that `entry_state::content` names, as long as a checkpoint needs them. Errors:
+  /// not_found, io.
+  result<std::string> content(std::string_view name);
+  /// The operations after that number, oldest first; those since the oldest checkpoint for 0.
+  /// Errors: io.
+  result<std::vector<event>> events(std::uint64_t after, std::size_t limit = 1'000);
+
+  /// Removes what no checkpoint needs, and checkpoints beyond the options. Errors: those of the
+  /// store.
+  result<gc_outcome> collect_garbage();
+  /// Reads and checks the whole store; changes nothing. Errors: those of the store.
+  result<verify_outcome> verify();
+
+  struct impl;
+
+private:
+  friend class recording;
+  explicit store(std::unique_ptr<impl> i) noexcept;
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace paddock::history

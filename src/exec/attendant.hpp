@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Who looks after a command that is not only waited for.
+
+#include "exec/confinement_policy.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace paddock {
+
+/// What becomes of a command's input after some of it was written.
+enum class input_state : std::uint8_t {
+  idle,   ///< there is no more at the moment
+  more,   ///< there is, and no room for it
+  closed, ///< there will be no more, or nobody reads it
+};
+
+/// All of it is called on the thread that runs the command.
+class attendant {
+public:
+  attendant() = default;
+  attendant(const attendant&) = delete;
+  attendant& operator=(const attendant&) = delete;
+  virtual ~attendant() = default;
+
+  [[nodiscard]] virtual confine::run_manner::streams streams() const noexcept = 0;
+  /// Readable when there is something to take or to write; borrowed.
+  [[nodiscard]] virtual int news() const noexcept = 0;
+  /// The program runs.
+  virtual void runs() = 0;
+  /// How long from SIGTERM to SIGKILL, if the command is to end; it stays so once it was told.
+  [[nodiscard]] virtual std::optional<std::int64_t> take_stop() = 0;
+  /// Writes what there is for the command into `fd`, which does not block.
+  [[nodiscard]] virtual input_state write_input(int fd) = 0;
+};
+
+} // namespace paddock

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "exec/own_loopback.hpp"
+
+#include "exec/held_helper.hpp"
+#include "exec/protocol/exec_protocol.hpp"
+#include "sys/process.hpp"
+#include "sys/stream.hpp"
+#include "sys/syscall.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+constexpr std::size_t loopbacks_max = 16;
+/// A machine that takes longer to make one does without.
+constexpr std::int64_t answer_ms_max = 5'000;
+
+/// The answers of the helper, until it has said all: see exec_protocol.hpp.
+own_loopback receive(int channel) {
+  own_loopback made{.user = {}, .network = {}, .os_errno = ECHILD};
+  while (!made.network) {
+    std::array<pollfd, 1> event{{{channel, POLLIN, 0}}};
+    if (const auto ready = sys::poll(event, answer_ms_max); !ready || *ready == 0) return made;
+    sys::loopback_answer told{};
+    file_descriptor passed;
+    const auto size =
+        sys::recv_nowait(channel, {reinterpret_cast<char*>(&told), sizeof told}, passed);
+    if (!size || *size != sizeof told) return made;
+    if (told.os_errno != 0 || !passed) {
+      made.os_errno = told.os_errno != 0 ? told.os_errno : EMFILE;
+      return made;
+    }
+    (told.part == sys::loopback_part::user ? made.user : made.network) = std::move(passed);
+  }
+  made.os_errno = 0;
+  return made;
+}
+
+result<own_loopback> ask_helper(const std::string& path) {
+  PADDOCK_TRY(const auto program, hold_helper(path));
+  PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
+  std::string name = "paddock-exec-helper";
+  std::string option = sys::make_loopback_option;
+  std::string number = std::to_string(channel.second.get());
+  std::array<char*, 4> argv{name.data(), option.data(), number.data(), nullptr};
+  std::array<char*, 1> environment{nullptr};
+  const std::array inherited{channel.second.get()};
+  PADDOCK_TRY(const auto child,
+              sys::spawn(program->program(), argv.data(), environment.data(), inherited));
+  channel.second.reset();
+  own_loopback made = receive(channel.first.get());
+  (void)sys::pidfd_send_signal(child.handle.get(), SIGKILL); // it has said all, or never will
+  sys::wait(child);
+  return made;
+}
+
+/// A directory, and the user whose namespaces they are.
+struct owner {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint32_t user = 0;
+
+  friend bool operator==(const owner&, const owner&) = default;
+};
+
+struct kept_loopback {
+  owner of;
+  std::shared_ptr<const own_loopback> what;
+};
+
+struct kept_loopbacks {
+  std::mutex lock;
+  std::vector<kept_loopback> all; ///< the one that was used last is the last one
+};
+
+/// Never destroyed: threads may run commands while the process ends.
+kept_loopbacks& loopbacks() {
+  static auto* const kept = new kept_loopbacks;
+  return *kept;
+}
+
+/// What may be otherwise at the next call: too many of something.
+bool is_for_now(int os_errno) {
+  constexpr std::array causes{ENOSPC, EAGAIN, ENOMEM, EMFILE, ENFILE, EUSERS, ECHILD};
+  return std::ranges::find(causes, os_errno) != causes.end();
+}
+
+/// What nobody uses, from the one that was used least lately.
+void make_room(std::vector<kept_loopback>& all) {
+  for (auto at = all.begin(); all.size() >= loopbacks_max && at != all.end();)
+    at = at->what.use_count() == 1 ? all.erase(at) : at + 1;
+}
+
+} // namespace
+
+std::shared_ptr<const own_loopback> loopback_of(int workspace, const std::string& helper) {
+  const auto status = sys::status_at(workspace, "");
+  const auto failed = [](const error& why) {
+    return std::make_shared<const own_loopback>(own_loopback{
+        .user = {}, .network = {}, .os_errno = why.os_errno != 0 ? why.os_errno : EIO});
+  };
+  if (!status) return failed(status.error());
+  const owner of{status->device, status->inode, sys::effective_uid()};
+  kept_loopbacks& kept = loopbacks();
+  const std::lock_guard guard(kept.lock);
+  const auto found = std::ranges::find(kept.all, of, &kept_loopback::of);
+  if (found != kept.all.end()) {
+    std::rotate(found, found + 1, kept.all.end());
+    return kept.all.back().what;
+  }
+  auto made = ask_helper(helper);
+  if (!made) return failed(made.error());
+  if (is_for_now(made->os_errno)) return std::make_shared<const own_loopback>(*std::move(made));
+  make_room(kept.all);
+  kept.all.push_back({of, std::make_shared<const own_loopback>(*std::move(made))});
+  return kept.all.back().what;
+}
+
+} // namespace paddock

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "base/start_thread.hpp"
+#include "exec/process_record.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/exec/process.hpp>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+struct entry {
+  std::shared_ptr<process_record> record;
+  std::thread thread; ///< of one that was started
+};
+
+result<std::string> random_id() {
+  std::array<char, 16> bytes{};
+  PADDOCK_CHECK(sys::getrandom(bytes));
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string id;
+  for (const char byte : bytes) {
+    id += digits[static_cast<unsigned char>(byte) >> 4];
+    id += digits[static_cast<unsigned char>(byte) & 15];
+  }
+  return id;
+}
+
+result<process_record::names> names_of(const command& asked) {
+  PADDOCK_TRY(std::string id, random_id());
+  return process_record::names{
+      .id = std::move(id), .argv = asked.argv, .started_unix_ms = sys::file_clock_ns() / 1'000'000};
+}
+
+} // namespace
+
+struct process_table::state {
+  process_limits limits;
+  mutable std::mutex lock; ///< of all below
+  std::vector<entry> all;  ///< in the order of their start
+
+  [[nodiscard]] std::size_t running() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [](const entry& each) { return each.record->ended_as() == 0; }));
+  }
+  void forget_oldest();
+};
+
+/// Those that ended first go first, until the rest is within its bounds.
+void process_table::state::forget_oldest() {
+  std::vector<std::pair<std::uint64_t, std::size_t>> ended;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (const std::uint64_t as = all[i].record->ended_as(); as != 0) ended.emplace_back(as, i);
+  std::ranges::sort(ended, std::greater<>());
+  std::vector<std::size_t> forgotten;
+  std::uint64_t bytes = 0;
+  for (std::size_t rank = 0; rank < ended.size(); ++rank) {
+    bytes += all[ended[rank].second].record->held_bytes();
+    if (rank >= limits.ended_max || (bytes > limits.ended_bytes_max && rank > 0))
+      forgotten.push_back(ended[rank].second);
+  }
+  std::ranges::sort(forgotten, std::greater<>());
+  for (const std::size_t index : forgotten) {
+    if (all[index].thread.joinable()) all[index].thread.join(); // it has nothing more to do
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+}
+
+process_table::process_table(const process_limits& limits)
+    : state_(new state{.limits = limits, .lock = {}, .all = {}}) {}
+
+process_table::~process_table() {
+  for (const entry& each : state_->all)
+    each.record->ask_to_stop(0);
+  for (entry& each : state_->all)
+    if (each.thread.joinable()) each.thread.join();
+}
+
+result<process, command_error> process_table::start(const command& command,
+                                                    process_streams streams) {
+  auto known = names_of(command);
+  if (!known) return command_error(known.error());
+  auto made = process_record::make(*std::move(known), command, streams, state_->limits);
+  if (!made) return command_error(made.error());
+  const std::shared_ptr<process_record> record = *std::move(made);
+  {
+    const std::lock_guard guard(state_->lock);
+    state_->forget_oldest();
+    if (state_->running() >= state_->limits.running_max)
+      return command_error({error_code::too_many, 0, "processes"});
+    state_->all.push_back({.record = record, .thread = {}});
+    if (!start_thread(state_->all.back().thread, [record = record.get()] { record->run(); })) {
+      state_->all.pop_back();
+      return command_error({error_code::too_many, 0, "thread"});
+    }
+  }
+  if (auto started = record->wait_for_start(); !started) {
+    const std::lock_guard guard(state_->lock);
+    const auto at = std::ranges::find(state_->all, record, &entry::record);
+    if (at != state_->all.end()) {
+      at->thread.join();
+      state_->all.erase(at);
+    }
+    return std::move(started).error();
+  }
+  return process(record);
+}
+
+result<kept_outcome, command_error> process_table::run(const command& command,
+                                                       const cancellation* cancel) {
+  paddock::command asked = command;
+  output_ring output(state_->limits.output_bytes_max);
+  asked.streams = output_streams::together;
+  asked.on_output = [&](output_stream stream, std::string_view bytes) {
+    if (command.on_output) command.on_output(stream, bytes);
+    output.append(bytes);
+  };
+  auto outcome = paddock::run(asked, cancel);
+  if (!outcome) return std::move(outcome).error();
+  kept_outcome kept{.outcome = *std::move(outcome), .all = {}};
+  if (!kept.outcome.out.truncated) return kept;
+  auto known = names_of(command);
+  if (!known) return kept; // the part is better than nothing
+  command_outcome without = kept.outcome;
+  without.out = without.err = {};
+  auto record =
+      std::make_shared<process_record>(*std::move(known), std::move(output), std::move(without));
+  kept.all = process(record);
+  const std::lock_guard guard(state_->lock);
+  state_->all.push_back({.record = std::move(record), .thread = {}});
+  state_->forget_oldest();
+  return kept;
+}
+
+std::optional<process> process_table::find(std::string_view id) const {
+  const std::lock_guard guard(state_->lock);
+  for (const entry& each : state_->all)
+    if (each.record->known().id == id) return process(each.record);
+  return std::nullopt;
+}
+
+std::vector<process> process_table::list() const {
+  const std::lock_guard guard(state_->lock);
+  std::vector<process> all;
+  for (const entry& each : state_->all)
+    all.push_back(process(each.record));
+  return all;
+}
+
+} // namespace paddock

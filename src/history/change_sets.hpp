@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What became of each path since a checkpoint, from the transitions of the journal.
+
+#include "history/journal_records.hpp"
+#include "history/store_impl.hpp"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace paddock::history {
+
+struct path_change {
+  known_state at_checkpoint{};
+  known_state before{}; ///< of what the agent changed, before it did that first; else as above
+  known_state after{};
+  cause last{};
+  std::int64_t time_ms = 0;
+  bool by_agent = false, by_other = false;
+  bool by_tool = false;     ///< by a tool, among others of the agent
+  bool by_work = false;     ///< of the agent, beside restores; also if it was taken back
+  bool other_since = false; ///< somebody else has changed it after the agent
+  bool is_theirs = false;   ///< the agent has moved something here in which others have had a hand
+};
+using path_changes = std::map<std::string, path_change, std::less<>>;
+
+/// All paths that have a transition since, those that are as they were then, too. Errors: io.
+[[nodiscard]] result<path_changes> changes_since(const store::impl& of, std::uint64_t offset);
+
+/// Whether the two may be one object, given that they have one inode.
+[[nodiscard]] bool is_same_object(const known_state& before, const known_state& after);
+
+/// Where what is new was before, as far as that is sure: an object that is gone there and is here.
+/// Of several names of a file the one that went with its directory.
+/// In the order of the new paths, so directories before what is in them.
+using moves_by_place = std::map<std::string, std::string, std::less<>>;
+[[nodiscard]] moves_by_place moves_in(const path_changes& all);
+
+/// Whether what was before can be brought back.
+[[nodiscard]] holding restorable(const store::impl& of, const path_change& each);
+
+/// Whether a path is one of these or lies in one; true for none.
+[[nodiscard]] bool is_among(std::string_view path, std::span<const std::string> paths);
+
+} // namespace paddock::history

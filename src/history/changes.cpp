@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+#include "history/change_sets.hpp"
+
+#include <paddock/history/naming.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace paddock::history {
+namespace {
+
+constexpr std::size_t left_out_max = 200;
+constexpr std::size_t event_paths_max = 100;
+
+change_kind kind_of(const path_change& each) {
+  if (!each.before.exists()) return change_kind::created;
+  if (!each.after.exists()) return change_kind::deleted;
+  if (!each.before.same_content(each.after)) return change_kind::modified;
+  return each.before.mode == each.after.mode ? change_kind::time : change_kind::mode;
+}
+
+/// Whether anybody would call it a change: directories have new times whenever what is in them
+/// changes.
+bool is_told(const path_change& each) {
+  if (each.before.same_as(each.after)) return false;
+  const bool is_directory =
+      each.before.kind == known_kind::directory && each.after.kind == known_kind::directory;
+  return !is_directory || each.before.mode != each.after.mode;
+}
+
+class teller {
+public:
+  teller(const store::impl& of, const path_changes& all) : of_(of), all_(all) {}
+
+  std::vector<change> tell(bool collapse, bool git_as_one) {
+    moved_from_ = moves_in(all_);
+    for (const auto& [to, from] : moved_from_)
+      moved_away_.insert(from);
+    std::vector<change> out;
+    for (const auto& [path, each] : all_) {
+      if (!is_told(each) || is_moved_away(path)) continue;
+      if (const auto git = git_as_one ? git_around(path) : std::string_view(); is_old(git)) {
+        add_to_git(out, std::string(git), path, each);
+        continue;
+      }
+      // What came from elsewhere is told, also where the directory around it is new.
+      if (collapse && !moved_from_.contains(path))
+        if (change* whole = find_whole(out, path, each)) {
+          if (!is_directory(each)) ++whole->files;
+          continue;
+        }
+      out.push_back(make(path, each));
+      if (!collapse || !is_directory(each) || !is_whole(out.back().kind)) continue;
+      out.back().files = 0;
+      whole_[path] = out.size() - 1;
+    }
+    return out;
+  }
+
+private:
+  /// Whether it was there and is: what is wholly new or gone is one change by itself.
+  [[nodiscard]] bool is_old(std::string_view git) const {
+    if (git.empty()) return false;
+    const auto found = all_.find(git);
+    if (found == all_.end()) return of_.index.find(git).exists();
+    return found->second.before.exists() && found->second.after.exists();
+  }
+  void add_to_git(std::vector<change>& out, std::string git, const std::string& path,
+                  const path_change& each) {
+    const auto [at, is_first] = whole_.try_emplace(git, out.size());
+    if (is_first) {
+      out.push_back(make(path, each));
+      out.back().path = std::move(git);
+      out.back().kind = change_kind::modified;
+      out.back().entry = entry_kind::directory;
+      out.back().from.clear();
+      out.back().before = out.back().after = of_.told(of_.index.find(out.back().path));
+      out.back().files = 0;
+    }
+    change& whole = out[at->second];
+    if (!is_directory(each)) ++whole.files;
+    whole.also_other = whole.also_other || each.other_since;
+    if (whole.restorable == holding::held) whole.restorable = restorable(of_, each);
+    if (each.time_ms < whole.time_ms) return;
+    whole.by = each.last.by;
+    whole.tool = each.last.tool;
+    whole.command = each.last.command;
+    whole.time_ms = each.time_ms;
+  }
+
+  static bool is_directory(const path_change& each) {
+    return (each.after.exists() ? each.after.kind : each.before.kind) == known_kind::directory;
+  }
+  static bool is_whole(change_kind kind) {
+    return kind == change_kind::created || kind == change_kind::deleted;
+  }
+  /// The directory above that is wholly new or gone as well.
+  change* find_whole(std::vector<change>& out, std::string_view path, const path_change& each) {
+    for (std::string_view above = parent_of(path); !above.empty(); above = parent_of(above)) {
+      const auto found = whole_.find(above);
+      if (found == whole_.end()) continue;
+      change& whole = out[found->second];
+      return whole.kind == kind_of(each) ? &whole : nullptr;
+    }
+    return nullptr;
+  }
+
+  /// Told where it is now, or with the directory above it.
+  [[nodiscard]] bool is_moved_away(const std::string& path) const {
+    if (moved_away_.contains(path)) return true;
+    const auto found = moved_from_.find(path);
+    if (found == moved_from_.end()) return false;
+    const auto above = moved_from_.find(parent_of(path));
+    return above != moved_from_.end() && last_of(path) == last_of(found->second) &&
+           parent_of(found->second) == above->second;
+  }
+
+  change make(const std::string& path, const path_change& each) const {
+    change out;
+    out.path = path;
+    out.kind = kind_of(each);
+    out.entry = entry_kind_of(each.after.exists() ? each.after.kind : each.before.kind);
+    out.by = each.last.by;
+    out.tool = each.last.tool;
+    out.command = each.last.command;
+    out.time_ms = each.time_ms;
+    out.also_other = each.other_since;
+    out.restorable = restorable(of_, each);
+    out.before = of_.told(each.before);
+    out.after = of_.told(each.after);
+    if (const auto from = moved_from_.find(path); from != moved_from_.end()) {
+      out.kind = change_kind::moved;
+      out.from = from->second;
+      const path_change& old = all_.find(from->second)->second;
+      out.restorable = restorable(of_, old);
+      out.before = of_.told(old.before);
+      out.also_other = out.also_other || old.other_since;
+    }
+    return out;
+  }
+
+  const store::impl& of_;
+  const path_changes& all_;
+  moves_by_place moved_from_; ///< by where it is now
+  std::set<std::string, std::less<>> moved_away_;
+  std::map<std::string, std::size_t, std::less<>> whole_; ///< where those directories are told
+};
+
+/// What cannot be restored, an ignored directory as one, and what cannot be looked into.
+class left_out_lister {
+public:
+  left_out_lister(const store::impl& of, const change_query& query, change_list& out)
+      : of_(of), query_(query), out_(out) {}
+
+  void list(const path_changes& all) {
+    for (const std::string& path : of_.closed)
+      if (is_among(path, query_.paths)) add(path, of_.index.find(path).held);
+    for (const auto& [path, each] : all)
+      if (is_told(each) && is_among(path, query_.paths)) add(path, restorable(of_, each));
+  }
+
+private:
+  void add(const std::string& path, holding why) {
+    if (why == holding::held) return;
+    if (why != holding::ignored) return add({path, why, 1});
+    if (!ignored_.empty() && is_in(path, ignored_)) {
+      if (ignored_at_ < out_.left_out.size()) ++out_.left_out[ignored_at_].entries;
+      return;
+    }
+    ignored_ = path;
+    for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above))
+      if (of_.index.find(above).is_ignored) ignored_ = above;
+    ignored_at_ = out_.left_out.size();
+    add({ignored_, why, 1});
+  }
+  void add(not_covered&& one) {
+    ++out_.left_out_total;
+    if (out_.left_out.size() < left_out_max) out_.left_out.push_back(std::move(one));
+  }
+
+  const store::impl& of_;
+  const change_query& query_;
+  change_list& out_;
+  std::string ignored_; ///< the top of what was met last
+  std::size_t ignored_at_ = 0;
+};
+
+} // namespace
+
+bool is_among(std::string_view path, std::span<const std::string> paths) {
+  return paths.empty() ||
+         std::ranges::any_of(paths, [&](const std::string& each) { return is_in(path, each); });
+}
+
+namespace {
+
+/// What a person had a hand in stays theirs where an operation of the agent moves it.
+void follow_moves(const journal_record& record, path_changes& all) {
+  if (record.by == author::other) return;
+  std::map<std::uint64_t, const transition*> gone; // a person's, by inode
+  for (const transition& each : record.transitions)
+    if (const path_change& at = all.find(each.path)->second;
+        each.before.exists() && !each.after.exists() && (at.by_other || at.is_theirs))
+      gone.emplace(each.before.inode, &each);
+  if (gone.empty()) return;
+  for (const transition& each : record.transitions) {
+    const auto from = gone.find(each.after.inode);
+    if (!each.after.exists() || each.after.inode == each.before.inode || from == gone.end())
+      continue;
+    if (is_same_object(from->second->before, each.after))
+      all.find(each.path)->second.is_theirs = true;
+  }
+}
+
+/// To whom a step counts, and what the agent has met.
+void add_step(path_change& to, const transition& step, const journal_record& record) {
+  if (record.by == author::other) {
+    to.by_other = true;
+    to.other_since = to.by_agent;
+    return;
+  }
+  if (!to.by_agent) to.before = step.before;
+  to.by_agent = true;
+  to.by_tool = to.by_tool || record.by == author::tool;
+  to.is_theirs = to.is_theirs && step.after.exists();
+  // What is as the agent had met it is the agent's no more, nor is what was to be as it is.
+  const bool is_restore = record.by == author::tool && record.tool == "restore";
+  to.by_work = to.by_work || !is_restore;
+  const bool is_restored = is_restore && !to.by_work && to.at_checkpoint.same_as(step.after);
+  if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
+  if (is_restored) to.by_other = to.other_since = to.is_theirs = false;
+  to.by_agent = to.by_tool = false;
+  to.before = to.at_checkpoint;
+  to.last = {};
+}
+
+} // namespace
+
+result<path_changes> changes_since(const store::impl& of, std::uint64_t offset) {
+  path_changes all;
+  const auto add = [&](const journal_record& record) {
+    if (record.kind != record_kind::operation) return true;
+    for (const transition& each : record.transitions) {
+      const auto [at, is_first] = all.try_emplace(each.path);
+      path_change& to = at->second;
+      if (is_first) to.at_checkpoint = to.before = each.before;
+      to.last = {.by = record.by, .tool = record.tool, .command = record.command};
+      to.time_ms = record.time_ms;
+      add_step(to, each, record);
+    }
+    follow_moves(record, all);
+    return true;
+  };
+  PADDOCK_CHECK(of.log.read_from(offset, add));
+  // As it is now: what looks other than at its last change, with the same content, is known anew.
+  for (auto& [path, each] : all)
+    each.after = of.index.find(path);
+  return all;
+}
+
+holding restorable(const store::impl& of, const path_change& each) {
+  const known_state& wanted = each.before;
+  switch (wanted.kind) {
+  case known_kind::absent:
+    return holding::held;
+  case known_kind::directory:
+    return each.after.kind != known_kind::directory && hides_content(wanted) ? wanted.held
+                                                                             : holding::held;
+  case known_kind::special:
+    return each.after.kind == known_kind::special ? holding::held : holding::special;
+  case known_kind::file:
+  case known_kind::link:
+    break;
+  }
+  if (each.after.kind == wanted.kind && wanted.same_content(each.after)) return holding::held;
+  if (wanted.held != holding::held) return wanted.held;
+  return of.packs.has(wanted.content) ? holding::held : holding::lost;
+}
+
+result<change_list> store::changes(const change_query& query) {
+  const impl::guard held(*impl_);
+  PADDOCK_CHECK(held.ready());
+  if (query.look) {
+    const auto looked = impl_->look_through(impl_->unannounced(), query.bounds);
+    PADDOCK_CHECK(impl_->unless_full(looked));
+  }
+  PADDOCK_TRY(const placed_checkpoint* since, impl_->find(query.since));
+  PADDOCK_TRY(const path_changes all, changes_since(*impl_, since->offset));
+  change_list out;
+  out.since = since->what.number;
+  std::vector<change> told = teller(*impl_, all).tell(query.collapse, query.git_as_one);
+  std::erase_if(told, [&](const change& each) {
+    const bool is_meant = is_among(each.path, query.paths) ||
+                          (!each.from.empty() && is_among(each.from, query.paths));
+    return !is_meant;
+  });
+  out.total = told.size();
+  const std::size_t begin = std::min(query.offset, told.size());
+  const std::size_t end = begin + std::min(query.limit, told.size() - begin);
+  out.truncated = end < told.size();
+  out.changes.assign(std::make_move_iterator(told.begin() + static_cast<std::ptrdiff_t>(begin)),
+                     std::make_move_iterator(told.begin() + static_cast<std::ptrdiff_t>(end)));
+  left_out_lister(*impl_, query, out).list(all);
+  return out;
+}
+
+result<entry_state> store::state_at(std::uint64_t number, std::string_view path) {
+  const impl::guard held(*impl_);
+  PADDOCK_CHECK(held.ready());
+  PADDOCK_TRY(const placed_checkpoint* at, impl_->find(number));
+  known_state state = impl_->index.find(path);
+  PADDOCK_CHECK(impl_->log.read_from(at->offset, [&](const journal_record& record) {
+    if (record.kind != record_kind::operation) return true;
+    const auto found = std::ranges::find(record.transitions, path, &transition::path);
+    if (found == record.transitions.end()) return true;
+    state = found->before;
+    return false;
+  }));
+  return impl_->told(state);
+}
+
+result<std::vector<entry_state>> store::states_of(std::string_view path, std::size_t limit) {
+  const impl::guard held(*impl_);
+  PADDOCK_CHECK(held.ready());
+  std::vector<known_state> met; // the newest last
+  const auto add = [&](const known_state& state) {
+    if (!state.exists()) return;
+    std::erase_if(met, [&](const known_state& each) { return each.same_content(state); });
+    met.push_back(state);
+    if (met.size() > limit) met.erase(met.begin());
+  };
+  const std::uint64_t begin =
+      impl_->checkpoints.empty() ? impl_->log.end() : impl_->checkpoints.front().offset;
+  PADDOCK_CHECK(impl_->log.read_from(begin, [&](const journal_record& record) {
+    if (record.kind != record_kind::operation) return true;
+    for (const transition& each : record.transitions) {
+      if (each.path != path) continue;
+      add(each.before);
+      add(each.after);
+    }
+    return true;
+  }));
+  if (met.empty()) add(impl_->index.find(path));
+  std::vector<entry_state> out;
+  for (auto each = met.rbegin(); each != met.rend(); ++each)
+    out.push_back(impl_->told(*each));
+  return out;
+}
+
+result<std::optional<std::string>> store::bytes_at(std::uint64_t number, std::string_view path) {
+  PADDOCK_TRY(const entry_state state, state_at(number, path));
+  if (state.kind != entry_kind::file || state.content.empty()) return std::optional<std::string>();
+  PADDOCK_TRY(std::string bytes, content(state.content));
+  return std::optional(std::move(bytes));
+}
+
+result<std::string> store::content(std::string_view name) {
+  const auto id = content_id_of(name);
+  if (!id) return error{error_code::not_found, 0, "history content"};
+  const impl::guard held(*impl_);
+  PADDOCK_CHECK(held.ready());
+  return impl_->packs.read(*id);
+}
+
+result<std::vector<event>> store::events(std::uint64_t after, std::size_t limit) {
+  const impl::guard held(*impl_);
+  PADDOCK_CHECK(held.ready());
+  std::vector<event> out;
+  std::uint64_t offset =
+      impl_->checkpoints.empty() ? impl_->log.end() : impl_->checkpoints.front().offset;
+  for (const placed_checkpoint& each : impl_->checkpoints)
+    if (each.what.number <= after) offset = each.offset;
+  PADDOCK_CHECK(impl_->log.read_from(offset, [&](const journal_record& record) {
+    if (record.kind == record_kind::seen || record.number <= after) return true;
+    if (out.size() == limit) return false;
+    event& each = out.emplace_back();
+    each.number = record.number;
+    each.time_ms = record.time_ms;
+    each.by = record.by;
+    each.tool = record.tool;
+    each.command = record.command;
+    each.entries = record.transitions.size();
+    if (record.kind == record_kind::checkpoint) each.checkpoint = record.number;
+    for (const transition& step : record.transitions) {
+      if (each.paths.size() == event_paths_max) break;
+      each.paths.push_back(step.path);
+    }
+    return true;
+  }));
+  return out;
+}
+
+} // namespace paddock::history

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What entries held, in files that only grow: packs. Each content has a checked header and is named
+// by a sum of its bytes, so none is there twice.
+
+#include "history/content_sum.hpp"
+#include "history/store_directory.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace paddock::history {
+
+/// A pack that is larger gets no further content.
+inline constexpr std::uint64_t pack_bytes_max = std::uint64_t{32} << 20U;
+
+/// Where a content is.
+struct located_content {
+  std::uint64_t offset = 0; ///< of its bytes
+  std::uint64_t size = 0;
+  std::uint32_t pack = 0;
+};
+
+/// Not thread-safe; whoever calls `catch_up`, `add` or `flush` holds the store's lock.
+class content_packs {
+public:
+  content_packs(int directory, const content_key& key) : directory_(directory), key_(key) {}
+
+  /// Learns what is there, among the files of the store, that was not known yet. Errors: those of
+  /// reading.
+  [[nodiscard]] result<void> catch_up(std::span<const store_file> files);
+  /// Forgets everything, for another `catch_up`.
+  void forget();
+
+  /// Holds bytes; they are on the way to the file until `flush`. Errors: those of writing;
+  /// too_large where `room` bytes are not enough.
+  [[nodiscard]] result<content_id> add(std::string_view bytes, std::uint64_t room);
+  [[nodiscard]] result<void> flush();
+  /// Puts what was written on the disk.
+  [[nodiscard]] result<void> sync();
+
+  /// Removes what is not wanted: a pack that has little of what is gets its contents copied.
+  /// Errors: those of writing; what is wanted is there still. No more than `room` bytes are taken
+  /// for that.
+  [[nodiscard]] result<void> rewrite(const std::function<bool(const content_id&)>& is_wanted,
+                                     std::uint64_t room);
+  /// What has come to the files, and is on the way there, since the last `catch_up`.
+  [[nodiscard]] std::uint64_t grown() const noexcept { return grown_; }
+
+  [[nodiscard]] bool has(const content_id& id) const { return contents_.contains(id); }
+  /// Errors: not_found; io (what is there is damaged).
+  [[nodiscard]] result<std::string> read(const content_id& id) const;
+  [[nodiscard]] std::uint64_t size_of(const content_id& id) const;
+
+  using table = std::unordered_map<content_id, located_content, content_id_hash>;
+  [[nodiscard]] const table& all() const noexcept { return contents_; }
+
+private:
+  [[nodiscard]] result<void> learn(std::uint32_t pack, int fd, std::uint64_t size);
+  [[nodiscard]] result<void> begin_pack();
+  [[nodiscard]] result<void> sync_pack();
+  /// Into the pack that grows; with the failure of reading that ended it. Errors: those of writing.
+  [[nodiscard]] result<std::optional<error>> copy_out(const std::vector<content_id>& wanted);
+  [[nodiscard]] result<const file_descriptor*> opened(std::uint32_t pack) const;
+  [[nodiscard]] result<std::string> stored_bytes(const located_content& at) const;
+
+  int directory_;
+  content_key key_;
+  table contents_;
+  std::uint32_t pack_ = 0; ///< the one that grows; 0: none
+  std::uint64_t end_ = 0;  ///< of it, without the buffer
+  bool is_sealed_ = true;  ///< it gets nothing more
+  bool is_listed_ = false; ///< its name is on the disk
+  std::uint64_t grown_ = 0;
+  std::string buffer_;
+  std::vector<content_id> in_buffer_;
+  file_descriptor out_;
+  mutable std::map<std::uint32_t, file_descriptor> open_;
+};
+
+} // namespace paddock::history

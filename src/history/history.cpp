@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+#include "history/store_impl.hpp"
+#include "sys/syscall.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::history {
+
+std::string_view name_of(author by) noexcept {
+  switch (by) {
+  case author::tool:
+    return "tool";
+  case author::exec:
+    return "exec";
+  case author::other:
+    break;
+  }
+  return "other";
+}
+
+std::string_view name_of(change_kind kind) noexcept {
+  switch (kind) {
+  case change_kind::created:
+    return "created";
+  case change_kind::modified:
+    return "modified";
+  case change_kind::deleted:
+    return "deleted";
+  case change_kind::moved:
+    return "moved";
+  case change_kind::time:
+    return "time";
+  case change_kind::mode:
+    break;
+  }
+  return "mode";
+}
+
+std::string_view reason_of(holding why) noexcept {
+  switch (why) {
+  case holding::held:
+    return "it is held";
+  case holding::ignored:
+    return "it lies in an ignored directory";
+  case holding::too_large:
+    return "the file is too large to be held";
+  case holding::over_budget:
+    return "the store is full";
+  case holding::unreadable:
+    return "it could not be read";
+  case holding::special:
+    return "it is a FIFO, socket or device";
+  case holding::not_read_yet:
+    return "it changed before it was read";
+  case holding::never_read:
+    return "it has kept everybody out since it was first met";
+  case holding::too_deep:
+    return "what is in it has paths that are too long";
+  case holding::lost:
+    break;
+  }
+  return "the store failed or is damaged";
+}
+
+std::int64_t now_ms() noexcept {
+  return sys::file_clock_ns() / 1'000'000;
+}
+
+store::impl::impl(std::shared_ptr<const root> r, options o, store_directory d, session s)
+    : workspace(std::move(r)), how(std::move(o)), purpose(s), directory(std::move(d)),
+      packs(directory.descriptor(), directory.key()), log(directory.descriptor()),
+      marks(directory.descriptor()) {}
+
+store::impl::guard::guard(impl& of, use why)
+    : of_(of), held_(of.mutex), locked_(of.directory.lock()) {
+  of_.has_complained = false;
+  ready_ = locked_ ? of_.catch_up(why) : locked_;
+  if (why == use::reading) return;
+  if (ready_) ready_ = of_.is_started ? of_.recover() : of_.begin({});
+  if (ready_ && !of_.others.left.empty()) ready_ = of_.settle();
+  if (ready_ && std::exchange(of_.is_full, false)) ready_ = of_.make_room();
+  if (!ready_) of_.complain(ready_.error());
+}
+
+store::impl::guard::~guard() {
+  if (locked_) of_.directory.unlock();
+  of_.publish();
+}
+
+void store::impl::publish() {
+  const std::lock_guard lock(told_mutex);
+  told_now.files = index.files();
+  told_now.files_read = told_now.files - std::min(told_now.files, index.unread());
+  told_now.is_reading = index.unread() != 0;
+  told_now.store_bytes = store_bytes;
+  told_now.start = start;
+  told_now.trouble = trouble;
+  for (const std::string_view lasting :
+       {std::string_view(short_of), std::string_view(log.was_damaged() ? damage_notice : "")}) {
+    if (lasting.empty()) continue;
+    if (!told_now.trouble.empty()) told_now.trouble += "; ";
+    told_now.trouble += lasting;
+  }
+}
+
+/// What is there and was not known: nobody can say since when.
+result<void> store::impl::take_as_known(std::vector<met_entry>&& met) {
+  journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
+  for (met_entry& each : met) {
+    if (each.seen.is_ignored && each.seen.held == holding::not_read_yet)
+      each.seen.held = holding::ignored;
+    seen.transitions.push_back({.path = std::move(each.path), .after = each.seen});
+  }
+  return write(std::move(seen));
+}
+
+/// A full store is told, and what is known can be asked for all the same.
+result<void> store::impl::unless_full(const result<void>& done) {
+  if (done || done.error().code != error_code::no_space) return done;
+  complain(done.error());
+  return {};
+}
+
+void store::impl::be_content() {
+  if (!has_complained && index.lost() == 0) trouble.clear();
+}
+
+void store::impl::complain(const error& e) {
+  has_complained = true;
+  trouble = "the history could not be written or read: " + explain_failure(e);
+}
+
+std::string explain_failure(const error& e) {
+  if (e.code == error_code::conflict && std::string_view(e.operation) == lock_operation)
+    return "another process has been working on it for more than 10 seconds: try again when that "
+           "one "
+           "is done, or end it";
+  if (e.code == error_code::no_space && std::string_view(e.operation) == budget_operation)
+    return "its store is full, and nothing more is recorded until `paddock history gc` makes room";
+  return std::string(text(e.code));
+}
+
+result<void> store::impl::catch_up(use why) {
+  const auto access = why == use::reading ? journal::access::reading : journal::access::full;
+  const auto opened = log.open(access);
+  if (!opened && access == journal::access::reading && opened.error().code == error_code::not_found)
+    return {}; // nothing has happened yet
+  PADDOCK_TRY(const auto found, opened);
+  if (found == journal::found::another) {
+    packs.forget();
+    index.clear();
+    checkpoints.clear();
+    last_number = 0;
+  }
+  const auto take = [this](journal_record&& record, std::uint64_t offset) {
+    last_number = std::max(last_number, record.number);
+    for (const transition& each : record.transitions)
+      index.set(each.path, each.after);
+    if (record.kind != record_kind::checkpoint) return;
+    checkpoints.push_back({.what = {.number = record.number,
+                                    .label = std::move(record.label),
+                                    .time_ms = record.time_ms,
+                                    .files = record.files,
+                                    .is_start = record.is_start},
+                           .offset = offset});
+  };
+  PADDOCK_CHECK(log.catch_up(take, access));
+  PADDOCK_TRY(const auto files, directory.files());
+  PADDOCK_CHECK(packs.catch_up(files));
+  store_bytes = bytes_of(files);
+  PADDOCK_TRY(others, marks.look(files));
+  return {};
+}
+
+result<void> store::impl::settle() {
+  const journal_record& by = *others.cut_short;
+  const auto done = look_through({.by = by.by, .tool = by.tool, .command = by.command});
+  if (!done) return unless_full(done); // the marks are there still
+  marks.remove_left(others);
+  others.left.clear();
+  return {};
+}
+
+result<void> store::impl::begin(const work_bounds& bounds) {
+  const bool is_new = checkpoints.empty();
+  if (!is_new) PADDOCK_CHECK(recover());
+  if (!is_new && !others.left.empty()) PADDOCK_CHECK(settle());
+  PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
+  if (is_new || log.has_gap()) {
+    (void)take_closed(found, {});
+    // A record that is lost may have been the one that said that they are there: a restore must not
+    // take them for new.
+    std::vector<met_entry> known, unknown; // both by path, as before
+    for (met_entry& each : found.met) {
+      const bool is_known = !is_new && index.find(each.path).exists();
+      (is_known ? known : unknown).push_back(std::move(each));
+    }
+    found.met = std::move(known);
+    PADDOCK_CHECK(take_as_known(std::move(unknown)));
+  }
+  auto done = is_new ? result<void>() : absorb(std::move(found), unannounced());
+  if (!done && done.error().code == error_code::no_space) done = begin_when_full(bounds);
+  PADDOCK_CHECK(unless_full(done));
+  be_content();
+  if (start == 0) PADDOCK_CHECK(make_start());
+  is_started = true;
+  if (const auto swept = sweep_out(sweep::if_needed); !swept) complain(swept.error());
+  return {};
+}
+
+/// A server's is a new one; who looks sees what has changed since the last.
+result<void> store::impl::make_start() {
+  if (purpose == session::serve || checkpoints.empty()) {
+    const auto made = mark("start", true);
+    if (made) {
+      start = made->number;
+      return {};
+    }
+    if (checkpoints.empty()) return made.error();
+    PADDOCK_CHECK(unless_full(made.error()));
+  }
+  const auto last = std::find_if(checkpoints.rbegin(), checkpoints.rend(),
+                                 [](const placed_checkpoint& each) { return each.what.is_start; });
+  start = last != checkpoints.rend() ? last->what.number : checkpoints.front().what.number;
+  return {};
+}
+
+result<void> store::impl::begin_when_full(const work_bounds& bounds) {
+  PADDOCK_CHECK(make_start()); // what was there before it may go
+  for (;;) {
+    const std::size_t last = last_to_keep();
+    PADDOCK_CHECK(sweep_from((last + 1) / 2));
+    const auto done = look_through(unannounced(), bounds);
+    if (done || done.error().code != error_code::no_space || last == 0) return done;
+  }
+}
+
+scan_options store::impl::scanning(const work_bounds& bounds) const {
+  return {.threads_max = how.threads_max, .entries_max = how.entries_max, .bounds = bounds};
+}
+
+std::uint64_t store::impl::bytes_now() const noexcept {
+  return store_bytes + packs.grown() + log.grown();
+}
+
+/// What contents may still take. The last of the budget is for the journal.
+std::uint64_t store::impl::room() const noexcept {
+  const std::uint64_t most = how.store_bytes_max - how.store_bytes_max / 8;
+  return most - std::min(most, bytes_now());
+}
+
+std::uint64_t store::impl::all_room() const noexcept {
+  return how.store_bytes_max - std::min(how.store_bytes_max, bytes_now());
+}
+
+/// There is always room for a second one beside it, so that it can be made shorter.
+std::uint64_t store::impl::journal_room(kept_for whom) const noexcept {
+  const std::uint64_t contents = bytes_now() - std::min(bytes_now(), log.end());
+  const std::uint64_t all =
+      how.store_bytes_max - (whom == kept_for::all ? how.store_bytes_max / 32 : 0);
+  const std::uint64_t most = (all - std::min(all, contents)) / 2;
+  return most - std::min(most, log.end());
+}
+
+result<void> store::impl::write(journal_record&& record) {
+  PADDOCK_CHECK(packs.flush());
+  std::vector<transition> all = std::move(record.transitions);
+  // What `add` took may have been lost since, when the disk was full. It is read again later.
+  for (transition& each : all)
+    if (each.after.has_content() && !packs.has(each.after.content)) each.after.held = holding::lost;
+  for (std::size_t begin = 0; begin < all.size(); begin += transitions_max) {
+    const std::size_t end = std::min(all.size(), begin + transitions_max);
+    record.transitions.assign(
+        std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(begin)),
+        std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(end)));
+    if (record.kind == record_kind::operation) record.number = last_number + 1;
+    const auto written = log.append(record, journal_room(kept_for::all));
+    is_full = is_full || (!written && written.error().code == error_code::no_space);
+    PADDOCK_CHECK(written);
+    if (record.kind == record_kind::operation) ++last_number;
+    for (const transition& each : record.transitions)
+      index.set(each.path, each.after);
+  }
+  return {};
+}
+
+result<checkpoint> store::impl::mark(std::string_view label, bool is_start) {
+  journal_record record{.kind = record_kind::checkpoint,
+                        .number = last_number + 1,
+                        .time_ms = now_ms(),
+                        .label = std::string(label),
+                        .files = index.files(),
+                        .is_start = is_start};
+  PADDOCK_CHECK(packs.flush());
+  PADDOCK_TRY(const std::uint64_t offset, log.append(record, journal_room(kept_for::checkpoints)));
+  ++last_number;
+  checkpoints.push_back({.what = {.number = record.number,
+                                  .label = record.label,
+                                  .time_ms = record.time_ms,
+                                  .files = record.files,
+                                  .is_start = is_start},
+                         .offset = offset});
+  return checkpoints.back().what;
+}
+
+result<const placed_checkpoint*> store::impl::find(std::optional<std::uint64_t> number) const {
+  const std::uint64_t wanted = number.value_or(start);
+  const auto found = std::ranges::find(
+      checkpoints, wanted, [](const placed_checkpoint& each) { return each.what.number; });
+  // Another process may have dropped the start of this one.
+  if (found == checkpoints.end() && !number && !checkpoints.empty()) return &checkpoints.front();
+  if (found == checkpoints.end()) return error{error_code::not_found, 0, "history checkpoint"};
+  return &*found;
+}
+
+entry_state store::impl::told(const known_state& state) const {
+  entry_state out;
+  out.exists = state.exists();
+  out.kind = entry_kind_of(state.kind);
+  out.mode = state.mode;
+  out.size = state.size;
+  out.modified_ns = state.modified_ns;
+  out.held = state.held;
+  if (!state.has_content()) return out;
+  out.content = hex_of(state.content);
+  if (state.kind == known_kind::link) {
+    if (auto target = packs.read(state.content))
+      out.link_target = *std::move(target);
+    else
+      out.held = holding::lost;
+  }
+  return out;
+}
+
+store::store(std::unique_ptr<impl> i) noexcept : impl_(std::move(i)) {}
+store::~store() = default;
+
+result<std::shared_ptr<store>, detailed_error> store::open(std::shared_ptr<const root> workspace,
+                                                           options how, session by) {
+  if (!have_history())
+    return detailed_error({error_code::unsupported, 0, "history store"},
+                          "this Paddock was built without xxHash and keeps no history; what is "
+                          "built with xxHash's header (libxxhash-dev) keeps one");
+  const auto unused_days_max =
+      by == session::serve ? std::optional(how.age_days_max) : std::nullopt;
+  PADDOCK_TRY(store_directory directory,
+              store_directory::open(*workspace, how.directory, unused_days_max));
+  auto made =
+      std::make_unique<impl>(std::move(workspace), std::move(how), std::move(directory), by);
+  return std::shared_ptr<store>(new store(std::move(made)));
+}
+
+store_state store::state() const {
+  const std::lock_guard lock(impl_->told_mutex);
+  return impl_->told_now;
+}
+
+result<checkpoint> store::make_checkpoint(std::string_view label, const work_bounds& bounds) {
+  const impl::guard held(*impl_);
+  PADDOCK_CHECK(held.ready());
+  PADDOCK_CHECK(impl_->look_through(impl_->unannounced(), bounds));
+  PADDOCK_TRY(const checkpoint made, impl_->mark(label, false));
+  PADDOCK_CHECK(impl_->packs.sync());
+  PADDOCK_CHECK(impl_->log.sync());
+  return made;
+}
+
+std::vector<checkpoint> store::checkpoints() {
+  const impl::guard held(*impl_);
+  std::vector<checkpoint> all;
+  for (const placed_checkpoint& each : impl_->checkpoints)
+    all.push_back(each.what);
+  return all;
+}
+
+void store::look() {
+  const impl::guard held(*impl_);
+  if (!held.ready()) return;
+  if (const auto done = impl_->look_through(impl_->unannounced()); !done)
+    impl_->complain(done.error());
+}
+
+} // namespace paddock::history

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Some paths, and whether another one is among them or lies in one. What it takes to answer does
+// not grow with their number.
+
+#include "history/file_index.hpp"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace paddock::history {
+
+class path_tops {
+public:
+  void add(std::string path) { tops_.insert(std::move(path)); }
+  [[nodiscard]] bool empty() const noexcept { return tops_.empty(); }
+  [[nodiscard]] bool has(std::string_view path) const { return tops_.contains(path); }
+  /// Whether the path is one of them or lies in one; everything lies in "".
+  [[nodiscard]] bool cover(std::string_view path) const {
+    for (;; path = parent_of(path)) {
+      if (tops_.contains(path)) return true;
+      if (path.empty()) return false;
+    }
+  }
+
+private:
+  std::set<std::string, std::less<>> tops_;
+};
+
+} // namespace paddock::history

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+
+// The way back, from the question to the answer, and what a killed restore has left.
+
+#include "file/leftover.hpp"
+#include "file/replace.hpp"
+#include "history/opened_up.hpp"
+#include "history/path_tops.hpp"
+#include "history/restore_intent.hpp"
+#include "history/restore_run.hpp"
+#include "history/restore_share.hpp"
+#include "sys/syscall.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace paddock::history {
+namespace {
+
+constexpr std::size_t told_paths_max = 50;
+constexpr std::size_t told_conflicts_max = 200;
+constexpr std::size_t locks_max = 1'000;
+
+restore_outcome outcome_of(const restore_plan& plan, const restore_request& request) {
+  restore_outcome out;
+  const auto first_of = [](const std::vector<restore_conflict>& all) {
+    const auto count = static_cast<std::ptrdiff_t>(std::min(all.size(), told_conflicts_max));
+    return std::vector<restore_conflict>(all.begin(), all.begin() + count);
+  };
+  out.conflicts = first_of(plan.conflicts);
+  out.conflicts_total = plan.conflicts.size();
+  out.others = plan.others;
+  out.unknown = plan.unknown;
+  if (!plan.conflicts.empty() && !request.force) return out;
+  out.restored = plan.steps.size() + plan.moves.size();
+  out.left = first_of(plan.left);
+  out.left_total = plan.left.size();
+  out.lost = plan.lost.size();
+  for (const std::string& path : plan.lost)
+    if (out.lost_paths.size() < told_paths_max) out.lost_paths.push_back(path);
+  for (const restore_move& each : plan.moves)
+    if (out.paths.size() < told_paths_max) out.paths.push_back(each.from);
+  for (const restore_step& each : plan.steps)
+    if (out.paths.size() < told_paths_max) out.paths.push_back(each.path);
+  return out;
+}
+
+/// With `paths` and `force` others' changes go, too, where they left anything.
+void widen_to_checkpoint(path_changes& all, const restore_request& request) {
+  if (!request.force || request.paths.empty()) return;
+  for (auto& [path, each] : all)
+    if (is_among(path, request.paths) && !each.at_checkpoint.same_as(each.after))
+      each.before = each.at_checkpoint;
+}
+
+/// What was not to be read is tried once more; and in ignored directories, reads what a tool has
+/// written or somebody else has changed, so that it can be had back when the restore replaces it.
+result<void> hold_what_goes(store::impl& in, path_changes& all, const restore_request& request) {
+  std::vector<std::string> paths;
+  for (const auto& [path, each] : all) {
+    const bool is_wanted = each.before.exists() || each.last.by != author::exec;
+    const bool has_failed = each.after.held == holding::unreadable ||
+                            each.after.held == holding::lost ||
+                            each.after.held == holding::not_read_yet;
+    if (((each.after.held == holding::ignored && is_wanted) || has_failed) &&
+        (each.by_agent || request.force) && !each.before.same_as(each.after) &&
+        restorable(in, each) == holding::held && is_among(path, request.paths))
+      paths.push_back(path);
+  }
+  if (paths.empty()) return {};
+  PADDOCK_CHECK(in.hold(paths));
+  for (const std::string& path : paths)
+    all[path].after = in.index.find(path);
+  return {};
+}
+
+/// Keeps the file tools of this process away from what changes. With very many paths all of them
+/// would be kept away, and the check of each entry has to do.
+result<std::vector<content_lock>> lock_steps(const root& workspace, const restore_plan& plan,
+                                             const work_bounds& bounds) {
+  std::vector<std::string> paths;
+  if (plan.steps.size() > locks_max) return std::vector<content_lock>();
+  for (const restore_step& each : plan.steps)
+    if (each.wanted.kind != known_kind::directory) paths.push_back(each.path);
+  return lock_contents(workspace, paths, bounds);
+}
+
+/// Of the steps of a killed restore those that are still to be made.
+restore_plan still_to_do(store::impl& of, const restore_intent& intent) {
+  restore_plan left;
+  const auto now_at = [&](const std::string& path) {
+    const auto in = open_plain(*of.workspace, std::string(parent_of(path)), O_PATH | O_DIRECTORY);
+    if (!in) return known_state{};
+    const auto status =
+        sys::status_at(in->get(), std::string(last_of(path)).c_str(), AT_SYMLINK_NOFOLLOW);
+    return status ? state_of(*status) : known_state{};
+  };
+  path_tops moved, left_out;
+  const auto staging = open_plain(*of.workspace, intent.staging, O_PATH | O_DIRECTORY);
+  for (std::size_t i = 0; i < intent.plan.moves.size(); ++i) {
+    restore_move& each = left.moves.emplace_back(intent.plan.moves[i]);
+    if (now_at(each.from).inode == each.object.inode) continue;
+    const bool is_staged =
+        staging && sys::entry_status_at(staging->get(), ("m" + std::to_string(i)).c_str());
+    each.is_left_out = !is_staged && now_at(each.to).inode != each.object.inode;
+    (each.is_left_out ? left_out : moved).add(each.from);
+  }
+  // Beneath what was moved nothing is made before all of it is back.
+  for (const restore_step& each : intent.plan.steps) {
+    restore_step step = each;
+    if (left_out.cover(each.path)) continue; // where that is by now, somebody has taken it
+    known_state now = now_at(each.path);
+    if (moved.cover(each.path)) { // nothing of it was made
+      left.steps.push_back(std::move(step));
+      continue;
+    }
+    if (now.exists()) of.take_in(each.path, now, {}, store::impl::reach::asked);
+    if (now.same_as(each.wanted)) continue;
+    const bool is_as_planned = now.kind == each.present.kind && now.inode == each.present.inode &&
+                               now.size == each.present.size &&
+                               now.modified_ns == each.present.modified_ns;
+    const bool is_directory = now.kind == known_kind::directory;
+    const bool was_begun =
+        !now.exists() ||
+        (is_directory && (each.wanted.kind == now.kind || each.present.kind == now.kind));
+    const bool is_wanted_content = now.kind == each.wanted.kind && now.same_content(each.wanted);
+    if (!is_as_planned && !was_begun && !is_wanted_content) continue; // somebody else's by now
+    step.present = now;
+    left.steps.push_back(std::move(step));
+  }
+  return left;
+}
+
+} // namespace
+
+result<void> store::impl::absorb_restored(const restore_plan& plan) {
+  PADDOCK_TRY(auto found, scan(*workspace, index, scanning()));
+  restore_share share = share_of(index, plan, std::move(found));
+  PADDOCK_CHECK(absorb(std::move(share.own), {.by = author::tool, .tool = "restore"}));
+  return absorb(std::move(share.others), unannounced());
+}
+
+result<void> store::impl::recover() {
+  PADDOCK_TRY(const auto intent, read_intent(directory.descriptor()));
+  if (!intent) return {};
+  const restore_plan left = still_to_do(*this, *intent);
+  restore_run run(*this, left, intent->staging);
+  run.carries_on(intent->plan);
+  result<void, detailed_error> done = run.stage();
+  if (done) done = run.run();
+  const bool is_clear = run.clear();
+  std::string why;
+  if (!done) why = explain(done.error());
+  for (const restore_move& each : left.moves)
+    if (each.is_left_out && why.empty()) why = each.to + " is not there any more";
+  if (!run.kept().empty())
+    why.append(why.empty() ? "" : "; ").append(run.kept());
+  else if (!is_clear)
+    why.append("; what it had set aside is in ").append(intent->staging);
+  // What has failed is not tried again and again: the history goes on without it.
+  if (done)
+    remove_intent(directory.descriptor());
+  else
+    put_intent_aside(directory.descriptor());
+  if (!why.empty())
+    short_of = "a restore that was cut short could not be carried to its end: " + why;
+  return absorb_restored(intent->plan);
+}
+
+result<void, detailed_error> store::impl::carry_out(const restore_plan& plan,
+                                                    const work_bounds& bounds, std::string& kept) {
+  PADDOCK_TRY(const auto locks, lock_steps(*workspace, plan, bounds));
+  PADDOCK_TRY(const component name, unused_name(temporary_prefix));
+  const restore_intent intent{.staging = std::string(name.view()), .plan = plan};
+  PADDOCK_CHECK(packs.sync());
+  PADDOCK_CHECK(log.sync());
+  PADDOCK_CHECK(write_intent(directory.descriptor(), intent, all_room()));
+  restore_run run(*this, plan, intent.staging);
+  result<void, detailed_error> done = run.stage();
+  if (done) done = run.run();
+  // What could not be cleared away is so by the next one; what has failed is not to happen later.
+  const bool is_clear = run.clear();
+  if (is_clear || !done) remove_intent(directory.descriptor());
+  kept = run.kept();
+  if (!done && !kept.empty())
+    return detailed_error(done.error(), explain(done.error()) + "; " + kept);
+  return done;
+}
+
+result<restore_outcome, detailed_error> store::restore(const restore_request& request) {
+  const impl::guard held(*impl_);
+  if (!held.ready())
+    return detailed_error(held.ready().error(), explain_failure(held.ready().error()));
+  if (const auto looked = impl_->look_through(impl_->unannounced(), request.bounds); !looked)
+    return detailed_error(looked.error(), explain_failure(looked.error()));
+  PADDOCK_TRY(const placed_checkpoint* to, impl_->find(request.to));
+  const std::uint64_t offset = to->offset;
+  opened_up opened(*impl_);
+  PADDOCK_CHECK(opened.open_all(offset, request));
+  PADDOCK_TRY(path_changes all, changes_since(*impl_, offset));
+  widen_to_checkpoint(all, request);
+  PADDOCK_CHECK(hold_what_goes(*impl_, all, request));
+  const restore_plan plan = plan_restore(*impl_, all, request);
+  restore_outcome out = outcome_of(plan, request);
+  if (impl_->running_since_ns()) out.running = impl_->unannounced().command;
+  if (out.restored == 0 || request.effect == restore_effect::check) return out;
+  PADDOCK_TRY(const checkpoint before, impl_->mark("before restore", false));
+  out.before = before.number;
+  const auto done = impl_->carry_out(plan, request.bounds, out.kept);
+  opened.close(done ? plan.steps : std::vector<restore_step>());
+  PADDOCK_CHECK(impl_->absorb_restored(plan));
+  if (!done) return done.error();
+  return out;
+}
+
+} // namespace paddock::history

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+
+// The end of a restore: what has failed is taken back, and what was set aside is cleared away.
+// Nothing is removed that the restore has not put there itself.
+
+#include "file/directory_stream.hpp"
+#include "history/restore_run.hpp"
+#include "sys/syscall.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock::history {
+namespace {
+
+constexpr unsigned owner_all = 0700;
+constexpr char kept_mark = 'k';
+constexpr std::string_view kept_prefix = "paddock-kept-";
+
+/// The step or move that a staged name is of.
+std::size_t number_in(std::string_view name) {
+  std::size_t number = SIZE_MAX;
+  if (name.size() > 1) (void)std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  return number;
+}
+
+} // namespace
+
+void restore_run::take_back() {
+  for (auto each = done_.rbegin(); each != done_.rend(); ++each)
+    take_back(*each);
+}
+
+void restore_run::take_back(const done& each) {
+  const std::size_t number = each.number;
+  switch (each.what) {
+  case deed::moved_out:
+    return give_back(staged('m', number), plan_.moves[number].to);
+  case deed::moved_in:
+    return withdraw(staged('m', number), plan_.moves[number].from, plan_.moves[number].object);
+  case deed::set_aside:
+    return give_back(staged('a', number), plan_.steps[number].path);
+  case deed::placed:
+    return withdraw(staged('s', number), plan_.steps[number].path, staged_[number]);
+  case deed::exchanged:
+    return exchange_back(number);
+  case deed::made:
+  case deed::removed:
+    return take_directory_back(each);
+  case deed::attributes:
+    return take_attributes_back(each);
+  }
+}
+
+/// To where it was, if nobody else has put something there.
+void restore_run::give_back(const std::string& name, const std::string& path) {
+  const auto given = in_parent(path, [&](int in, const char* there) {
+    return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE);
+  });
+  if (!given) keep(name, path);
+}
+
+/// Takes away what this run has put there, and nothing else.
+void restore_run::withdraw(const std::string& name, const std::string& path,
+                           const known_state& own) {
+  (void)in_parent(path, [&](int in, const char* there) -> result<void> {
+    PADDOCK_CHECK(check_present(in, there, own));
+    PADDOCK_CHECK(sys::renameat2(in, there, staging_.get(), name.c_str(), RENAME_NOREPLACE));
+    if (!is_as(name, own) &&
+        !sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE))
+      keep(name, path); // somebody's, and somebody else's is there by now
+    return {};
+  });
+}
+
+/// What was there comes back, unless somebody has saved there meanwhile: then it is kept.
+void restore_run::exchange_back(std::size_t number) {
+  const std::string& path = plan_.steps[number].path;
+  const std::string name = staged('s', number);
+  const known_state& own = staged_[number];
+  const auto back = in_parent(path, [&](int in, const char* there) -> result<void> {
+    PADDOCK_CHECK(check_present(in, there, own));
+    const auto exchange = [&] {
+      return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_EXCHANGE);
+    };
+    PADDOCK_CHECK(exchange());
+    if (is_as(name, own)) return {};
+    (void)exchange();
+    return error{error_code::conflict, 0, "history restore"};
+  });
+  if (!back && back.error().code == error_code::not_found) return give_back(name, path);
+  if (!back) keep(name, path);
+}
+
+void restore_run::take_directory_back(const done& each) {
+  const restore_step& step = plan_.steps[each.number];
+  (void)in_parent(step.path, [&](int in, const char* name) -> result<void> {
+    if (each.what == deed::made) return sys::unlinkat(in, name, AT_REMOVEDIR);
+    PADDOCK_CHECK(sys::mkdirat(in, name, owner_all));
+    touched_[step.path] = {
+        .mode = step.present.mode, .modified_ns = step.present.modified_ns, .widened = true};
+    return {};
+  });
+}
+
+void restore_run::take_attributes_back(const done& each) {
+  const restore_step& step = plan_.steps[each.number];
+  known_state given = each.before;
+  given.modified_ns = step.wanted.modified_ns;
+  (void)in_parent(step.path, [&](int in, const char* name) -> result<void> {
+    PADDOCK_CHECK(check_present(in, name, given)); // what somebody has saved has times of its own
+    if (step.wanted.kind != known_kind::link) {
+      PADDOCK_TRY(const auto fd, sys::openat(in, name, O_PATH | O_NOFOLLOW));
+      PADDOCK_CHECK(sys::chmod_opened(fd.get(), each.before.mode));
+    }
+    return sys::set_modified(in, name, each.before.modified_ns);
+  });
+}
+
+/// Whether what is staged under a name is the object that it is to be.
+bool restore_run::is_as(const std::string& name, const known_state& planned) const {
+  return planned.exists() && check_present(staging_.get(), name.c_str(), planned).has_value();
+}
+
+/// Whether what is staged under a name is there by the plan, and nobody has written to it since.
+bool restore_run::may_go(const restore_plan& plan, const std::string& name) const {
+  if (name.starts_with('w')) return true; // it was never anywhere else
+  if (wanted_.contains(name)) return false;
+  const std::size_t number = number_in(name);
+  if (number >= plan.steps.size()) return false;
+  const restore_step& step = plan.steps[number];
+  if (name == staged('a', number)) return is_as(name, step.present);
+  if (name != staged('s', number)) return false;
+  if (is_as(name, step.present)) return true;
+  if (&plan == &plan_) return is_as(name, staged_[number]);
+  // Of a run that was killed: which object it was nobody knows, but it was complete.
+  known_state made = step.wanted;
+  const auto status = sys::status_at(staging_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (status) made.inode = status->inode;
+  return status && is_as(name, made);
+}
+
+/// What a killed run has left: what it moved is wanted still, and what is somebody's stays.
+result<void> restore_run::sort_out() {
+  PADDOCK_TRY(const auto names, names_in_staging());
+  for (const restore_step& each : killed_->steps) // what is staged may have another name
+    if (each.present.exists() && each.wanted.exists())
+      given_[each.present.inode] = each.wanted.modified_ns;
+  for (const std::string& name : names) {
+    if (name.starts_with('m') || name.starts_with(kept_mark)) continue;
+    if (may_go(*killed_, name)) {
+      PADDOCK_CHECK(sys::unlinkat(staging_.get(), name.c_str(), 0));
+      continue;
+    }
+    const std::size_t number = number_in(name);
+    const std::string kept = kept_mark + name;
+    PADDOCK_CHECK(sys::renameat2(staging_.get(), name.c_str(), staging_.get(), kept.c_str(),
+                                 RENAME_NOREPLACE));
+    if (number < killed_->steps.size()) keep(kept, killed_->steps[number].path);
+  }
+  return {};
+}
+
+result<std::vector<std::string>> restore_run::names_in_staging() const {
+  std::vector<std::string> names;
+  PADDOCK_TRY(const auto fd, open_plain(*of_.workspace, name_, O_RDONLY | O_DIRECTORY));
+  PADDOCK_CHECK(for_each_entry(fd.get(), [&](std::string_view name, unsigned char) {
+    names.emplace_back(name);
+    return true;
+  }));
+  return names;
+}
+
+bool restore_run::clear() {
+  bool is_gone = false;
+  for (int attempt = 0; attempt < 2 && !is_gone; ++attempt)
+    is_gone = clear_once();
+  if (!is_gone) is_gone = keep_rest();
+  if (touched_.contains("")) set_directory("", touched_[""]);
+  return is_gone;
+}
+
+bool restore_run::clear_once() {
+  if (!staging_) {
+    auto found = open_plain(*of_.workspace, name_, O_RDONLY | O_DIRECTORY);
+    if (!found) return found.error().code == error_code::not_found;
+    staging_ = *std::move(found);
+  }
+  const auto names = names_in_staging();
+  if (!names) return names.error().code == error_code::not_found;
+  for (const std::string& name : *names)
+    if (may_go(plan_, name)) (void)sys::unlinkat(staging_.get(), name.c_str(), 0);
+  return sys::unlinkat(of_.workspace->descriptor(), name_.c_str(), AT_REMOVEDIR).has_value();
+}
+
+/// What is not this run's to remove stays, where it is seen.
+bool restore_run::keep_rest() {
+  const auto names = names_in_staging();
+  if (!names) return false;
+  std::string first;
+  std::size_t count = 0;
+  for (const std::string& name : *names) {
+    if (may_go(plan_, name)) continue;
+    if (count++ == 0) first = name;
+  }
+  if (count == 0) return false; // the next one clears it away
+  const auto seen = unused_name(kept_prefix);
+  const int top = of_.workspace->descriptor();
+  const bool is_seen =
+      seen && sys::renameat2(top, name_.c_str(), top, seen->c_str(), RENAME_NOREPLACE);
+  const std::string where = is_seen ? std::string(seen->view()) : name_;
+  const auto wanted = wanted_.find(first);
+  kept_ = "what could not go back to ";
+  kept_ += wanted != wanted_.end() ? wanted->second : "its place";
+  kept_ += " is in " + where + '/' + first;
+  if (count > 1) kept_ += ", with " + std::to_string(count - 1) + " more";
+  return is_seen;
+}
+
+} // namespace paddock::history

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+#include "history/restore_plan.hpp"
+
+#include "file/attributes.hpp"
+#include "file/directory_stream.hpp"
+#include "history/path_tops.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/protected_names.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace paddock::history {
+namespace {
+
+/// A path as it is to be and as it is, once what was moved has gone back.
+struct placed_change {
+  known_state wanted{}, present{};
+  bool by_agent = false, by_tool = false, by_other = false, other_since = false, is_theirs = false;
+};
+using placed_changes = std::map<std::string, placed_change, std::less<>>;
+
+bool is_content(const known_state& state) {
+  return state.kind == known_kind::file || state.kind == known_kind::link;
+}
+
+std::string clause_of(const error& e) {
+  std::string clause(text(e.code));
+  if (e.code == error_code::write_protected && *e.operation != '\0')
+    clause.append(" (").append(e.operation).append(")");
+  return clause;
+}
+
+class planner {
+public:
+  planner(const store::impl& of, const path_changes& all, const moves_by_place& moves,
+          const restore_request& request)
+      : of_(of), all_(all), all_moves_(moves), request_(request) {
+    for (const std::string& path : request.paths)
+      selected_.add(path);
+  }
+
+  restore_plan run() {
+    for (const auto& [path, each] : all_)
+      placed_[path] = {.wanted = each.before,
+                       .present = each.after,
+                       .by_agent = each.by_agent,
+                       .by_tool = each.by_tool,
+                       .by_other = each.by_other,
+                       .other_since = each.other_since,
+                       .is_theirs = each.is_theirs};
+    take_moves_back();
+    for (const auto& [path, each] : placed_)
+      choose(path, each);
+    spare_git_objects();
+    add_missing_parents();
+    keep_what_nobody_sees();
+    keep_what_others_made();
+    for (const restore_move& each : out_.moves)
+      if (!has_home(each)) misfits_.insert(each.to);
+    for (const std::string& path : chosen_) {
+      const placed_change& each = placed_.at(path);
+      out_.steps.push_back({path, each.wanted, each.present});
+      if (loss(each) != holding::held) out_.lost.push_back(path);
+      tell_what_is_short(path, each);
+    }
+    find_unknown();
+    return std::move(out_);
+  }
+  /// Moves, by where they have led, that cannot be made backwards: their place is taken by what
+  /// comes back, too, or is to have no directory.
+  [[nodiscard]] const std::set<std::string>& misfits() const noexcept { return misfits_; }
+
+private:
+  [[nodiscard]] bool is_selected(std::string_view path) const {
+    return selected_.empty() || selected_.cover(path);
+  }
+
+  void take_moves_back() {
+    path_tops moved;
+    for (const auto& [to, from] : all_moves_) {
+      if (moved.cover(to)) continue; // it goes with that one, and is looked at there
+      const path_change& now = all_.find(to)->second;
+      if (!is_selected(from) || !is_selected(to) || !now.by_agent) continue;
+      const entry_kind kind = entry_kind_of(now.after.kind);
+      if (!of_.workspace->check_changeable(from) || !of_.workspace->check_changeable(to) ||
+          !of_.workspace->check_movable(to, from, kind) || !is_on_top(to) || !is_on_top(from))
+        continue;
+      moved.add(to);
+      out_.moves.push_back({from, to, now.after});
+    }
+    std::ranges::sort(out_.moves, {}, &restore_move::from);
+    // All at once: the place of one may lie in that of another, on either way.
+    std::vector<placed_changes> lifted;
+    for (const restore_move& each : out_.moves)
+      lifted.push_back(lift(each.to));
+    for (std::size_t i = 0; i < lifted.size(); ++i)
+      lay(lifted[i], out_.moves[i]);
+  }
+
+  /// What is beneath a path, by the rest of its own, is not there from now on.
+  placed_changes lift(const std::string& top) {
+    placed_changes out;
+    for (auto at = placed_.lower_bound(top); at != placed_.end() && at->first.starts_with(top);
+         ++at) {
+      if (!is_in(at->first, top)) continue;
+      out[at->first.substr(top.size())] = at->second;
+      at->second.present = {};
+    }
+    return out;
+  }
+  void lay(const placed_changes& lifted, const restore_move& move) {
+    for (const auto& [rest, each] : lifted) {
+      placed_change& there = placed_[move.from + rest];
+      if (each.present.exists()) {
+        if (there.present.exists()) misfits_.insert(move.to);
+        there.present = each.present;
+      }
+      there.by_agent = there.by_agent || each.by_agent;
+      there.by_tool = there.by_tool || each.by_tool;
+      there.by_other = there.by_other || each.by_other;
+      there.other_since = there.other_since || each.other_since;
+    }
+  }
+
+  [[nodiscard]] bool has_home(const restore_move& move) const {
+    for (std::string above(parent_of(move.from)); !above.empty(); above = parent_of(above)) {
+      const auto found = placed_.find(above);
+      const known_state then = found == placed_.end()    ? of_.index.find(above)
+                               : chosen_.contains(above) ? found->second.wanted
+                                                         : found->second.present;
+      if (then.kind != known_kind::directory) return false;
+    }
+    return true;
+  }
+
+  /// Why what is there now could not be had back once it is gone.
+  [[nodiscard]] holding loss(const placed_change& each) const {
+    const known_state& now = each.present;
+    if (now.kind != known_kind::file && now.kind != known_kind::link) return holding::held;
+    if (each.wanted.same_content(now)) return holding::held;
+    if (now.held != holding::held) return now.held;
+    return of_.packs.has(now.content) ? holding::held : holding::lost;
+  }
+
+  /// Whether renames lead from the directory at the top, where all is made ready, to the path.
+  bool is_on_top(const std::string& path) {
+    std::string directory(parent_of(path));
+    const auto known = on_top_.find(directory);
+    if (known != on_top_.end()) return known->second;
+    const auto fd = open_plain(*of_.workspace, directory, O_PATH | O_DIRECTORY);
+    const auto status = fd ? sys::status_at(fd->get(), "") : result<file_status>(fd.error());
+    const file_status& top = of_.workspace->status();
+    // What is not there is made there, so it is where the directory above it is.
+    const bool is = status ? status->mount == top.mount && status->device == top.device
+                           : directory.empty() || is_on_top(directory);
+    on_top_[std::move(directory)] = is;
+    return is;
+  }
+
+  /// To remove what the agent itself has made is what a restore is for, also where nothing is held.
+  [[nodiscard]] static bool is_own(const placed_change& each, holding why) {
+    return why == holding::ignored && !each.wanted.exists() && !each.by_other && !each.is_theirs;
+  }
+
+  /// What commands alone have made, such as a repository, goes again, whatever it is called.
+  [[nodiscard]] static bool is_commands_own(const placed_change& each) {
+    return !each.wanted.exists() && each.by_agent && !each.by_tool && !each.by_other &&
+           !each.is_theirs;
+  }
+  /// What git alone writes, such as its HEAD, commands may change; in a `.git` what else counts in
+  /// it is protected by itself, and elsewhere no repository is put together.
+  [[nodiscard]] static bool is_gits_own(const std::string& path, const placed_change& each,
+                                        const error& refused) {
+    const bool is_in_git = path.starts_with(git_own_name) || path.find("/.git/") != path.npos;
+    return std::string_view(refused.operation) == git_own_name && !each.by_other &&
+           (is_in_git || each.wanted.kind == each.present.kind);
+  }
+  /// In a directory that is not there a command, too, could make whatever it wants.
+  [[nodiscard]] bool comes_with_its_directory(const std::string& path,
+                                              const placed_change& each) const {
+    if (each.present.exists() || each.by_other) return false;
+    for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
+      const auto found = placed_.find(above);
+      if (found == placed_.end() || found->second.present.exists()) return false;
+      if (found->second.wanted.kind == known_kind::directory &&
+          of_.workspace->check_changeable(above, purpose::make_directory))
+        return true;
+    }
+    return false;
+  }
+
+  void conflict(const std::string& path, std::string reason) {
+    out_.conflicts.push_back({path, std::move(reason)});
+  }
+  void leave(const std::string& path, std::string reason) {
+    out_.left.push_back({path, std::move(reason)});
+    left_.add(path);
+  }
+
+  /// What does not come back as it was, although the entry does.
+  void tell_what_is_short(const std::string& path, const placed_change& each) {
+    if (each.wanted.kind == known_kind::directory && !each.present.exists() &&
+        hides_content(each.wanted))
+      out_.left.push_back(
+          {path, "it comes back empty: " + std::string(reason_of(each.wanted.held))});
+    if (each.wanted.kind == known_kind::file && (each.wanted.mode & set_id_bits) != 0)
+      out_.left.push_back({path, "it comes back without its set-user-ID and set-group-ID bits: set "
+                                 "them with chmod if it is to have them"});
+  }
+
+  void find_unknown() {
+    for (const std::string& path : request_.paths) {
+      if (path.empty() || of_.index.find(path).exists()) continue;
+      const auto at = all_.lower_bound(path);
+      const bool was_there = at != all_.end() && is_in(at->first, path);
+      const auto inside = all_.lower_bound(path + '/');
+      if (!was_there && (inside == all_.end() || !is_in(inside->first, path)))
+        out_.unknown.push_back(path);
+    }
+  }
+
+  /// The `.git` directory whose objects the path is among; empty: it is none of them.
+  [[nodiscard]] static std::string_view git_of_object(std::string_view path) {
+    constexpr std::string_view name = ".git/objects/";
+    const std::size_t at = path.find(name);
+    if (at == path.npos || (at != 0 && path[at - 1] != '/')) return {};
+    return path.substr(0, at + 4);
+  }
+
+  /// Where others have worked in a repository since, what they have made may lead to objects that
+  /// the agent has made. Those do no harm where nothing leads to them, so they stay.
+  void spare_git_objects() {
+    std::map<std::string, std::uint64_t, std::less<>> spared;
+    for (auto at = chosen_.begin(); at != chosen_.end();) {
+      const std::string_view git = git_of_object(*at);
+      const bool is_new = !placed_.at(*at).wanted.exists();
+      const bool is_wholly_meant = request_.force && !selected_.empty() && selected_.cover(git);
+      if (git.empty() || !is_new || is_wholly_meant || !others_worked_in(git)) {
+        ++at;
+        continue;
+      }
+      ++spared[std::string(git)];
+      left_.add(*at);
+      at = chosen_.erase(at);
+    }
+    for (const auto& [git, count] : spared)
+      out_.left.push_back({git + "/objects", std::to_string(count) +
+                                                 " entries stay, because what somebody else has "
+                                                 "made in this repository may need them"});
+  }
+  bool others_worked_in(std::string_view git) {
+    const auto known = others_in_.find(git);
+    if (known != others_in_.end()) return known->second;
+    bool is = false;
+    for (auto at = all_.lower_bound(git); at != all_.end() && at->first.starts_with(git); ++at)
+      is = is || (at->second.by_other && is_in(at->first, git));
+    others_in_.emplace(git, is);
+    return is;
+  }
+
+  void choose(const std::string& path, const placed_change& each) {
+    if (each.wanted.same_as(each.present) || !is_selected(path)) return;
+    const bool is_named = selected_.has(path) || (request_.force && !selected_.empty());
+    if (!each.by_agent && !is_named) { // a person's own
+      out_.others += each.by_other ? 1 : 0;
+      return;
+    }
+    const bool stays_directory =
+        each.wanted.kind == known_kind::directory && each.present.kind == known_kind::directory;
+    if (stays_directory && each.wanted.mode == each.present.mode) {
+      if (!each.by_other) chosen_.insert(path); // its time alone, which no rule is about
+      return;
+    }
+    if (each.other_since && !request_.force && !stays_directory)
+      return conflict(path, "somebody else changed it since");
+    if (each.is_theirs && !each.wanted.exists() && !request_.force)
+      return conflict(path, "somebody else made it, and the agent moved it here");
+    if (each.present.kind == known_kind::directory && !stays_directory &&
+        each.present.held != holding::held)
+      return leave(path, "it stays, because what is in it cannot be reached: " +
+                             std::string(reason_of(each.present.held)));
+    if (const holding why = restorable(of_, {.before = each.wanted, .after = each.present});
+        why != holding::held && each.wanted.kind != known_kind::directory)
+      return conflict(path, "what it was is not held: " + std::string(reason_of(why)));
+    if (const holding why = loss(each); why != holding::held && !is_own(each, why))
+      return conflict(path, "what it is now is not held and would be lost: " +
+                                std::string(reason_of(why)));
+    const auto allowed = of_.workspace->check_changeable(
+        path,
+        each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change);
+    if (!allowed && !is_commands_own(each) && !comes_with_its_directory(path, each) &&
+        !is_gits_own(path, each, allowed.error()))
+      return conflict(path, clause_of(allowed.error()));
+    const bool is_renamed =
+        (is_content(each.wanted) || is_content(each.present)) &&
+        !(each.wanted.kind == each.present.kind && each.wanted.same_content(each.present));
+    if (is_renamed && !is_on_top(path))
+      return conflict(path, "it lies on another file system, mounted in the workspace, where a "
+                            "restore cannot reach: take it back by hand");
+    chosen_.insert(path);
+  }
+
+  /// Directories that what is chosen was in.
+  void add_missing_parents() {
+    std::vector<std::string> coming;
+    for (const std::string& path : chosen_)
+      if (placed_.at(path).wanted.exists()) coming.push_back(path);
+    for (const restore_move& each : out_.moves)
+      coming.push_back(each.from);
+    for (const std::string& path : coming) {
+      for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
+        const auto found = placed_.find(above);
+        if (found == placed_.end() || found->second.present.kind == known_kind::directory) break;
+        if (chosen_.contains(above)) continue;
+        if (found->second.present.exists()) {
+          conflict(path, "its directory " + above + " is something else now: restore that, too");
+          chosen_.erase(path);
+          break;
+        }
+        chosen_.insert(above);
+      }
+    }
+  }
+
+  [[nodiscard]] bool holds_hidden(const std::string& path) const {
+    std::string now = path;
+    for (const restore_move& each : out_.moves) // the innermost at last
+      if (is_in(path, each.from)) now = each.to + path.substr(each.from.size());
+    const auto fd = open_plain(*of_.workspace, now, O_RDONLY | O_DIRECTORY);
+    bool is = false;
+    if (fd)
+      (void)for_each_entry(fd->get(), [&](std::string_view name, unsigned char) {
+        is = of_.workspace->is_hidden_name(name);
+        return !is;
+      });
+    return is;
+  }
+
+  /// A directory stays where a hidden name is in it, which the history does not look at.
+  void keep_what_nobody_sees() {
+    const std::string reason = "it stays, because a hidden name is in it";
+    for (auto at = chosen_.begin(); at != chosen_.end();) {
+      const std::string path = *at++;
+      const placed_change& each = placed_.at(path);
+      const bool goes =
+          each.present.kind == known_kind::directory && each.wanted.kind != known_kind::directory;
+      if (!goes || !holds_hidden(path)) continue;
+      chosen_.erase(path);
+      if (each.wanted.exists())
+        conflict(path, reason);
+      else
+        leave(path, reason);
+    }
+  }
+
+  /// A directory stays where something in it does that is not restored.
+  void keep_what_others_made() {
+    std::set<std::string, std::less<>> kept;
+    for (const auto& [path, each] : placed_) {
+      if (!each.present.exists()) continue;
+      const bool goes = chosen_.contains(path) && each.wanted.kind != each.present.kind;
+      if (goes) continue;
+      for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
+        const auto found = placed_.find(above);
+        const bool is_going = found != placed_.end() && chosen_.contains(above) &&
+                              found->second.wanted.kind != known_kind::directory;
+        if (is_going && kept.insert(above).second && !left_.has(path))
+          conflict(above, path + " in it is not restored with it");
+      }
+    }
+    for (const std::string& path : kept)
+      chosen_.erase(path);
+  }
+
+  const store::impl& of_;
+  const path_changes& all_;
+  const moves_by_place& all_moves_;
+  const restore_request& request_;
+  path_tops selected_, left_;
+  std::map<std::string, bool, std::less<>> others_in_; ///< of `.git` directories
+  std::map<std::string, bool, std::less<>> on_top_;    ///< of directories
+  placed_changes placed_;
+  std::set<std::string, std::less<>> chosen_;
+  std::set<std::string> misfits_;
+  restore_plan out_;
+};
+
+} // namespace
+
+restore_plan plan_restore(const store::impl& of, const path_changes& all,
+                          const restore_request& request) {
+  moves_by_place moves = moves_in(all);
+  for (;;) {
+    planner each(of, all, moves, request);
+    restore_plan plan = each.run();
+    if (each.misfits().empty()) return plan;
+    // Its content comes back instead. What lies in it and was moved, too, may fit by itself.
+    for (const std::string& to : each.misfits())
+      moves.erase(to);
+  }
+}
+
+} // namespace paddock::history

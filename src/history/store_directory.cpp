@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+#include "history/store_directory.hpp"
+
+#include "file/directory_stream.hpp"
+#include "file/replace.hpp"
+#include "history/content_sum.hpp"
+#include "history/unused_stores.hpp"
+#include "sys/shared_lock.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace paddock::history {
+namespace {
+
+constexpr std::string_view head_magic = "paddock history 1\n";
+constexpr std::string_view head_magic_any = "paddock history ";
+constexpr int links_max = 40;
+constexpr int lock_wait_ms = 10'000;
+
+detailed_error refused(error_code code, std::string detail) {
+  return {{code, 0, "history store"}, std::move(detail)};
+}
+
+/// Walks to the directory one component at a time, so that each one is judged.
+class way {
+public:
+  explicit way(const root& workspace) : workspace_(workspace) {}
+
+  result<file_descriptor, detailed_error> walk(std::string_view directory) {
+    if (!directory.starts_with('/'))
+      return refused(error_code::invalid_argument,
+                     "the directory of the history must be an absolute path");
+    push(directory);
+    PADDOCK_CHECK(go_to_top());
+    while (!left_.empty()) {
+      const std::string name = std::move(left_.back());
+      left_.pop_back();
+      PADDOCK_CHECK(step(name));
+    }
+    PADDOCK_TRY(const auto status, sys::status_at(here_.get(), ""));
+    if (status.uid != sys::effective_uid())
+      return refused(error_code::denied_by_policy,
+                     "the directory of the history, " + path_ + ", belongs to somebody else");
+    if ((status.mode & 022U) != 0)
+      return refused(error_code::denied_by_policy, "the directory of the history, " + path_ +
+                                                       ", may be written by others: chmod go-w");
+    return std::move(here_);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Errors: denied_by_policy, where the agent may write in it.
+  result<void, detailed_error> check(int fd) const {
+    PADDOCK_TRY(const auto status, sys::status_at(fd, ""));
+    if (status.same_object(workspace_.status()))
+      return refused(error_code::denied_by_policy,
+                     "the directory of the history lies in the workspace, where the agent can "
+                     "write: choose one outside (--history DIRECTORY)");
+    const bool is_own = status.uid == sys::effective_uid() || status.uid == 0;
+    constexpr unsigned others_write = 0002, sticky = 01000;
+    const bool is_open = (status.mode & others_write) != 0 && (status.mode & sticky) == 0;
+    if (!is_own || is_open)
+      return refused(error_code::denied_by_policy,
+                     "the directory of the history lies in " + (path_.empty() ? "/" : path_) +
+                         ", which " +
+                         (is_own ? "everybody may write" : "belongs to somebody else"));
+    return {};
+  }
+
+private:
+  void push(std::string_view path) {
+    std::vector<std::string> names;
+    while (!path.empty()) {
+      const std::size_t slash = path.find('/');
+      const std::string_view name = path.substr(0, slash);
+      if (!name.empty() && name != ".") names.emplace_back(name);
+      path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+    }
+    left_.insert(left_.end(), names.rbegin(), names.rend());
+  }
+
+  result<void, detailed_error> go_to_top() {
+    PADDOCK_TRY(here_, sys::openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
+    path_.clear();
+    return check(here_.get());
+  }
+
+  result<void, detailed_error> step(const std::string& name) {
+    auto status = sys::status_at(here_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (!status && status.error().code == error_code::not_found) {
+      if (const auto made = sys::mkdirat(here_.get(), name.c_str(), 0700);
+          !made && made.error().code != error_code::already_exists)
+        return detailed_error(made.error(), "the directory of the history cannot be made in " +
+                                                (path_.empty() ? "/" : path_));
+      status = sys::status_at(here_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    }
+    if (!status)
+      return detailed_error(status.error(),
+                            "the directory of the history is not to be reached in " + path_);
+    if (status->kind == entry_kind::symlink) return follow(name, *status);
+    auto next = sys::openat(here_.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (!next) return detailed_error(next.error(), path_ + '/' + name + " is no directory");
+    here_ = *std::move(next);
+    if (name == "..") {
+      path_.resize(path_.rfind('/') == std::string::npos ? 0 : path_.rfind('/'));
+    } else {
+      path_ += '/' + name;
+    }
+    return check(here_.get());
+  }
+
+  result<void, detailed_error> follow(const std::string& name, const file_status& link) {
+    if (link.uid != 0 && link.uid != sys::effective_uid())
+      return refused(error_code::denied_by_policy,
+                     path_ + '/' + name + " is a link that belongs to somebody else");
+    if (++links_ > links_max)
+      return refused(error_code::symlink_loop, path_ + '/' + name + " leads nowhere");
+    PADDOCK_TRY(const std::string target, sys::readlinkat(here_.get(), name.c_str()));
+    if (target.starts_with('/')) {
+      PADDOCK_CHECK(go_to_top());
+    }
+    push(target);
+    return {};
+  }
+
+  const root& workspace_;
+  file_descriptor here_;
+  std::string path_;
+  std::vector<std::string> left_; ///< components, the next one last
+  int links_ = 0;
+};
+
+std::string name_of_workspace(const root& workspace) {
+  const std::string key = workspace.path() + '\0' + std::to_string(workspace.status().device) +
+                          '\0' + std::to_string(workspace.status().inode);
+  std::array<char, 17> digits;
+  std::snprintf(digits.data(), digits.size(), "%016llx",
+                static_cast<unsigned long long>(sum_of(key)));
+  return digits.data();
+}
+
+} // namespace
+
+result<store_directory, detailed_error>
+store_directory::open(const root& workspace, std::string_view directory,
+                      std::optional<std::uint64_t> unused_days_max) {
+  way to(workspace);
+  PADDOCK_TRY(const file_descriptor all, to.walk(directory));
+  const std::string name = name_of_workspace(workspace), path = to.path() + '/' + name;
+  // Who ages stores out may be faster; then there is another one.
+  constexpr int tries_max = 100;
+  for (int tries = 0; tries < tries_max; ++tries) {
+    if (const auto made = sys::mkdirat(all.get(), name.c_str(), 0700);
+        !made && made.error().code != error_code::already_exists)
+      return detailed_error(made.error(), "no store can be made in " + to.path());
+    auto opened = sys::openat(all.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!opened && opened.error().code == error_code::not_found) continue;
+    store_directory store;
+    PADDOCK_TRY(store.fd_, std::move(opened));
+    const auto ready = store.take_up(workspace, path);
+    const auto named = sys::status_at(all.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    const auto taken = sys::status_at(store.fd_.get(), "");
+    if (named && taken && !named->same_object(*taken)) continue;
+    if (!named && named.error().code == error_code::not_found) continue;
+    if (!ready) return ready.error();
+    if (unused_days_max)
+      remove_unused_stores(all.get(), {name, store.used_before_ns_}, *unused_days_max);
+    return store;
+  }
+  return refused(error_code::conflict, path + " is removed again and again");
+}
+
+result<void, detailed_error> store_directory::take_up(const root& workspace,
+                                                      const std::string& path) {
+  PADDOCK_TRY(const auto status, sys::status_at(fd_.get(), ""));
+  if (status.uid != sys::effective_uid() || (status.mode & 077U) != 0)
+    return refused(error_code::denied_by_policy,
+                   path + " is not private: it must belong to this user, mode 0700");
+  PADDOCK_TRY(lock_,
+              sys::openat(fd_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600));
+  PADDOCK_CHECK(lock());
+  used_before_ns_ = last_used_ns(fd_.get());
+  auto read = read_head(workspace, path);
+  if (read) {
+    const auto use = [this]() -> result<void> {
+      PADDOCK_TRY(head_, sys::openat(fd_.get(), head_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+      return sys::try_shared_flock(head_.get());
+    }();
+    if (!use) read = detailed_error(use.error(), "the history cannot be locked");
+    (void)sys::set_modified(fd_.get(), head_name, sys::file_clock_ns());
+  }
+  unlock();
+  return read;
+}
+
+bool is_whole_head(std::string_view text) noexcept {
+  return text.starts_with(head_magic) &&
+         text.size() >= head_magic.size() + std::tuple_size_v<content_key>;
+}
+
+std::int64_t last_used_ns(int directory) {
+  const auto head = sys::entry_status_at(directory, head_name);
+  if (!head) return 0;
+  std::int64_t last = head->modified_ns;
+  if (const auto own = sys::status_at(directory, "")) last = std::max(last, own->modified_ns);
+  if (const auto journal = sys::entry_status_at(directory, "journal"))
+    last = std::max(last, journal->modified_ns);
+  return last;
+}
+
+result<void, detailed_error> store_directory::read_head(const root& workspace,
+                                                        const std::string& path) {
+  const auto text = read_store_file(fd_.get(), head_name, head_bytes_max);
+  if (!text && text.error().code == error_code::not_found) {
+    if (const auto written = write_head(workspace); !written)
+      return detailed_error(written.error(), "the history cannot be written");
+    return {};
+  }
+  if (!text) return detailed_error(text.error(), "the history cannot be read");
+  if (text->starts_with(head_magic_any) && !text->starts_with(head_magic))
+    return refused(error_code::unsupported,
+                   "the history was written by a later version of the program: use that one, or "
+                   "another directory");
+  if (!is_whole_head(*text))
+    return refused(error_code::io,
+                   "the history is damaged: its file `head` is none; remove " + path);
+  std::memcpy(key_.data(), text->data() + head_magic.size(), key_.size());
+  return {};
+}
+
+result<void> store_directory::write_head(const root& workspace) {
+  PADDOCK_CHECK(sys::getrandom(key_));
+  std::string text(head_magic);
+  text.append(key_.data(), key_.size());
+  text.append("\nworkspace ").append(workspace.path()) += '\n';
+  return write_store_file(fd_.get(), head_name, text, true);
+}
+
+result<void> store_directory::lock() {
+  // Who has waited in vain does not wait again: perhaps the other one is stopped for long.
+  const std::int64_t end = sys::monotonic_ms() + (waited_in_vain_ ? 0 : lock_wait_ms);
+  for (;;) {
+    const auto locked = sys::try_flock(lock_.get());
+    if (locked) {
+      waited_in_vain_ = false;
+      return {};
+    }
+    if (locked.error().os_errno != EAGAIN) return locked.error();
+    if (sys::monotonic_ms() >= end) {
+      waited_in_vain_ = true;
+      return error{error_code::conflict, 0, lock_operation};
+    }
+    sys::pause_ms(1);
+  }
+}
+
+void store_directory::unlock() const noexcept {
+  (void)sys::unlock(lock_.get());
+}
+
+result<std::vector<store_file>> store_directory::files() const {
+  std::vector<store_file> all;
+  PADDOCK_TRY(const auto fd, sys::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY));
+  PADDOCK_CHECK(for_each_entry(fd.get(), [&](std::string_view name, unsigned char) {
+    const auto status = sys::entry_status_at(fd.get(), name.data());
+    all.push_back({std::string(name), status ? status->size : 0});
+    return true;
+  }));
+  return all;
+}
+
+std::uint64_t store_directory::bytes() const {
+  const auto all = files();
+  return all ? bytes_of(*all) : 0;
+}
+
+std::uint64_t bytes_of(std::span<const store_file> files) noexcept {
+  std::uint64_t all = 0;
+  for (const store_file& each : files)
+    all += each.bytes;
+  return all;
+}
+
+result<std::string> read_store_file(int directory, const char* name, std::uint64_t bytes_max) {
+  PADDOCK_TRY(const auto fd, sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  PADDOCK_TRY(const auto status, sys::fstat(fd.get()));
+  if (status.kind != entry_kind::file) return error{error_code::io, 0, "history store"};
+  if (status.size > bytes_max) return error{error_code::too_large, 0, "history store"};
+  std::string bytes(status.size, '\0');
+  PADDOCK_TRY(const std::size_t size, read_all(fd.get(), bytes, 0));
+  bytes.resize(size);
+  return bytes;
+}
+
+result<void> write_store_file(int directory, const char* name, std::string_view bytes,
+                              bool synced) {
+  const std::string fresh = std::string(name) + ".new";
+  PADDOCK_TRY(const auto fd, sys::openat(directory, fresh.c_str(),
+                                         O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600));
+  result<void> done = write_all(fd.get(), bytes);
+  if (done && synced) done = sys::fdatasync(fd.get());
+  if (done) done = sys::renameat2(directory, fresh.c_str(), directory, name, 0);
+  if (!done) { // on a full disk it would take room
+    (void)sys::unlinkat(directory, fresh.c_str(), 0);
+    return done;
+  }
+  return synced ? sys::fsync(directory) : result<void>();
+}
+
+} // namespace paddock::history

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Where the store of a workspace lies, who may use it, and its lock.
+
+#include <paddock/base/detailed_error.hpp>
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/path/root.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::history {
+
+/// What names of contents are made with: nobody else knows it.
+using content_key = std::array<char, 192>;
+
+/// What the error says of a lock that somebody else holds.
+inline constexpr const char* lock_operation = "history lock";
+/// And of a budget that is used up.
+inline constexpr const char* budget_operation = "history budget";
+
+/// A file of the store.
+struct store_file {
+  std::string name;
+  std::uint64_t bytes = 0;
+};
+
+class store_directory {
+public:
+  /// Makes what is missing of the directory of all stores, and the one of this workspace in it.
+  /// With a number of days, stores beside it that nobody has used for longer are removed. Errors:
+  /// those of store::open.
+  static result<store_directory, detailed_error>
+  open(const root& workspace, std::string_view directory,
+       std::optional<std::uint64_t> unused_days_max = {});
+
+  [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
+  [[nodiscard]] const content_key& key() const noexcept { return key_; }
+  /// Waits for other processes. Errors: conflict (somebody holds it for long), io.
+  [[nodiscard]] result<void> lock();
+  void unlock() const noexcept;
+  /// Everything in it. Errors: those of reading.
+  [[nodiscard]] result<std::vector<store_file>> files() const;
+  /// The same, in bytes; 0 where it cannot be read.
+  [[nodiscard]] std::uint64_t bytes() const;
+
+private:
+  store_directory() = default;
+  /// Takes the lock and `head`. Errors: those of `open`.
+  result<void, detailed_error> take_up(const root& workspace, const std::string& path);
+  result<void, detailed_error> read_head(const root& workspace, const std::string& path);
+  result<void> write_head(const root& workspace);
+
+  file_descriptor fd_;
+  file_descriptor lock_;
+  file_descriptor head_;            ///< locked, shared: the store is in use
+  std::int64_t used_before_ns_ = 0; ///< the last time before this one; 0: it is new
+  content_key key_{};
+  bool waited_in_vain_ = false;
+};
+
+/// The file that says that a directory is a store.
+inline constexpr const char* head_name = "head";
+inline constexpr std::uint64_t head_bytes_max = 16 * 1024;
+/// Whether these are the bytes of a `head` of the version that this program knows.
+[[nodiscard]] bool is_whole_head(std::string_view text) noexcept;
+/// When the store was last used, of the clock of file times; 0: it is none.
+[[nodiscard]] std::int64_t last_used_ns(int directory);
+
+[[nodiscard]] std::uint64_t bytes_of(std::span<const store_file> files) noexcept;
+
+/// Reads a file of the store. Errors: not_found, too_large, io.
+[[nodiscard]] result<std::string> read_store_file(int directory, const char* name,
+                                                  std::uint64_t bytes_max);
+/// Replaces one by a rename; where `synced` says so, the bytes are on the disk before, and the name
+/// is afterwards.
+[[nodiscard]] result<void> write_store_file(int directory, const char* name, std::string_view bytes,
+                                            bool synced);
+
+} // namespace paddock::history

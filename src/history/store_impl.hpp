@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What an open store holds, and what its operations share.
+
+#include "history/content_packs.hpp"
+#include "history/file_index.hpp"
+#include "history/journal.hpp"
+#include "history/path_tops.hpp"
+#include "history/running_commands.hpp"
+#include "history/scan.hpp"
+#include "history/store_directory.hpp"
+
+#include <paddock/history/history.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::history {
+
+/// A checkpoint and where the journal goes on behind it.
+struct placed_checkpoint {
+  checkpoint what;
+  std::uint64_t offset = 0;
+};
+
+struct restore_plan;
+
+/// A moment before something is read. What was changed later than that, or in the same tick of a
+/// clock, may change again and look the same.
+struct read_time {
+  read_time();
+  [[nodiscard]] bool is_fresh(const known_state& state) const noexcept {
+    return state.changed_ns >= tick_ns || state.changed_ns >= now_ns;
+  }
+
+private:
+  std::int64_t tick_ns, now_ns;
+};
+
+/// To whom changes are put down.
+struct cause {
+  author by = author::other;
+  std::string tool{}, command{};
+};
+
+struct running_command {
+  cause by{};
+  std::int64_t began_ns = 0; ///< of the clock of file times
+};
+
+/// A file or link that the first reading has not met yet.
+struct unread_file {
+  std::string path;
+  known_state state;
+};
+
+struct store::impl {
+  impl(std::shared_ptr<const root> r, options o, store_directory d, session s);
+
+  const std::shared_ptr<const root> workspace;
+  const options how;
+  const session purpose;
+
+  std::mutex mutex; // of all below; the store's lock is taken in it
+  store_directory directory;
+  content_packs packs;
+  journal log;
+  file_index index;
+  std::vector<placed_checkpoint> checkpoints;
+  std::uint64_t last_number = 0;
+  std::uint64_t start = 0; ///< 0: not started
+  bool is_started = false;
+  std::uint64_t store_bytes = 0;      ///< what the files of the store have together
+  std::string trouble;                ///< the last failure of the store, as a sentence
+  bool has_complained = false;        ///< in this operation
+  std::string short_of;               ///< a restore that could not be carried to its end
+  bool is_full = false;               ///< something found no room
+  std::int64_t next_sweep_ms = 0;     ///< of the monotonic clock
+  std::list<running_command> running; ///< commands under way, of this object
+  running_commands marks;             ///< and of all, for others
+  running_commands::state others;     ///< as `catch_up` has found them
+  std::vector<std::string> closed;    ///< what the last scan could not look into
+  std::map<std::string, std::uint16_t, std::less<>>
+      closed_modes;              ///< for the time of a restore, and the modes they have
+  std::string reading_from;      ///< the directory at which the first reading goes on
+  bool has_read_through = false; ///< and it was at its end
+
+  std::mutex told_mutex; // of what follows; nobody holds it for long
+  store_state told_now;
+  /// What `state` tells from now on.
+  void publish();
+
+  /// Holds the mutex and the store's lock, and knows what others have added.
+  class guard;
+  /// What `guard` begins with. Errors: those of the store.
+  enum class use : std::uint8_t { work, reading };
+  [[nodiscard]] result<void> catch_up(use why = use::work);
+  /// The first look of this object: what has changed since the last one, and a start.
+  [[nodiscard]] result<void> begin(const work_bounds& bounds);
+
+  [[nodiscard]] result<void> make_start();
+  /// Drops checkpoints until what has changed since the last look finds room.
+  [[nodiscard]] result<void> begin_when_full(const work_bounds& bounds);
+  [[nodiscard]] result<void> take_as_known(std::vector<met_entry>&& met);
+
+  [[nodiscard]] scan_options scanning(const work_bounds& bounds = {}) const;
+  /// Takes in what a scan has met, and puts it down to a cause. Errors: those of writing the
+  /// journal; the index is as it was then.
+  [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by);
+  /// Scans everything, or these paths, and takes in what is met. Errors: those of scanning, and of
+  /// `absorb`.
+  [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {});
+  /// Everything has been looked at and taken in: a failure of before is over, if nothing is lost.
+  void be_content();
+  [[nodiscard]] result<void> look_at(std::span<const std::string> paths, const cause& by);
+  /// Says of directories that could not be looked into that it is so, and what was met in others
+  /// that nobody has seen before.
+  [[nodiscard]] path_tops take_closed(scan_outcome& found, const cause& by);
+  /// Puts what a command did that was cut short, with its process, down to it.
+  [[nodiscard]] result<void> settle();
+  /// Since when a command has been running; nothing: none does.
+  [[nodiscard]] std::optional<std::int64_t> running_since_ns() const;
+  /// Whom differences are put down to that nobody has announced.
+  [[nodiscard]] cause unannounced() const;
+  /// What an entry holds, read and not yet kept. `asked`: also in ignored directories.
+  enum class reach : std::uint8_t { covered, asked };
+  struct fetched {
+    known_state state{};
+    std::optional<std::string> bytes{};
+  };
+  /// Without any lock.
+  [[nodiscard]] fetched fetch(const std::string& path, const known_state& known,
+                              const read_time& when, reach of) const;
+  [[nodiscard]] known_state keep(fetched&& from);
+  /// Both.
+  void take_in(const std::string& path, known_state& state, const read_time& when,
+               reach of = reach::covered);
+  /// A batch of the first reading; false: there is none left. Takes the locks itself.
+  [[nodiscard]] result<bool> read_some();
+  [[nodiscard]] std::vector<unread_file> next_unread();
+  [[nodiscard]] bool has_unread();
+  /// Reads those of the paths that are not held yet.
+  [[nodiscard]] result<void> hold(std::span<const std::string> paths);
+  /// What of these the store had no room for, or has lost, as a clause; empty: nothing.
+  [[nodiscard]] std::string not_held(std::span<const std::string> paths) const;
+  [[nodiscard]] result<void> write(journal_record&& record);
+  [[nodiscard]] result<checkpoint> mark(std::string_view label, bool is_start);
+  /// What the retention asks for; with `all`, also what nothing needs any more. Errors: those of
+  /// the store, which is as it was then.
+  enum class sweep : std::uint8_t { if_needed, all };
+  [[nodiscard]] result<gc_outcome> sweep_out(sweep how_much);
+  /// All from that checkpoint on.
+  [[nodiscard]] result<void> sweep_from(std::size_t first);
+  /// The place of the oldest checkpoint that stays by age and number, and of the one that has to.
+  [[nodiscard]] std::size_t first_kept() const;
+  [[nodiscard]] std::size_t last_to_keep() const;
+  /// Whether the files take more than they should, and dropping checkpoints may help.
+  [[nodiscard]] bool is_too_long() const;
+  [[nodiscard]] bool is_too_large() const;
+  /// Carries a killed restore to its end, if there is one. What cannot be is told as trouble, and
+  /// not tried again. Errors: those of reading what is left of it, and of looking afterwards.
+  [[nodiscard]] result<void> recover();
+  /// What a restore has brought about is put down to it, and nothing else is.
+  [[nodiscard]] result<void> absorb_restored(const restore_plan& plan);
+  /// All of a plan, or none of it; `kept` says where others' work is that it met.
+  [[nodiscard]] result<void, detailed_error>
+  carry_out(const restore_plan& plan, const work_bounds& bounds, std::string& kept);
+  /// The files of the store, and what is on the way to them.
+  [[nodiscard]] std::uint64_t bytes_now() const noexcept;
+  [[nodiscard]] std::uint64_t room() const noexcept;
+  [[nodiscard]] std::uint64_t all_room() const noexcept;
+  /// Some of it is for checkpoints alone.
+  enum class kept_for : std::uint8_t { all, checkpoints };
+  [[nodiscard]] std::uint64_t journal_room(kept_for whom) const noexcept;
+  /// After something found no room: now and then, the oldest checkpoints go.
+  [[nodiscard]] result<void> make_room();
+  void complain(const error& e);
+  [[nodiscard]] result<void> unless_full(const result<void>& done);
+
+  [[nodiscard]] result<const placed_checkpoint*> find(std::optional<std::uint64_t> number) const;
+  [[nodiscard]] entry_state told(const known_state& state) const;
+};
+
+class store::impl::guard {
+public:
+  /// For reading alone nothing is begun, mended or swept.
+  explicit guard(impl& of, use why = use::work);
+  guard(const guard&) = delete;
+  guard& operator=(const guard&) = delete;
+  ~guard();
+  /// Whether the store can be used now.
+  [[nodiscard]] const result<void>& ready() const noexcept { return ready_; }
+
+private:
+  impl& of_;
+  std::lock_guard<std::mutex> held_;
+  result<void> locked_;
+  result<void> ready_;
+};
+
+/// What is told after damage, until garbage is collected.
+inline constexpr const char* damage_notice =
+    "the journal of the history was damaged, and what was in the damaged part is lost (`paddock "
+    "history gc` ends this notice)";
+
+[[nodiscard]] std::int64_t now_ms() noexcept;
+/// What the store's failure means, as a clause.
+[[nodiscard]] std::string explain_failure(const error& e);
+
+} // namespace paddock::history

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/tools/change_rows.hpp"
+#include "mcp/tools/look_rows.hpp"
+#include "mcp/tools/process_rows.hpp"
+#include "mcp/tools/row_parts.hpp"
+#include "mcp/tools/undo_rows.hpp"
+
+#include <algorithm>
+#include <array>
+
+// The coding set in the table of tools: where a tool of base differs, and the tools that it adds.
+
+namespace paddock::mcp {
+namespace {
+
+using namespace row_parts;
+using namespace look_rows;
+
+constexpr parameter_row short_exec_parameters[] = {
+    {"command", type::string, required, "Program, looked up in PATH; no shell line", 1},
+    {.name = "args",
+     .type = type::string_array,
+     .presence = optional,
+     .description = "Passed as they are; for pipes or globs run sh with -c",
+     .fallback = "[]"},
+    {.name = "env",
+     .type = type::string_map,
+     .presence = optional,
+     .description = "Variables to add",
+     .fallback = "{}"},
+    {.name = "cwd",
+     .type = type::string,
+     .presence = optional,
+     .description = "In the workspace",
+     .characters_min = 1,
+     .fallback = R"(".")"},
+    {.name = "stdout",
+     .type = type::boolean,
+     .presence = optional,
+     .description = "",
+     .fallback = "true"},
+    {.name = "stderr",
+     .type = type::boolean,
+     .presence = optional,
+     .description = "",
+     .fallback = "true"},
+    {"timeout", type::integer, optional, "Milliseconds", 0, nullptr, 1},
+};
+constexpr std::string_view short_exec_schema =
+    R"({"type":"object","properties":{"output":{"type":"string"},"exitCode":{"type":"integer"},"process":{"type":"string"},"notice":{"type":"string"}},"required":["output"]})";
+constexpr std::string_view short_todos_schema =
+    R"({"type":"object","properties":{"todos":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},"completed":{"type":"boolean"}}}}},"required":["todos"]})";
+constexpr std::string_view short_remaining_schema =
+    R"({"type":"object","properties":{"remainingTodos":{"type":"array"}}})";
+constexpr std::string_view no_todos_schema =
+    R"({"type":"object","properties":{"todos":{"type":"array"}},"required":["todos"]})";
+constexpr std::string_view short_health_schema =
+    R"({"type":"object","required":["status","workspace"]})";
+
+constexpr coding_row differences[] = {
+    {.name = "attemptCompletion",
+     .description = "Say that the task is done; while todos are left they are returned, "
+                    "and the task goes on. To mark single steps as done use todo.",
+     .output_schema = short_remaining_schema},
+    {.name = "todo",
+     .description = "Add tasks to the todo list, mark some as completed, or see it, for "
+                    "work of several steps. To begin a new list use clearTodo.",
+     .output_schema = short_todos_schema},
+    {.name = "clearTodo",
+     .description = "Remove all tasks from the todo list; ids start at 0 again. To "
+                    "complete single ones use todo.",
+     .output_schema = no_todos_schema},
+    {.name = "exec",
+     .description =
+         "Run a program that ends by itself, as a build or a test, without a shell and with "
+         "empty input; what it started ends with it, and long output is cut in the middle. For "
+         "servers use startProcess, for files searchText, findFiles, readTextFile and editFile.",
+     .parameters = short_exec_parameters,
+     .output_schema = short_exec_schema},
+    {.name = "getFileInfo",
+     .description =
+         "Get type, size, MIME type, times and permissions of one file or directory. For "
+         "all in a directory use listDirectory, for content readTextFile.",
+     .parameters = change_rows::place_only,
+     .output_schema = short_info_schema},
+    {.name = "healthCheck",
+     .description = "Report whether the workspace is usable and where it is, when calls fail "
+                    "for no plain reason. For what is in it use mapDirectory.",
+     .output_schema = short_health_schema},
+    {.name = "readTextFile",
+     .description = "Read a UTF-8 text file, or lines of it; of a long one without lines the "
+                    "beginning. To find where something is use searchText.",
+     .parameters = read_page_parameters,
+     .output_schema = read_page_schema},
+    {.name = "readImageFile",
+     .description = "See a PNG, JPEG, GIF or WebP image; larger ones than 5 MiB are only "
+                    "named. For other files use readTextFile.",
+     .parameters = change_rows::place_only,
+     .output_schema = picture_schema},
+    {.name = "readPdfFile",
+     .description =
+         "Check that a file is a PDF document and get its path, MIME type and size, so that "
+         "the runtime can load it. For text use readTextFile, for pictures readImageFile.",
+     .parameters = change_rows::place_only},
+    {.name = "writeTextFile",
+     .description = "Create a text file, with its missing parent directories, or replace "
+                    "its whole content. To change a part use editFile; of a long text "
+                    "write a first part and add the rest with appendTextFile.",
+     .parameters = change_rows::write_if},
+    {.name = "appendTextFile",
+     .description = "Add text at the end of an existing file; no newline is added. To put "
+                    "it elsewhere use editFile, to make a file writeTextFile.",
+     .parameters = change_rows::append_if},
+    {.name = "editTextFile",
+     .description = "Replace the first exact occurrence of oldText by newText; give enough "
+                    "around it to make it unique. For several edits, and to be told of other "
+                    "places, use editFile.",
+     .parameters = change_rows::edit_if},
+    {.name = "moveFile",
+     .description = "Move or rename a file or directory; nothing is overwritten, and missing "
+                    "parents of the destination are created. To copy use exec with cp.",
+     .parameters = change_rows::move_if},
+    {.name = "deleteFile", .parameters = change_rows::path_if},
+    {.name = "listDirectory",
+     .description =
+         "List what is directly in one directory, by name, with type, size and time. For "
+         "a whole tree use mapDirectory, for a name at any depth findFiles.",
+     .parameters = list_page_parameters,
+     .output_schema = short_list_schema},
+    {.name = "createDirectory",
+     .description = "Create a directory and its missing parents; one that exists is an error. "
+                    "For a new file use writeTextFile alone, which makes its directories.",
+     .parameters = change_rows::place_only},
+    {.name = "deleteDirectory",
+     .description = "Delete a directory, with recursive all that is in it; links in it "
+                    "are deleted, not followed. For a file or a link use deleteFile.",
+     .parameters = change_rows::delete_all},
+};
+
+constexpr std::array added{
+    tool_row{
+        "searchText", "Search text",
+        "Find the lines that match in all files beneath a path, ignore files respected. Use it "
+        "instead of exec with grep; for names use findFiles, to read on readTextFile.",
+        search_parameters, search_schema, looks, effect::none, search_text,
+        R"({"pattern":"deadline|timeout","include":["*.cpp"],"context":2})", page_hint,
+        toolset::coding},
+    tool_row{"findFiles", "Find files",
+             "Find files and directories by their names, ignore files respected. Use it instead of "
+             "exec with find; for one directory with sizes use listDirectory.",
+             find_parameters, find_schema, looks, effect::none, find_files,
+             R"({"glob":"**/*_test.{cpp,py}","sort":"modified"})", page_hint, toolset::coding},
+    tool_row{"mapDirectory", "Map directory",
+             "Show a directory tree in little text, with sizes; what has no room is one line with "
+             "counts. Use it first in an unknown workspace; for a name use findFiles.",
+             map_parameters, map_schema, looks, effect::none, map_directory,
+             R"({"path":".","depth":3})", "give a smaller bytesMax", toolset::coding},
+    tool_row{"editFile", "Edit file",
+             "Make several exact edits of one text file, all or none, and see the diff. Use it for "
+             "any change of a file that exists; for several files use applyChanges, for a whole "
+             "new content writeTextFile.",
+             change_rows::edit_file, change_rows::edit_file_schema, destroys, effect::writes,
+             edit_file,
+             R"({"path":"notes.md","edits":[{"oldText":"one","newText":"two","all":true}]})",
+             edited_hint, toolset::coding},
+    tool_row{
+        "applyChanges", "Apply changes",
+        "Change several files, all or none: edits (paths: the same in each file, as to rename "
+        "a symbol), new contents, deletions, moves, or a patch. Use it for what belongs "
+        "together; for one file use editFile.",
+        change_rows::apply_changes, change_rows::apply_changes_schema, destroys, effect::writes,
+        apply_changes,
+        R"({"changes":[{"paths":["a.c","b.c"],"edits":[{"oldText":"one","newText":"two","all":true}]}]})",
+        edited_hint, toolset::coding},
+    tool_row{"checkpoint", "Checkpoint",
+             "Remember the workspace as it is now, to come back to it with restore. Use it before "
+             "risky work; what was there at the start is remembered anyway, see listChanges.",
+             undo_rows::checkpoint, undo_rows::checkpoint_schema, adds, effect::recalls, checkpoint,
+             R"({"label":"before the upgrade"})", less_hint, toolset::coding},
+    tool_row{"listChanges", "List changes",
+             "See what was changed since a checkpoint, by the agent's tools and commands or by "
+             "others, and what can be taken back. To take it back use restore.",
+             undo_rows::list_changes, undo_rows::list_changes_schema, looks, effect::recalls,
+             list_changes, R"({"diff":true})", "ask for less with limit or paths", toolset::coding},
+    tool_row{"restore", "Restore",
+             "Take back what the agent's tools and commands changed since a checkpoint, all or "
+             "some paths. To look first use listChanges.",
+             undo_rows::restore, undo_rows::restore_schema, destroys, effect::recalls, restore,
+             R"({"to":"start","paths":["src"],"dryRun":true})", "restore fewer paths",
+             toolset::coding},
+    tool_row{"startProcess", "Start process",
+             "Start a program that goes on, as a server or a watcher, and see the beginning of its "
+             "output. For one that ends by itself use exec.",
+             process_rows::start, process_rows::page_schema, opens_world, effect::attends,
+             start_process, R"({"command":"npm","args":["run","dev"],"until":"ready|listening"})",
+             less_hint, toolset::coding},
+    tool_row{"readProcess", "Read process",
+             "Read what a process wrote, or the rest of a cut output of exec; waits for more "
+             "with waitMs. To see which there are use listProcesses.",
+             process_rows::read, process_rows::page_schema, looks, effect::attends, read_process,
+             R"({"process":"ID","waitMs":5000,"until":"error"})", "give a smaller bytesMax",
+             toolset::coding},
+    tool_row{"writeProcess", "Write to process",
+             "Write to the standard input of a process. To see what it answers use readProcess "
+             "with waitMs.",
+             process_rows::write, process_rows::write_schema, opens_world, effect::attends,
+             write_process, R"({"process":"ID","text":"1 + 1\n"})", less_hint, toolset::coding},
+    tool_row{"stopProcess", "Stop process",
+             "End a process and all that it started. To only close its input use writeProcess.",
+             process_rows::stop, process_rows::stop_schema, replaces, effect::attends, stop_process,
+             R"({"process":"ID"})", less_hint, toolset::coding},
+    tool_row{"listProcesses",
+             "List processes",
+             "List the processes that run, and those that ended lately. For their output use "
+             "readProcess.",
+             {},
+             process_rows::list_schema,
+             looks,
+             effect::attends,
+             list_processes,
+             "{}",
+             less_hint,
+             toolset::coding},
+};
+
+} // namespace
+
+std::span<const tool_row> coding_tools() {
+  return added;
+}
+
+coding_row coding_difference(std::string_view name) {
+  const auto* const found = std::ranges::find(differences, name, &coding_row::name);
+  return found == std::end(differences) ? coding_row{} : *found;
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/tools/command_request.hpp"
+
+#include "sys/syscall.hpp"
+
+#include <paddock/exec/environment.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace paddock::mcp {
+namespace {
+
+tool_result too_much(std::string_view what, std::uint64_t given, std::uint64_t most,
+                     std::string_view remedy) {
+  return tool_result::failure(error_code::too_large,
+                              std::string(what) + " " + std::to_string(given) + ", at most " +
+                                  std::to_string(most) + " are accepted; " + std::string(remedy));
+}
+
+/// What the call gives is counted before any of it is copied: the kernel takes less than a line can
+/// hold, and does not say which part was too much.
+std::optional<tool_result> refuse_too_much(const limits& bounds, const call& c) {
+  constexpr std::string_view shorter = "write it to a file and name that instead";
+  const json_view arguments = c.arguments()["args"];
+  const json_view variables = c.arguments()["env"];
+  if (arguments.size() > bounds.exec_arguments_max)
+    return too_much("args: the number of arguments is", arguments.size(), bounds.exec_arguments_max,
+                    "call several times with a part each");
+  if (variables.size() > bounds.exec_variables_max)
+    return too_much("env: the number of variables is", variables.size(), bounds.exec_variables_max,
+                    "give only those that the command needs");
+  std::uint64_t total = 0;
+  std::optional<tool_result> refused;
+  const auto add = [&](auto name, std::uint64_t bytes) {
+    total += bytes + 1; // the NUL that ends it
+    if (bytes > argument_bytes_max && !refused)
+      refused = too_much(name() + ": the number of bytes is", bytes, argument_bytes_max, shorter);
+  };
+  std::size_t index = 0;
+  add([] { return std::string("command"); }, text_argument(c, "command").size());
+  arguments.for_each_element([&](json_view v) {
+    add([&] { return "args[" + std::to_string(index) + "]"; }, v.string().value_or("").size());
+    ++index;
+  });
+  variables.for_each_member([&](std::string_view name, json_view v) {
+    add([&] { return "env: " + shown(name); }, name.size() + 1 + v.string().value_or("").size());
+  });
+  if (!refused && total > bounds.exec_argument_bytes_max)
+    refused = too_much("the bytes of all arguments and variables together are", total,
+                       bounds.exec_argument_bytes_max, shorter);
+  return refused;
+}
+
+std::vector<std::string> strings_of(json_view array) {
+  std::vector<std::string> out;
+  array.for_each_element(
+      [&](json_view v) { out.emplace_back(v.string().value_or(std::string_view())); });
+  return out;
+}
+
+std::optional<tool_result> set_environment(const workspace_state& state, const call& c,
+                                           command& run) {
+  std::vector<environment_variable> extra;
+  c.arguments()["env"].for_each_member([&](std::string_view name, json_view value) {
+    extra.push_back({std::string(name), std::string(value.string().value_or(std::string_view()))});
+  });
+  std::vector<std::string_view> inherited;
+  for (const char* const* entry = sys::environment(); entry != nullptr && *entry != nullptr;
+       ++entry)
+    inherited.emplace_back(*entry);
+  std::vector<std::string> pass = state.options.pass_environment;
+  for (const std::string& assignment : state.options.set_environment) {
+    inherited.emplace_back(assignment);
+    pass.push_back(assignment.substr(0, assignment.find('=')));
+  }
+  environment_refusal refusal;
+  const bool is_confined = run.confinement.file_system == demand::required;
+  auto built =
+      build_environment({.inherited = inherited,
+                         .pass = pass,
+                         .extra = extra,
+                         .place = is_confined ? command_place::confined : command_place::host},
+                        &refusal);
+  if (!built)
+    return tool_result::failure(built.error().code, "env: the variable " + shown(refusal.name) +
+                                                        " " + std::string(refusal.reason) +
+                                                        "; call again without it");
+  run.environment = *std::move(built);
+  return std::nullopt;
+}
+
+std::optional<tool_result> set_directory(const workspace_state& state, const call& c,
+                                         command_request& r) {
+  const std::string path = path_argument(c, "cwd");
+  auto found = state.root->open_beneath(path, access::inspect);
+  if (!found) return failure(found.error(), "cwd " + path);
+  if (found->status.kind != entry_kind::directory)
+    return failure({error_code::not_a_directory, 0, "exec"}, "cwd " + path,
+                   "name a directory inside the workspace");
+  r.directory = *std::move(found);
+  r.run.working_directory = r.directory.fd.get();
+  r.run.workspace = state.root->descriptor();
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<tool_result> prepare_command(const workspace_state& state, const call& c,
+                                           command_request& r) {
+  const limits& bounds = state.options.limits;
+  if (auto refused = refuse_too_much(bounds, c)) return refused;
+  r.run.argv = strings_of(c.arguments()["args"]);
+  r.run.argv.insert(r.run.argv.begin(), std::string(text_argument(c, "command")));
+  r.run.confinement = state.options.confinement;
+  r.run.kill_grace_ms = static_cast<std::int64_t>(bounds.exec_kill_grace_ms);
+  r.run.output_bytes_max = bounds.exec_output_bytes_max;
+  r.run.helper = state.options.exec_helper;
+  if (auto refused = set_environment(state, c, r.run)) return refused;
+  return set_directory(state, c, r);
+}
+
+/// Short, because every model reads it: what programs usually have and these have not.
+std::string surroundings_of_commands(const workspace_options& options) {
+  const confinement_policy& policy = options.confinement;
+  const bool sees_all = policy.wanted(confinement_layer::file_system) == demand::off;
+  const bool reaches_all = policy.wanted(confinement_layer::network) == demand::off;
+  if (sees_all && reaches_all) return " It is not confined: take care.";
+  const bool is_sure = policy.wanted(confinement_layer::file_system) != demand::best_effort;
+  std::string words = is_sure ? " It has " : " As far as this system can confine it, it has ";
+  if (reaches_all)
+    words += "the network";
+  else
+    words += policy.reach == network_reach::loopback ? "no network but a loopback of its own"
+                                                     : "no network";
+  if (sees_all) return words + ".";
+  words += "; a /tmp and HOME of its own, empty, that end with it; outside the workspace only "
+           "installed programs, read-only";
+  if (!options.home_tools.empty() && options.home_tools != "none")
+    words += ", those of HOME (" + options.home_tools + ") too";
+  const bool is_more_named =
+      !policy.write_paths.empty() || (options.home_tools.empty() && !policy.read_paths.empty());
+  return words + (is_more_named ? ", and what the user has named." : ".");
+}
+
+/// What a command meets is the latest there is to know.
+void note_confinement(workspace_state& state, const confinement_report& met) {
+  const std::lock_guard guard(state.confinement_mutex);
+  if (!state.confinement) return;
+  for (const layer_report& layer : met.layers)
+    if (layer.applied != state.confinement->of(layer.layer).applied) {
+      state.confinement.reset();
+      return;
+    }
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What processes change, in the history of the workspace: theirs, for as long as they run.
+
+#include <paddock/exec/process.hpp>
+#include <paddock/history/history.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace paddock::mcp {
+
+/// Thread-safe.
+class process_changes {
+public:
+  void add(const process& of, history::recording begun) {
+    const std::lock_guard guard(lock_);
+    open_.push_back({of, std::move(begun)});
+  }
+  /// Puts down what those have changed that ended since the last time. For every call of a tool:
+  /// what somebody changes afterwards is not theirs.
+  void settle() {
+    std::vector<entry> ended; // put down when this returns, and the lock is open again
+    const std::lock_guard guard(lock_);
+    const auto running =
+        std::ranges::partition(open_, [](const entry& each) { return each.of.status().running(); });
+    ended.assign(std::move_iterator(running.begin()), std::move_iterator(running.end()));
+    open_.erase(running.begin(), running.end());
+  }
+
+private:
+  struct entry {
+    process of;
+    history::recording begun;
+  };
+  std::mutex lock_;
+  std::vector<entry> open_;
+};
+
+} // namespace paddock::mcp

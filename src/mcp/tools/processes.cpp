@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+
+// The tools for programs that run for long.
+
+#include "mcp/tools/command_request.hpp"
+#include "mcp/tools/exec_report.hpp"
+#include "mcp/tools/process_rows.hpp"
+#include "mcp/tools/recorded_call.hpp"
+#include "mcp/tools/tools.hpp"
+#include "search/line_matcher.hpp"
+
+#include <paddock/exec/process.hpp>
+
+#include <gsl/util>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::uint64_t page_bytes_max = 30'000;
+
+/// What ends a wait, from the argument `until`.
+class awaited_line {
+public:
+  /// Errors: those of the pattern, whose operation says what is wrong.
+  static result<std::optional<awaited_line>> of(const call& c) {
+    const std::string_view text = text_argument(c, "until");
+    if (text.empty()) return std::optional<awaited_line>();
+    PADDOCK_TRY(auto pattern, text_pattern::compile(text));
+    return std::optional<awaited_line>(awaited_line(std::move(pattern)));
+  }
+  bool operator()(std::string_view output) {
+    const auto found = matcher_->next(output, 0, {});
+    return found && found->has_value();
+  }
+
+private:
+  explicit awaited_line(text_pattern pattern)
+      : pattern_(std::move(pattern)), matcher_(std::make_unique<line_matcher>(pattern_.get())) {}
+  text_pattern pattern_;
+  std::unique_ptr<line_matcher> matcher_;
+};
+
+tool_result no_such_pattern(const error& e) {
+  return tool_result::failure(e.code, std::string("until: ") + e.operation);
+}
+
+tool_result no_such_process(std::string_view id) {
+  return tool_result::failure(error_code::not_found,
+                              "there is no process " + shown(id) +
+                                  ", or it ended long ago; listProcesses names those there are");
+}
+
+void write_ending(json_writer& out, const process_status& status, std::string notice = {}) {
+  if (status.running()) return;
+  const command_outcome& outcome = *status.outcome;
+  if (outcome.exit_code) out.key("exitCode").integer(*outcome.exit_code);
+  if (outcome.signal) out.key("signal").integer(*outcome.signal);
+  const auto add = [&](std::string_view text) {
+    notice.append(notice.empty() ? "" : "; ").append(text);
+  };
+  if (outcome.ended == ending::timed_out)
+    add("it ran for as long as the server allows, and was ended");
+  for (const std::string& each : notices_of(outcome))
+    add(each);
+  if (!notice.empty()) out.member("notice", notice);
+}
+
+std::string_view state_of(const process_status& status) {
+  return status.running() ? "running" : "exited";
+}
+
+enum class page_of : std::uint8_t { start, read };
+
+tool_result page_result(const process& of, const process_page& page, page_of what, const call& c,
+                        const std::string& notice = {}) {
+  object_result result;
+  json_writer& out = result.writer();
+  out.member("process", of.id()).member("state", state_of(page.status));
+  out.member("output", page.bytes);
+  if (what == page_of::read) result.number("from", static_cast<std::int64_t>(page.from));
+  result.number("next", static_cast<std::int64_t>(page.next));
+  if (what == page_of::read || page.dropped != 0)
+    result.number("dropped", static_cast<std::int64_t>(page.dropped));
+  if (!text_argument(c, "until").empty()) out.key("matched").boolean(page.matched);
+  write_ending(out, page.status, notice);
+  return result.take();
+}
+
+/// A page that was read, or as much of it as a line to the client can hold: what was escaped in it
+/// is longer.
+template <class MakeResult>
+tool_result fitting(const process& of, process_page page, const call& c, MakeResult make) {
+  for (;;) {
+    tool_result made = make(page);
+    if (made.json.size() <= result_bytes_max(c) || page.bytes.size() < 8) return made;
+    const bool matched = page.matched;
+    const auto dropped = page.dropped;
+    auto shorter = of.read({.from = page.from, .bytes_max = page.bytes.size() / 2});
+    if (!shorter) return made;
+    page = *std::move(shorter);
+    page.matched = matched;
+    page.dropped += dropped;
+  }
+}
+
+/// Of a program that has failed at once, what a model can do about it.
+std::string hint_of(const root& root, const command& run, const process_page& page) {
+  if (page.status.running() || page.status.outcome->exit_code == 0) return {};
+  command_outcome seen = *page.status.outcome;
+  seen.err = {.head = page.bytes, .tail = {}, .total = page.bytes.size(), .truncated = false};
+  std::string hint = command_hint(root, run, seen, hint_reader::model);
+  return hint.starts_with("; ") ? hint.substr(2) : hint;
+}
+
+tool_result not_started(const workspace_state& state, const call& c, const command_error& e,
+                        const command& run) {
+  const std::string_view at = e.operation;
+  if (at == "processes")
+    return tool_result::failure(e.code,
+                                std::to_string(state.options.limits.processes_max) +
+                                    " processes are running already; stop one with stopProcess "
+                                    "(listProcesses names them)");
+  if (at == "terminal")
+    return tool_result::failure(e.code, "this system gives commands no terminal; start it without "
+                                        "tty");
+  return command_not_started(*state.root, e, run, path_argument(c, "cwd"));
+}
+
+/// In a terminal, colours and moves of the cursor are nothing to read.
+void use_plain_terminal(const call& c, command& run) {
+  if (c.arguments()["env"]["TERM"].string()) return;
+  std::erase_if(run.environment,
+                [](const std::string& variable) { return variable.starts_with("TERM="); });
+  run.environment.emplace_back("TERM=dumb");
+}
+
+std::int64_t wait_of(const call& c, std::uint64_t otherwise) {
+  return static_cast<std::int64_t>(count_argument(c, "waitMs", otherwise));
+}
+
+/// From the first process on, people can see them. Where no socket can be had they cannot, and
+/// nothing else is missing.
+void open_desk(workspace_state& state) {
+  if (state.options.process_sockets.empty()) return;
+  std::call_once(state.desk_opened, [&] {
+    auto opened = process_desk::open(state.options.process_sockets, std::string(state.root->path()),
+                                     state.processes);
+    if (opened) state.desk = *std::move(opened);
+  });
+}
+
+/// Reads as long as the client wants the call: the process is another matter.
+result<process_page> read_for(call& c, const process& of, const process_read& asked) {
+  if (asked.wait_ms > 0) c.may_block();
+  const cancellation cancel;
+  c.on_cancel([cancel] { cancel.request(); });
+  const auto forget = gsl::finally([&] { c.on_cancel({}); });
+  return of.read(asked, &cancel);
+}
+
+} // namespace
+
+tool_result start_process(workspace_state& state, call& c) {
+  command_request r;
+  if (auto refused = prepare_command(state, c, r)) return *std::move(refused);
+  auto until = awaited_line::of(c);
+  if (!until) return no_such_pattern(until.error());
+  const bool in_terminal = c.arguments()["tty"].boolean().value_or(false);
+  if (in_terminal) use_plain_terminal(c, r.run);
+  const std::uint64_t ms_max = state.options.limits.process_ms_max;
+  r.run.timeout_ms = ms_max == 0 ? no_deadline_ms : static_cast<std::int64_t>(ms_max);
+  c.may_block();
+  history::recording changes;
+  if (history::store* const store = state.options.history.get())
+    changes = store->before_command("startProcess",
+                                    command_line_of(r.run.argv.front(), c.arguments()["args"]));
+  const auto started = state.processes.start(r.run, in_terminal ? process_streams::terminal
+                                                                : process_streams::pipes);
+  if (!started) {
+    if (started.error().code == error_code::confinement_unavailable)
+      note_confinement(state, started.error().confinement);
+    return not_started(state, c, started.error(), r.run);
+  }
+  state.changes_of_processes.add(*started, std::move(changes));
+  open_desk(state);
+  process_read asked{.from = 0,
+                     .bytes_max = page_bytes_max,
+                     .wait_ms = wait_of(c, 1000),
+                     .wait = process_wait::end};
+  if (*until) asked.until = **until;
+  auto page = read_for(c, *started, asked);
+  if (!page) return failure(page.error(), r.run.argv.front());
+  const std::string hint = hint_of(*state.root, r.run, *page);
+  return fitting(*started, *std::move(page), c, [&](const process_page& shown) {
+    return page_result(*started, shown, page_of::start, c, hint);
+  });
+}
+
+tool_result read_process(workspace_state& state, call& c) {
+  const std::string_view id = text_argument(c, "process");
+  const auto found = state.processes.find(id);
+  if (!found) return no_such_process(id);
+  auto until = awaited_line::of(c);
+  if (!until) return no_such_pattern(until.error());
+  process_read asked{.bytes_max = count_argument(c, "bytesMax", page_bytes_max),
+                     .wait_ms = wait_of(c, 0)};
+  if (const auto from = c.arguments()["from"].integer())
+    asked.from = static_cast<std::uint64_t>(*from);
+  if (*until) asked.until = **until;
+  auto page = read_for(c, *found, asked);
+  if (!page && std::string_view(page.error().operation) == "from")
+    return tool_result::failure(page.error().code,
+                                "from: the process has written only " +
+                                    std::to_string(found->status().output_bytes) +
+                                    " bytes; leave it out to go on where the last answer ended");
+  if (!page) return failure(page.error(), "process " + shown(id));
+  return fitting(*found, *std::move(page), c, [&](const process_page& shown) {
+    return page_result(*found, shown, page_of::read, c);
+  });
+}
+
+tool_result write_process(workspace_state& state, call& c) {
+  const std::string_view id = text_argument(c, "process");
+  const auto found = state.processes.find(id);
+  if (!found) return no_such_process(id);
+  const std::string_view text = text_argument(c, "text");
+  const bool eof = c.arguments()["eof"].boolean().value_or(false);
+  if (text.empty() && !eof)
+    return tool_result::failure(error_code::invalid_argument,
+                                "nothing is to be written; give text, or eof true to close the "
+                                "input");
+  auto done = text.empty() ? result<void>() : found->write(text);
+  if (done && eof) done = found->close_input();
+  if (!done && done.error().code == error_code::conflict)
+    return tool_result::failure(done.error().code,
+                                found->status().running()
+                                    ? "the process has closed its input, or it was closed with eof"
+                                    : "the process has ended; readProcess tells how");
+  if (!done && done.error().code == error_code::too_many)
+    return tool_result::failure(done.error().code,
+                                "the process has not read what was written before; see with "
+                                "readProcess what it does, and write again when it goes on");
+  if (!done) return failure(done.error(), "process " + shown(id), "write it in parts");
+  object_result result;
+  result.text("process", id).number("written", static_cast<std::int64_t>(text.size()));
+  return result.take();
+}
+
+tool_result stop_process(workspace_state& state, call& c) {
+  const std::string_view id = text_argument(c, "process");
+  const auto found = state.processes.find(id);
+  if (!found) return no_such_process(id);
+  c.may_block();
+  const cancellation cancel;
+  c.on_cancel([cancel] { cancel.request(); });
+  const auto forget = gsl::finally([&] { c.on_cancel({}); });
+  const auto grace_ms = static_cast<std::int64_t>(count_argument(c, "graceMs", 2000));
+  const process_status status = found->stop(grace_ms, &cancel);
+  state.changes_of_processes.settle();
+  object_result result;
+  result.text("process", id).text("state", state_of(status));
+  write_ending(result.writer(), status);
+  return result.take();
+}
+
+tool_result list_processes(workspace_state& state, call&) {
+  object_result result;
+  json_writer& out = result.writer();
+  out.key("processes").begin_array();
+  for (const process& each : state.processes.list()) {
+    std::string line;
+    for (const std::string& word : each.argv())
+      line.append(line.empty() ? "" : " ").append(word);
+    const process_status status = each.status();
+    out.begin_object().member("process", each.id()).member("command", shown(line));
+    out.member("state", state_of(status));
+    out.member("startedAt", iso8601_ms(each.started_unix_ms() * 1'000'000));
+    out.key("next").integer(static_cast<std::int64_t>(status.output_bytes));
+    write_ending(out, status);
+    out.end_object();
+  }
+  out.end_array();
+  return result.take();
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+
+// The tools checkpoint, listChanges and restore.
+
+#include "mcp/tools/edits.hpp"
+#include "mcp/tools/recorded_call.hpp"
+#include "mcp/tools/tools.hpp"
+
+#include <paddock/base/detail/utf8.hpp>
+#include <paddock/history/history.hpp>
+#include <paddock/history/naming.hpp>
+#include <paddock/text/unified_diff.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::size_t diffs_bytes_max = std::size_t{16} * 1024; ///< of all files
+constexpr std::size_t diffed_max = 1'000;                       ///< files looked at for that
+constexpr std::size_t label_characters_max = 200;
+constexpr std::size_t told_checkpoints_max = 10;
+constexpr std::size_t told_conflicts_max = 50;
+
+tool_result refuse_without_history(const workspace_state& state) {
+  return tool_result::failure(error_code::unsupported,
+                              "nothing can be undone here: " +
+                                  (state.options.no_history.empty() ? "this server keeps no history"
+                                                                    : state.options.no_history) +
+                                  "; where there is git, use exec with git instead");
+}
+
+/// "start, 4 (before the merge), 9": what can be named.
+std::string known_checkpoints(history::store& store) {
+  std::string text = "start";
+  const auto all = store.checkpoints();
+  const std::size_t left_out = all.size() - std::min(all.size(), told_checkpoints_max);
+  if (left_out > 0) text += ", …";
+  for (std::size_t i = left_out; i < all.size(); ++i) {
+    text.append(", ").append(std::to_string(all[i].number));
+    if (!all[i].label.empty()) text.append(" (").append(shown(all[i].label, 40)).append(")");
+  }
+  return text;
+}
+
+tool_result no_such_checkpoint(history::store& store, const call& c, std::string_view name) {
+  return tool_result::failure(error_code::not_found,
+                              "there is no checkpoint " +
+                                  shown(std::string(text_argument(c, name)), 40) +
+                                  "; there are: " + known_checkpoints(store));
+}
+
+history::named_checkpoint checkpoint_argument(history::store& store, const call& c,
+                                              std::string_view name) {
+  return history::checkpoint_named(text_argument(c, name), store.checkpoints());
+}
+
+/// The paths of a call; what is none of the workspace is told of.
+struct named_paths {
+  std::vector<std::string> paths; ///< empty: everything
+  std::optional<std::string> wrong{};
+};
+named_paths paths_argument(const root& workspace, const call& c) {
+  named_paths out;
+  bool is_everything = false;
+  c.arguments()["paths"].for_each_element([&](json_view each) {
+    const std::string given = decode_name(each.string().value_or(""));
+    auto path = path_in_history(workspace, given, final_link::keep);
+    if (!path && given == ".") path.emplace();
+    if (!path) out.wrong = given;
+    if (path && path->empty()) is_everything = true;
+    if (path) out.paths.push_back(*std::move(path));
+  });
+  if (is_everything) out.paths.clear();
+  return out;
+}
+
+tool_result refuse_path(const std::string& path) {
+  return tool_result::failure(error_code::invalid_argument,
+                              shown(path) + " is no path in the workspace; name paths as the tools "
+                                            "for files take them, also of what is gone");
+}
+
+tool_result failed_history(history::store& store, const call& c, const detailed_error& e,
+                           std::string_view checkpoint_name) {
+  const bool is_named = !checkpoint_name.empty() && text_argument(c, checkpoint_name) != "start";
+  if (is_named && e.code == error_code::not_found && e.detail.empty())
+    return no_such_checkpoint(store, c, checkpoint_name);
+  const bool is_full = e.code == error_code::no_space;
+  return tool_result::failure(e.code, "the history: " + explain(e) + "; " +
+                                          (is_full ? "a person makes room with `paddock history gc`"
+                                                   : std::string(advice(e.code))));
+}
+
+/// Unified diffs of what files held and hold, as far as they have room.
+class diff_writer {
+public:
+  diff_writer(history::store& store, std::size_t bytes_max) : store_(store), room_(bytes_max) {}
+
+  void add(const history::change& each) {
+    const bool is_old = each.before.exists && each.before.kind == entry_kind::file;
+    const bool is_new = each.after.exists && each.after.kind == entry_kind::file;
+    if (!is_old && !is_new) return;
+    if (is_old && is_new && each.before.content == each.after.content) return;
+    const auto before = content_of(each.before, is_old), after = content_of(each.after, is_new);
+    const std::string name = encode_name(each.path);
+    if (!before || !after || is_binary(*before) || is_binary(*after)) {
+      push("Binary files differ, or are not held: " + name + "\n");
+      return;
+    }
+    const std::string old_name =
+        is_old ? "a/" + (each.from.empty() ? name : encode_name(each.from)) : "/dev/null";
+    const std::string new_name = is_new ? "b/" + name : "/dev/null";
+    const auto diff = diff_of(
+        *before, *after, {.bytes_max = room_, .before_name = old_name, .after_name = new_name});
+    push(diff.text);
+    truncated_ = truncated_ || diff.hunks_left_out > 0;
+  }
+  [[nodiscard]] bool is_full() const noexcept { return truncated_; }
+  void leave_out() noexcept { truncated_ = true; }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+private:
+  std::optional<std::string> content_of(const history::entry_state& state, bool is_file) {
+    if (!is_file) return std::string();
+    if (state.content.empty()) return std::nullopt;
+    auto bytes = store_.content(state.content);
+    if (!bytes) return std::nullopt;
+    return *std::move(bytes);
+  }
+  static bool is_binary(std::string_view bytes) {
+    return utf16_mark_of(bytes) == utf16_mark::none && bytes.find('\0') != bytes.npos;
+  }
+  void push(std::string_view more) {
+    if (more.size() > room_) {
+      truncated_ = true;
+      return;
+    }
+    text_ += more;
+    room_ -= more.size();
+  }
+
+  history::store& store_;
+  std::size_t room_;
+  std::string text_;
+  bool truncated_ = false;
+};
+
+/// The diffs of all files, those in directories that are wholly new or gone, too.
+result<void> write_diffs(json_writer& out, history::store& store, history::change_query query,
+                         std::size_t bytes_max) {
+  query.collapse = query.look = query.git_as_one = false;
+  const bool is_git_asked = std::ranges::any_of(query.paths, history::is_of_git);
+  query.limit = diffed_max;
+  PADDOCK_TRY(const history::change_list all, store.changes(query));
+  diff_writer diffs(store, bytes_max);
+  for (const history::change& each : all.changes) {
+    PADDOCK_CHECK(query.bounds.check());
+    if (diffs.is_full()) break;
+    if (history::is_of_git(each.path) && !is_git_asked)
+      continue; // objects and the like, for no reader
+    diffs.add(each);
+  }
+  if (all.truncated) diffs.leave_out();
+  out.member("diff", diffs.text());
+  if (diffs.is_full()) out.key("diffTruncated").boolean(true);
+  return {};
+}
+
+bool is_told_as_one(const history::change& each) {
+  return each.entry == entry_kind::directory && (each.kind == history::change_kind::created ||
+                                                 each.kind == history::change_kind::modified ||
+                                                 each.kind == history::change_kind::deleted);
+}
+
+void write_change(json_writer& out, const history::change& each) {
+  out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
+  out.member("by", name_of(each.by));
+  out.key("restorable").boolean(each.restorable == history::holding::held);
+  if (!each.from.empty()) out.member("from", encode_name(each.from));
+  if (is_told_as_one(each)) out.key("files").unsigned_integer(each.files);
+  out.end_object();
+}
+
+/// Those that can be gone back to, besides the start, the newest last.
+void write_checkpoints(json_writer& out, history::store& store) {
+  auto all = store.checkpoints();
+  std::erase_if(all,
+                [start = store.state().start](const auto& each) { return each.number <= start; });
+  if (all.empty()) return;
+  out.key("checkpoints").begin_array();
+  for (std::size_t i = all.size() - std::min(all.size(), told_checkpoints_max); i < all.size();
+       ++i) {
+    out.begin_object().member("checkpoint", std::to_string(all[i].number));
+    if (!all[i].label.empty()) out.member("label", all[i].label);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+/// The first of them, and how many there are if those are not all.
+void write_reasons(json_writer& out, std::string_view name, std::string_view name_of_total,
+                   const std::vector<history::restore_conflict>& all, std::uint64_t total) {
+  out.key(name).begin_array();
+  const std::size_t count = std::min(all.size(), told_conflicts_max);
+  for (const history::restore_conflict& each : std::span(all).first(count))
+    out.begin_object()
+        .member("path", encode_name(each.path))
+        .member("reason", each.reason)
+        .end_object();
+  out.end_array();
+  if (total > count) out.key(name_of_total).unsigned_integer(total);
+}
+
+void write_not_covered(json_writer& out, const std::vector<history::not_covered>& all,
+                       std::uint64_t total) {
+  out.key("notCovered").begin_array();
+  for (const history::not_covered& each : all) {
+    out.begin_object().member("path", encode_name(each.path));
+    out.member("reason", reason_of(each.reason));
+    if (each.entries != 1) out.key("entries").unsigned_integer(each.entries);
+    out.end_object();
+  }
+  out.end_array();
+  if (total > all.size()) out.key("notCoveredTotal").unsigned_integer(total);
+}
+
+std::string_view first_notice_of(const history::restore_outcome& done, bool is_trial,
+                                 bool is_forced) {
+  if (!done.conflicts.empty() && !is_forced)
+    return is_trial ? "nothing would be restored, because of the conflicts; leave them out with "
+                      "paths, or ask for force"
+                    : "nothing was restored, because of the conflicts; leave them out with paths, "
+                      "or, if what others did there may be lost, call again with force";
+  if (done.restored == 0)
+    return done.others == 0 ? "there was nothing to restore"
+                            : "there was nothing of yours to restore; name paths to take back what "
+                              "others changed there";
+  if (is_trial) return "nothing was changed; this is what would be restored";
+  return done.conflicts.empty() ? "" : "what is among the conflicts was left as it is";
+}
+
+std::string notice_of(const history::restore_outcome& done, bool is_trial, bool is_forced) {
+  std::string notice(first_notice_of(done, is_trial, is_forced));
+  const auto add = [&](const std::string& more) {
+    if (!more.empty()) notice.append(notice.empty() ? "" : "; ").append(more);
+  };
+  if (done.lost != 0)
+    add(std::to_string(done.lost) +
+        " of these entries, made in ignored directories, are not held: what removes them is not to "
+        "be taken back");
+  for (const std::string& path : done.unknown)
+    add("nothing is or was at " + shown(path, 200));
+  if (done.left_total != 0) add("left tells what did not come back whole, or stays");
+  add(encode_name(done.kept));
+  if (!done.running.empty())
+    add("a command goes on and may change it again: " + shown(done.running, 200));
+  return notice;
+}
+
+} // namespace
+
+tool_result checkpoint(workspace_state& state, call& c) {
+  history::store* const store = state.options.history.get();
+  if (store == nullptr) return refuse_without_history(state);
+  const std::string_view label = text_argument(c, "label");
+  if (detail::count_code_points(label) > label_characters_max)
+    return tool_result::failure(error_code::invalid_argument,
+                                "label has more than " + std::to_string(label_characters_max) +
+                                    " characters; say it in fewer");
+  c.may_block();
+  const auto made = store->make_checkpoint(label, bounds_of(state, c));
+  if (!made) return failed_history(*store, c, made.error(), "");
+  object_result out;
+  out.text("checkpoint", std::to_string(made->number));
+  if (!label.empty()) out.text("label", label);
+  out.writer().key("files").unsigned_integer(made->files);
+  return out.take();
+}
+
+tool_result list_changes(workspace_state& state, call& c) {
+  history::store* const store = state.options.history.get();
+  if (store == nullptr) return refuse_without_history(state);
+  const history::named_checkpoint since = checkpoint_argument(*store, c, "since");
+  if (!since.is_known) return no_such_checkpoint(*store, c, "since");
+  named_paths paths = paths_argument(*state.root, c);
+  if (paths.wrong) return refuse_path(*paths.wrong);
+  c.may_block();
+  const history::change_query query{.since = since.number,
+                                    .paths = std::move(paths.paths),
+                                    .limit = count_argument(c, "limit", 200),
+                                    .git_as_one = true,
+                                    .bounds = bounds_of(state, c)};
+  const auto found = store->changes(query);
+  if (!found) return failed_history(*store, c, found.error(), "since");
+  object_result result;
+  result.text("since", text_argument(c, "since"));
+  json_writer& out = result.writer();
+  out.key("changes").begin_array();
+  for (const history::change& each : found->changes)
+    write_change(out, each);
+  out.end_array();
+  write_not_covered(out, found->left_out, found->left_out_total);
+  write_checkpoints(out, *store);
+  if (c.arguments()["diff"].boolean().value_or(false)) {
+    const std::size_t room = std::min(diffs_bytes_max, result_bytes_max(c) / 4);
+    const auto written = write_diffs(out, *store, query, room);
+    if (!written) return failed_history(*store, c, written.error(), "since");
+  }
+  out.key("truncated").boolean(found->truncated);
+  if (found->truncated) out.key("total").unsigned_integer(found->total);
+  if (const history::store_state now = store->state(); !now.trouble.empty())
+    out.member("notice", "not everything may be known: " + now.trouble);
+  return result.take();
+}
+
+tool_result restore(workspace_state& state, call& c) {
+  history::store* const store = state.options.history.get();
+  if (store == nullptr) return refuse_without_history(state);
+  const history::named_checkpoint to = checkpoint_argument(*store, c, "to");
+  if (!to.is_known) return no_such_checkpoint(*store, c, "to");
+  named_paths paths = paths_argument(*state.root, c);
+  if (paths.wrong) return refuse_path(*paths.wrong);
+  const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
+  const bool is_forced = c.arguments()["force"].boolean().value_or(false);
+  c.may_block();
+  const auto done = store->restore(
+      {.to = to.number,
+       .paths = std::move(paths.paths),
+       .effect = is_trial ? history::restore_effect::check : history::restore_effect::apply,
+       .force = is_forced,
+       .bounds = bounds_of(state, c)});
+  if (!done) return failed_history(*store, c, done.error(), "to");
+  object_result result;
+  json_writer& out = result.writer();
+  out.key("restored").unsigned_integer(done->restored);
+  out.key("paths").begin_array();
+  for (const std::string& path : done->paths)
+    out.string(encode_name(path));
+  out.end_array();
+  write_reasons(out, "conflicts", "conflictsTotal", done->conflicts, done->conflicts_total);
+  if (!done->left.empty()) write_reasons(out, "left", "leftTotal", done->left, done->left_total);
+  if (done->before != 0) out.member("checkpoint", std::to_string(done->before));
+  if (const auto notice = notice_of(*done, is_trial, is_forced); !notice.empty())
+    out.member("notice", notice);
+  return result.take();
+}
+
+} // namespace paddock::mcp

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "search/shown_lines.hpp"
+
+#include <paddock/text/detail/line_breaks.hpp>
+
+#include <algorithm>
+
+namespace paddock {
+namespace {
+
+constexpr std::size_t npos = std::string_view::npos;
+constexpr std::size_t line_bytes = 2 * sizeof(found_line);
+/// Of a line that is cut, what is shown before the match.
+constexpr std::size_t characters_before_match = 100;
+
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+/// So many characters further; bytes that are no UTF-8 count as they come.
+std::size_t forward(std::string_view line, std::size_t at, std::uint64_t characters) {
+  for (; at < line.size() && characters > 0; --characters) {
+    ++at;
+    while (at < line.size() && is_continuation(line[at]))
+      ++at;
+  }
+  return at;
+}
+
+found_line shown(std::string_view line, std::size_t match, std::uint64_t number, bool context,
+                 std::uint64_t characters_max) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  found_line made{.line = number, .text = {}, .context = context};
+  if (line.size() > characters_max) {
+    std::size_t begin = std::min(match, line.size());
+    for (std::size_t back = 0;
+         begin > 0 && (back < characters_before_match || is_continuation(line[begin]));) {
+      --begin;
+      if (!is_continuation(line[begin])) ++back;
+    }
+    std::size_t end = forward(line, begin, characters_max);
+    if (begin > 0 && end == line.size()) { // room is left: begin earlier
+      std::size_t all = 0;
+      for (begin = line.size(); begin > 0 && all < characters_max;)
+        if (!is_continuation(line[--begin])) ++all;
+    }
+    made.cut = begin > 0 || end < line.size();
+    line = line.substr(begin, end - begin);
+  }
+  made.text = line;
+  return made;
+}
+
+/// Where the line before the one that begins at `begin` begins. Precondition: there is one.
+std::size_t line_before(std::string_view text, std::size_t begin) {
+  const std::size_t newline = begin < 2 ? npos : text.rfind('\n', begin - 2);
+  return newline == npos ? 0 : newline + 1;
+}
+
+} // namespace
+
+void shown_lines::add(std::string_view text, const matched_line& match) {
+  add_after(text, match.begin);
+  std::vector<std::size_t> before;
+  for (std::size_t begin = match.begin; begin > next_ && before.size() < options_.before;) {
+    begin = line_before(text, begin);
+    if (begin >= next_) before.push_back(begin);
+  }
+  for (std::size_t i = before.size(); i-- > 0;)
+    show(text, before[i], 0, true);
+  show(text, match.begin, match.match - match.begin, false);
+  after_ = options_.after;
+}
+
+void shown_lines::add_after(std::string_view text, std::size_t end) {
+  for (; after_ > 0 && next_ < end && next_ < text.size(); --after_)
+    show(text, next_, 0, true);
+}
+
+std::size_t shown_lines::needed_from(std::string_view text) const {
+  std::size_t begin = text.size();
+  for (std::uint64_t lines = 0; lines < options_.before && begin > next_; ++lines)
+    begin = line_before(text, begin);
+  return begin;
+}
+
+void shown_lines::move_on(std::string_view text, std::size_t begin) {
+  count_up_to(text, begin);
+  counted_ -= begin;
+  next_ = next_ > begin ? next_ - begin : 0;
+}
+
+void shown_lines::count_up_to(std::string_view text, std::size_t end) {
+  if (end <= counted_) return;
+  number_ += detail::count_breaks(text.substr(counted_, end - counted_)).all;
+  counted_ = end;
+}
+
+void shown_lines::show(std::string_view text, std::size_t begin, std::size_t match, bool context) {
+  count_up_to(text, begin);
+  const std::size_t newline = text.find('\n', begin);
+  const std::size_t end = newline == npos ? text.size() : newline;
+  lines_.push_back(shown(text.substr(begin, end - begin), match, number_, context,
+                         options_.line_characters_max));
+  bytes_ += line_bytes + lines_.back().text.size();
+  next_ = newline == npos ? text.size() : newline + 1;
+}
+
+} // namespace paddock

@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+
+"""What an agent did in a workspace is taken back to the byte, by the server and by `paddock undo`.
+
+The judge is a copy that `cp -a` made before: names, kinds, modes, bytes, targets of links and times of change.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import unittest
+
+PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
+GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "core.autocrlf=false"]
+
+
+class Server:
+    def __init__(self, workspace, *options, **variables):
+        self.process = subprocess.Popen([SERVER, "--workspace", workspace, "--tools", "coding", *options], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env={**os.environ, **variables})
+        self.number = 0
+        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def request(self, method, params):
+        self.number += 1
+        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        while True:
+            line = self.process.stdout.readline()
+            if not line:
+                raise EOFError
+            answer = json.loads(line)
+            if answer.get("id") == self.number:
+                return answer["result"]
+
+    def call(self, tool, **arguments):
+        return json.loads(self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"])
+
+    def run(self, script):
+        return self.call("exec", command="sh", args=["-c", script])
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+        self.process.stdout.close()
+
+
+def told(directory):
+    """All that is in a directory, as lines; not itself."""
+    for folder, names, files in os.walk(os.fsencode(directory)):
+        for name in [b"", *names, *files]:
+            path = os.path.join(folder, name) if name else folder
+            if path == os.fsencode(directory) or (name in names and not os.path.islink(path)):
+                continue  # those below are told when they are walked through
+            about = os.lstat(path)
+            content = os.readlink(path) if stat.S_ISLNK(about.st_mode) else b""
+            if stat.S_ISREG(about.st_mode):
+                content = pathlib.Path(os.fsdecode(path)).read_bytes()
+            yield os.path.relpath(path, os.fsencode(directory)), oct(about.st_mode), about.st_mtime_ns, content
+
+
+class Undo(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="paddock-undo-")
+        self.addCleanup(folder.cleanup)
+        top = os.path.realpath(folder.name)
+        self.workspace, self.copy, self.store = (os.path.join(top, name) for name in ("workspace", "copy", "history"))
+        os.mkdir(self.workspace)
+
+    def serve(self, *options):
+        server = Server(self.workspace, "--history", self.store, *options)
+        self.addCleanup(server.process.wait)
+        self.addCleanup(server.process.kill)
+        return server
+
+    def paddock(self, *words):
+        return subprocess.run([PADDOCK, *words, "--workspace", self.workspace, "--history", self.store], capture_output=True,
+                              encoding="utf-8", errors="surrogateescape", timeout=60)
+
+    def path(self, name):
+        return pathlib.Path(self.workspace, name)
+
+    def make_project(self):
+        for name, text in {"Makefile": "all: out/made\nout/made: src/a.c\n\tmkdir -p out && cp src/a.c out/made\n", "src/a.c": "int a;\n",
+                           "src/old.c": "int old;\n", "docs/read me.md": "# Read\n", "package.json": '{"name":"p","version":"1.0.0"}\n',
+                           "lib/package.json": '{"name":"lib","version":"1.0.0"}\n', "lib/index.js": "module.exports = 1;\n",
+                           ".gitignore": "node_modules/\nout/\n", "b\u00e9/deep/er/x": "x" * 100_000, ".env": "KEY=1\n"}.items():
+            self.path(name).parent.mkdir(parents=True, exist_ok=True)
+            self.path(name).write_text(text)
+        os.mkdir(os.fsencode(self.workspace) + b"/empty")
+        os.symlink("src/a.c", self.path("link"))
+        os.symlink("nowhere", self.path("dangling"))
+        with open(os.fsencode(self.workspace) + b"/\xff\nname", "wb") as odd:
+            odd.write(b"\0\1")
+        self.path("src/old.c").chmod(0o600)
+        self.path("Makefile").chmod(0o755)
+        for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+            subprocess.run([*GIT, *words], cwd=self.workspace, check=True)
+        os.utime(self.path("docs"), ns=(1, 1_000_000_007))
+        subprocess.run(["cp", "-a", self.workspace, self.copy], check=True)
+
+    def let_an_agent_work(self, server):
+        """Several kinds of changes, by commands and by tools; those that commands made are looked at."""
+        made = server.run("make && " + " ".join(GIT) + " commit -qam two --allow-empty && " + " ".join(GIT) + " gc -q; git log --oneline | wc -l")
+        if made.get("error") == "confinement_unavailable":
+            self.skipTest("this system cannot confine commands")
+        self.assertEqual(made["output"].split()[-1], "2", made)
+        if shutil.which("npm"):
+            installed = server.run("npm install --offline --no-audit --no-fund ./lib")
+            self.assertTrue(self.path("node_modules/lib").exists(), installed)
+        server.call("editFile", path="src/a.c", edits=[{"oldText": "int a", "newText": "bnt a"}])
+        server.call("applyChanges", changes=[{"path": "docs/read me.md", "moveTo": "docs/README.md"}, {"path": "new/file", "text": "n"}])
+        server.call("deleteDirectory", path="b\u00e9", recursive=True)
+        server.call("moveFile", source="lib", destination="moved")
+        server.run("rm -r empty link dangling; ln -s x link; chmod 777 Makefile; rm -f *name; mkdir src/old.d; mv src/old.c src/old.d; echo KEY=2 >.env")
+        self.assertNotEqual(self.everything(), self.expected())
+
+    def everything(self):
+        return sorted(told(self.workspace))
+
+    def expected(self):
+        return sorted(told(self.copy))
+
+    def assert_as_before(self):
+        now, before = self.everything(), self.expected()
+        self.assertEqual([line[:3] for line in now if line not in before], [])
+        self.assertEqual([line[:3] for line in before if line not in now], [])
+
+    def test_one_call_takes_back_what_tools_and_commands_did(self):
+        self.make_project()
+        server = self.serve()
+        self.let_an_agent_work(server)
+        changed = self.everything()
+        listed = server.call("listChanges", limit=1000)
+        self.assertTrue(any(each["by"] == "exec" for each in listed["changes"]), listed)
+        back = server.call("restore")
+        self.assertEqual(back["conflicts"], [])
+        self.assert_as_before()
+        self.assertEqual(server.call("listChanges")["changes"], [])
+        forth = server.call("restore", to=back["checkpoint"], force=True)  # and that is taken back as well
+        ignored = ("node_modules", "out")  # known by their status alone, and so not made again
+        self.assertEqual([each for each in forth["conflicts"] if not each["path"].startswith(ignored)], [])
+        kept = [[line for line in lines if not os.fsdecode(line[0]).startswith(ignored)] for lines in (changed, self.everything())]
+        self.assertEqual([line[:3] for line in kept[0] if line not in kept[1]], [])
+        self.assertEqual(len(kept[0]), len(kept[1]))
+        server.close()
+
+    def test_a_person_takes_it_back_while_the_server_runs(self):
+        self.make_project()
+        server = self.serve()
+        self.let_an_agent_work(server)
+        self.assertIn("by the tool editFile", self.paddock("changes").stdout)
+        self.assertIn("-int a;\n+bnt a;\n", self.paddock("diff", "src/a.c").stdout)
+        # What the commands made in ignored directories is not held.
+        notice = r"\Apaddock undo: \d+ entr(y|ies) in ignored directories cannot be had back once removed\n\Z"
+        for words in ("undo", "--dry-run"), ("undo",):
+            done = self.paddock(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, notice)
+        self.assertIn("to take this back: paddock undo --to", done.stdout)
+        self.assert_as_before()
+        self.assertEqual(server.call("listChanges")["changes"], [])
+        self.assertEqual(self.paddock("undo").stdout, "nothing was to be undone\n")
+        server.close()
+
+    def test_the_command_line_says_what_is_wrong(self):
+        self.path("a").write_text("1")
+        server = self.serve()
+        server.call("writeTextFile", path="a", text="2")
+        self.path("a").write_text("3")
+        refused = self.paddock("undo")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("paddock undo: a: ", refused.stderr)
+        self.assertIn("--force", refused.stderr)
+        self.assertEqual(self.path("a").read_text(), "3")
+        made = json.loads(self.paddock("checkpoint", "mine", "--json").stdout)
+        listed = json.loads(self.paddock("history", "list", "--json").stdout)["checkpoints"]
+        self.assertEqual([each["label"] for each in listed if each["checkpoint"] == made["checkpoint"]], ["mine"])
+        self.assertEqual(self.paddock("changes", "--since", str(made["checkpoint"])).stdout.splitlines()[-1].split(" since")[0], "0 changes")
+        for words, code, text in ((["undo", "--to", "9999"], 2, "there is no checkpoint 9999"), (["undo", "--to", "0"], 2, "there is no checkpoint 0"), (["undo", "../x"], 2, "does not lie in"),
+                                  (["changes", "--since", "x"], 2, "there is no checkpoint x; there are: "),
+                                  (["diff", "--since", ""], 2, "needs a value"), (["review", "--since", "x"], 2, f"{made['checkpoint']} (mine)")):
+            done = self.paddock(*words)
+            self.assertEqual(done.returncode, code, words)
+            self.assertIn(text, done.stderr)
+        self.assertEqual(self.paddock("undo", "--force").returncode, 0)  # the control
+        self.assertEqual(self.path("a").read_text(), "1")
+        server.close()
+
+    def test_checkpoints_have_labels_and_numbers(self):
+        self.path("a").write_text("1")
+        server = self.serve()
+        numbers = {}
+        for text, label in ("2", "twice"), ("3", "once"), ("4", "twice"), ("5", "start"), ("6", "2026"):
+            server.call("writeTextFile", path="a", text=text)
+            numbers[text] = json.loads(self.paddock("checkpoint", label, "--json").stdout)["checkpoint"]
+        server.call("writeTextFile", path="a", text="7")
+        # The last one of a label; a number is a checkpoint before it is a label; start is the start.
+        for given, text in ((["--to", "once"], "3"), (["--to", "twice"], "4"), (["--to", str(numbers["2"])], "2"), (["--to", "2026"], "6"),
+                            (["--to", "start"], "1"), ([], "1")):
+            with self.subTest(given):
+                self.path("a").write_text("7")
+                self.assertEqual(self.paddock("undo", "a", "--force", *given).returncode, 0)
+                self.assertEqual(self.path("a").read_text(), text)
+        self.path("a").write_text("7")
+        self.assertIn("-3\n", self.paddock("diff", "--since", "once").stdout)
+        self.assertIn(f"since checkpoint {numbers['4']} (twice, ", self.paddock("changes", "--since", "twice").stdout)
+        server.close()
+
+    def test_a_repository_is_one_line_of_the_differences(self):
+        self.path("a").write_text("1\n")
+        for words in ["init", "-q"], ["add", "a"], ["commit", "-qm", "one"]:
+            subprocess.run([*GIT, *words], cwd=self.workspace, check=True)
+        server = self.serve()
+        server.run("echo 2 > a; git -c user.name=a -c user.email=a@b commit -qam two")
+        log = subprocess.run([*GIT, "log", "--format=%s"], cwd=self.workspace, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(log, "two\none\n")
+        told = self.paddock("diff").stdout
+        self.assertIn("-1\n+2\n", told)
+        self.assertIn(".git: modified, told as one", told)
+        self.assertEqual(told.count(".git"), 1, told)
+        listed = json.loads(self.paddock("diff", "--json").stdout)["files"]
+        self.assertEqual([(each["path"], each["kind"], "diff" in each) for each in listed if each["path"].startswith(".git")], [(".git", "modified", False)])
+        self.assertIn(".git/logs/HEAD", self.paddock("diff", ".git").stdout)  # the control: who names it sees what is in it
+        server.close()
+
+    def test_single_calls_are_taken_back_too(self):
+        self.path("a").write_text("1")
+        options = ["--tools", "coding", "--workspace", self.workspace, "--history", self.store]
+        done = subprocess.run([PADDOCK, "call", "writeTextFile", "-a", "path=a", "-a", "text=2", *options], capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, self.path("a").read_text()), (0, "2"), done)
+        self.assertEqual(self.paddock("undo").returncode, 0)
+        self.assertEqual(self.path("a").read_text(), "1")
+
+    def test_a_lost_history_keeps_nobody_from_work(self):
+        server = self.serve("--exec", "off")
+        self.assertNotIn("undo", server.call("writeTextFile", path="a", text="1"))  # the control
+        shutil.rmtree(self.store)
+        done = server.call("writeTextFile", path="a", text="2")
+        self.assertIn("this cannot be undone: ", done["undo"])
+        self.assertEqual(self.path("a").read_text(), "2")
+        self.assertIn("not for all changes", server.call("healthCheck")["undo"])
+        for tool in ("restore", "listChanges", "checkpoint"):
+            refused = server.call(tool)
+            self.assertTrue(refused["message"].startswith("the history: "), refused)
+        server.close()
+
+    def test_where_a_history_may_be(self):
+        inside = os.path.join(self.workspace, "h")
+        beside = os.path.join(os.path.dirname(self.workspace), "beside")
+        os.mkdir(beside)
+        table = [(inside, [], "workspace"), (beside, ["--exec-write", beside], "commands may change"),
+                 (os.path.join(beside, "h"), ["--exec-read", beside], "commands may read"), (beside, ["--exec", "host"], "--exec host"),
+                 (beside, ["--read-only"], "contradict each other")]
+        for directory, options, words in table:
+            with self.subTest(options=options):
+                done = subprocess.run([SERVER, "-w", self.workspace, "--tools", "coding", "--history", directory, *options], input="",
+                                      capture_output=True, encoding="utf-8", timeout=60)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn(words, done.stderr)
+        for options, words in ((["--exec", "host"], "off: commands run with all rights"), (["--history", "off"], "off: the server was started"),
+                               (["--exec", "off"], "on")):
+            server = Server(self.workspace, *options, XDG_STATE_HOME=beside)
+            self.assertTrue(server.call("healthCheck")["undo"].startswith(words), (options, words))
+            server.close()
+        server = Server(self.workspace, HOME=self.workspace, XDG_STATE_HOME="")  # it would lie in the workspace
+        self.assertTrue(server.call("healthCheck")["undo"].startswith("off: "))
+        self.assertEqual(server.call("restore")["error"], "unsupported")
+        server.close()
+
+    def test_a_home_that_is_not_there_is_not_made(self):
+        home = os.path.join(os.path.dirname(self.workspace), "home")
+        for words in ("off: neither HOME nor XDG_STATE_HOME", "on"):
+            server = Server(self.workspace, HOME=home, XDG_STATE_HOME="")
+            self.assertTrue(server.call("healthCheck")["undo"].startswith(words), words)
+            server.close()
+            self.assertEqual(os.path.exists(home), words == "on")
+            os.makedirs(home, exist_ok=True)
+
+    def of_process(self, server, script):
+        """What a process says until it ends."""
+        got = server.call("startProcess", command="sh", args=["-c", script + " && echo reached; echo ended"], waitMs=20000,
+                          until="ended")
+        return got.get("output", got.get("message"))
+
+    def test_nothing_of_the_agent_reaches_the_store(self):
+        self.path("a").write_text("secret")
+        os.symlink(self.store, self.path("link"))
+        server = self.serve()
+        server.call("writeTextFile", path="a", text="new")
+        inner = next(pathlib.Path(self.store).iterdir())
+        files = [str(each) for each in inner.rglob("*") if each.is_file()]
+        self.assertTrue(files)  # the control: there is something to reach
+        before = [(name, pathlib.Path(name).read_bytes()) for name in files]
+        for tool, arguments in [("readTextFile", {}), ("listDirectory", {}), ("getFileInfo", {}), ("writeTextFile", {"text": "x"}),
+                                ("appendTextFile", {"text": "x"}), ("deleteFile", {}), ("searchText", {"pattern": "secret"}),
+                                ("deleteDirectory", {"recursive": True}), ("createDirectory", {})]:
+            for path in [self.store, str(inner), files[0], "link/" + inner.name, "../history", "link"]:
+                if tool == "deleteFile" and path == "link":
+                    continue  # the link is the agent's
+                with self.subTest(tool=tool, path=path):
+                    got = server.call(tool, path=path, **arguments)
+                    self.assertIn("error", got)
+        scripts = ["cat " + files[0], "ls " + self.store, "ls link/", "echo x >" + files[0], "mkdir " + self.store + "/x",
+                   f"ls /proc/{server.process.pid}/root{self.store}", f"ls -l /proc/{server.process.pid}/fd"]
+        tried = server.run("true")
+        if tried.get("error") == "confinement_unavailable":
+            self.skipTest("this system cannot confine commands")
+        for script in scripts:
+            with self.subTest(script=script):
+                self.assertNotIn("error", tried)
+                got = server.call("exec", command="sh", args=["-c", script + " && echo reached"])
+                self.assertNotIn("reached", got["output"] if "output" in got else got["message"])
+                self.assertNotIn("reached", self.of_process(server, script))
+        self.assertIn("reached", self.of_process(server, "cat a"))  # the control
+        for tool, arguments in [("moveFile", {"source": files[0], "destination": "taken"}),
+                                ("moveFile", {"source": "a", "destination": self.store + "/a"}),
+                                ("moveFile", {"source": "link/" + inner.name, "destination": "taken"}),
+                                ("applyChanges", {"changes": [{"path": "link/" + inner.name + "/x", "text": "x"}]}),
+                                ("listChanges", {"paths": [self.store]}), ("restore", {"paths": [self.store]})]:
+            with self.subTest(tool=tool, arguments=arguments):
+                self.assertIn("error", server.call(tool, **arguments))
+        self.assertFalse(self.path("taken").exists())
+        found = server.run("find / -name " + inner.name + " 2>/dev/null")
+        self.assertNotIn(inner.name, json.dumps(found))
+        for name, content in before:
+            self.assertTrue(pathlib.Path(name).read_bytes().startswith(content[:16]), name)
+        self.assertEqual(stat.S_IMODE(os.stat(inner).st_mode), 0o700)
+        server.close()
+
+    def test_a_server_killed_at_any_moment_loses_neither_files_nor_history(self):
+        chance = random.Random(7)
+        self.path("d").mkdir()
+        for number in range(20):
+            self.path(f"d/{number}").write_text(f"{number}\n")
+        subprocess.run(["cp", "-a", self.workspace, self.copy], check=True)
+        first = None
+        for round_number in range(12):
+            server = self.serve("--exec", "off")
+            if first is None:
+                first = server.call("checkpoint")["checkpoint"]
+            for _ in range(chance.randrange(1, 8)):
+                name = f"d/{chance.randrange(20)}"
+                server.call("writeTextFile", path=name, text=f"round {round_number}\n")
+            name = f"d/{chance.randrange(20)}"
+            server.number += 1
+            server.send({"jsonrpc": "2.0", "id": server.number, "method": "tools/call", "params": {"name": "writeTextFile",
+                         "arguments": {"path": name, "text": "last\n" * 1000}}})
+            if chance.random() < 0.5:
+                os.set_blocking(server.process.stdout.fileno(), False)
+                server.process.stdout.read()
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+            server.process.stdin.close()
+            server.process.stdout.close()
+            for number in range(20):
+                text = self.path(f"d/{number}").read_text()
+                self.assertTrue(text in (f"{number}\n", "last\n" * 1000) or text.startswith("round "), text[:50])
+        server = self.serve("--exec", "off")
+        back = server.call("restore", to=first, force=True)
+        self.assertEqual(back.get("conflicts"), [], back)
+        # A temporary file of a killed server stays for a while; it is nobody's, and so are then the times of its directory.
+        files = [[line for line in lines if not line[1].startswith("0o4") and b"/.paddock-tmp-" not in line[0]]
+                 for lines in (self.everything(), self.expected())]
+        self.assertEqual(*files)
+        server.close()
+        self.assertEqual(self.paddock("history", "verify").returncode, 0)
+
+
+unittest.main()

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+
+// To whom a change is put down while several processes look, and when one of them dies.
+
+#include "support/history/history_fixture.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using test::IsOk;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Another process that has the store open: it says how far it is, and goes on when it is told to.
+class other_process {
+public:
+  using steps = std::function<void(other_process&)>;
+  explicit other_process(const steps& work) {
+    EXPECT_EQ(::pipe(to_.data()), 0);
+    EXPECT_EQ(::pipe(from_.data()), 0);
+    child_ = ::fork();
+    if (child_ != 0) return;
+    work(*this);
+    ::_exit(0);
+  }
+  other_process(const other_process&) = delete;
+  other_process& operator=(const other_process&) = delete;
+  ~other_process() {
+    for (const int fd : {to_[0], to_[1], from_[0], from_[1]})
+      ::close(fd);
+  }
+  /// In the child: waits for `go_on`.
+  void pause() const {
+    char byte = 'p';
+    if (::write(from_[1], &byte, 1) != 1 || ::read(to_[0], &byte, 1) != 1) ::_exit(2);
+  }
+  void wait_for_pause() const {
+    char byte = 0;
+    EXPECT_EQ(::read(from_[0], &byte, 1), 1);
+  }
+  void go_on() const {
+    const char byte = 'g';
+    EXPECT_EQ(::write(to_[1], &byte, 1), 1);
+  }
+  [[nodiscard]] int end() const {
+    int status = 0;
+    EXPECT_EQ(::waitpid(child_, &status, 0), child_);
+    return status;
+  }
+  void kill() const {
+    EXPECT_EQ(::kill(child_, SIGKILL), 0);
+    EXPECT_TRUE(WIFSIGNALED(end()));
+  }
+
+private:
+  std::array<int, 2> to_{}, from_{};
+  pid_t child_ = -1;
+};
+
+class HistoryAuthors : public test::history_fixture {
+protected:
+  [[nodiscard]] std::size_t marks() const {
+    std::size_t count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(state_directory()))
+      count += entry.path().filename().string().starts_with("command-") ? 1U : 0U;
+    return count;
+  }
+};
+
+TEST_F(HistoryAuthors, WhoLooksDuringACommandOfAnotherProcessTakesNothingFromIt) {
+  write("a", "1");
+  other_process server([this](other_process& self) {
+    const auto store = begun();
+    auto recording = store->before_command("exec", "make all");
+    write("a", "2");
+    write("new1", "n");
+    self.pause();
+    write("new2", "n");
+    if (!recording.finish().empty()) ::_exit(1);
+    self.pause();
+    const auto back = store->restore({});
+    ::_exit(back && back->restored == 3 && back->conflicts.empty() ? 0 : 1);
+  });
+  server.wait_for_pause();
+  EXPECT_EQ(marks(), 1u);
+  {
+    const auto person = open({}, history::session::look);
+    const auto list = person->changes({});
+    EXPECT_EQ(told(list), "modified a by exec; created new1 by exec; ");
+    ASSERT_TRUE(list);
+    EXPECT_EQ(list->changes.front().command, "make all");
+    person->look();
+  }
+  server.go_on();
+  server.wait_for_pause();
+  EXPECT_EQ(marks(), 0u);
+  const auto person = open({}, history::session::look);
+  shell("echo mine > mine");
+  EXPECT_EQ(told(person->changes({})),
+            "modified a by exec; created mine by other; created new1 by exec; created new2 by "
+            "exec; ");
+  server.go_on();
+  EXPECT_EQ(server.end(), 0);
+  EXPECT_EQ(tree.content("ws/a"), "1");
+  EXPECT_FALSE(fs::exists(workspace() + "/new1"));
+  EXPECT_TRUE(fs::exists(workspace() + "/mine"));
+}
+
+TEST_F(HistoryAuthors, WhatAKilledCommandDidIsItsOwn) {
+  write("a", "1");
+  const std::string before = now();
+  std::uint64_t start = 0;
+  {
+    const auto store = begun();
+    start = store->state().start;
+  }
+  other_process server([this](other_process& self) {
+    const auto store = open({}, history::session::look);
+    const auto recording = store->before_command("exec", "sed -i s/1/2/ a");
+    write("a", "2");
+    write("new", "n");
+    self.pause();
+  });
+  server.wait_for_pause();
+  server.kill();
+  EXPECT_EQ(marks(), 1u);
+  const auto store = open();
+  const auto list = store->changes({.since = start});
+  EXPECT_EQ(told(list), "modified a by exec; created new by exec; ");
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->changes.front().command, "sed -i s/1/2/ a");
+  EXPECT_EQ(marks(), 0u);
+  // The control: what comes later is a person's.
+  shell("echo mine > mine");
+  EXPECT_EQ(told(store->changes({.since = start, .paths = {"mine"}})), "created mine by other; ");
+  const auto back = store->restore({.to = start});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(back->restored, 2u);
+  EXPECT_EQ(tree.content("ws/a"), "1");
+  EXPECT_TRUE(fs::exists(workspace() + "/mine"));
+}
+
+/// A store that is open already learns of it as well.
+TEST_F(HistoryAuthors, WhoIsThereWhenAnotherIsKilledPutsItsCommandDown) {
+  write("a", "1");
+  const auto store = begun();
+  other_process server([this](other_process& self) {
+    const auto own = open({}, history::session::look);
+    const auto recording = own->before_command("exec", "work");
+    write("a", "2");
+    self.pause();
+  });
+  server.wait_for_pause();
+  store->look();
+  write("b", "2");
+  server.kill();
+  EXPECT_EQ(told(store->changes({})), "modified a by exec; created b by exec; ");
+  EXPECT_EQ(marks(), 0u);
+}
+
+/// What could not be kept is said by the tool that is about to change it.
+TEST_F(HistoryAuthors, AFullStoreIsSaidByTheTool) {
+  write("large", std::string(300'000, 'x'));
+  write("small", "s");
+  history::options how;
+  how.store_bytes_max = 100'000;
+  const auto store = begun(how);
+  const std::vector<std::string> large{"large"}, small{"small"};
+  auto recording = store->before_tool("write", large);
+  write("large", "y");
+  EXPECT_THAT(recording.finish(), testing::HasSubstr("the store is full"));
+  auto another = store->before_tool("write", small);
+  write("small", "y");
+  EXPECT_EQ(another.finish(), "");
+}
+
+} // namespace

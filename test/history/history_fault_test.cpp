@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+
+// Calls of the system that fail once while the store works: what it holds stays, and what it could
+// not hold is said.
+
+#include "support/fault/faulty_sys.hpp"
+#include "support/history/history_fixture.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace paddock;
+using test::IsOk;
+
+namespace {
+
+class HistoryFault : public test::history_fixture {};
+
+TEST_F(HistoryFault, ALockThatIsNotToBeHadIsSaidByTheToolItself) {
+  write("a", "1");
+  const auto store = begun();
+  const std::vector<std::string> paths{"a"};
+  for (const bool is_command : {false, true}) {
+    test::injection injected(
+        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [](std::string_view name) {
+           return name == "flock" ? EIO : 0;
+         }});
+    auto recording =
+        is_command ? store->before_command("exec", "work") : store->before_tool("write", paths);
+    injected.end();
+    write("a", is_command ? "2" : "3");
+    EXPECT_NE(recording.finish(), "");
+    // The control.
+    auto another =
+        is_command ? store->before_command("exec", "work") : store->before_tool("write", paths);
+    write("a", is_command ? "4" : "5");
+    EXPECT_EQ(another.finish(), "");
+  }
+}
+
+/// A content that could not be written is never said to be held, and is read again.
+TEST_F(HistoryFault, AShortFullDiskLosesNoContentInSilence) {
+  const std::vector<std::string> names{"a", "b", "c", "d", "e", "f"};
+  std::size_t lost = 0;
+  for (int failing = 1; failing <= 4; ++failing) {
+    const auto store = begun();
+    const auto bytes_of = [&](const std::string& name) {
+      return std::string(400'000, name[0]) + std::to_string(failing);
+    };
+    auto recording = store->before_command("exec", "work");
+    for (const std::string& name : names)
+      write(name, bytes_of(name));
+    int writes = 0;
+    test::injection injected(
+        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
+           const bool is_write = name == "write" || name == "writev";
+           return is_write && ++writes == failing ? ENOSPC : 0;
+         }});
+    const std::string told = recording.finish();
+    const std::string trouble = store->state().trouble;
+    injected.end();
+    const auto list = store->changes({.look = false});
+    ASSERT_THAT(list, IsOk());
+    std::size_t lost_now = 0;
+    for (const history::change& each : list->changes) {
+      if (each.after.held == history::holding::held) {
+        const auto kept = store->content(each.after.content);
+        EXPECT_TRUE(kept && *kept == bytes_of(each.path)) << each.path << " with write " << failing;
+        continue;
+      }
+      EXPECT_EQ(each.after.held, history::holding::lost);
+      ++lost_now;
+    }
+    lost += lost_now;
+    if (lost_now != 0 || !told.empty()) {
+      EXPECT_NE(trouble, "") << failing;
+    }
+    // Until it was recorded after all.
+    EXPECT_EQ(store->state().trouble, lost_now != 0 ? trouble : "") << failing;
+    // There is room again.
+    EXPECT_THAT(store->read_in(), IsOk());
+    const auto point = store->make_checkpoint("");
+    ASSERT_THAT(point, IsOk());
+    for (const std::string& name : names) {
+      const auto kept = store->bytes_at(point->number, name);
+      EXPECT_TRUE(kept && *kept == bytes_of(name)) << name << " with write " << failing;
+    }
+    EXPECT_THAT(store->verify()->damaged, testing::IsEmpty());
+  }
+  EXPECT_GT(lost, 0u); // the control: it was hit
+}
+
+/// What has failed is told until everything is recorded again.
+TEST_F(HistoryFault, ATroubleOfTheMomentGoes) {
+  write("a", "0");
+  const auto store = begun();
+  const auto look_while_full = [&] {
+    test::injection injected(
+        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [](std::string_view name) {
+           return name == "write" || name == "writev" ? ENOSPC : 0;
+         }});
+    (void)store->changes({});
+    injected.end();
+  };
+  write("a", "1");
+  for (int i = 0; i < 2; ++i) { // the control: as long as it goes on, it is told
+    look_while_full();
+    EXPECT_THAT(store->state().trouble, testing::HasSubstr("no space")) << i;
+  }
+  EXPECT_THAT(store->changes({.look = false}), IsOk());
+  EXPECT_NE(store->state().trouble, "");
+  EXPECT_EQ(told(store->changes({})), "modified a by other; ");
+  EXPECT_EQ(store->state().trouble, "");
+  // What is lost is read first.
+  const std::string large(2'000'000, 'b');
+  write("b", large);
+  int writes = 0;
+  test::injection injected(
+      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
+         return (name == "write" || name == "writev") && ++writes == 1 ? ENOSPC : 0;
+       }});
+  (void)store->changes({});
+  injected.end();
+  EXPECT_NE(store->state().trouble, "");
+  run(*store, "true");
+  EXPECT_EQ(store->state().trouble, "");
+  const auto now = store->make_checkpoint("");
+  ASSERT_THAT(now, IsOk());
+  EXPECT_TRUE(store->bytes_at(now->number, "b")->value_or("") == large);
+}
+
+/// A sweep that cannot read what is kept leaves it where it is.
+TEST_F(HistoryFault, ASweepThatCannotReadLosesNothing) {
+  int failed = 0;
+  for (int failing = 1; failing < 30; ++failing) {
+    {
+      // In one pack: what stays, and what nothing needs once its checkpoint is gone.
+      const auto store = begun();
+      write("kept" + std::to_string(failing), std::string(1'000, 'k') + std::to_string(failing));
+      for (int i = 0; i < 2; ++i)
+        run(*store, "head -c 100000 /dev/urandom > changed");
+    }
+    const auto fresh = open({.checkpoints_max = 1}); // its first use sweeps
+    int reads = 0;
+    test::injection injected(
+        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
+           return name == "pread" && ++reads == failing ? EIO : 0;
+         }});
+    (void)fresh->checkpoints();
+    injected.end();
+    failed += fresh->state().trouble.empty() ? 0 : 1;
+    const auto checked = fresh->verify();
+    ASSERT_THAT(checked, IsOk());
+    EXPECT_THAT(checked->damaged, testing::IsEmpty()) << failing;
+  }
+  EXPECT_GT(failed, 0); // the control: it was hit
+}
+
+/// What takes the place of something is on the disk before that goes.
+TEST_F(HistoryFault, ASweepSyncsBeforeItRemoves) {
+  {
+    const auto store = begun();
+    for (int i = 0; i < 4; ++i)
+      run(*store, "head -c 100000 /dev/urandom > changed; echo " + std::to_string(i) + " > kept");
+  }
+  const auto fresh = open({.checkpoints_max = 1}); // its first use sweeps
+  std::vector<std::string> calls;
+  test::injection injected(
+      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
+         calls.emplace_back(name);
+         return 0;
+       }});
+  EXPECT_EQ(fresh->checkpoints().size(), 1u);
+  injected.end();
+  bool is_written = false, is_named = false;
+  std::size_t removed = 0, synced = 0;
+  for (const std::string& name : calls) {
+    if (name == "write" || name == "writev") is_written = is_named = true;
+    if (name == "fdatasync") is_written = false;
+    if (name == "fsync") is_named = false, ++synced;
+    if (name != "unlinkat") continue;
+    ++removed;
+    EXPECT_FALSE(is_written);
+    EXPECT_FALSE(is_named);
+  }
+  EXPECT_GT(removed, 0u);
+  EXPECT_GT(synced, 0u);
+}
+
+/// What a restore brings is on the disk before it takes a place, and that before the old one goes.
+TEST_F(HistoryFault, ARestoreSyncsBeforeItReplacesAndBeforeItRemoves) {
+  for (const int files : {2, 40}) { // each, and the whole file system
+    for (int i = 0; i < files; ++i)
+      write("f" + std::to_string(i), "old");
+    const auto store = begun();
+    run(*store, "for f in f*; do echo new > $f; done");
+    bool is_unsynced = false, is_moved = false;
+    std::size_t exchanged = 0, removed = 0;
+    test::injection injected(
+        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
+           if (name == "write" || name == "writev") is_unsynced = true;
+           if (name == "fsync" || name == "fdatasync" || name == "syncfs")
+             is_unsynced = is_moved = false;
+           if (name == "renameat2" && test::injection::rename_flags() == RENAME_EXCHANGE) {
+             EXPECT_FALSE(is_unsynced);
+             is_moved = true;
+             ++exchanged;
+           }
+           if (name == "unlinkat") {
+             EXPECT_FALSE(is_moved);
+             ++removed;
+           }
+           return 0;
+         }});
+    EXPECT_THAT(store->restore({}), IsOk());
+    injected.end();
+    EXPECT_EQ(exchanged, static_cast<std::size_t>(files)); // the controls
+    EXPECT_GE(removed, static_cast<std::size_t>(files));
+    EXPECT_EQ(tree.content("ws/f1"), "old");
+  }
+}
+
+/// Whoever asks for the state waits for nobody: here it is asked in the midst of an operation.
+TEST_F(HistoryFault, TheStateIsToldInTheMidstOfAnOperation) {
+  write("a", "1");
+  const auto store = begun();
+  write("b", "2");
+  std::size_t asked = 0;
+  test::injection injected(
+      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view) {
+         EXPECT_EQ(store->state().files, 1u);
+         ++asked;
+         return 0;
+       }});
+  store->look();
+  injected.end();
+  EXPECT_GT(asked, 0u);
+  EXPECT_EQ(store->state().files, 2u);
+}
+
+/// The store has a disk of its own, which is really full for a while.
+TEST_F(HistoryFault, AFullDiskIsSurvived) {
+  constexpr int passed = 0, failed = 1, skipped = 2;
+  write("a", "1");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", state_directory().c_str(), "tmpfs", 0, "size=2m,mode=0700") != 0)
+      ::_exit(skipped);
+    const std::string filler = state_directory() + "/filler";
+    const auto fill = [&] {
+      const file_descriptor out(
+          ::open(filler.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+      const std::string block(512, 'x');
+      while (::write(out.get(), block.data(), block.size()) > 0) {
+      }
+    };
+    const auto store = begun();
+    run(*store, "echo 2 > a");
+    fill();
+    // Work goes on, and what is lost is said.
+    auto recording = store->before_command("exec", "work");
+    write("a", "3");
+    write("b", std::string(300'000, 'b'));
+    EXPECT_NE(recording.finish(), "");
+    EXPECT_NE(store->state().trouble, "");
+    EXPECT_THAT(told(store->changes({})), testing::HasSubstr("modified a by exec"));
+    EXPECT_THAT(store->verify(), IsOk());
+    // Another process opens it meanwhile.
+    const auto other = open();
+    const std::vector<std::string> paths{"c"};
+    auto another = other->before_tool("write", paths);
+    write("c", "c");
+    (void)another.finish(); // what is left of a page may be enough for it
+    // There is room again.
+    ::unlink(filler.c_str());
+    EXPECT_THAT(store->read_in(), IsOk());
+    run(*store, "echo 4 > a; echo d > d");
+    run(*other, "echo e > e");
+    const auto checked = store->verify();
+    EXPECT_TRUE(checked && checked->damaged.empty());
+    const auto back = store->restore({.paths = {""}, .force = true});
+    EXPECT_THAT(back, IsOk());
+    EXPECT_EQ(tree.content("ws/a"), "1");
+    for (const char* name : {"ws/b", "ws/c", "ws/d", "ws/e"})
+      EXPECT_FALSE(tree.exists(name)) << name;
+    ::_exit(HasFailure() ? failed : passed);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == skipped) GTEST_SKIP() << "needs a mount namespace";
+  EXPECT_EQ(WEXITSTATUS(status), passed);
+}
+
+} // namespace

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: MIT
+
+// A process is killed at every boundary of a system call of recording and of restoring, and each
+// call of the store fails once. Afterwards no file is torn, and everything can be had back.
+
+#include "support/fault/faulty_sys.hpp"
+#include "support/fault/kill_at.hpp"
+#include "support/history/history_fixture.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace paddock;
+using test::ending;
+using test::IsOk;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t stops_max = 100'000;
+/// Before it and behind it; what is between two calls is there once.
+constexpr std::size_t stops_of_a_call = 2;
+
+class HistoryKill : public test::history_fixture {
+protected:
+  static constexpr const char* changed_by =
+      "echo more >> a; rm b; mkdir new; echo n > new/n; chmod 700 d; mv d/f d/g; ln -sfn a l";
+
+  HistoryKill() {
+    write("a", "one");
+    write("b", "two");
+    write("d/f", "three");
+    shell("ln -s b l; mkdir empty; touch -d 2001-02-03 a b d");
+    original_ = now();
+  }
+  history::options plain() const { return {.threads_max = 1}; }
+
+  /// Puts workspace and store back as they were when they were saved.
+  void save() const { copy("ws", "ws.saved"), copy("state", "state.saved"); }
+  void load() const { copy("ws.saved", "ws"), copy("state.saved", "state"); }
+
+  /// What a later process finds, whatever has happened before it.
+  void expect_all_back(
+      std::uint64_t point, const std::string& other, std::size_t stop,
+      const std::function<void(const std::string&)>& look = [](const std::string&) {}) {
+    const auto store = open(plain());
+    ASSERT_NE(store, nullptr);
+    (void)store->checkpoints(); // the first look ends what a killed process has left
+    const std::string found = now();
+    look(found);
+    EXPECT_TRUE(found == original_ || found == other) << "killed at " << stop << ":\n" << found;
+    const auto back = store->restore({.to = point, .paths = {""}, .force = true});
+    ASSERT_THAT(back, IsOk()) << "killed at " << stop;
+    EXPECT_TRUE(back->conflicts.empty())
+        << back->conflicts.front().path << ": " << back->conflicts.front().reason;
+    EXPECT_EQ(now(), original_) << "killed at " << stop;
+    const auto checked = store->verify();
+    ASSERT_THAT(checked, IsOk());
+    EXPECT_TRUE(checked->damaged.empty()) << checked->damaged.front();
+  }
+
+  std::string original_;
+
+private:
+  void copy(const std::string& from, const std::string& to) const {
+    // The directory itself stays: a store is that of one directory.
+    const std::string line = "mkdir -p '" + (tree / to) + "' && find '" + (tree / to) +
+                             "' -mindepth 1 -delete && cp -a '" + (tree / from) + "/.' '" +
+                             (tree / to) + "'";
+    EXPECT_EQ(std::system(line.c_str()), 0);
+  }
+};
+
+TEST_F(HistoryKill, ARestoreIsCarriedToItsEnd) {
+  std::uint64_t point = 0;
+  {
+    const auto store = begun(plain());
+    point = store->state().start;
+    run(*store, changed_by);
+  }
+  const std::string changed = now();
+  ASSERT_NE(changed, original_);
+  save();
+  bool was_changed = false, was_restored = false;
+  for (std::size_t at = 1;; at += stops_of_a_call) {
+    load();
+    std::size_t stops = 0;
+    const auto work = [&] {
+      const auto store = open(plain());
+      return store && store->restore({.to = point}).has_value();
+    };
+    const ending end = test::run_until(work, at, stops);
+    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+    {
+      const auto store = open(plain());
+      ASSERT_NE(store, nullptr);
+      (void)store->checkpoints();
+      (now() == changed ? was_changed : was_restored) = true;
+    }
+    expect_all_back(point, changed, at);
+    if (end == ending::finished || HasFailure()) break;
+    ASSERT_LT(at, stops_max);
+  }
+  EXPECT_TRUE(was_changed);
+  EXPECT_TRUE(was_restored);
+}
+
+TEST_F(HistoryKill, ARecordingLosesNothing) {
+  std::uint64_t point = 0;
+  {
+    const auto store = begun(plain());
+    point = store->state().start;
+  }
+  save();
+  for (std::size_t at = 1;; at += stops_of_a_call) {
+    load();
+    std::size_t stops = 0;
+    std::string reached;
+    const auto work = [&] {
+      const auto store = open(plain());
+      if (!store) return false;
+      const std::vector<std::string> paths{"a", "n/m"};
+      auto recording = store->before_tool("write", paths);
+      write("a", "another");
+      write("n/m", "new");
+      if (!recording.finish().empty()) return false;
+      auto command = store->before_command("exec", "change");
+      fs::remove(workspace() + "/b");
+      write("d/f", "changed by a command");
+      return command.finish().empty() && store->make_checkpoint("end").has_value();
+    };
+    const ending end = test::run_until(work, at, stops);
+    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+    expect_all_back(point, now(), at);
+    if (end == ending::finished || HasFailure()) break;
+    ASSERT_LT(at, stops_max);
+  }
+}
+
+/// Each call of a recording fails once, or all from one on. The tool's work goes on, and what was
+/// held before is not lost.
+TEST_F(HistoryKill, AFailureOfTheStoreFailsNoTool) {
+  std::uint64_t point = 0;
+  {
+    const auto store = begun(plain());
+    point = store->state().start;
+  }
+  save();
+  std::size_t told = 0;
+  for (const auto lasting : {test::lasting::once, test::lasting::ever}) {
+    for (std::size_t at = 1;; ++at) {
+      load();
+      std::size_t failed = 0;
+      {
+        const auto store = open(plain());
+        ASSERT_NE(store, nullptr);
+        const auto only_writing = [](std::string_view name) {
+          return name == "write" || name == "writev" || name == "fdatasync" ? ENOSPC : EIO;
+        };
+        test::injection injected({.at = at, .lasting = lasting, .os_errno_of = only_writing});
+        const std::vector<std::string> paths{"a", "b"};
+        auto recording = store->before_tool("write", paths);
+        injected.end();
+        write("a", "another");
+        fs::remove(workspace() + "/b");
+        test::injection again({.at = at, .lasting = lasting, .os_errno_of = only_writing});
+        if (!recording.finish().empty()) ++told;
+        failed = test::injection::failed();
+        again.end();
+      }
+      EXPECT_EQ(tree.content("ws/a"), "another");
+      expect_all_back(point, now(), at);
+      if (failed == 0 || HasFailure()) break;
+    }
+  }
+  EXPECT_GT(told, 0u);
+}
+
+/// A server that has the workspace open already carries on what another one could not, and puts
+/// down to the restore what the plan says, nothing that a person has done since.
+TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
+  std::uint64_t point = 0;
+  const auto watching = begun(plain());
+  point = watching->state().start;
+  run(*watching, changed_by);
+  const std::string changed = now();
+  save();
+  std::size_t carried_on = 0;
+  for (std::size_t at = 1;; at += 7) {
+    load();
+    const auto store = open(plain());
+    ASSERT_NE(store, nullptr);
+    (void)store->checkpoints();
+    std::size_t stops = 0;
+    const auto work = [&] {
+      const auto other = open(plain());
+      return other && other->restore({.to = point}).has_value();
+    };
+    const ending end = test::run_until(work, at, stops);
+    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+    const bool was_half = now() != changed && now() != original_;
+    write("a person's", "own");
+    const auto list = store->changes({.since = point, .paths = {"a person's"}});
+    EXPECT_EQ(told(list), "created a person's by other; ") << at;
+    fs::remove(workspace() + "/a person's");
+    if (was_half) ++carried_on;
+    const auto again = store->restore({.to = point});
+    ASSERT_THAT(again, IsOk()) << at;
+    EXPECT_TRUE(again->conflicts.empty())
+        << at << again->conflicts.front().path << again->conflicts.front().reason;
+    EXPECT_EQ(tree.content("ws/a"), "one") << at;
+    EXPECT_EQ(tree.content("ws/b"), "two") << at;
+    EXPECT_EQ(tree.content("ws/d/f"), "three") << at;
+    EXPECT_FALSE(tree.exists("ws/new")) << at;
+    if (end == ending::finished || HasFailure()) break;
+    ASSERT_LT(at, stops_max);
+  }
+  EXPECT_GT(carried_on, 5u);
+}
+
+/// What was killed cannot be carried on: a person has renamed the directory that was to move. The
+/// history goes on, and says so.
+TEST_F(HistoryKill, ARestoreThatCannotBeCarriedOnEndsNoHistory) {
+  std::size_t told_so = 0;
+  for (std::size_t at = 1;; at += 5) {
+    // Copies are other objects: what is moved is made anew each time.
+    shell("find . -mindepth 1 -delete; mkdir d; echo three > d/f; echo one > a");
+    std::uint64_t point = 0;
+    {
+      const auto store = begun(plain());
+      point = store->state().start;
+      run(*store, "mv d e; echo 2 > a");
+    }
+    std::size_t stops = 0;
+    const auto work = [&] {
+      const auto other = open(plain());
+      return other && other->restore({.to = point}).has_value();
+    };
+    const ending end = test::run_until(work, at, stops);
+    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+    std::error_code failed;
+    fs::rename(workspace() + "/e", workspace() + "/elsewhere", failed);
+    const auto store = open(plain());
+    ASSERT_NE(store, nullptr);
+    EXPECT_THAT(store->changes({.since = point}), IsOk()) << at;
+    if (!store->state().trouble.empty()) {
+      ++told_so;
+      EXPECT_THAT(store->state().trouble, testing::HasSubstr("cut short")) << at;
+    }
+    EXPECT_THAT(store->make_checkpoint("goes on"), IsOk()) << at;
+    EXPECT_EQ(std::system(("grep -rqs three '" + workspace() + "'").c_str()), 0) << at;
+    if (end == ending::finished || HasFailure()) break;
+    ASSERT_LT(at, stops_max);
+  }
+  EXPECT_GT(told_so, 0u);
+}
+
+/// Directories that move, come and go in one another, and a file with two names: killed, or with a
+/// call that fails, the workspace is as it was or as it was to be.
+class HistoryKillMoves : public HistoryKill {
+protected:
+  /// Copies are other objects: what is moved is made anew each time.
+  void make_anew() {
+    shell("find . -mindepth 1 -delete; mkdir -p src/net/http lib; echo x > src/net/http/x; "
+          "echo m > src/m; echo l > lib/l");
+    original_ = now();
+    const auto store = begun(plain());
+    point_ = store->state().start;
+    run(*store, "ln src/m m; mv src/net/http/x lib/; rmdir src/net/http; touch m; mv src source");
+    changed_ = now();
+  }
+  std::uint64_t point_ = 0;
+  std::string changed_;
+};
+
+TEST_F(HistoryKillMoves, AreCarriedToTheirEnd) {
+  bool was_changed = false, was_restored = false;
+  for (std::size_t at = 1;; at += 4 * stops_of_a_call) {
+    make_anew();
+    std::size_t stops = 0;
+    const auto work = [&] {
+      const auto store = open(plain());
+      return store && store->restore({.to = point_}).has_value();
+    };
+    const ending end = test::run_until(work, at, stops);
+    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+    expect_all_back(point_, changed_, at, [&](const std::string& found) {
+      (found == changed_ ? was_changed : was_restored) = true;
+    });
+    if (end == ending::finished || HasFailure()) break;
+    ASSERT_LT(at, stops_max);
+  }
+  EXPECT_TRUE(was_changed);
+  EXPECT_TRUE(was_restored);
+}
+
+TEST_F(HistoryKillMoves, AreTakenBackWhereACallFails) {
+  std::size_t refused = 0;
+  for (std::size_t at = 1;; ++at) {
+    make_anew();
+    std::size_t failed = 0;
+    {
+      const auto store = open(plain());
+      ASSERT_NE(store, nullptr);
+      (void)store->checkpoints();
+      test::injection injected({.at = at, .os_errno = EIO});
+      const auto back = store->restore({.to = point_});
+      failed = test::injection::failed();
+      injected.end();
+      if (!back) ++refused;
+    }
+    expect_all_back(point_, changed_, at);
+    if (failed == 0 || HasFailure()) break;
+  }
+  EXPECT_GT(refused, 10u);
+}
+
+/// At each moment of a restore somebody saves a file, as editors do, and the restore fails later or
+/// does not. What they have saved is there afterwards, and so is what was there before.
+TEST_F(HistoryKill, LosesNothingThatIsSavedMeanwhile) {
+  write("e/g", "four");
+  original_ = now();
+  {
+    const auto store = begun(plain());
+    run(*store, "echo 2 > a; rm b; echo 3 > d/f; mv e h; echo 5 > h/new; echo 6 > z");
+  }
+  save();
+  std::size_t kept = 0, restored = 0;
+  for (const std::string path : {"a", "d/f", "z"}) {
+    for (const std::size_t failing : {0u, 7u}) {
+      for (std::size_t at = 1;; ++at) {
+        load();
+        bool was_saved = false;
+        std::size_t renames = 0;
+        result<history::restore_outcome, detailed_error> back =
+            error{error_code::io, 0, "not tried"};
+        {
+          const auto store = open(plain());
+          ASSERT_NE(store, nullptr);
+          const auto point = store->checkpoints().front().number;
+          const auto fail_rename = [&](std::string_view name) {
+            return name == "renameat2" && ++renames == failing ? EIO : 0;
+          };
+          const auto save_there = [&](std::size_t call) {
+            if (call != at) return;
+            was_saved = true;
+            tree.file("ws/other's", "saved meanwhile");
+            std::error_code failed;
+            fs::rename(workspace() + "/other's", workspace() + '/' + path, failed);
+          };
+          test::injection injected({.at = 1,
+                                    .lasting = test::lasting::ever,
+                                    .os_errno_of = fail_rename,
+                                    .before = save_there});
+          back = store->restore({.to = point});
+          injected.end();
+        }
+        if (!was_saved) break;
+        (back && back->restored != 0 && back->before != 0 ? restored : kept) += 1;
+        EXPECT_EQ(std::system(("grep -rqs 'saved meanwhile' '" + workspace() + "'").c_str()), 0)
+            << path << " at " << at << " with " << failing << "\n"
+            << now();
+        if (HasFailure()) return;
+        at += 9; // a moment of each kind is enough
+      }
+    }
+  }
+  EXPECT_GT(kept, 10u);
+  EXPECT_GT(restored, 10u);
+}
+
+/// Each call of a restore fails once: the workspace is as it was, or as it was to be.
+TEST_F(HistoryKill, ARestoreThatFailsChangesNothing) {
+  std::uint64_t point = 0;
+  {
+    const auto store = begun(plain());
+    point = store->state().start;
+    run(*store, changed_by);
+  }
+  const std::string changed = now();
+  save();
+  std::size_t refused = 0;
+  for (std::size_t at = 1;; ++at) {
+    load();
+    std::size_t failed = 0;
+    {
+      const auto store = open(plain());
+      ASSERT_NE(store, nullptr);
+      (void)store->checkpoints();
+      test::injection injected({.at = at, .os_errno = EIO});
+      const auto back = store->restore({.to = point});
+      failed = test::injection::failed();
+      injected.end();
+      if (!back) ++refused;
+      if (back) {
+        EXPECT_TRUE(now() == original_ || now() == changed) << "at " << at << "\n" << now();
+      } else {
+        EXPECT_TRUE(now() == changed || now() == original_) << "at " << at << "\n" << now();
+      }
+    }
+    expect_all_back(point, changed, at);
+    if (failed == 0 || HasFailure()) break;
+  }
+  EXPECT_GT(refused, 10u);
+}
+
+} // namespace

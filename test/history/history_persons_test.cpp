@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+
+// What people do beside an agent: their files come back from what the agent did to them, and what
+// they have made out of the agent's work stays whole.
+
+#include "support/history/history_fixture.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using test::IsOk;
+
+namespace {
+
+class HistoryPersons : public test::history_fixture {
+protected:
+  /// What `git` says, outside of all that is recorded.
+  [[nodiscard]] std::string git(const std::string& arguments) const {
+    const std::string out = tree.path() + "/said";
+    const std::string line =
+        "cd '" + workspace() + "' && git " + arguments + " > '" + out + "' 2>&1";
+    const int status = std::system(line.c_str());
+    return tree.content("said") + (status == 0 ? "" : "failed\n");
+  }
+  [[nodiscard]] static bool has_git() { return std::system("git --version > /dev/null 2>&1") == 0; }
+};
+
+struct taken_case {
+  const char* name;
+  const char* by_person;
+  const char* by_agent;
+  const char* told;
+};
+class HistoryTaken : public HistoryPersons, public testing::WithParamInterface<taken_case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryTaken,
+    testing::Values(
+        taken_case{"Deleted", "echo hours > report", "rm report", "deleted report by exec; "},
+        taken_case{"Overwritten", "echo hours > report", "echo x > report",
+                   "modified report by exec; "},
+        taken_case{"ADirectory", "mkdir -p p/q; echo 1 > p/q/f; echo 2 > p/g", "rm -rf p",
+                   "deleted p (2) by exec; "},
+        taken_case{"OfBefore", "echo mine > kept", "echo x > kept", "modified kept by exec; "},
+        taken_case{"OfBeforeDeleted", "echo mine > kept", "rm kept", "deleted kept by exec; "},
+        taken_case{"Moved", "echo hours > report", "mv report elsewhere",
+                   "moved elsewhere from report by exec; "},
+        taken_case{"Closed", "echo hours > report", "chmod 400 report", "mode report by exec; "},
+        taken_case{"Touched", "echo hours > report", "touch -d 2001-01-01 report",
+                   "time report by exec; "}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_P(HistoryTaken, ComesBackToWhatThePersonHad) {
+  write("kept", "old");
+  const auto store = begun();
+  shell(GetParam().by_person);
+  const std::string before = now();
+  run(*store, GetParam().by_agent);
+  EXPECT_EQ(told(store->changes({})), GetParam().told);
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(now(), before);
+  // And that is taken back, too.
+  ASSERT_THAT(store->restore({.to = back->before}), IsOk());
+  EXPECT_NE(now(), before);
+  ASSERT_THAT(store->restore({}), IsOk());
+  EXPECT_EQ(now(), before);
+}
+
+/// The control: what a person has changed after the agent is theirs, and stops the restore.
+TEST_F(HistoryPersons, WhatAPersonChangedAfterTheAgentIsAConflict) {
+  write("kept", "old");
+  const auto store = begun();
+  run(*store, "echo agent > kept; echo agent > made");
+  shell("echo mine > kept; echo mine > made");
+  const auto refused = store->restore({});
+  ASSERT_THAT(refused, IsOk());
+  ASSERT_EQ(refused->conflicts.size(), 2u);
+  EXPECT_EQ(refused->conflicts.front().reason, "somebody else changed it since");
+  EXPECT_EQ(refused->before, 0u);
+  ASSERT_THAT(store->restore({.force = true}), IsOk());
+  EXPECT_EQ(tree.content("ws/kept"), "old");
+  EXPECT_FALSE(tree.exists("ws/made"));
+}
+
+/// What was taken back is the agent's no more: a person goes on with it, and nothing is in the way.
+TEST_F(HistoryPersons, WhatWasTakenBackIsThePersonsAgain) {
+  write("kept", "old");
+  const auto store = begun();
+  run(*store, "echo agent > kept");
+  ASSERT_THAT(store->restore({}), IsOk());
+  shell("echo mine > kept");
+  EXPECT_EQ(told(store->changes({})), "modified kept by other; ");
+  const auto nothing = store->restore({});
+  ASSERT_THAT(nothing, IsOk());
+  EXPECT_TRUE(nothing->conflicts.empty());
+  EXPECT_EQ(nothing->restored, 0u);
+  EXPECT_EQ(nothing->others, 1u);
+  EXPECT_EQ(tree.content("ws/kept"), "mine\n");
+}
+
+/// What a restore was asked to take from a person is not brought back by the next one.
+TEST_F(HistoryPersons, WhatWasRestoredByNameIsAsItWas) {
+  write("kept", "old");
+  const auto store = begun();
+  shell("echo mine > kept; echo mine > made");
+  const std::vector<std::string> paths{"kept", "made"};
+  const auto back = store->restore({.paths = paths});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(told(store->changes({})), "");
+  EXPECT_EQ(store->restore({})->restored, 0u);
+  ASSERT_THAT(store->restore({.to = back->before}), IsOk()); // the control: it can be had back
+  EXPECT_EQ(tree.content("ws/made"), "mine\n");
+}
+
+TEST_F(HistoryPersons, APathThatNobodyKnowsIsNamed) {
+  write("kept", "old");
+  const auto store = begun();
+  run(*store, "rm kept; mkdir d; echo 1 > d/f");
+  const std::vector<std::string> paths{"ketp", "kept", "d"};
+  const auto trial = store->restore({.paths = paths, .effect = history::restore_effect::check});
+  ASSERT_THAT(trial, IsOk());
+  EXPECT_THAT(trial->unknown, testing::ElementsAre("ketp"));
+}
+
+TEST_F(HistoryPersons, SetIdBitsThatDoNotComeBackAreNamed) {
+  write("tool", "old");
+  shell("chmod 4755 tool");
+  const auto store = begun();
+  run(*store, "echo new > tool");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->left.front().path, "tool");
+  EXPECT_NE(back->left.front().reason.find("set-user-ID"), std::string::npos);
+}
+
+struct git_case {
+  const char* name;
+  const char* by_person;
+  bool is_conflict;
+};
+class HistoryGit : public HistoryPersons, public testing::WithParamInterface<git_case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryGit,
+    testing::Values(git_case{"Tag", "git tag v1", false},
+                    git_case{"Branch", "git branch keep", false},
+                    git_case{"Commit", "echo theirs > b && git add b && git commit -qm theirs",
+                             true},
+                    git_case{"Nothing", "true", false}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_P(HistoryGit, WhatAPersonMadeOfAnAgentsCommitStaysWhole) {
+  if (!has_git()) GTEST_SKIP() << "needs git";
+  write("a", "1\n");
+  shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add a "
+        "&& git commit -qm first");
+  const auto store = begun();
+  run(*store, "echo 2 > a && git commit -qam agents");
+  shell(GetParam().by_person);
+  const std::string objects = git("cat-file --batch-check --batch-all-objects");
+  auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(!back->conflicts.empty(), GetParam().is_conflict);
+  if (GetParam().is_conflict) {
+    EXPECT_EQ(git("log --format=%s"), "theirs\nagents\nfirst\n"); // nothing was done
+    back = store->restore({.force = true});
+    ASSERT_THAT(back, IsOk());
+  }
+  EXPECT_EQ(git("log --format=%s main"), "first\n");
+  EXPECT_EQ(tree.content("ws/a"), "1\n");
+  const std::string checked = git("fsck --no-dangling --full");
+  EXPECT_EQ(checked.find("missing"), std::string::npos) << checked;
+  EXPECT_EQ(checked.find("failed"), std::string::npos) << checked;
+  const bool is_kept = std::string_view(GetParam().by_person) != "true";
+  EXPECT_EQ(git("cat-file --batch-check --batch-all-objects") == objects, is_kept);
+  EXPECT_EQ(back->left.size(), is_kept ? 1u : 0u);
+}
+
+struct git_whole_case {
+  const char* name;
+  const char* by_agent;
+};
+class HistoryGitWhole : public HistoryPersons,
+                        public testing::WithParamInterface<git_whole_case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryGitWhole,
+    testing::Values(
+        git_whole_case{"Init", "git init -q fresh && cd fresh && echo 1 > f && git add f"},
+        git_whole_case{"Clone", "git clone -q . copied"},
+        git_whole_case{"Switch", "git switch -q -c other && echo 3 > a && git commit -qam other"},
+        git_whole_case{"RemovedParts", "rm -rf .git/HEAD .git/objects .git/refs"},
+        git_whole_case{"SwitchBack", "git switch -q side"},
+        git_whole_case{"Repack", "echo 3 > a && git commit -qam third && git gc -q --prune=now"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_P(HistoryGitWhole, IsTakenBackToTheByte) {
+  if (!has_git()) GTEST_SKIP() << "needs git";
+  write("a", "1\n");
+  shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add a "
+        "&& git commit -qm first && git branch side && echo 2 > a && git commit -qam second");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, GetParam().by_agent);
+  const std::string made = now();
+  EXPECT_NE(made, before);
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  for (const auto& each : back->conflicts)
+    ADD_FAILURE() << each.path << ": " << each.reason;
+  EXPECT_EQ(now(), before);
+  EXPECT_EQ(git("fsck --full").find("missing"), std::string::npos);
+  const auto again = store->restore({.to = back->before});
+  ASSERT_THAT(again, IsOk());
+  for (const auto& each : again->conflicts)
+    ADD_FAILURE() << each.path << ": " << each.reason;
+  EXPECT_EQ(now(), made);
+}
+
+/// Everyday lines of ignore files are also names that git has.
+TEST_F(HistoryPersons, WhatIgnoreFilesNameIsHeldInARepository) {
+  if (!has_git()) GTEST_SKIP() << "needs git";
+  write("a", "1\n");
+  write(".gitignore", "logs\ntags\nobjects/\n");
+  shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add a "
+        "&& git commit -qm first && git tag person");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, "git tag -d person >/dev/null && echo 2 > a && git commit -qam second");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  for (const auto& each : back->conflicts)
+    ADD_FAILURE() << each.path << ": " << each.reason;
+  EXPECT_EQ(now(), before);
+}
+
+/// What a person has undone on the page is theirs: names that are read-only stay so to the agent.
+TEST_F(HistoryPersons, WhatIsReadOnlyIsNotTakenBackFromAPerson) {
+  write("repo/.git/HEAD", "ref: refs/heads/main\n");
+  write("repo/.git/objects/x", "");
+  write("repo/.git/refs/x", "");
+  const auto store = begun();
+  shell("echo mine > repo/.git/config");
+  run(*store, "echo 1 > other");
+  const std::vector<std::string> paths{"repo/.git/config"};
+  const auto refused = store->restore({.paths = paths});
+  ASSERT_THAT(refused, IsOk());
+  EXPECT_EQ(refused->conflicts.size(), 1u);
+  EXPECT_EQ(tree.content("ws/repo/.git/config"), "mine\n");
+}
+
+} // namespace

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+
+// What a restore never does: destroy what nobody holds, or stop for what is not its business.
+
+#include "support/history/history_fixture.hpp"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using test::IsOk;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class HistoryRestore : public test::history_fixture {
+protected:
+  HistoryRestore() { write(".gitignore", "data/\n"); }
+};
+
+/// A command's new files in an ignored directory go, and it is said that they are gone for good.
+TEST_F(HistoryRestore, SaysWhatItRemovesForGood) {
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, "mkdir data; echo made > data/made; echo covered > covered");
+  const auto trial = store->restore({.effect = history::restore_effect::check});
+  ASSERT_THAT(trial, IsOk());
+  EXPECT_EQ(trial->lost, 1u);
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(back->lost, 1u);
+  EXPECT_THAT(back->lost_paths, testing::ElementsAre("data/made"));
+  EXPECT_EQ(now(), before);
+}
+
+/// The control: what a tool has written there is read before it goes, and can be had back.
+TEST_F(HistoryRestore, HoldsWhatAToolMadeInAnIgnoredDirectory) {
+  write("data/old", "old");
+  const auto store = begun();
+  const std::vector<std::string> paths{"data/made", "data/old"};
+  auto recording = store->before_tool("write", paths);
+  write("data/made", "made");
+  write("data/old", "new");
+  EXPECT_EQ(recording.finish(), "");
+  const std::string made = now();
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(back->lost, 0u);
+  EXPECT_FALSE(tree.exists("ws/data/made"));
+  EXPECT_EQ(tree.content("ws/data/old"), "old");
+  ASSERT_THAT(store->restore({.to = back->before}), IsOk());
+  EXPECT_EQ(now(), made);
+}
+
+/// A person's file is not the agent's because it was moved; what the agent made and moved is.
+TEST_F(HistoryRestore, KeepsWhatAPersonMadeAndTheAgentMoved) {
+  const auto store = begun();
+  write("theirs", "the only copy");
+  write("notes/theirs", "another one");
+  run(*store, "echo own > own");
+  run(*store, "mv theirs moved; mv notes papers; mv own owned");
+  // Alone, without the place that it came from, it would be gone.
+  const std::vector<std::string> there{"moved", "papers"};
+  const auto refused = store->restore({.paths = there});
+  ASSERT_THAT(refused, IsOk());
+  std::vector<std::string> named;
+  for (const auto& each : refused->conflicts)
+    named.push_back(each.path);
+  EXPECT_THAT(named, testing::IsSupersetOf({"moved", "papers/theirs"}));
+  EXPECT_EQ(refused->restored, 0u);
+  EXPECT_EQ(tree.content("ws/moved"), "the only copy");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_FALSE(tree.exists("ws/owned"));
+  EXPECT_FALSE(tree.exists("ws/moved"));
+  EXPECT_EQ(tree.content("ws/theirs"), "the only copy");
+  EXPECT_EQ(tree.content("ws/notes/theirs"), "another one");
+}
+
+/// A mount is not left by a rename: that is a conflict by name, and the rest is restored.
+TEST_F(HistoryRestore, NamesWhatLiesOnAnotherFileSystem) {
+  constexpr int passed = 0, failed = 1, skipped = 2;
+  write("plain", "1");
+  tree.directory("ws/mounted");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", (workspace() + "/mounted").c_str(), "tmpfs", 0, nullptr) != 0)
+      ::_exit(skipped);
+    const auto store = begun();
+    run(*store, "echo 2 > plain; echo 2 > mounted/new; mkdir mounted/empty");
+    const auto refused = store->restore({});
+    const bool is_named =
+        refused && refused->conflicts.size() == 1 &&
+        refused->conflicts.front().path == "mounted/new" &&
+        refused->conflicts.front().reason.find("another file system") != std::string::npos;
+    const auto forced = store->restore({.force = true});
+    const bool is_done = forced && tree.content("ws/plain") == "1" &&
+                         tree.exists("ws/mounted/new") && !tree.exists("ws/mounted/empty");
+    ::_exit(is_named && is_done && !HasFailure() ? passed : failed);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == skipped) GTEST_SKIP() << "needs a mount namespace";
+  EXPECT_EQ(WEXITSTATUS(status), passed);
+}
+
+/// What a command makes under a hidden name is not looked at: its directory stays, and the rest
+/// goes.
+TEST_F(HistoryRestore, LeavesWhatIsHiddenAndTakesTheRestBack) {
+  write("kept/f", "1");
+  const auto store = begun();
+  run(*store, "mkdir -p d/e/n; echo 1 > d/e/.perstack; echo 2 > d/f; echo 3 > kept/f; mv kept g");
+  const auto back = store->restore({});
+  ASSERT_TRUE(back) << explain(back.error());
+  EXPECT_TRUE(back->conflicts.empty());
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->left.front().path, "d/e");
+  EXPECT_THAT(back->left.front().reason, testing::HasSubstr("hidden"));
+  EXPECT_TRUE(tree.exists("ws/d/e/.perstack"));
+  EXPECT_FALSE(tree.exists("ws/d/e/n"));
+  EXPECT_FALSE(tree.exists("ws/d/f"));
+  EXPECT_FALSE(tree.exists("ws/g"));
+  EXPECT_EQ(tree.content("ws/kept/f"), "1");
+}
+
+/// Thousands of moves and of new files go back in a time that grows with their number alone.
+TEST_F(HistoryRestore, TakesManyMovesBack) {
+  constexpr int many = 3'000;
+  tree.directory("ws/old");
+  tree.directory("ws/new");
+  for (int i = 0; i < many; ++i)
+    write("old/" + std::to_string(i), std::to_string(i));
+  const auto store = begun();
+  const std::string before = now();
+  auto recording = store->before_command("exec", "mv");
+  for (int i = 0; i < many; ++i)
+    fs::rename(workspace() + "/old/" + std::to_string(i),
+               workspace() + "/new/" + std::to_string(i));
+  EXPECT_EQ(recording.finish(), "");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(now(), before);
+}
+
+struct unheld_case {
+  const char* name;
+  const char* by_agent;
+  const char* by_person;
+  const char* path; ///< what is not held, and stays
+};
+class HistoryUnheld : public HistoryRestore, public testing::WithParamInterface<unheld_case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryUnheld,
+    testing::Values(unheld_case{"TooLarge", "head -c 300000 /dev/urandom > large", "true", "large"},
+                    unheld_case{"Grown", "head -c 300000 /dev/urandom > kept", "true", "kept"},
+                    unheld_case{"ReplacedByAnIgnoredOne",
+                                "mv kept elsewhere; mkdir data; head -c 300000 "
+                                "/dev/urandom > data/x; ln data/x kept",
+                                "true", "kept"},
+                    unheld_case{"APersonsInThePlaceOfACommands", "mkdir data; echo 1 > data/mine",
+                                "head -c 300000 /dev/urandom > data/mine", "data/mine"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_P(HistoryUnheld, Stays) {
+  write("kept", "kept");
+  const auto store = begun({.file_bytes_max = 200'000});
+  run(*store, GetParam().by_agent);
+  shell(GetParam().by_person);
+  const std::string path = GetParam().path, bytes = tree.content("ws/" + path);
+  const auto refused = store->restore({});
+  ASSERT_THAT(refused, IsOk());
+  ASSERT_GE(refused->conflicts.size(), 1u);
+  EXPECT_EQ(refused->before, 0u);
+  const auto forced = store->restore({.force = true});
+  ASSERT_THAT(forced, IsOk());
+  bool is_told = false;
+  for (const history::restore_conflict& each : forced->conflicts)
+    is_told =
+        is_told || (each.path == path && each.reason.find("is not held") != std::string::npos);
+  EXPECT_TRUE(is_told);
+  EXPECT_EQ(tree.content("ws/" + path), bytes);
+}
+
+} // namespace

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+
+// What a store keeps as it ages and fills.
+
+#include "history/journal_records.hpp"
+#include "support/history/history_fixture.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace paddock;
+using test::IsOk;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class HistoryRetention : public test::history_fixture {
+protected:
+  [[nodiscard]] fs::path file(const char* name) const {
+    for (const auto& entry : fs::directory_iterator(state_directory()))
+      return entry.path() / name;
+    return {};
+  }
+  static std::string read(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static void put(const fs::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  }
+  /// Where the record of a journal begins, and ends, that says so.
+  static std::pair<std::size_t, std::size_t> record_with(const std::string& journal,
+                                                         const std::string& text) {
+    for (std::size_t at = std::string("paddock journal 1\n").size(); at + 4 <= journal.size();) {
+      std::size_t size = 0;
+      for (std::size_t i = 4; i-- > 0;)
+        size = size * 256 + static_cast<unsigned char>(journal[at + i]);
+      if (journal.substr(at, size).find(text) != std::string::npos) return {at, at + size};
+      at += size;
+    }
+    ADD_FAILURE() << text;
+    return {};
+  }
+  /// Every file of the store with what it holds.
+  [[nodiscard]] std::map<std::string, std::string> all_files() const {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(state_directory()))
+      if (entry.is_regular_file()) all[entry.path().string()] = read(entry.path());
+    return all;
+  }
+};
+
+TEST_F(HistoryRetention, TheOwnStartStaysWhereAllOthersAreTooOld) {
+  history::options how;
+  write("a", "0");
+  for (int i = 0; i < 6; ++i)
+    run(*begun(how), "echo " + std::to_string(i) + " > a");
+  how.checkpoints_max = 1;
+  const auto store = begun(how);
+  const std::uint64_t start = store->state().start;
+  run(*store, "echo last > a");
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_THAT(store->collect_garbage(), IsOk());
+    ASSERT_EQ(store->checkpoints().size(), 1u);
+    EXPECT_EQ(store->checkpoints().front().number, start);
+    EXPECT_EQ(told(store->changes({.since = start})), "modified a by exec; ");
+  }
+  // Numbers are never used again.
+  EXPECT_GT(store->make_checkpoint("")->number, start);
+  ASSERT_THAT(store->restore({.to = start}), IsOk());
+  EXPECT_EQ(tree.content("ws/a"), "5\n");
+}
+
+TEST_F(HistoryRetention, LookingAgainDuringACommandWritesNothing) {
+  const auto store = begun();
+  const auto sleeping = store->before_command("exec", "sleep");
+  run(*store, "seq 200 | split -l 1 - new-");
+  run(*store, "true");
+  const auto size = fs::file_size(file("journal"));
+  run(*store, "true");
+  EXPECT_EQ(fs::file_size(file("journal")), size);
+  run(*store, "echo > another"); // the control
+  EXPECT_GT(fs::file_size(file("journal")), size);
+}
+
+/// Of four operations the second is damaged, in its size, its sum and the rest.
+TEST_F(HistoryRetention, AWrongByteTakesNoMoreThanItsRecord) {
+  write("old", "0");
+  std::uint64_t start = 0;
+  {
+    const auto store = begun();
+    start = store->state().start;
+    for (int i = 0; i < 4; ++i)
+      run(*store, "echo x > f" + std::to_string(i) + "; echo " + std::to_string(i) + " > old");
+  }
+  const auto saved = all_files();
+  shell("cp -a . ../saved");
+  const std::string journal = read(file("journal"));
+  const std::size_t begin = record_with(journal, "echo x > f1").first;
+  const std::string end_of_all = "created f0 by exec; created f1 by exec; created f2 by exec; "
+                                 "created f3 by exec; modified old by exec; ";
+  for (const std::size_t offset : {0U, 1U, 2U, 3U, 4U, 11U, 12U, 13U, 20U, 30U, 60U}) {
+    for (const int bit : {0, 1, 0x80}) {
+      for (const auto& entry : fs::directory_iterator(file("journal").parent_path()))
+        fs::remove(entry.path());
+      for (const auto& [path, bytes] : saved)
+        put(path, bytes);
+      shell("find . -mindepth 1 -delete && cp -a ../saved/. .");
+      std::string wrong = journal;
+      wrong[begin + offset] = static_cast<char>(wrong[begin + offset] ^ bit);
+      put(file("journal"), wrong);
+      const auto store = open();
+      const std::string found = told(store->changes({.since = start}));
+      if (bit == 0) { // the control
+        EXPECT_EQ(found, end_of_all);
+        EXPECT_EQ(store->state().trouble, "");
+        EXPECT_THAT(store->verify()->damaged, testing::IsEmpty());
+        continue;
+      }
+      // What is not known any more is not taken for new: a restore leaves it.
+      EXPECT_EQ(found, "created f0 by exec; created f2 by exec; created f3 by exec; "
+                       "modified old by exec; ")
+          << offset;
+      EXPECT_THAT(store->state().trouble, testing::HasSubstr("damaged")) << offset;
+      EXPECT_TRUE(fs::exists(file("journal.damaged"))) << offset;
+      // Whoever comes next hears it, too, until garbage is collected.
+      const auto next = open();
+      EXPECT_EQ(told(next->changes({.since = start})), found) << offset;
+      EXPECT_THAT(next->state().trouble, testing::HasSubstr("damaged")) << offset;
+      EXPECT_THAT(next->verify()->damaged, testing::SizeIs(1)) << offset;
+      EXPECT_THAT(next->collect_garbage(), IsOk());
+      EXPECT_EQ(next->state().trouble, "");
+      EXPECT_THAT(open()->verify()->damaged, testing::IsEmpty());
+      ASSERT_THAT(next->restore({.to = start, .paths = {""}, .force = true}), IsOk());
+      EXPECT_EQ(tree.content("ws/old"), "0");
+      EXPECT_EQ(tree.content("ws/f1"), "x\n");
+    }
+  }
+}
+
+/// Behind the last record that is whole nothing is: what is damaged is put aside.
+TEST_F(HistoryRetention, ADamagedEndIsPutAside) {
+  {
+    const auto store = begun();
+    run(*store, "echo x > first");
+    run(*store, "echo x > last");
+  }
+  std::string journal = read(file("journal"));
+  const auto [end, last] = record_with(journal, "echo x > last");
+  journal.resize(last); // perhaps one more says that `first` is known better
+  std::string wrong = journal;
+  wrong[end + 20] = static_cast<char>(wrong[end + 20] ^ 1);
+  put(file("journal"), wrong);
+  EXPECT_THAT(told(open()->changes({})), testing::Not(testing::HasSubstr("error")));
+  EXPECT_EQ(read(file("journal.damaged")), wrong.substr(end));
+  // The controls: a record that was cut off, as a kill leaves it or a power cut, is no damage.
+  fs::remove(file("journal.damaged"));
+  const std::string cut = journal.substr(0, journal.size() - 1);
+  for (const std::string& left : {cut, cut.substr(0, end + 15) + std::string(300, '\0'),
+                                  cut.substr(0, cut.size() - 20) + std::string(21, '\0')}) {
+    put(file("journal"), left);
+    const auto store = open();
+    (void)store->checkpoints();
+    EXPECT_EQ(store->state().trouble, "");
+    EXPECT_FALSE(fs::exists(file("journal.damaged")));
+  }
+}
+
+TEST_F(HistoryRetention, VerifyChangesNothing) {
+  write("a", "1");
+  run(*begun(), "echo 2 > a");
+  write("b", "a person's");
+  std::string journal = read(file("journal"));
+  journal[journal.size() - 30] ^= 1;
+  put(file("journal"), journal + "cut off");
+  const auto before = all_files();
+  const auto store = open();
+  const auto checked = store->verify();
+  ASSERT_THAT(checked, IsOk());
+  EXPECT_THAT(checked->damaged, testing::Not(testing::IsEmpty()));
+  EXPECT_EQ(all_files(), before);
+  (void)store->checkpoints(); // the control: the first use does
+  EXPECT_NE(all_files(), before);
+}
+
+/// Whatever has filled it: it is opened, listed and swept, and goes on.
+TEST_F(HistoryRetention, AFullStoreOpensAgain) {
+  const history::options how{.store_bytes_max = 60'000};
+  write("a", "0");
+  bool was_full = false;
+  for (int i = 0; i < 15; ++i) {
+    const auto store = begun(how);
+    EXPECT_THAT(store->make_checkpoint("mine"), IsOk()) << i;
+    for (int round = 0; round < 20; ++round) {
+      auto recording = store->before_command("exec", "work");
+      for (int each = 0; each < 20; ++each)
+        write("a-rather-long-name-" + std::to_string(each),
+              std::to_string(i) + std::to_string(round) + std::string(40, 'x'));
+      was_full = !recording.finish().empty() || was_full;
+    }
+    EXPECT_THAT(store->changes({}), IsOk()) << i;
+    std::uint64_t bytes = 0;
+    for (const auto& [path, content] : all_files())
+      bytes += content.size();
+    EXPECT_LE(bytes, how.store_bytes_max);
+  }
+  EXPECT_TRUE(was_full); // the control
+  const auto by_hand = open(how, history::session::look);
+  EXPECT_THAT(by_hand->collect_garbage(), IsOk());
+  EXPECT_THAT(by_hand->changes({}), IsOk());
+  const auto store = begun(how);
+  run(*store, "echo 1 > a");
+  EXPECT_THAT(told(store->changes({})), testing::HasSubstr("modified a by exec"));
+  ASSERT_THAT(store->restore({}), IsOk());
+  EXPECT_EQ(tree.content("ws/a"), "0");
+  EXPECT_THAT(store->verify()->damaged, testing::IsEmpty());
+}
+
+/// While nobody makes room, what is known is listed, and the words are true.
+TEST_F(HistoryRetention, AFullStoreListsWhatItKnows) {
+  const history::options how{.store_bytes_max = 40'000};
+  write("a", "0");
+  const auto store = begun(how);
+  run(*store, "echo 1 > a");
+  std::string failure;
+  for (int i = 0; i < 100 && failure.empty(); ++i) {
+    auto recording = store->before_command("exec", "work");
+    for (int each = 0; each < 20; ++each)
+      write("a-rather-long-name-" + std::to_string(each), std::to_string(i));
+    failure = recording.finish();
+  }
+  EXPECT_THAT(failure, testing::HasSubstr("paddock history gc"));
+  EXPECT_THAT(told(store->changes({})), testing::HasSubstr("modified a by exec"));
+  EXPECT_EQ(store->state().trouble, failure);
+}
+
+/// How old the checkpoints of eight starts are, in days, and how many go at the ninth.
+struct ages {
+  const char* name;
+  std::array<int, 8> days;
+  std::size_t dropped;
+};
+void PrintTo(const ages& each, std::ostream* out) {
+  *out << each.name;
+}
+class HistoryAge : public HistoryRetention, public testing::WithParamInterface<ages> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryAge,
+    testing::Values(ages{"AllFresh", {7, 6, 5, 4, 3, 2, 1, 0}, 0},
+                    ages{"TwoOld", {40, 35, 5, 4, 3, 2, 1, 0}, 2},
+                    ages{"LongUnused", {47, 46, 45, 44, 43, 42, 41, 40}, 0},
+                    // The clock is a year ahead, or was so at the last start.
+                    ages{"AllBefore", {365, 365, 365, 365, 365, 365, 365, 365}, 0},
+                    ages{"OneSince", {365, 365, 365, 365, 365, 365, 365, 0}, 4},
+                    ages{"OneToCome", {7, 6, 5, 4, 3, 2, 1, -365}, 0}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_P(HistoryAge, DropsCheckpoints) {
+  write("a", "0");
+  for (int i = 0; i < 8; ++i)
+    run(*begun(), "echo " + std::to_string(i) + " > a");
+  constexpr std::string_view magic = "paddock journal 1\n";
+  const std::string journal = read(file("journal"));
+  std::string aged(magic);
+  std::size_t starts = 0;
+  for (std::string_view left = std::string_view(journal).substr(magic.size()); !left.empty();) {
+    const auto size = history::record_size(left.substr(0, history::record_head_size));
+    ASSERT_TRUE(size);
+    auto record = history::parse_record(left.substr(0, *size));
+    ASSERT_TRUE(record);
+    if (record->kind == history::record_kind::checkpoint)
+      record->time_ms -= std::int64_t{GetParam().days.at(starts++)} * 24 * 3600 * 1000;
+    aged += history::render(*record);
+    left.remove_prefix(*size);
+  }
+  ASSERT_EQ(starts, 8u);
+  put(file("journal"), aged);
+  EXPECT_EQ(open()->checkpoints().size(), 9 - GetParam().dropped);
+}
+
+/// What made it long is known better by now: no checkpoint has to go.
+TEST_F(HistoryRetention, ALongJournalIsWrittenAnewAndKeepsItsCheckpoints) {
+  write("a", "0");
+  for (int i = 0; i < 4; ++i)
+    run(*begun(), "echo " + std::to_string(i) + " > a");
+  history::journal_record seen{.kind = history::record_kind::seen}; // what is not there is not
+  for (std::size_t i = 0; i < history::transitions_max; ++i)
+    seen.transitions.push_back({.path = std::string(250, i % 2 == 0 ? 'x' : 'y')});
+  const std::string bytes = history::render(seen);
+  {
+    std::ofstream out(file("journal"), std::ios::binary | std::ios::app);
+    for (std::size_t size = 0; size < (std::size_t{65} << 20U); size += bytes.size())
+      out << bytes;
+  }
+  const auto store = open();
+  EXPECT_EQ(store->checkpoints().size(), 5u);
+  EXPECT_LT(fs::file_size(file("journal")), 10'000u);
+  EXPECT_EQ(told(store->changes({.since = store->checkpoints().front().number})),
+            "modified a by exec; ");
+}
+
+} // namespace

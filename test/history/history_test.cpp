@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+#include "support/history/history_fixture.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using test::HoldsValue;
+using test::IsError;
+using test::IsOk;
+
+namespace {
+
+class History : public test::history_fixture {};
+
+TEST_F(History, TellsWhatAToolChanged) {
+  write("a.txt", "one\n");
+  const auto store = begun();
+  const std::vector<std::string> paths{"a.txt", "new/b.txt"};
+  auto recording = store->before_tool("writeTextFile", paths);
+  write("a.txt", "two\n");
+  write("new/b.txt", "new\n");
+  EXPECT_EQ(recording.finish(), "");
+  const auto list = store->changes({});
+  EXPECT_EQ(told(list), "modified a.txt by tool; created new by tool; ");
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->changes.front().tool, "writeTextFile");
+  EXPECT_THAT(store->bytes_at(list->since, "a.txt"),
+              HoldsValue(testing::Optional(std::string("one\n"))));
+  EXPECT_THAT(store->bytes_at(list->since, "new/b.txt"), HoldsValue(testing::Eq(std::nullopt)));
+}
+
+TEST_F(History, TakesBackACommandToTheByte) {
+  write("keep", "as it was");
+  write("dir/inner", "content");
+  write("gone/deep/file", "was here");
+  shell("ln -s dir/inner link; chmod 640 dir/inner; mkdir empty; touch -d '2001-02-03 "
+        "04:05:06.789' keep gone");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store,
+      "rm -r gone empty link; echo more >> dir/inner; chmod 755 keep; mkdir -p x/y/z; ln -s y x/l; "
+      "echo n > x/y/z/n; mv keep kept; rm dir/inner; mkdir dir/inner; echo 1 > dir/inner/1");
+  EXPECT_NE(now(), before);
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(back->conflicts.size(), 0u);
+  EXPECT_EQ(now(), before);
+  // The restore can be taken back, too.
+  const std::string after = now();
+  const auto again = store->restore({.to = back->before});
+  ASSERT_THAT(again, IsOk());
+  EXPECT_NE(now(), after);
+  ASSERT_THAT(store->restore({}), IsOk());
+  EXPECT_EQ(now(), before);
+}
+
+TEST_F(History, TellsAPersonsChangesFromTheAgents) {
+  write("mine", "1");
+  write("its", "1");
+  const auto store = begun();
+  run(*store, "echo 2 > its");
+  shell("echo 3 > mine");
+  EXPECT_EQ(told(store->changes({})), "modified its by exec; modified mine by other; ");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(back->restored, 1u);
+  EXPECT_EQ(told(store->changes({})), "modified mine by other; ");
+}
+
+TEST_F(History, RefusesWhatSomebodyElseChangedSince) {
+  write("both", "1");
+  const auto store = begun();
+  run(*store, "echo 2 > both");
+  shell("echo 3 >> both");
+  const std::string present = now();
+  const auto refused = store->restore({});
+  ASSERT_THAT(refused, IsOk());
+  ASSERT_EQ(refused->conflicts.size(), 1u);
+  EXPECT_EQ(refused->conflicts.front().path, "both");
+  EXPECT_EQ(now(), present);
+  const auto forced = store->restore({.force = true});
+  ASSERT_THAT(forced, IsOk());
+  EXPECT_EQ(told(store->changes({})), "");
+}
+
+TEST_F(History, PutsDownToACommandWhatAnotherProcessSeesOfIt) {
+  write("made", "1");
+  write("mine", "1");
+  const auto server = begun();
+  auto recording = server->before_command("exec", "make all");
+  shell("echo 2 > made; echo 2 > new");
+  // A person looks while it runs.
+  const auto person = open({}, history::session::look);
+  const auto seen = person->changes({});
+  EXPECT_EQ(told(seen), "modified made by exec; created new by exec; ");
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->changes.front().command, "make all");
+  shell("echo 3 > made");
+  EXPECT_EQ(recording.finish(), "");
+  EXPECT_EQ(told(server->changes({})), "modified made by exec; created new by exec; ");
+  // The control: nothing runs any more, so what is met now is somebody else's.
+  shell("echo 3 > mine");
+  EXPECT_EQ(told(person->changes({})),
+            "modified made by exec; modified mine by other; created new by exec; ");
+}
+
+TEST_F(History, TellsOfACommandAsLongAsOneRuns) {
+  write("a", "1");
+  const auto server = begun();
+  const auto other_server = open();
+  auto first = server->before_command("exec", "one");
+  auto second = server->before_command("exec", "two");
+  auto third = other_server->before_command("exec", "three");
+  EXPECT_EQ(first.finish(), "");
+  EXPECT_EQ(second.finish(), "");
+  other_server->look(); // it could not tell of its own before
+  shell("echo 2 > a");
+  const auto person = open({}, history::session::look);
+  EXPECT_EQ(told(person->changes({})), "modified a by exec; ");
+  EXPECT_EQ(third.finish(), "");
+  shell("echo 3 > b");
+  EXPECT_EQ(told(person->changes({})), "modified a by exec; created b by other; ");
+}
+
+TEST_F(History, KnowsTheStoreAgain) {
+  write("a", "1");
+  std::uint64_t point = 0;
+  {
+    const auto store = begun();
+    const auto made = store->make_checkpoint("mine");
+    ASSERT_THAT(made, IsOk());
+    point = made->number;
+    run(*store, "echo 2 > a; echo 1 > b");
+  }
+  shell("echo 3 > c");
+  const auto store = open();
+  EXPECT_EQ(told(store->changes({})), "");
+  EXPECT_EQ(told(store->changes({.since = point})),
+            "modified a by exec; created b by exec; created c by other; ");
+  EXPECT_EQ(store->checkpoints().size(), 3u);
+}
+
+TEST_F(History, SaysWhatItCannotBringBack) {
+  write(".gitignore", "build/\n");
+  write("build/out", "made");
+  write(".env", "secret");
+  const auto store = begun();
+  run(*store, "echo again > build/out; echo > build/new; echo changed > .env");
+  const auto list = store->changes({});
+  ASSERT_TRUE(list);
+  ASSERT_EQ(list->left_out.size(), 1u);
+  EXPECT_EQ(list->left_out.front().path, "build");
+  EXPECT_EQ(list->left_out.front().reason, history::holding::ignored);
+  EXPECT_THAT(store->bytes_at(list->since, ".env"),
+              HoldsValue(testing::Optional(std::string("secret"))));
+}
+
+TEST_F(History, RefusesAStoreInTheWorkspace) {
+  history::options how;
+  how.directory = workspace() + "/state";
+  auto where = root::open(workspace());
+  ASSERT_TRUE(where);
+  const auto made = history::store::open(std::make_shared<const root>(*std::move(where)), how);
+  EXPECT_THAT(made,
+              IsError(error_code::denied_by_policy, testing::HasSubstr("lies in the workspace")));
+}
+
+/// What git does to a repository, too: objects, the index, a branch.
+TEST_F(History, TakesBackWhatGitDid) {
+  if (std::system("git --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "needs git";
+  const std::string git =
+      "git -c user.name=n -c user.email=e -c init.defaultBranch=main -c gc.auto=0 ";
+  write("a.txt", "one\n");
+  write("sub/b.txt", "two\n");
+  shell(git + "init -q . && " + git + "add . && " + git + "commit -qm first");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store,
+      "echo more >> a.txt && rm sub/b.txt && " + git + "add -A && " + git + "commit -qm second");
+  run(*store, git + "mv a.txt c.txt && " + git + "commit -qm third && " + git + "branch side");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  ASSERT_TRUE(back->conflicts.empty())
+      << back->conflicts.front().path << ": " << back->conflicts.front().reason;
+  EXPECT_EQ(now(), before);
+}
+
+/// What is in an ignored directory is not held; moved or new it is had back all the same.
+TEST_F(History, TakesBackWhatItDoesNotHold) {
+  write(".gitignore", "target/\nnode_modules/\n");
+  write("target/deep/big", "made by a compiler");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, "mkdir node_modules && echo x > node_modules/x && echo new > target/new && rm "
+              "target/new && mv target elsewhere");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(now(), before);
+  // The control: what it held cannot be made up.
+  run(*store, "echo other > target/deep/big");
+  const auto refused = store->restore({});
+  ASSERT_THAT(refused, IsOk());
+  ASSERT_EQ(refused->conflicts.size(), 1u);
+  EXPECT_THAT(refused->conflicts.front().reason, testing::HasSubstr("ignored directory"));
+}
+
+/// Who adds a directory to the ignored ones does not hide what is done in it.
+TEST_F(History, WhatWasCoveredStaysSo) {
+  write("src/a", "one");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, "echo src/ > .gitignore; echo two > src/a; echo n > src/n");
+  ASSERT_THAT(store->restore({}), IsOk());
+  EXPECT_EQ(now(), before);
+}
+
+TEST_F(History, ObeysTheFence) {
+  write(".git/HEAD", "ref: refs/heads/main\n");
+  write(".git/config", "[core]\n");
+  write(".git/objects/x", "");
+  write(".git/refs/x", "");
+  write("plain", "1");
+  const auto store = begun();
+  run(*store, "echo evil > .git/config; echo 2 > plain");
+  const auto refused = store->restore({});
+  ASSERT_THAT(refused, IsOk());
+  ASSERT_EQ(refused->conflicts.size(), 1u);
+  EXPECT_EQ(refused->conflicts.front().path, ".git/config");
+  const auto forced = store->restore({.force = true});
+  ASSERT_THAT(forced, IsOk());
+  EXPECT_EQ(tree.content("ws/plain"), "1");
+  EXPECT_EQ(tree.content("ws/.git/config"), "evil\n");
+}
+
+TEST_F(History, NeitherReadsNorListsWhatIsHidden) {
+  write(".perstack/state", "secret");
+  write("dir/.perstack/state", "secret");
+  const auto store = begun();
+  run(*store, "echo more >> .perstack/state; echo more >> dir/.perstack/state; echo n > dir/n");
+  EXPECT_EQ(told(store->changes({})), "created dir/n by exec; ");
+  EXPECT_EQ(std::system(("grep -r secret '" + state_directory() + "'").c_str()) != 0, true);
+  // A directory with something hidden in it is not removed with it.
+  run(*store, "mkdir made; mkdir made/.perstack; echo s > made/.perstack/s; echo n > made/n");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->left.front().path, "made");
+  EXPECT_FALSE(tree.exists("ws/made/n"));
+  EXPECT_TRUE(tree.exists("ws/made/.perstack/s"));
+}
+
+/// A command that starts before everything was read is honest about it.
+TEST_F(History, TellsWhatItHadNotRead) {
+  write("a", "1");
+  const auto store = open({.command_wait_ms = 0});
+  run(*store, "echo 2 > a");
+  const auto list = store->changes({});
+  ASSERT_THAT(list, IsOk());
+  ASSERT_EQ(list->left_out.size(), 1u);
+  EXPECT_EQ(list->left_out.front().reason, history::holding::not_read_yet);
+  // The control: with time to read there is nothing to tell.
+  write("b", "1");
+  store->look();
+  const auto waiting = open();
+  run(*waiting, "echo 2 > b");
+  EXPECT_TRUE(waiting->changes({})->left_out.empty());
+}
+
+TEST_F(History, BringsBackAMovedDirectoryAsItIs) {
+  write("d/a", "1");
+  write("d/sub/b", "2");
+  const auto store = begun();
+  struct stat before{}, after{};
+  ASSERT_EQ(::stat((workspace() + "/d/sub/b").c_str(), &before), 0);
+  run(*store, "mv d e");
+  EXPECT_EQ(told(store->changes({})), "moved e from d by exec; ");
+  ASSERT_THAT(store->restore({}), IsOk());
+  ASSERT_EQ(::stat((workspace() + "/d/sub/b").c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+}
+
+TEST_F(History, RestoresSomePathsOnly) {
+  write("a", "1");
+  write("d/b", "1");
+  const auto store = begun();
+  run(*store, "echo 2 > a; rm -r d; echo n > n");
+  const auto back = store->restore({.paths = {"d/b"}});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/d/b"), "1");
+  EXPECT_EQ(tree.content("ws/a"), "2\n");
+  EXPECT_TRUE(tree.exists("ws/n"));
+}
+
+/// A page that is mapped may be written to long after the first time was taken down.
+TEST_F(History, ReadsAgainWhatChangedWhileACommandRan) {
+  write("mapped", std::string(4096, 'a'));
+  const auto store = begun();
+  auto recording = store->before_command("exec", "map");
+  const int fd = ::open((workspace() + "/mapped").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  void* at = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ASSERT_NE(at, MAP_FAILED);
+  auto* bytes = static_cast<char*>(at);
+  bytes[0] = 'b';
+  store->look();
+  const auto point = store->make_checkpoint("");
+  bytes[1] = 'c';
+  ::munmap(at, 4096);
+  ::close(fd);
+  EXPECT_EQ(recording.finish(), "");
+  ASSERT_THAT(store->restore({.to = point->number}), IsOk());
+  EXPECT_EQ(tree.content("ws/mapped").substr(0, 3), "baa");
+}
+
+/// Nothing is made, and nothing of what was changed meanwhile is put down to somebody else.
+TEST_F(History, ACheckpointIsCancelled) {
+  write("d/a", "0");
+  const auto store = begun();
+  write("d/a", "1");
+  std::atomic<bool> cancelled = true;
+  EXPECT_THAT(store->make_checkpoint("never", {.cancelled = &cancelled}),
+              IsError(error_code::cancelled));
+  EXPECT_EQ(store->checkpoints().size(), 1u);
+  EXPECT_EQ(store->state().trouble, "");
+  run(*store, "echo > b");
+  EXPECT_EQ(told(store->changes({})), "created b by exec; modified d/a by other; ");
+  cancelled = false; // the control
+  EXPECT_THAT(store->make_checkpoint("made", {.cancelled = &cancelled}), IsOk());
+  EXPECT_EQ(store->checkpoints().size(), 2u);
+}
+
+} // namespace

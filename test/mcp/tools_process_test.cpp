@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+
+// The tools for programs that run for long, and what exec leaves to them.
+
+#include "support/mcp/tool_fixture.hpp"
+
+#include <paddock/history/history.hpp>
+
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace paddock::test {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class tools_process : public coding_fixture {
+protected:
+  void SetUp() override { serve_coding({.confinement = confinement_policy::best_effort()}); }
+
+  static std::string arguments_of(std::string_view script, std::string_view more = "") {
+    return R"({"command":"sh","args":["-c",)" + json_string(script) + "]" + std::string(more) + "}";
+  }
+  tool_answer start(std::string_view script, std::string_view more = "") {
+    return call("startProcess", arguments_of(script, more));
+  }
+  tool_answer with(const char* tool, const std::string& id, std::string_view more = "") {
+    return call(tool, R"({"process":")" + id + "\"" + std::string(more) + "}");
+  }
+  static std::string id_of(const tool_answer& started) {
+    EXPECT_FALSE(started.failed) << started.json;
+    return started.string("process");
+  }
+};
+
+TEST_F(tools_process, one_is_started_read_written_to_and_stopped) {
+  const auto started = start("echo ready; exec cat", R"(,"until":"^ready$","waitMs":60000)");
+  EXPECT_EQ("process state output next matched", started.keys());
+  EXPECT_EQ("ready\n", started.string("output"));
+  EXPECT_EQ("running", started.string("state"));
+  const std::string id = id_of(started);
+  EXPECT_EQ(4, with("writeProcess", id, R"(,"text":"one\n")").integer("written"));
+  const auto page = with("readProcess", id, R"(,"until":"one","waitMs":60000)");
+  EXPECT_EQ("process state output from next dropped matched", page.keys());
+  EXPECT_EQ("one\n", page.string("output"));
+  EXPECT_EQ(6, page.integer("from"));
+  EXPECT_EQ(10, page.integer("next"));
+  EXPECT_EQ("", with("readProcess", id).string("output"));
+  EXPECT_EQ("ready\none\n", with("readProcess", id, R"(,"from":0)").string("output"));
+  const auto stopped = with("stopProcess", id);
+  EXPECT_EQ("process state signal", stopped.keys());
+  EXPECT_EQ("exited", stopped.string("state"));
+  EXPECT_EQ("exited", with("stopProcess", id).string("state"));
+  EXPECT_EQ("exited", with("readProcess", id).string("state")); // also after the end
+}
+
+TEST_F(tools_process, the_end_of_its_input_ends_it) {
+  const std::string id = id_of(start("exec sort", R"(,"waitMs":0)"));
+  EXPECT_EQ(4, with("writeProcess", id, R"(,"text":"b\na\n","eof":true)").integer("written"));
+  const auto page = with("readProcess", id, R"(,"waitMs":60000)");
+  EXPECT_EQ("a\nb\n", page.string("output"));
+  EXPECT_FALSE(with("writeProcess", id, R"(,"text":"c")").error().empty());
+}
+
+TEST_F(tools_process, one_that_ends_at_once_says_how) {
+  const auto ended = start("echo out; echo err >&2; exit 3", R"(,"waitMs":60000)");
+  EXPECT_FALSE(ended.failed);
+  EXPECT_EQ("exited", ended.string("state"));
+  EXPECT_EQ("out\nerr\n", ended.string("output"));
+  EXPECT_EQ(3, ended.integer("exitCode"));
+}
+
+TEST_F(tools_process, a_terminal_is_plain) {
+  const auto told = start("test -t 0 && echo $TERM", R"(,"tty":true,"waitMs":60000)");
+  EXPECT_EQ("dumb\r\n", told.string("output"));
+  EXPECT_EQ("exited", start("test -t 0", R"(,"waitMs":60000)").string("state")); // the control
+  EXPECT_EQ(1, start("test -t 0", R"(,"waitMs":60000)").integer("exitCode"));
+}
+
+TEST_F(tools_process, refusals_say_what_to_do) {
+  const std::string id = id_of(start("exec cat", R"(,"waitMs":0)"));
+  const struct {
+    const char* tool;
+    std::string arguments;
+    const char* error;
+    const char* words;
+  } cases[] = {
+      {"readProcess", R"({"process":"x"})", "not_found", "listProcesses"},
+      {"writeProcess", R"({"process":"x","text":"y"})", "not_found", "listProcesses"},
+      {"stopProcess", R"({"process":"x"})", "not_found", "listProcesses"},
+      {"writeProcess", R"({"process":")" + id + "\"}", "invalid_argument", "eof"},
+      {"readProcess", R"({"process":")" + id + R"(","from":9})", "invalid_argument",
+       "leave it out"},
+      {"readProcess", R"({"process":")" + id + R"(","until":"("})", "invalid_argument", "until: "},
+      {"startProcess", R"({"command":"true","until":"("})", "invalid_argument", "until: "},
+      {"startProcess", R"({"command":"no-such-program"})", "not_found", "no such program"},
+      {"startProcess", R"({"command":"true","cwd":"no-such"})", "not_found", "cwd"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.tool + c.arguments);
+    const auto answer = call(c.tool, c.arguments);
+    EXPECT_EQ(c.error, answer.error());
+    EXPECT_THAT(answer.message(), HasSubstr(c.words));
+  }
+}
+
+TEST_F(tools_process, only_so_many_run) {
+  mcp::workspace_options options{.confinement = confinement_policy::best_effort()};
+  options.limits = mcp::limits_of(mcp::toolset::coding);
+  options.limits.processes_max = 1;
+  options.tools = mcp::toolset::coding;
+  serve(options);
+  const std::string id = id_of(start("exec cat", R"(,"waitMs":0)"));
+  const auto refused = start("exec cat");
+  EXPECT_EQ("too_many", refused.error());
+  EXPECT_THAT(refused.message(), HasSubstr("stopProcess"));
+  EXPECT_EQ("exited", with("stopProcess", id, R"(,"graceMs":0)").string("state"));
+  EXPECT_FALSE(start("exec cat", R"(,"waitMs":0)").failed);
+}
+
+TEST_F(tools_process, those_there_are_are_listed) {
+  EXPECT_EQ(R"({"processes":[]})", call("listProcesses", "{}").json);
+  const std::string id = id_of(start("echo up; exec cat", R"(,"until":"up","waitMs":60000)"));
+  const std::string list = call("listProcesses", "{}").json;
+  EXPECT_THAT(list, AllOf(HasSubstr(id), HasSubstr(R"("state":"running")"),
+                          HasSubstr(R"("next":3)"), HasSubstr(R"("startedAt":"2)")));
+}
+
+TEST_F(tools_process, they_are_no_tools_where_nothing_may_run) {
+  mcp::workspace_options off;
+  off.exec = mcp::exec_mode::off;
+  mcp::workspace_options looks_only;
+  looks_only.access = mcp::workspace_access::read_only;
+  for (const auto& options : {off, looks_only}) {
+    serve_coding(options);
+    EXPECT_THAT(std::string(server().tools_json()), testing::Not(HasSubstr("Process")));
+  }
+  serve_coding({}); // the control
+  EXPECT_THAT(std::string(server().tools_json()), HasSubstr("startProcess"));
+}
+
+// --- what exec leaves
+// -----------------------------------------------------------------------------
+
+TEST_F(tools_process, both_streams_of_exec_are_in_the_order_written) {
+  const char* script = "echo 1; echo 2 >&2; echo 3; echo 4 >&2";
+  EXPECT_EQ("1\n2\n3\n4\n", call("exec", arguments_of(script)).string("output"));
+  const auto failed = call("exec", arguments_of(std::string(script) + "; exit 2"));
+  EXPECT_EQ("1\n2\n3\n4\n", failed.string("output"));
+  EXPECT_EQ("error message exitCode output", failed.keys());
+  const auto apart = call("exec", arguments_of(script, R"(,"stderr":false)"));
+  EXPECT_EQ("1\n3\n", apart.string("output"));
+}
+
+TEST_F(tools_process, what_exec_cuts_is_kept) {
+  for (const char* end : {"", "; exit 4"}) {
+    SCOPED_TRACE(end);
+    const auto ran = call("exec", arguments_of(std::string("seq 1 20000; echo last >&2") + end));
+    const std::string shown = ran.string("output");
+    EXPECT_LE(shown.size(), 30'200U);
+    EXPECT_THAT(shown, AllOf(StartsWith("1\n2\n"), EndsWith("20000\nlast\n"),
+                             HasSubstr(" bytes left out; readProcess has them, from ")));
+    const auto cut = shown.find("[... ");
+    ASSERT_NE(cut, std::string::npos);
+    EXPECT_EQ('\n', shown[cut - 1]); // at lines
+    std::string all = shown.substr(0, cut);
+    const std::string id = ran.string("process");
+    for (int count = 0; count < 10; ++count) {
+      const auto page = with("readProcess", id); // goes on behind the beginning
+      EXPECT_EQ(static_cast<std::int64_t>(all.size()), page.integer("from"));
+      all += page.string("output");
+    }
+    std::string expected;
+    for (int i = 1; i <= 20000; ++i)
+      expected += std::to_string(i) + "\n";
+    EXPECT_TRUE(all == expected + "last\n");
+  }
+  EXPECT_EQ("output", call("exec", arguments_of("seq 1 100")).keys()); // the control: nothing is
+}
+
+TEST_F(tools_process, without_its_reader_nothing_is_kept) {
+  mcp::workspace_options options{.confinement = confinement_policy::best_effort()};
+  options.omit = {"readProcess"};
+  serve_coding(options);
+  const auto ran = call("exec", arguments_of("seq 1 20000"));
+  EXPECT_EQ("output", ran.keys());
+  EXPECT_THAT(ran.string("output"), HasSubstr(" bytes left out ...]"));
+}
+
+// --- what they change
+// -----------------------------------------------------------------------------
+
+TEST_F(tools_process, what_a_process_changes_is_by_exec) {
+  if (!history::have_history()) GTEST_SKIP() << "built without xxHash";
+  const temp_tree stores;
+  auto opened = root::open(tree.path());
+  ASSERT_TRUE(opened);
+  auto store = history::store::open(std::make_shared<const root>(*std::move(opened)),
+                                    {.directory = stores / "h"});
+  ASSERT_TRUE(store);
+  ASSERT_TRUE((*store)->read_in());
+  mcp::workspace_options options{.confinement = confinement_policy::best_effort()};
+  options.history = *store;
+  serve_coding(options);
+  const std::string id = id_of(start("echo x > while; echo up; read gate; echo x > late",
+                                     R"(,"until":"up","waitMs":60000)"));
+  EXPECT_THAT(call("listChanges", "{}").json,
+              HasSubstr(R"("path":"while","kind":"created","by":"exec")"));
+  EXPECT_FALSE(with("writeProcess", id, R"(,"text":"\n")").failed);
+  EXPECT_EQ("exited",
+            with("readProcess", id, R"(,"until":"never","waitMs":60000)").string("state"));
+  (void)call("listProcesses", "{}"); // any call notices the end
+  tree.file("mine", "x\n");          // by somebody else, when it had ended
+  const std::string changes = call("listChanges", "{}").json;
+  EXPECT_THAT(changes, HasSubstr(R"("path":"late","kind":"created","by":"exec")"));
+  EXPECT_THAT(changes, HasSubstr(R"("path":"mine","kind":"created","by":"other")"));
+}
+
+} // namespace
+} // namespace paddock::test

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+
+// The tools checkpoint, listChanges and restore, and what all tools put down in the history.
+
+#include "support/mcp/tool_fixture.hpp"
+
+#include <paddock/history/history.hpp>
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::test {
+namespace {
+
+using namespace std::string_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class tools_undo : public coding_fixture {
+protected:
+  void SetUp() override {
+    if (!history::have_history()) GTEST_SKIP() << "built without xxHash";
+    tree.directory("d");
+    tree.file("a", "one\ntwo\n");
+    tree.file("d/b", "b\n");
+    tree.link("l", "a");
+    serve_with_history({});
+  }
+  void serve_with_history(mcp::workspace_options options) {
+    auto opened = root::open(tree.path());
+    ASSERT_TRUE(opened);
+    auto made = history::store::open(std::make_shared<const root>(*std::move(opened)),
+                                     {.directory = stores / "h"});
+    ASSERT_TRUE(made) << explain(made.error());
+    store = *made;
+    ASSERT_TRUE(store->read_in());
+    options.history = store;
+    options.confinement = confinement_policy::best_effort();
+    serve_coding(std::move(options));
+  }
+  /// "created a by tool; modified b by exec", as listChanges tells.
+  std::string changes(std::string_view arguments = "{}") {
+    const auto got = call("listChanges", arguments);
+    if (got.failed) return got.error() + ": " + got.message();
+    std::string out;
+    got["changes"].for_each_element([&](mcp::json_view each) {
+      out.append(out.empty() ? "" : "; ").append(*each["kind"].string()).append(" ");
+      if (const auto from = each["from"].string()) out.append(*from).append(" to ");
+      out.append(*each["path"].string()).append(" by ").append(*each["by"].string());
+    });
+    return out;
+  }
+  std::string everything() const {
+    std::string out;
+    std::vector<std::filesystem::path> all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(tree.path()))
+      all.push_back(entry.path());
+    std::ranges::sort(all);
+    for (const auto& path : all) {
+      const auto name = std::filesystem::relative(path, tree.path()).string();
+      out += name;
+      if (std::filesystem::is_symlink(path))
+        out += " -> " + std::filesystem::read_symlink(path).string();
+      else if (std::filesystem::is_regular_file(path))
+        out += " = " + tree.content(name);
+      out += '\n';
+    }
+    return out;
+  }
+
+  temp_tree stores;
+  std::shared_ptr<history::store> store;
+};
+
+struct recorded_case {
+  const char* name;
+  const char* tool;
+  const char* arguments;
+  const char* changes; ///< afterwards; empty: none
+};
+
+constexpr recorded_case recorded[] = {
+    {"a file", "writeTextFile", R"({"path":"n","text":"x"})", "created n by tool"},
+    {"a file and what it lies in", "writeTextFile", R"({"path":"n/m/f","text":"x"})",
+     "created n by tool"},
+    {"a new content", "writeTextFile", R"({"path":"a","text":"x"})", "modified a by tool"},
+    {"the same content", "editFile", R"({"path":"a","edits":[{"oldText":"one","newText":"one"}]})",
+     ""},
+    {"by an absolute path", "writeTextFile", R"({"path":"@/n/f","text":"x"})", "created n by tool"},
+    {"through a link", "appendTextFile", R"({"path":"l","text":"x"})", "modified a by tool"},
+    {"an edit", "editTextFile", R"({"path":"a","oldText":"one","newText":"1"})",
+     "modified a by tool"},
+    {"edits", "editFile", R"({"path":"a","edits":[{"oldText":"one","newText":"1"}]})",
+     "modified a by tool"},
+    {"a trial", "editFile",
+     R"({"path":"a","edits":[{"oldText":"one","newText":"1"}],"dryRun":true})", ""},
+    {"several files", "applyChanges",
+     R"({"changes":[{"path":"a","text":"x"},{"path":"d/b","delete":true},{"path":"n","text":""}]})",
+     "modified a by tool; deleted d/b by tool; created n by tool"},
+    {"the same in several", "applyChanges",
+     R"({"changes":[{"paths":["a"],"edits":[{"oldText":"one","newText":"1"}]}]})",
+     "modified a by tool"},
+    {"one that goes elsewhere", "applyChanges", R"({"changes":[{"path":"d/b","moveTo":"e/c"}]})",
+     "created e by tool; moved d/b to e/c by tool"},
+    {"a patch", "applyChanges",
+     R"({"patch":"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+n\n"})",
+     "modified a by tool; created n by tool"},
+    {"a move", "moveFile", R"({"source":"a","destination":"z"})", "moved a to z by tool"},
+    {"a directory's move", "moveFile", R"({"source":"d","destination":"e"})",
+     "moved d to e by tool"},
+    {"a deletion", "deleteFile", R"({"path":"a"})", "deleted a by tool"},
+    {"a link's", "deleteFile", R"({"path":"l"})", "deleted l by tool"},
+    {"a directory", "createDirectory", R"({"path":"x/y"})", "created x by tool"},
+    {"a directory's deletion", "deleteDirectory", R"({"path":"d","recursive":true})",
+     "deleted d by tool"},
+    {"a refused one", "deleteFile", R"({"path":"d"})", ""},
+    {"a command", "exec", R"({"command":"sh","args":["-c","echo x >a; rm d/b"]})",
+     "modified a by exec; deleted d/b by exec"},
+    {"one that changes nothing", "exec", R"({"command":"true"})", ""},
+};
+
+TEST_F(tools_undo, every_tool_is_recorded_and_taken_back) {
+  const std::string before = everything();
+  for (const recorded_case& each : recorded) {
+    SCOPED_TRACE(each.name);
+    const std::string mark = call("checkpoint").string("checkpoint");
+    std::string arguments = each.arguments;
+    if (const auto at = arguments.find('@'); at != arguments.npos && arguments[at + 1] == '/')
+      arguments.replace(at, 1, tree.path());
+    const auto done = call(each.tool, arguments);
+    EXPECT_FALSE(done["undo"].exists()) << done.json;
+    const std::string since = R"({"since":")" + mark + "\"}", to = R"({"to":")" + mark + "\"}";
+    EXPECT_EQ(each.changes, changes(since));
+    if (*each.changes != '\0') {
+      EXPECT_NE(before, everything());
+    } // the control
+    const auto back = call("restore", to);
+    ASSERT_FALSE(back.failed) << back.json;
+    EXPECT_EQ(0U, back["conflicts"].size());
+    EXPECT_EQ(*each.changes != '\0', back["checkpoint"].exists()) << back.json;
+    EXPECT_EQ(before, everything());
+    EXPECT_EQ("", changes(since));
+  }
+}
+
+TEST_F(tools_undo, a_restore_is_taken_back_as_well) {
+  call("writeTextFile", R"({"path":"a","text":"x"})");
+  const std::string changed = everything();
+  const auto back = call("restore");
+  EXPECT_NE(changed, everything());
+  const auto forth = call("restore", R"({"to":")" + back.string("checkpoint") + "\"}");
+  EXPECT_FALSE(forth.failed) << forth.json;
+  EXPECT_EQ(changed, everything());
+}
+
+TEST_F(tools_undo, some_paths_are_taken_back_alone) {
+  call("writeTextFile", R"({"path":"a","text":"x"})");
+  call("writeTextFile", R"({"path":"d/b","text":"x"})");
+  call("writeTextFile", R"({"path":"d/c","text":"x"})");
+  EXPECT_EQ("modified d/b by tool; created d/c by tool", changes(R"({"paths":["d"]})"));
+  EXPECT_EQ("modified d/b by tool", changes(R"({"paths":["./d/../d/b"]})"));
+  const auto tried = call("restore", R"({"paths":["d"],"dryRun":true})");
+  EXPECT_THAT(tried.string("notice"), HasSubstr("nothing was changed"));
+  EXPECT_FALSE(tried["checkpoint"].exists());
+  EXPECT_EQ("x", tree.content("d/b"));
+  EXPECT_FALSE(call("restore", R"({"paths":["d"]})").failed);
+  EXPECT_EQ("b\n", tree.content("d/b"));
+  EXPECT_FALSE(std::filesystem::exists(tree / "d/c"));
+  EXPECT_EQ("x", tree.content("a"));
+  EXPECT_FALSE(call("restore", R"({"paths":["."]})").failed);
+  EXPECT_EQ("one\ntwo\n", tree.content("a"));
+}
+
+TEST_F(tools_undo, what_a_person_changed_is_theirs) {
+  call("writeTextFile", R"({"path":"a","text":"agent"})");
+  tree.file("a", "person");
+  tree.file("mine", "mine");
+  EXPECT_EQ("modified a by other; created mine by other", changes());
+  const auto refused = call("restore");
+  EXPECT_EQ(0, refused.integer("restored"));
+  EXPECT_EQ(1U, refused["conflicts"].size());
+  EXPECT_THAT(refused.string("notice"), AllOf(HasSubstr("force"), HasSubstr("paths")));
+  EXPECT_EQ("person", tree.content("a"));
+  const auto forced = call("restore", R"({"force":true})");
+  EXPECT_FALSE(forced.failed) << forced.json;
+  EXPECT_EQ("one\ntwo\n", tree.content("a"));
+  EXPECT_EQ("mine", tree.content("mine"));
+}
+
+TEST_F(tools_undo, differences_are_shown_as_far_as_they_have_room) {
+  call("writeTextFile", R"({"path":"a","text":"one\n2\n"})");
+  call("writeTextFile", R"({"path":"n/m","text":"new\n"})");
+  call("deleteFile", R"({"path":"d/b"})");
+  tree.file("blob", "\0\1"s);
+  EXPECT_FALSE(call("listChanges")["diff"].exists());
+  const auto got = call("listChanges", R"({"diff":true})");
+  EXPECT_THAT(got.string("diff"),
+              AllOf(HasSubstr("--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"),
+                    HasSubstr("--- /dev/null\n+++ b/n/m\n@@ -0,0 +1 @@\n+new\n"),
+                    HasSubstr("--- a/d/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"),
+                    HasSubstr("Binary files differ, or are not held: blob\n")));
+  EXPECT_FALSE(got["diffTruncated"].exists());
+  std::string lines;
+  for (int i = 0; i < 20'000; ++i)
+    lines += std::to_string(i) + "\n";
+  tree.file("long", lines);
+  const auto cut = call("listChanges", R"({"diff":true})");
+  EXPECT_LE(cut.string("diff").size(), 16U * 1024);
+  EXPECT_EQ("true", cut["diffTruncated"].text());
+}
+
+TEST_F(tools_undo, what_changed_since_a_hash_is_shown_with_what_is_stale) {
+  const std::string read = call_path("readTextFile", "a").string("hash");
+  const std::string written =
+      call("writeTextFile", R"({"path":"a","text":"one\n2\n"})").string("hash");
+  tree.file("a", "one\n3\n");
+  const auto edit = [&](const std::string& hash) {
+    return call("editFile", R"({"path":"a","edits":[{"oldText":"one","newText":"1"}],"ifHash":")" +
+                                hash + "\"}");
+  };
+  EXPECT_EQ("stale", edit(read).error());
+  EXPECT_EQ("--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+3\n", edit(read).string("diff"));
+  EXPECT_EQ("--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-2\n+3\n", edit(written).string("diff"));
+  const auto several = call("applyChanges", R"({"changes":[{"path":"l","text":"x","ifHash":")" +
+                                                written + R"("}]})");
+  EXPECT_EQ("stale", several.error());
+  EXPECT_THAT(several.string("diff"), HasSubstr("-2\n+3\n"));
+  const auto unknown = edit("0123456789abcdef"); // the control
+  EXPECT_EQ("stale", unknown.error());
+  EXPECT_FALSE(unknown["diff"].exists());
+  EXPECT_EQ("one\n3\n", tree.content("a"));
+}
+
+TEST_F(tools_undo, lists_are_cut_where_asked) {
+  for (int i = 0; i < 5; ++i)
+    call("writeTextFile", R"({"path":"n)" + std::to_string(i) + R"(","text":"x"})");
+  const auto got = call("listChanges", R"({"limit":2})");
+  EXPECT_EQ(2U, got["changes"].size());
+  EXPECT_EQ("true", got["truncated"].text());
+  EXPECT_EQ(5, got.integer("total"));
+  EXPECT_EQ("false", call("listChanges")["truncated"].text());
+}
+
+TEST_F(tools_undo, checkpoints_are_listed_and_found_by_their_labels) {
+  EXPECT_FALSE(call("listChanges")["checkpoints"].exists()); // the control
+  const std::string mark =
+      call("checkpoint", R"({"label":"before the merge"})").string("checkpoint");
+  call("checkpoint");
+  call("writeTextFile", R"({"path":"a","text":"x"})");
+  const auto got = call("listChanges", R"({"since":"before the merge"})");
+  ASSERT_EQ(2U, got["checkpoints"].size()) << got.json;
+  EXPECT_THAT(got["checkpoints"].text(),
+              HasSubstr(R"({"checkpoint":")" + mark + R"(","label":"before the merge"})"));
+  EXPECT_EQ(1U, got["changes"].size());
+  EXPECT_EQ(1, call("restore", R"({"to":"before the merge"})").integer("restored"));
+  EXPECT_EQ("one\ntwo\n", tree.content("a"));
+}
+
+TEST_F(tools_undo, what_git_keeps_is_one_change_and_no_difference) {
+  tree.directory(".git");
+  tree.file(".git/index", "1");
+  serve_with_history({});
+  call("exec",
+       R"({"command":"sh","args":["-c","echo x >.git/index; echo x >.git/new; echo x >a"]})");
+  const auto got = call("listChanges", R"({"diff":true})");
+  EXPECT_EQ("modified .git by exec; modified a by exec", changes());
+  EXPECT_THAT(
+      got["changes"].text(),
+      HasSubstr(R"("path":".git","kind":"modified","by":"exec","restorable":true,"files":2)"));
+  EXPECT_THAT(got.string("diff"), testing::Not(HasSubstr(".git")));
+  // The control: asked for by name, it is told.
+  EXPECT_THAT(call("listChanges", R"({"diff":true,"paths":[".git"]})").string("diff"),
+              HasSubstr(".git/new"));
+}
+
+TEST_F(tools_undo, one_file_in_a_new_directory_is_counted) {
+  call("writeTextFile", R"({"path":"n/f","text":"x"})");
+  EXPECT_THAT(call("listChanges")["changes"].text(), HasSubstr(R"("files":1)"));
+  call("writeTextFile", R"({"path":"a","text":"x"})");
+  EXPECT_THAT(call("listChanges", R"({"paths":["a"]})")["changes"].text(),
+              testing::Not(HasSubstr("files")));
+}
+
+TEST_F(tools_undo, a_restore_of_nothing_says_why) {
+  EXPECT_EQ("there was nothing to restore", call("restore").string("notice")); // the control
+  tree.file("mine", "mine");
+  EXPECT_THAT(call("restore").string("notice"), HasSubstr("others"));
+  EXPECT_THAT(call("restore", R"({"paths":["ketp"]})").string("notice"),
+              HasSubstr("nothing is or was at ketp"));
+}
+
+TEST_F(tools_undo, conflicts_are_cut_and_counted) {
+  for (int i = 0; i < 60; ++i)
+    call("writeTextFile", R"({"path":"n)" + std::to_string(i) + R"(","text":"x"})");
+  for (int i = 0; i < 60; ++i)
+    tree.file("n" + std::to_string(i), "mine");
+  const auto got = call("restore");
+  EXPECT_EQ(50U, got["conflicts"].size());
+  EXPECT_EQ(60, got.integer("conflictsTotal"));
+}
+
+TEST_F(tools_undo, what_did_not_come_back_whole_is_told) {
+  std::filesystem::permissions(tree.path() + "/a", std::filesystem::perms::set_uid,
+                               std::filesystem::perm_options::add);
+  serve_with_history({});
+  call("exec", R"({"command":"sh","args":["-c","echo x >a"]})");
+  const auto got = call("restore");
+  ASSERT_EQ(1U, got["left"].size()) << got.json;
+  EXPECT_THAT(got.string("notice"), HasSubstr("left"));
+}
+
+TEST_F(tools_undo, what_a_process_changes_is_its_own_while_it_runs) {
+  const auto begun = call("startProcess", R"({"command":"sh","args":["-c",)"
+                                          R"("echo x >made; echo ready; read line; echo y >made"],)"
+                                          R"("until":"ready","waitMs":20000})");
+  ASSERT_EQ("running", begun.string("state")) << begun.json;
+  const std::string process = R"({"process":")" + begun.string("process") + "\"";
+  EXPECT_EQ("created made by exec", changes());
+  const auto list = store->changes({});
+  ASSERT_TRUE(list);
+  EXPECT_THAT(list->changes.front().command, StartsWith("sh -c echo x"));
+  EXPECT_THAT(call("restore").string("notice"), AllOf(HasSubstr("goes on"), HasSubstr("sh -c")));
+  EXPECT_FALSE(tree.exists("made"));
+  call("writeProcess", process + R"(,"text":"go\n"})");
+  EXPECT_EQ("exited",
+            call("readProcess", process + R"(,"waitMs":20000,"until":"never"})").string("state"));
+  EXPECT_EQ("created made by exec", changes());
+  EXPECT_FALSE(call("restore")["notice"].exists()); // the control
+  EXPECT_FALSE(tree.exists("made"));
+}
+
+TEST_F(tools_undo, what_is_not_covered_is_named) {
+  tree.file(".gitignore", "out/\n");
+  tree.directory("out");
+  tree.file("out/made", "1");
+  serve_with_history({});
+  call("exec", R"({"command":"sh","args":["-c","echo 2 >out/made"]})");
+  const auto got = call("listChanges");
+  ASSERT_EQ(1U, got["notCovered"].size()) << got.json;
+  EXPECT_THAT(got["notCovered"].text(), AllOf(HasSubstr("out"), HasSubstr("ignored")));
+}
+
+struct refused_case {
+  const char* name;
+  const char* tool;
+  const char* arguments;
+  const char* error;
+  const char* words;
+};
+
+TEST_F(tools_undo, refusals_say_what_to_do) {
+  call("checkpoint", R"({"label":"before the merge"})");
+  const std::string long_label = R"({"label":")" + std::string(201, 'x') + "\"}";
+  const refused_case table[] = {
+      {"no number", "listChanges", R"({"since":"yesterday"})", "not_found", "before the merge"},
+      {"an unknown one", "restore", R"({"to":"999"})", "not_found", "there are: start"},
+      {"a negative one", "restore", R"({"to":"-1"})", "not_found", "there are"},
+      {"an empty one", "restore", R"({"to":""})", "invalid_argument", "to"},
+      {"a path outside", "restore", R"({"paths":["../x"]})", "invalid_argument", "no path in"},
+      {"another", "listChanges", R"({"paths":["/etc/passwd"]})", "invalid_argument", "no path in"},
+      {"no paths", "restore", R"({"paths":[]})", "invalid_argument", "paths"},
+      {"a long label", "checkpoint", long_label.c_str(), "invalid_argument", "200"},
+  };
+  for (const refused_case& each : table) {
+    SCOPED_TRACE(each.name);
+    const auto got = call(each.tool, each.arguments);
+    EXPECT_EQ(each.error, got.error());
+    EXPECT_THAT(got.message(), HasSubstr(each.words));
+  }
+  EXPECT_FALSE(call("restore", R"({"to":"start"})").failed); // the control
+}
+
+TEST_F(tools_undo, without_history_the_tools_say_why) {
+  serve_coding({.no_history = "the server was started with --history off"});
+  for (const char* tool : {"checkpoint", "listChanges", "restore"}) {
+    const auto got = call(tool);
+    EXPECT_EQ("unsupported", got.error());
+    EXPECT_THAT(got.message(), AllOf(HasSubstr("--history off"), HasSubstr("git")));
+  }
+  EXPECT_FALSE(call("writeTextFile", R"({"path":"n","text":"x"})").failed);
+  EXPECT_EQ("off: the server was started with --history off", call("healthCheck").string("undo"));
+  serve_with_history({});
+  EXPECT_THAT(call("healthCheck").string("undo"), StartsWith("on"));
+  serve({});
+  EXPECT_FALSE(call("healthCheck")["undo"].exists());
+}
+
+TEST_F(tools_undo, where_nothing_can_be_changed_there_is_nothing_to_take_back) {
+  serve_coding({.access = mcp::workspace_access::read_only});
+  for (const mcp::tool& each : server().tools())
+    EXPECT_TRUE(each.name != "restore" && each.name != "listChanges" && each.name != "checkpoint");
+}
+
+} // namespace
+} // namespace paddock::test

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+// paddock review: what was done in a workspace, on a page, and the way back.
+
+#include "review_page/review.hpp"
+
+#include "common/history_cli.hpp"
+#include "common/mistakes.hpp"
+#include "subcommands.hpp"
+
+#include <paddock/history/naming.hpp>
+#include <paddock/path/protected_names.hpp>
+#include <paddock/path/root.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::string_view program = "paddock review";
+
+struct command_options {
+  std::string workspace = ".";
+  std::string history; ///< empty: where it is by default
+  std::string since = "start";
+  std::uint16_t port = 0;
+};
+
+/// What an agent may not change a person may put back all the same: a repository that a command
+/// has made, with its hooks. What is hidden stays so.
+root_options for_a_person() {
+  root_options options;
+  std::erase_if(options.protected_names,
+                [](const protected_name& each) { return each.mode == protection::read_only; });
+  return options;
+}
+
+int run_review(const command_options& options) {
+  auto opened = root::open(options.workspace, for_a_person());
+  if (!opened) {
+    complain(program, unusable_workspace(options.workspace, opened.error().code));
+    return usage;
+  }
+  const auto workspace = std::make_shared<const root>(*std::move(opened));
+  const auto store = open_history(program, workspace, options.history);
+  if (!store) return usage;
+  const auto since = history::checkpoint_named(options.since, store->checkpoints());
+  const auto list = store->changes({.since = since.number, .limit = 1, .look = false});
+  if (!since.is_known || (!list && since.number && list.error().code == error_code::not_found)) {
+    complain_of_checkpoint(program, *store, options.since);
+    return usage;
+  }
+  if (!list) {
+    complain(program, "the history cannot be used: " + std::string(text(list.error().code)) + "; " +
+                          std::string(advice(list.error().code)));
+    return usage;
+  }
+  return review_page::serve_review({.workspace = workspace, .store = store, .since = list->since},
+                                   options.port);
+}
+
+} // namespace
+
+subcommand add_review(CLI::App& app) {
+  const auto options = std::make_shared<command_options>();
+  CLI::App* parser = app.add_subcommand(
+      "review", "Serve a web page, to this machine only, that shows what was changed and takes it "
+                "back; prints its address");
+  parser->footer(exit_codes_help);
+  add_workspace_option(*parser, options->workspace);
+  add_history_option(*parser, options->history);
+  parser
+      ->add_option(
+          "--since", options->since,
+          "The checkpoint to begin with: its number or label (default: when a server last started)")
+      ->type_name("CHECKPOINT");
+  parser->add_option("--port", options->port, "The port to listen on (default 0: any that is free)")
+      ->type_name("N")
+      ->check(whole_number(65'535));
+  return {parser, [options] { return run_review(*options); }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+
+// paddock changes and paddock diff: what was changed in a workspace, and who did it.
+
+#include "cli/search/search_cli.hpp"
+#include "common/mistakes.hpp"
+#include "common/shown_diff.hpp"
+#include "common/terminal.hpp"
+#include "undo_cli.hpp"
+
+#include <paddock/history/naming.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/path/lexical_path.hpp>
+#include <paddock/text/unified_diff.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+
+struct shown_options : undo_options {
+  std::size_t limit = 1'000;
+};
+
+style style_of(history::change_kind kind) {
+  if (kind == history::change_kind::created) return style::good;
+  return kind == history::change_kind::deleted ? style::bad : style::bold;
+}
+
+bool is_told_as_one(const history::change& each) {
+  return each.entry == entry_kind::directory && (each.kind == history::change_kind::created ||
+                                                 each.kind == history::change_kind::modified ||
+                                                 each.kind == history::change_kind::deleted);
+}
+
+std::string name_of_change(const history::change& each) {
+  std::string name = name_on_output(each.path);
+  if (each.entry == entry_kind::directory) name += '/';
+  if (!each.from.empty()) name = name_on_output(each.from) + " -> " + name;
+  if (is_told_as_one(each)) name += " (" + count_of(each.files, "file", "files") + ")";
+  return name;
+}
+
+/// "3 changes since checkpoint 4 (before the merge, 2026-03-01 12:30:05)".
+std::string summary(const history::change_list& found, history::store& store) {
+  std::string text = count_of(found.total, "change", "changes") + " since checkpoint " +
+                     std::to_string(found.since);
+  const auto all = store.checkpoints();
+  const auto since = std::ranges::find(all, found.since, &history::checkpoint::number);
+  if (since != all.end())
+    text += " (" + without_controls(since->label) + (since->label.empty() ? "" : ", ") +
+            local_time(since->time_ms) + ")";
+  if (found.truncated) text += "; the first " + std::to_string(found.changes.size()) + " are shown";
+  return text;
+}
+
+void print_changes(const history::change_list& found, history::store& store) {
+  for (const history::change& each : found.changes) {
+    const std::string lost = each.restorable == history::holding::held
+                                 ? ""
+                                 : "; cannot be undone: " + std::string(reason_of(each.restorable));
+    std::printf(
+        "%s %s  %s\n", styled(column(name_of(each.kind), 8), style_of(each.kind)).c_str(),
+        name_of_change(each).c_str(),
+        styled("by " + without_controls(who_changed(each)) + ", " + local_time(each.time_ms) + lost,
+               style::dim)
+            .c_str());
+  }
+  for (const history::not_covered& each : found.left_out)
+    std::printf(
+        "%s %s  %s\n", styled(column("lost", 8), style::bad).c_str(),
+        name_on_output(each.path).c_str(),
+        styled("cannot be undone: " + std::string(reason_of(each.reason)), style::dim).c_str());
+  std::printf("%s\n", styled(summary(found, store), style::bold).c_str());
+  if (const auto trouble = store.state().trouble; !trouble.empty())
+    std::printf("not everything may be known: %s\n", without_controls(trouble).c_str());
+}
+
+void write_change(mcp::json_writer& out, const history::change& each) {
+  out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
+  if (!each.from.empty()) out.member("from", encode_name(each.from));
+  out.member("by", name_of(each.by));
+  if (!each.tool.empty()) out.member("tool", each.tool);
+  if (!each.command.empty()) out.member("command", each.command);
+  out.key("time").integer(each.time_ms);
+  out.key("restorable").boolean(each.restorable == history::holding::held);
+  if (is_told_as_one(each)) out.key("files").unsigned_integer(each.files);
+  out.end_object();
+}
+
+void print_json(const history::change_list& found) {
+  mcp::json_writer out;
+  out.begin_object().key("since").unsigned_integer(found.since).key("changes").begin_array();
+  for (const history::change& each : found.changes)
+    write_change(out, each);
+  out.end_array().key("notCovered").begin_array();
+  for (const history::not_covered& each : found.left_out)
+    out.begin_object()
+        .member("path", encode_name(each.path))
+        .member("reason", reason_of(each.reason))
+        .end_object();
+  out.end_array().key("notCoveredTotal").unsigned_integer(found.left_out_total);
+  out.key("total").unsigned_integer(found.total);
+  out.key("truncated").boolean(found.truncated).end_object();
+  std::printf("%s\n", out.str().c_str());
+}
+
+int run_changes(const shown_options& options) {
+  constexpr std::string_view program = "paddock changes";
+  const auto opened = open_store(program, options);
+  if (opened.store == nullptr) return usage;
+  const auto paths = paths_in_history(program, *opened.workspace, options);
+  if (!paths) return usage;
+  const auto found = opened.store->changes(
+      {.since = opened.since, .paths = *paths, .limit = options.limit, .git_as_one = true});
+  if (!found) return complain_of_history(program, *opened.store, options, found.error());
+  if (options.json)
+    print_json(*found);
+  else
+    print_changes(*found, *opened.store);
+  return success;
+}
+
+// --- diff ---
+
+struct file_diff {
+  std::string text;
+  bool is_shown = true; ///< false: binary, or not held
+};
+
+/// What a file held, as far as the store has it.
+std::optional<std::string> content_of(history::store& store, const history::entry_state& state) {
+  if (!state.exists || state.kind == entry_kind::directory) return std::string();
+  if (state.kind != entry_kind::file) return state.link_target;
+  if (state.content.empty()) return std::nullopt;
+  auto bytes = store.content(state.content);
+  if (!bytes) return std::nullopt;
+  return *std::move(bytes);
+}
+
+file_diff diff_of(history::store& store, const history::change& each) {
+  const auto before = content_of(store, each.before), after = content_of(store, each.after);
+  const auto is_binary = [](const std::string& bytes) { return bytes.find('\0') != bytes.npos; };
+  if (!before || !after || is_binary(*before) || is_binary(*after)) return {.is_shown = false};
+  const std::string old_name =
+      each.before.exists ? "a/" + (each.from.empty() ? each.path : each.from) : "/dev/null";
+  const std::string new_name = each.after.exists ? "b/" + each.path : "/dev/null";
+  return {.text = unified_diff(
+                      *before, *after,
+                      {.before_name = encode_name(old_name), .after_name = encode_name(new_name)})
+                      .text};
+}
+
+int run_diff(const shown_options& options) {
+  constexpr std::string_view program = "paddock diff";
+  const auto opened = open_store(program, options);
+  if (opened.store == nullptr) return usage;
+  const auto paths = paths_in_history(program, *opened.workspace, options);
+  if (!paths) return usage;
+  const bool is_git_asked = std::ranges::any_of(*paths, history::is_of_git);
+  const auto found = opened.store->changes({.since = opened.since,
+                                            .paths = *paths,
+                                            .limit = everything,
+                                            .collapse = false,
+                                            .git_as_one = !is_git_asked});
+  if (!found) return complain_of_history(program, *opened.store, options, found.error());
+  mcp::json_writer out;
+  out.begin_object().key("since").unsigned_integer(found->since).key("files").begin_array();
+  for (const history::change& each : found->changes) {
+    const bool is_within_git = !history::git_around(each.path).empty();
+    const bool is_directory = each.entry == entry_kind::directory;
+    const bool is_git = is_directory && !is_within_git && history::is_of_git(each.path);
+    // Of a repository is told that it has changed, and not its objects and the like.
+    if (is_git_asked ? is_directory : is_within_git || (is_directory && !is_git)) continue;
+    const file_diff diff = is_git ? file_diff{.is_shown = false} : diff_of(*opened.store, each);
+    if (options.json) {
+      out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
+      if (diff.is_shown) out.member("diff", diff.text);
+      out.end_object();
+    } else if (diff.is_shown) {
+      print_diff(diff.text);
+    } else if (is_git) {
+      std::printf("%s: %s, told as one; name it to see what is in it\n",
+                  name_on_output(each.path).c_str(), std::string(name_of(each.kind)).c_str());
+    } else {
+      std::printf("Binary files differ, or are not held: %s\n", name_on_output(each.path).c_str());
+    }
+  }
+  if (options.json) std::printf("%s\n", out.end_array().end_object().str().c_str());
+  return success;
+}
+
+void add_shared(CLI::App& parser, shown_options& options) {
+  parser.add_option("path", options.paths, "These, and what is in them (default: everything)")
+      ->type_name("PATH");
+  add_checkpoint_option(
+      parser, options, "--since",
+      "The checkpoint to compare with: its number or label (default: the last start of a server)");
+  add_place_options(parser, options);
+}
+
+} // namespace
+
+subcommand add_changes(CLI::App& app) {
+  const auto options = std::make_shared<shown_options>();
+  CLI::App* parser =
+      app.add_subcommand("changes", "What was changed in a workspace, and who did it");
+  parser->footer("Checkpoints are told by paddock history list. Exit codes: 0 done, 1 the history "
+                 "cannot be read, 2 unusable\noptions, paths or workspace.");
+  add_shared(*parser, *options);
+  parser->add_option("-m,--limit", options->limit, "Changes shown at most (default: 1000)")
+      ->type_name("N")
+      ->check(whole_number(everything, 1));
+  return {parser, [options] { return run_changes(*options); }};
+}
+
+subcommand add_diff(CLI::App& app) {
+  const auto options = std::make_shared<shown_options>();
+  CLI::App* parser =
+      app.add_subcommand("diff", "What was changed in the files of a workspace, line by line");
+  parser->footer("Exit codes: 0 done, 1 the history cannot be read, 2 unusable options, paths or "
+                 "workspace.");
+  add_shared(*parser, *options);
+  return {parser, [options] { return run_diff(*options); }};
+}
+
+} // namespace paddock::cli

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+
+// paddock undo, paddock checkpoint and paddock history.
+
+#include "cli/search/search_cli.hpp"
+#include "common/terminal.hpp"
+#include "undo_cli.hpp"
+
+#include <paddock/mcp/json.hpp>
+#include <paddock/path/lexical_path.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+namespace paddock::cli {
+namespace {
+
+struct restore_options : undo_options {
+  bool dry_run = false, force = false;
+};
+
+void print_json(const history::restore_outcome& done, bool is_trial) {
+  mcp::json_writer out;
+  out.begin_object().key("restored").unsigned_integer(done.restored);
+  out.key("applied").boolean(!is_trial && done.restored > 0).key("paths").begin_array();
+  for (const std::string& path : done.paths)
+    out.string(encode_name(path));
+  out.end_array();
+  const auto write = [&](std::string_view name, const auto& all) {
+    out.key(name).begin_array();
+    for (const history::restore_conflict& each : all)
+      out.begin_object()
+          .member("path", encode_name(each.path))
+          .member("reason", each.reason)
+          .end_object();
+    out.end_array();
+  };
+  write("conflicts", done.conflicts);
+  out.key("conflictsTotal").unsigned_integer(done.conflicts_total);
+  write("left", done.left);
+  out.key("leftTotal").unsigned_integer(done.left_total);
+  out.key("lost").unsigned_integer(done.lost);
+  if (!done.kept.empty()) out.member("kept", encode_name(done.kept));
+  if (done.before != 0) out.key("checkpoint").unsigned_integer(done.before);
+  std::printf("%s\n", out.end_object().str().c_str());
+}
+
+void print_restored(const history::restore_outcome& done, bool is_trial) {
+  for (const std::string& path : done.paths)
+    std::printf("%s %s\n", styled(is_trial ? "would restore" : "restored", style::good).c_str(),
+                name_on_output(path).c_str());
+  if (done.restored > done.paths.size())
+    std::printf("and %s more\n", std::to_string(done.restored - done.paths.size()).c_str());
+  if (done.restored == 0 && done.conflicts.empty())
+    std::printf("%s\n", styled(done.others == 0 ? "nothing was to be undone"
+                                                : "nothing of an agent's was to be undone; name "
+                                                  "paths to take back what people changed",
+                               style::bold)
+                            .c_str());
+  else if (done.before != 0)
+    std::printf("%s\n", styled(count_of(done.restored, "entry", "entries") +
+                                   " restored; to take this back: paddock undo --to " +
+                                   std::to_string(done.before),
+                               style::bold)
+                            .c_str());
+}
+
+int run_undo(const restore_options& options) {
+  constexpr std::string_view program = "paddock undo";
+  const auto opened = open_store(program, options);
+  if (opened.store == nullptr) return usage;
+  const auto paths = paths_in_history(program, *opened.workspace, options);
+  if (!paths) return usage;
+  const auto effect =
+      options.dry_run ? history::restore_effect::check : history::restore_effect::apply;
+  const auto done = opened.store->restore(
+      {.to = opened.since, .paths = *paths, .effect = effect, .force = options.force});
+  if (!done) return complain_of_history(program, *opened.store, options, done.error());
+  if (options.json)
+    print_json(*done, options.dry_run);
+  else
+    print_restored(*done, options.dry_run);
+  if (done->lost != 0)
+    complain(program, count_of(done->lost, "entry", "entries") +
+                          " in ignored directories cannot be had back once removed");
+  if (!done->kept.empty()) complain(program, without_controls(done->kept));
+  for (const history::restore_conflict& each : done->conflicts)
+    complain(program, without_controls(each.path) + ": " + each.reason);
+  if (done->conflicts_total > done->conflicts.size())
+    complain(program, "and " + std::to_string(done->conflicts_total - done->conflicts.size()) +
+                          " conflicts more");
+  for (const history::restore_conflict& each : done->left)
+    complain(program, without_controls(each.path) + ": " + each.reason);
+  for (const std::string& path : done->unknown)
+    complain(program, without_controls(path) + ": nothing is or was there");
+  if (!done->running.empty())
+    complain(program,
+             "a command goes on and may change it again: " + without_controls(done->running));
+  const bool is_refused = !done->conflicts.empty() && !options.force;
+  if (is_refused)
+    complain(program, "nothing was undone; name other paths, or give --force to lose what others "
+                      "changed there");
+  return done->conflicts.empty() ? success : failed;
+}
+
+int run_checkpoint(const undo_options& options, const std::string& label) {
+  constexpr std::string_view program = "paddock checkpoint";
+  const auto opened = open_store(program, options);
+  if (opened.store == nullptr) return usage;
+  (void)opened.store->read_in().has_value(); // so that commands that follow can be undone
+  const auto made = opened.store->make_checkpoint(label);
+  if (!made) return complain_of_history(program, *opened.store, options, made.error());
+  if (options.json) {
+    mcp::json_writer out;
+    out.begin_object().key("checkpoint").unsigned_integer(made->number);
+    out.key("files").unsigned_integer(made->files).end_object();
+    std::printf("%s\n", out.str().c_str());
+  } else {
+    std::printf("checkpoint %s of %s\n", styled(std::to_string(made->number), style::bold).c_str(),
+                count_of(made->files, "file", "files").c_str());
+  }
+  return success;
+}
+
+int run_list(const undo_options& options) {
+  constexpr std::string_view program = "paddock history list";
+  const auto opened = open_store(program, options);
+  if (opened.store == nullptr) return usage;
+  const auto all = opened.store->checkpoints();
+  mcp::json_writer out;
+  out.begin_object().key("checkpoints").begin_array();
+  for (const history::checkpoint& each : all) {
+    if (!options.json) {
+      std::printf("%s  %s  %s  %s\n", column(std::to_string(each.number), 6, align::right).c_str(),
+                  local_time(each.time_ms).c_str(),
+                  column(count_of(each.files, "file", "files"), 14, align::right).c_str(),
+                  styled(without_controls(each.label), style::bold).c_str());
+      continue;
+    }
+    out.begin_object().key("checkpoint").unsigned_integer(each.number);
+    out.member("label", each.label).key("time").integer(each.time_ms);
+    out.key("files").unsigned_integer(each.files).key("start").boolean(each.is_start).end_object();
+  }
+  if (options.json) std::printf("%s\n", out.end_array().end_object().str().c_str());
+  if (all.empty() && !options.json) std::printf("no checkpoints\n");
+  return success;
+}
+
+int run_gc(const undo_options& options) {
+  constexpr std::string_view program = "paddock history gc";
+  const auto opened = open_store(program, options);
+  if (opened.store == nullptr) return usage;
+  const auto done = opened.store->collect_garbage();
+  if (!done) return complain_of_history(program, *opened.store, options, done.error());
+  if (options.json) {
+    mcp::json_writer out;
+    out.begin_object().key("bytesBefore").unsigned_integer(done->bytes_before);
+    out.key("bytesAfter").unsigned_integer(done->bytes_after);
+    out.key("checkpointsDropped").unsigned_integer(done->checkpoints_dropped).end_object();
+    std::printf("%s\n", out.str().c_str());
+  } else {
+    std::printf("%s now, %s before; %s dropped\n",
+                count_of(done->bytes_after, "byte", "bytes").c_str(),
+                std::to_string(done->bytes_before).c_str(),
+                count_of(done->checkpoints_dropped, "checkpoint", "checkpoints").c_str());
+  }
+  return success;
+}
+
+int run_verify(const undo_options& options) {
+  constexpr std::string_view program = "paddock history verify";
+  const auto opened = open_store(program, options);
+  if (opened.store == nullptr) return usage;
+  const auto done = opened.store->verify();
+  if (!done) return complain_of_history(program, *opened.store, options, done.error());
+  if (options.json) {
+    mcp::json_writer out;
+    out.begin_object().key("contents").unsigned_integer(done->contents);
+    out.key("bytes").unsigned_integer(done->bytes);
+    out.key("operations").unsigned_integer(done->operations).key("damaged").begin_array();
+    for (const std::string& each : done->damaged)
+      out.string(each);
+    std::printf("%s\n", out.end_array().end_object().str().c_str());
+  } else {
+    std::printf("%s of %s, %s: %s\n", count_of(done->contents, "content", "contents").c_str(),
+                count_of(done->bytes, "byte", "bytes").c_str(),
+                count_of(done->operations, "operation", "operations").c_str(),
+                done->damaged.empty() ? styled("whole", style::good).c_str()
+                                      : styled("damaged", style::bad).c_str());
+  }
+  for (const std::string& each : done->damaged)
+    complain(program, without_controls(each));
+  return done->damaged.empty() ? success : failed;
+}
+
+} // namespace
+
+subcommand add_undo(CLI::App& app) {
+  const auto options = std::make_shared<restore_options>();
+  CLI::App* parser =
+      app.add_subcommand("undo", "Take back what an agent changed in a workspace, all or nothing");
+  parser->footer("What people changed stays, unless it is named. Exit codes: 0 done, 1 there are "
+                 "conflicts, and without --force\nnothing is changed then, 2 unusable options, "
+                 "paths or workspace.");
+  parser->add_option("path", options->paths, "These, and what is in them (default: everything)")
+      ->type_name("PATH");
+  add_checkpoint_option(
+      *parser, *options, "--to",
+      "The checkpoint to go back to: its number or label (default: the last start of a server)");
+  parser->add_flag("-n,--dry-run", options->dry_run, "Say what would be restored, change nothing");
+  parser->add_flag("-f,--force", options->force, "Also over what somebody else changed since");
+  add_place_options(*parser, *options);
+  return {parser, [options] { return run_undo(*options); }};
+}
+
+subcommand add_checkpoint(CLI::App& app) {
+  const auto options = std::make_shared<undo_options>();
+  const auto label = std::make_shared<std::string>();
+  CLI::App* parser =
+      app.add_subcommand("checkpoint", "Remember how a workspace is now, to come back to it");
+  parser->footer("paddock undo --to N leads back. Exit codes: 0 done, 1 the history cannot be "
+                 "written, 2 unusable options or\nworkspace.");
+  parser->add_option("label", *label, "What it is, for people")->type_name("LABEL");
+  add_place_options(*parser, *options);
+  return {parser, [options, label] { return run_checkpoint(*options, *label); }};
+}
+
+subcommand add_history(CLI::App& app) {
+  CLI::App* parser = app.add_subcommand("history", "The checkpoints of a workspace, and its store");
+  parser->require_subcommand(1);
+  const auto options = std::make_shared<undo_options>();
+  CLI::App* list = parser->add_subcommand("list", "The checkpoints of a workspace");
+  CLI::App* gc = parser->add_subcommand("gc", "Remove what no checkpoint needs, and old ones");
+  CLI::App* verify = parser->add_subcommand("verify", "Read and check all that is kept");
+  verify->footer("Exit codes: 0 whole, 1 damaged, 2 unusable options or workspace.");
+  for (CLI::App* each : {list, gc, verify})
+    add_place_options(*each, *options);
+  return {parser, [=] {
+            if (gc->parsed()) return run_gc(*options);
+            return verify->parsed() ? run_verify(*options) : run_list(*options);
+          }};
+}
+
+} // namespace paddock::cli

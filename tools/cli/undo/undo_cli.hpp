@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The subcommands about what was changed in a workspace: changes, diff, undo, checkpoint, history.
+
+#include "common/history_cli.hpp"
+#include "common/subcommand.hpp"
+
+#include <paddock/history/history.hpp>
+#include <paddock/path/root.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::cli {
+
+/// What was changed, and who did it.
+[[nodiscard]] subcommand add_changes(CLI::App& app);
+/// The same, line by line.
+[[nodiscard]] subcommand add_diff(CLI::App& app);
+/// What an agent changed is taken back.
+[[nodiscard]] subcommand add_undo(CLI::App& app);
+/// Remembers how the workspace is.
+[[nodiscard]] subcommand add_checkpoint(CLI::App& app);
+/// The store itself.
+[[nodiscard]] subcommand add_history(CLI::App& app);
+
+/// What they have in common.
+struct undo_options {
+  std::string workspace = ".";
+  std::string history;              ///< empty: the usual place
+  std::vector<std::string> paths{}; ///< none: everything
+  std::string since = "start";      ///< a checkpoint: its number, its label, or the last start
+  bool json = false;
+};
+void add_place_options(CLI::App& parser, undo_options& target);
+/// `name` is --since or --to.
+void add_checkpoint_option(CLI::App& parser, undo_options& target, const std::string& name,
+                           const std::string& text);
+
+struct open_history_result {
+  std::shared_ptr<const root> workspace;
+  std::shared_ptr<history::store> store; ///< null: the program has complained
+  std::optional<std::uint64_t> since{};  ///< as the options name it; nothing: the last start
+};
+[[nodiscard]] open_history_result open_store(std::string_view program, const undo_options& options);
+/// The paths as the history has them; nothing after the program has complained of one outside.
+[[nodiscard]] std::optional<std::vector<std::string>>
+paths_in_history(std::string_view program, const root& workspace, const undo_options& options);
+/// Says that there is no such checkpoint, and which there are.
+void complain_of_checkpoint(std::string_view program, history::store& store,
+                            const std::string& given);
+/// Says why the history did not answer; the exit code.
+[[nodiscard]] int complain_of_history(std::string_view program, history::store& store,
+                                      const undo_options& options, const detailed_error& e);
+
+/// "2026-03-01 12:30:05", of this time zone.
+[[nodiscard]] std::string local_time(std::int64_t unix_ms);
+/// "the tool editFile", "make -j4", "somebody else".
+[[nodiscard]] std::string who_changed(const history::change& each);
+
+} // namespace paddock::cli

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "history_cli.hpp"
+
+#include <paddock/exec/command.hpp>
+#include <paddock/exec/confinement.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace paddock::cli {
+namespace {
+
+/// A directory that need not be there, as far as links can be followed.
+std::filesystem::path real_path(const std::string& path) {
+  std::error_code failed;
+  const auto real = std::filesystem::weakly_canonical(path, failed);
+  return failed ? std::filesystem::path(path).lexically_normal() : real;
+}
+
+bool is_in(const std::filesystem::path& path, const std::filesystem::path& directory) {
+  return std::ranges::mismatch(path, directory).in2 == directory.end();
+}
+
+/// The first of the paths that leads to the directory, or into it.
+std::string leading_to(const std::filesystem::path& directory,
+                       const std::vector<std::string>& paths) {
+  for (const std::string& path : paths)
+    if (const auto real = real_path(path); is_in(directory, real) || is_in(real, directory))
+      return path;
+  return {};
+}
+
+bool runs_commands(const workspace_cli& from) {
+  const auto names = [](const std::vector<std::string>& list) {
+    return std::ranges::find(list, "exec") != list.end();
+  };
+  return from.confinement.mode != exec_choice::off &&
+         from.tools.access != mcp::workspace_access::read_only && !names(from.tools.omit) &&
+         (from.tools.pick.empty() || names(from.tools.pick));
+}
+
+/// Why there is none though nobody has chosen so; empty: there can be one.
+std::string ruled_out(const workspace_cli& from) {
+  if (from.history == "off") return "the server was started with --history off";
+  if (from.tools.tools != mcp::toolset::coding)
+    return "the history is kept with --tools coding only";
+  if (from.tools.access == mcp::workspace_access::read_only)
+    return "nothing can be changed with --read-only";
+  return {};
+}
+
+} // namespace
+
+std::string default_history_directory() {
+  const auto absolute = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr && *value == '/' ? value : "");
+  };
+  if (const std::string state = absolute("XDG_STATE_HOME"); !state.empty())
+    return state + "/paddock";
+  // A home that does not exist is how a system says that this user has none.
+  const std::string home = absolute("HOME");
+  std::error_code failed;
+  return std::filesystem::is_directory(home, failed) ? home + "/.local/state/paddock" : "";
+}
+
+void add_history_option(CLI::App& parser, std::string& target) {
+  parser
+      .add_option("--history", target,
+                  "The directory of histories, as the server was given it (default: "
+                  "$XDG_STATE_HOME/paddock)")
+      ->type_name("DIRECTORY");
+}
+
+std::shared_ptr<history::store> open_history(std::string_view program,
+                                             std::shared_ptr<const root> workspace,
+                                             const std::string& directory) {
+  history::options how;
+  how.directory = directory.empty() ? default_history_directory() : directory;
+  if (how.directory.empty()) {
+    complain(program,
+             "there is no place for the history; set HOME to a directory that exists, or give "
+             "--history DIRECTORY");
+    return nullptr;
+  }
+  std::error_code failed;
+  how.directory = std::filesystem::absolute(how.directory, failed).string();
+  auto opened = history::store::open(std::move(workspace), std::move(how), history::session::look);
+  if (opened) return *std::move(opened);
+  std::string why = explain(opened.error());
+  if (opened.error().detail.empty()) why.append("; ").append(advice(opened.error().code));
+  complain(program, "the history cannot be used: " + why);
+  return nullptr;
+}
+
+std::string reach_of_commands(const workspace_cli& from, const std::string& directory) {
+  if (!runs_commands(from)) return {};
+  const confinement_cli& how = from.confinement;
+  if (how.mode == exec_choice::host)
+    return "commands run with all rights of this user and could change it; start the server "
+           "without --exec host";
+  const auto place = real_path(directory);
+  constexpr std::string_view elsewhere = "; name another directory with --history";
+  if (const auto path = leading_to(place, how.write_paths); !path.empty())
+    return "commands may change " + path + ", where it is kept" + std::string(elsewhere);
+  if (const auto path = leading_to(place, how.read_paths); !path.empty())
+    return "commands may read " + path + ", where it is kept" + std::string(elsewhere);
+  if (how.mode != exec_choice::best_effort) return {};
+  const auto workspace = root::open(from.workspace);
+  if (!workspace) return {};
+  const auto found = probe_confinement(confinement_policy::best_effort(), from.tools.exec_helper,
+                                       workspace->descriptor());
+  if (found && found->of(confinement_layer::file_system).applied) return {};
+  return "commands are not kept in the workspace here (--exec best-effort) and could change it; "
+         "see paddock doctor";
+}
+
+bool open_served_history(std::string_view program, workspace_cli& from, history::session by) {
+  const bool is_named = !from.history.empty() && from.history != "off";
+  std::string& why = from.tools.no_history;
+  why = ruled_out(from);
+  if (!why.empty()) return true;
+  const std::string directory = is_named ? from.history : default_history_directory();
+  if (directory.empty()) {
+    why = "neither HOME nor XDG_STATE_HOME names a place to keep a history; a person can start the "
+          "server with --history DIR";
+    return true;
+  }
+  why = reach_of_commands(from, directory);
+  if (why.empty()) {
+    auto workspace = root::open(from.workspace, from.protected_root());
+    if (!workspace) return true; // which make_server tells
+    std::error_code failed;
+    auto opened = history::store::open(
+        std::make_shared<const root>(*std::move(workspace)),
+        {.directory = std::filesystem::absolute(directory, failed).string()}, by);
+    if (opened) {
+      from.tools.history = *std::move(opened);
+      return true;
+    }
+    why = explain(opened.error());
+    if (opened.error().detail.empty())
+      why = "the directory " + directory + " cannot be used: " + why + "; " +
+            std::string(advice(opened.error().code));
+  }
+  if (is_named) complain(program, "--history " + from.history + ": " + why);
+  return !is_named;
+}
+
+history_reader::history_reader(std::shared_ptr<history::store> store) {
+  if (store == nullptr) return;
+  thread_ = std::thread([this, kept = std::move(store)] {
+    // What fails is told by the store's state, and by each answer that it matters to.
+    (void)kept->read_in({.cancelled = &is_over_}).has_value();
+  });
+}
+
+history_reader::~history_reader() {
+  is_over_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+} // namespace paddock::cli

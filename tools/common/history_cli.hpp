@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Where the history of a workspace is, as the programs find it.
+
+#include "workspace_cli.hpp"
+
+#include <paddock/history/history.hpp>
+#include <paddock/path/root.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace paddock::cli {
+
+/// `$XDG_STATE_HOME/paddock`, or `~/.local/state/paddock` where there is such a home; empty without
+/// either.
+[[nodiscard]] std::string default_history_directory();
+
+/// --history, of what looks at one.
+void add_history_option(CLI::App& parser, std::string& target);
+
+/// The history as a person looks at it; complains and returns nullptr when it cannot be used.
+/// `directory`: of all stores; empty: the default.
+[[nodiscard]] std::shared_ptr<history::store> open_history(std::string_view program,
+                                                           std::shared_ptr<const root> workspace,
+                                                           const std::string& directory);
+
+/// Opens the history that the options ask for, into `from.tools`, or says there why there is none.
+/// Complains and returns false where a directory was named that cannot be used.
+[[nodiscard]] bool open_served_history(std::string_view program, workspace_cli& from,
+                                       history::session by = history::session::serve);
+
+/// Why what commands may do rules out a history in that directory, as a clause and what to do about
+/// it; empty: nothing does.
+[[nodiscard]] std::string reach_of_commands(const workspace_cli& from,
+                                            const std::string& directory);
+
+/// Reads what a history does not hold yet, on a thread of its own, as long as this lives.
+class history_reader {
+public:
+  explicit history_reader(std::shared_ptr<history::store> store);
+  history_reader(const history_reader&) = delete;
+  history_reader& operator=(const history_reader&) = delete;
+  ~history_reader();
+
+private:
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
+} // namespace paddock::cli
