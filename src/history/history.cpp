@@ -174,8 +174,16 @@ result<void> store::impl::catch_up(use why) {
 }
 
 result<void> store::impl::settle() {
-  const journal_record& by = *others.cut_short;
-  const auto done = look_through({.by = by.by, .tool = by.tool, .command = by.command});
+  const journal_record* command = nullptr;
+  result<void> done;
+  for (const journal_record& each : others.cut_short) {
+    const std::vector<std::string> paths = paths_of(each);
+    if (paths.empty())
+      command = &each;
+    else if (done)
+      done = look_at(paths, cause_of(each));
+  }
+  if (done && command != nullptr) done = look_through(cause_of(*command));
   if (!done) return unless_full(done); // the marks are there still
   marks.remove_left(others);
   others.left.clear();
@@ -186,6 +194,7 @@ result<void> store::impl::begin(const work_bounds& bounds) {
   const bool is_new = checkpoints.empty();
   if (!is_new) PADDOCK_CHECK(recover());
   if (!is_new && !others.left.empty()) PADDOCK_CHECK(settle());
+  if (!is_new) PADDOCK_CHECK(unless_full(take_from_tools()));
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
   if (is_new || log.has_gap()) {
     (void)take_closed(found, {});

@@ -31,16 +31,21 @@ bool opened_up::open_one(const std::string& path, const known_state& state) {
 }
 
 bool opened_up::open_some(const path_changes& all, const restore_request& request, cause& by) {
-  bool is_any = false;
-  for (const auto& [path, each] : all) { // parents first
+  std::vector<std::string> paths; // parents first
+  for (const auto& [path, each] : all) {
     const bool is_closed = each.after.exists() && each.after.held == holding::unreadable;
     const bool is_agents = each.by_agent && (!each.other_since || request.force);
     if (!is_closed || !is_agents || entries_.contains(path) || !is_among(path, request.paths))
       continue;
-    if (!open_one(path, each.after)) continue;
-    if (!is_any) by = each.last;
-    is_any = true;
+    if (paths.empty()) by = each.last;
+    paths.push_back(path);
   }
+  if (paths.empty()) return false;
+  // What is found open after a kill is put down to the one who closed it.
+  if (auto mark = of_.put_mark(by, paths)) marks_.push_back(*std::move(mark));
+  bool is_any = false;
+  for (const std::string& path : paths)
+    is_any = open_one(path, all.at(path).after) || is_any;
   return is_any;
 }
 
@@ -90,6 +95,9 @@ void opened_up::close(const std::vector<restore_step>& restored) {
     (void)sys::chmod_opened(fd->get(), is_restored ? found->second->mode & ~set_id_bits : each.was);
   }
   entries_.clear();
+  for (work_marks::mark& each : marks_)
+    of_.marks.remove(std::move(each));
+  marks_.clear();
 }
 
 } // namespace paddock::history

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace paddock::history {
 
@@ -31,12 +32,14 @@ private:
     std::uint64_t inode = 0;
     unsigned was = 0, now = 0; ///< modes
   };
+  /// Whether there was something to open, and whose doing that was.
   [[nodiscard]] bool open_some(const path_changes& all, const restore_request& request, cause& by);
   [[nodiscard]] bool open_one(const std::string& path, const known_state& state);
   [[nodiscard]] result<void> look(const cause& by, const restore_request& request);
 
   store::impl& of_;
   std::map<std::string, opened_entry> entries_;
+  std::vector<work_marks::mark> marks_; ///< for who comes after a kill
 };
 
 } // namespace paddock::history

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -134,17 +135,40 @@ void store::impl::take_in(const std::string& path, known_state& state, const rea
 }
 
 cause store::impl::unannounced() const {
-  if (!running.empty()) return running.back().by;
-  if (!others.living) return {};
-  return {.by = others.living->by, .tool = others.living->tool, .command = others.living->command};
+  for (const agents_work& each : std::views::reverse(running))
+    if (each.is_command()) return each.by;
+  for (const journal_record& each : std::views::reverse(others.living))
+    if (each.transitions.empty()) return cause_of(each);
+  return {};
 }
 
 std::optional<std::int64_t> store::impl::running_since_ns() const {
   std::optional<std::int64_t> since;
-  if (others.living) since = others.first_began_ms * 1'000'000;
-  for (const running_command& each : running)
-    since = std::min(since.value_or(each.began_ns), each.began_ns);
+  const auto take = [&](std::int64_t began_ns) {
+    since = std::min(since.value_or(began_ns), began_ns);
+  };
+  for (const journal_record& each : others.living)
+    if (each.transitions.empty()) take(each.time_ms * 1'000'000);
+  for (const agents_work& each : running)
+    if (each.is_command()) take(each.began_ns);
   return since;
+}
+
+result<work_marks::mark> store::impl::put_mark(const cause& by,
+                                               std::span<const std::string> paths) {
+  journal_record work{
+      .time_ms = now_ms(), .by = by.by, .tool = by.tool, .command = by.command};
+  for (const std::string& path : paths)
+    work.transitions.push_back({.path = path});
+  return marks.put(work, journal_room(kept_for::checkpoints));
+}
+
+result<void> store::impl::take_from_tools() {
+  for (const agents_work& each : running)
+    if (!each.is_command()) PADDOCK_CHECK(look_at(each.paths, each.by));
+  for (const journal_record& each : others.living)
+    if (!each.transitions.empty()) PADDOCK_CHECK(look_at(paths_of(each), cause_of(each)));
+  return {};
 }
 
 path_tops store::impl::take_closed(scan_outcome& found, const cause& by) {
@@ -221,6 +245,7 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by) {
 }
 
 result<void> store::impl::look_through(const cause& by, const work_bounds& bounds) {
+  PADDOCK_CHECK(take_from_tools());
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
   PADDOCK_CHECK(absorb(std::move(found), by));
   be_content();
@@ -324,9 +349,8 @@ result<void> store::read_in(const work_bounds& bounds) {
 struct recording::state {
   std::shared_ptr<store> of;
   cause by;
-  std::vector<std::string> paths{}; ///< of a command: none
-  std::list<running_command>::iterator running{};
-  running_commands::mark mark{};
+  std::list<agents_work>::iterator running{};
+  work_marks::mark mark{};
   std::string failure{}; ///< what could not be kept before it began
 };
 
@@ -348,20 +372,23 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
   auto state = std::make_unique<recording::state>();
   state->of = shared_from_this();
   state->by = {.by = author::tool, .tool = std::string(tool)};
-  state->paths.assign(paths.begin(), paths.end());
   const impl::guard held(*impl_);
   if (!held.ready()) {
     state->failure = impl_->trouble;
-    return recording(std::move(state));
-  }
-  result<void> done = impl_->look_at(paths, impl_->unannounced());
-  if (done) done = impl_->hold(paths);
-  if (!done) {
-    impl_->complain(done.error());
-    state->failure = impl_->trouble;
   } else {
-    state->failure = impl_->not_held(paths);
+    result<void> done = impl_->take_from_tools();
+    if (done) done = impl_->look_at(paths, impl_->unannounced());
+    if (done) done = impl_->hold(paths);
+    if (!done) impl_->complain(done.error());
+    state->failure = done ? impl_->not_held(paths) : impl_->trouble;
+    // Without a mark only a kill would lose something, and only who it was.
+    if (!paths.empty())
+      if (auto mark = impl_->put_mark(state->by, paths)) state->mark = *std::move(mark);
   }
+  state->running =
+      impl_->running.insert(impl_->running.end(), {.by = state->by,
+                                                   .began_ns = sys::file_clock_ns(),
+                                                   .paths = {paths.begin(), paths.end()}});
   return recording(std::move(state));
 }
 
@@ -392,11 +419,7 @@ recording store::before_command(std::string_view tool, std::string_view command_
   const impl::guard held(*impl_);
   if (held.ready()) {
     result<void> done = impl_->look_through(impl_->unannounced());
-    auto mark = impl_->marks.put({.time_ms = now_ms(),
-                                  .by = author::exec,
-                                  .tool = state->by.tool,
-                                  .command = state->by.command},
-                                 impl_->journal_room(impl::kept_for::checkpoints));
+    auto mark = impl_->put_mark(state->by, {});
     if (mark)
       state->mark = *std::move(mark);
     else if (done)
@@ -406,8 +429,8 @@ recording store::before_command(std::string_view tool, std::string_view command_
   } else {
     state->failure = impl_->trouble;
   }
-  state->running = impl_->running.insert(impl_->running.end(),
-                                         {.by = state->by, .began_ns = sys::file_clock_ns()});
+  state->running = impl_->running.insert(
+      impl_->running.end(), {.by = state->by, .began_ns = sys::file_clock_ns(), .paths = {}});
   return recording(std::move(state));
 }
 
@@ -416,15 +439,15 @@ std::string recording::finish() {
   const std::unique_ptr<state> ending = std::move(state_);
   store::impl& in = *ending->of->impl_;
   const store::impl::guard held(in);
-  const bool is_command = ending->by.by == author::exec;
-  if (is_command) in.running.erase(ending->running);
+  const agents_work ended = std::move(*ending->running);
+  in.running.erase(ending->running);
   result<void> done = held.ready();
   if (done) {
-    done = is_command ? in.look_through(ending->by) : in.look_at(ending->paths, ending->by);
+    done = ended.is_command() ? in.look_through(ended.by) : in.look_at(ended.paths, ended.by);
     if (!done) in.complain(done.error());
   }
   if (done)
-    in.marks.remove(ending->mark);
+    in.marks.remove(std::move(ending->mark));
   else
     in.marks.leave(std::move(ending->mark)); // who comes next puts it down to this command
   if (!ending->failure.empty()) return ending->failure;

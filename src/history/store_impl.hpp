@@ -7,9 +7,9 @@
 #include "history/file_index.hpp"
 #include "history/journal.hpp"
 #include "history/path_tops.hpp"
-#include "history/running_commands.hpp"
 #include "history/scan.hpp"
 #include "history/store_directory.hpp"
+#include "history/work_marks.hpp"
 
 #include <paddock/history/history.hpp>
 
@@ -54,9 +54,22 @@ struct cause {
   std::string tool{}, command{};
 };
 
-struct running_command {
+[[nodiscard]] inline cause cause_of(const journal_record& work) {
+  return {.by = work.by, .tool = work.tool, .command = work.command};
+}
+[[nodiscard]] inline std::vector<std::string> paths_of(const journal_record& work) {
+  std::vector<std::string> paths;
+  for (const transition& each : work.transitions)
+    paths.push_back(each.path);
+  return paths;
+}
+
+/// What the agent has under way: a command, or a call of a tool.
+struct agents_work {
   cause by{};
-  std::int64_t began_ns = 0; ///< of the clock of file times
+  std::int64_t began_ns = 0;        ///< of the clock of file times
+  std::vector<std::string> paths{}; ///< of a tool; a command may change anything
+  [[nodiscard]] bool is_command() const noexcept { return by.by == author::exec; }
 };
 
 /// A file or link that the first reading has not met yet.
@@ -87,9 +100,9 @@ struct store::impl {
   std::string short_of;               ///< a restore that could not be carried to its end
   bool is_full = false;               ///< something found no room
   std::int64_t next_sweep_ms = 0;     ///< of the monotonic clock
-  std::list<running_command> running; ///< commands under way, of this object
-  running_commands marks;             ///< and of all, for others
-  running_commands::state others;     ///< as `catch_up` has found them
+  std::list<agents_work> running;     ///< of this object
+  work_marks marks;                   ///< and of all, for others
+  work_marks::state others;           ///< as `catch_up` has found them
   std::vector<std::string> closed;    ///< what the last scan could not look into
   std::map<std::string, std::uint16_t, std::less<>>
       closed_modes;              ///< for the time of a restore, and the modes they have
@@ -127,11 +140,16 @@ struct store::impl {
   /// Says of directories that could not be looked into that it is so, and what was met in others
   /// that nobody has seen before.
   [[nodiscard]] path_tops take_closed(scan_outcome& found, const cause& by);
-  /// Puts what a command did that was cut short, with its process, down to it.
+  /// Says to others, and to who comes after a kill, what is under way; without paths, anywhere.
+  [[nodiscard]] result<work_marks::mark> put_mark(const cause& by,
+                                                  std::span<const std::string> paths);
+  /// Puts what was cut short, with its process, down to those who did it.
   [[nodiscard]] result<void> settle();
+  /// Puts what tools have done that are not at their end yet down to them.
+  [[nodiscard]] result<void> take_from_tools();
   /// Since when a command has been running; nothing: none does.
   [[nodiscard]] std::optional<std::int64_t> running_since_ns() const;
-  /// Whom differences are put down to that nobody has announced.
+  /// Whom differences are put down to that no tool has announced.
   [[nodiscard]] cause unannounced() const;
   /// What an entry holds, read and not yet kept. `asked`: also in ignored directories.
   enum class reach : std::uint8_t { covered, asked };

@@ -3,6 +3,7 @@
 
 #include "file/directory_stream.hpp"
 #include "history/store_directory.hpp"
+#include "history/work_marks.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
@@ -38,7 +39,7 @@ bool is_file_of_store(std::string_view name) {
                                                   "journal.damaged.new",
                                                   "intent.failed"};
   return std::ranges::find(names, name) != names.end() || name.starts_with("pack-") ||
-         name.starts_with("command-");
+         name.starts_with(mark_prefix);
 }
 
 result<std::vector<std::string>> names_in(int directory) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -70,10 +71,13 @@ private:
 
 class HistoryAuthors : public test::history_fixture {
 protected:
-  [[nodiscard]] std::size_t marks() const {
+  enum class counted : std::uint8_t { all, under_way };
+  [[nodiscard]] std::size_t marks(counted which = counted::under_way) const {
     std::size_t count = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(state_directory()))
-      count += entry.path().filename().string().starts_with("command-") ? 1U : 0U;
+    for (const auto& entry : fs::recursive_directory_iterator(state_directory())) {
+      const bool is_mark = entry.path().filename().string().starts_with("mark-");
+      if (is_mark && (which == counted::all || entry.file_size() != 0)) ++count;
+    }
     return count;
   }
 };
@@ -149,6 +153,66 @@ TEST_F(HistoryAuthors, WhatAKilledCommandDidIsItsOwn) {
   EXPECT_EQ(back->restored, 2u);
   EXPECT_EQ(tree.content("ws/a"), "1");
   EXPECT_TRUE(fs::exists(workspace() + "/mine"));
+}
+
+TEST_F(HistoryAuthors, WhatAKilledToolDidIsItsOwn) {
+  write("a", "1");
+  write("b", "1");
+  std::uint64_t start = 0;
+  {
+    const auto store = begun();
+    start = store->state().start;
+  }
+  other_process server([this](other_process& self) {
+    const auto store = open({}, history::session::look);
+    const std::vector<std::string> first{"b"}, paths{"a", "new"};
+    (void)store->before_tool("editFile", first).finish(); // its mark is used again
+    const auto recording = store->before_tool("applyChanges", paths);
+    write("a", "2");
+    write("new", "n");
+    self.pause();
+  });
+  server.wait_for_pause();
+  EXPECT_EQ(marks(), 1u);
+  server.kill();
+  shell("echo mine > mine; echo mine > b"); // a person's, before anybody looks
+  {
+    const auto store = open();
+    const auto list = store->changes({.since = start});
+    EXPECT_EQ(told(list), "modified a by tool; modified b by other; created mine by other; created "
+                          "new by tool; ");
+    ASSERT_TRUE(list);
+    EXPECT_EQ(list->changes.front().tool, "applyChanges");
+    const auto back = store->restore({.to = start});
+    ASSERT_THAT(back, IsOk());
+    EXPECT_EQ(back->restored, 2u);
+    EXPECT_EQ(tree.content("ws/a"), "1");
+    EXPECT_EQ(tree.content("ws/b"), "mine\n");
+    EXPECT_FALSE(fs::exists(workspace() + "/new"));
+  }
+  EXPECT_EQ(marks(counted::all), 0u);
+}
+
+/// A checkpoint, or another tool's call, at the moment when a tool has written and not yet said so.
+TEST_F(HistoryAuthors, WhoLooksDuringAToolTakesNothingFromIt) {
+  write("a", "1");
+  write("b", "1");
+  const auto store = begun();
+  const std::vector<std::string> a{"a"}, b{"b"}, both{"a", "b"};
+  auto recording = store->before_tool("editFile", a);
+  write("a", "2");
+  ASSERT_THAT(store->make_checkpoint("meanwhile"), IsOk());
+  EXPECT_EQ(told(store->changes({})), "modified a by tool; ");
+  auto other = store->before_tool("writeTextFile", both);
+  write("a", "3");
+  write("b", "2");
+  const auto another = open({}, history::session::look);
+  EXPECT_EQ(told(another->changes({})), "modified a by tool; modified b by tool; ");
+  write("c", "a person's");
+  EXPECT_EQ(other.finish(), "");
+  EXPECT_EQ(recording.finish(), "");
+  EXPECT_EQ(told(store->changes({})),
+            "modified a by tool; modified b by tool; created c by other; ");
 }
 
 /// A store that is open already learns of it as well.

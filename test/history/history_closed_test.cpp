@@ -2,6 +2,7 @@
 
 // What a command hides by taking the right to read away, and what lies deeper than paths reach.
 
+#include "support/fault/kill_at.hpp"
 #include "support/history/history_fixture.hpp"
 #include "support/process/process.hpp"
 
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -118,6 +120,44 @@ TEST_P(HistoryClosedBy, IsNamedOpenedAndTakenBack) {
       return rows;
     };
     EXPECT_EQ(without_times(opened), without_times(now()));
+  });
+}
+
+/// A restore that is killed while it has opened what the agent closed.
+TEST_F(HistoryClosed, WhatAKilledRestoreHadOpenedIsTheAgentsStill) {
+  as_bound_by_modes([this] {
+    std::size_t was_open = 0;
+    for (std::size_t at = 1;; at += 14) {
+      shell("chmod -R u+rwX . && find . -mindepth 1 -delete");
+      write("dd/f", "precious");
+      write("dd/g", "precious, too");
+      shell("touch -d 2001-02-03 dd/f dd/g dd");
+      const std::string before = now();
+      std::uint64_t point = 0;
+      {
+        const auto store = begun({.threads_max = 1});
+        point = store->state().start;
+        run(*store, "echo ruined > dd/f; rm dd/g; mkdir dd/new; echo n > dd/new/n; chmod 0 dd");
+      }
+      std::size_t stops = 0;
+      const auto work = [&] {
+        const auto store = open({.threads_max = 1}, history::session::look);
+        return store && store->restore({.to = point}).has_value();
+      };
+      const test::ending end = test::run_until(work, at, stops);
+      if (end == test::ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+      struct stat s{};
+      ASSERT_EQ(::stat((workspace() + "/dd").c_str(), &s), 0);
+      was_open += (s.st_mode & 0777U) == 0700U ? 1U : 0U;
+      const auto store = open({.threads_max = 1});
+      ASSERT_NE(store, nullptr);
+      const auto back = store->restore({.to = point});
+      ASSERT_THAT(back, IsOk()) << at;
+      EXPECT_TRUE(back->conflicts.empty()) << at;
+      EXPECT_EQ(now(), before) << "killed at " << at;
+      if (end == test::ending::finished || HasFailure()) break;
+    }
+    EXPECT_GT(was_open, 3u);
   });
 }
 

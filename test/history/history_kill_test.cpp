@@ -146,6 +146,45 @@ TEST_F(HistoryKill, ARecordingLosesNothing) {
   }
 }
 
+/// Nothing that a call has done is taken for a person's, whenever it was killed.
+TEST_F(HistoryKill, WhatAKilledCallDidIsTheAgents) {
+  std::uint64_t point = 0;
+  {
+    const auto store = begun(plain());
+    point = store->state().start;
+  }
+  save();
+  std::size_t was_changed = 0;
+  for (std::size_t at = 1;; at += stops_of_a_call) {
+    load();
+    std::size_t stops = 0;
+    const auto work = [&] {
+      const auto store = open(plain());
+      if (!store) return false;
+      const std::vector<std::string> paths{"a", "n/m"};
+      for (const char* text : {"another", "the last"}) {
+        auto recording = store->before_tool("write", paths);
+        write("a", text);
+        write("n/m", text);
+        if (!recording.finish().empty()) return false;
+      }
+      return true;
+    };
+    const ending end = test::run_until(work, at, stops);
+    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+    was_changed += now() != original_ ? 1U : 0U;
+    const auto store = open(plain());
+    ASSERT_NE(store, nullptr);
+    const auto back = store->restore({.to = point}); // the agent's alone
+    ASSERT_THAT(back, IsOk()) << at;
+    EXPECT_TRUE(back->conflicts.empty()) << at;
+    EXPECT_EQ(now(), original_) << "killed at " << at;
+    if (end == ending::finished || HasFailure()) break;
+    ASSERT_LT(at, stops_max);
+  }
+  EXPECT_GT(was_changed, 20u);
+}
+
 /// Each call of a recording fails once, or all from one on. The tool's work goes on, and what was
 /// held before is not lost.
 TEST_F(HistoryKill, AFailureOfTheStoreFailsNoTool) {
