@@ -6,8 +6,9 @@
 
 #include "sys/syscall.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
+
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -41,12 +42,6 @@ bool is_blank_in_line(char c) {
   return blanks.find(c) != std::string_view::npos;
 }
 
-bool is_word(std::string_view one, std::string_view lower) {
-  return std::ranges::equal(one, lower, [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-  });
-}
-
 class configuration_reader {
 public:
   explicit configuration_reader(std::string_view text) : rest_(text) {
@@ -60,7 +55,7 @@ public:
     while (!rest_.empty()) {
       const char c = rest_.front();
       if (c == '[') {
-        of_user = is_word(section(), "user");
+        of_user = detail::equal_ignoring_ascii_case(section(), "user");
       } else if (c == '#' || c == ';') {
         (void)until("\n");
       } else if (is_blank_in_line(c) || c == '\n') {
@@ -68,13 +63,17 @@ public:
       } else {
         const std::string_view name = until(" \t\r=#;\n");
         const auto given = value();
-        if (of_user && given && is_word(name, "name")) found.name = *given;
-        if (of_user && given && is_word(name, "email")) found.email = *given;
+        if (!of_user || !given) continue;
+        if (detail::equal_ignoring_ascii_case(name, "name")) found.name = *given;
+        if (detail::equal_ignoring_ascii_case(name, "email")) found.email = *given;
       }
     }
   }
 
 private:
+  void skip_blanks() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
+  }
   std::string_view until(std::string_view ends) {
     const std::string_view passed = rest_.substr(0, rest_.find_first_of(ends));
     rest_.remove_prefix(passed.size());
@@ -90,13 +89,13 @@ private:
 
   /// Without quotes and comments; nothing where there is no equals sign.
   std::optional<std::string> value() {
-    (void)rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
+    skip_blanks();
     if (!rest_.starts_with('=')) {
       (void)until("\n");
       return std::nullopt;
     }
     rest_.remove_prefix(1);
-    (void)rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
+    skip_blanks();
     std::string read;
     std::size_t kept = 0; // without blanks at the end that no quotes hold
     for (bool quoted = false; !rest_.empty() && rest_.front() != '\n';) {

@@ -6,6 +6,7 @@
 #include "history/path_tops.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/history/naming.hpp>
 #include <paddock/path/protected_names.hpp>
 
 #include <fcntl.h>
@@ -178,9 +179,8 @@ private:
   /// it is protected by itself, and elsewhere no repository is put together.
   [[nodiscard]] static bool is_gits_own(const std::string& path, const placed_change& each,
                                         const error& refused) {
-    const bool is_in_git = path.starts_with(git_own_name) || path.find("/.git/") != path.npos;
     return std::string_view(refused.operation) == git_own_name && !each.by_other &&
-           (is_in_git || each.wanted.kind == each.present.kind);
+           (!git_around(path).empty() || each.wanted.kind == each.present.kind);
   }
   /// In a directory that is not there a command, too, could make whatever it wants.
   [[nodiscard]] bool comes_with_its_directory(const std::string& path,

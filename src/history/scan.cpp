@@ -9,6 +9,8 @@
 #include "search/read_names.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/history/naming.hpp>
+
 #include <fcntl.h>
 
 #include <algorithm>
@@ -24,13 +26,6 @@ namespace {
 
 constexpr std::size_t waiting_worth_a_thread = 4;
 
-/// Whether it is a `.git`, or lies in one.
-bool is_of_repository(std::string_view path) {
-  for (; !path.empty(); path = parent_of(path))
-    if (last_of(path) == ".git") return true;
-  return false;
-}
-
 /// Which directories ignore files name. Their files are read when the first directory is met that
 /// is not known yet.
 class ignored_directories {
@@ -38,7 +33,7 @@ public:
   explicit ignored_directories(const root& workspace) : workspace_(workspace) {}
 
   [[nodiscard]] bool has(const std::string& path) {
-    if (is_of_repository(path)) return false; // what ignore files name is not in there
+    if (is_of_git(path)) return false; // what ignore files name is not in there
     const std::lock_guard lock(mutex_);
     const walked_directory& in = rules_of(std::string(parent_of(path)));
     return match_frames(in.rules, path, entry_kind::directory).verdict == ignore_verdict::ignored;
