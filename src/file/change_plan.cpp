@@ -57,7 +57,7 @@ result<new_place> place_with_parents(const root& root, std::string_view path) {
   while (!base) {
     const auto slash = head.rfind('/');
     const auto name = slash == head.npos ? head : head.substr(slash + 1);
-    if (name == "..") return refusal(error_code::invalid_argument);
+    if (name == "..") return refusal(error_code::not_found, ENOENT); // of what is not there
     if (!name.empty() && name != ".") names.push_back(name);
     head = slash == head.npos ? std::string_view() : head.substr(0, slash);
     base = root.open_beneath(head.empty() ? "." : head, access::inspect);

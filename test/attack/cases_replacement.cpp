@@ -82,7 +82,8 @@ std::vector<row> identity() {
              EXPECT_EQ("newer", s.at.tree().content("ws/hard"));
              // The count of its names was part of the outside.
              ASSERT_EQ(0, ::link((s.at.out() + "/hard").c_str(), (s.at.ws() + "/again").c_str()));
-           }},
+           },
+       .checking = checked::always},
       {.id = "P60",
        .name = "foreseen_temporary_files",
        .build =

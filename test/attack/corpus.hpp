@@ -49,6 +49,9 @@ std::vector<attempt> every(const std::string& path, error_code code);
 /// The attempts of all lists, in order.
 std::vector<attempt> join(std::vector<std::vector<attempt>> lists);
 
+/// Most checks ask for operations one by one, and count on what each leaves.
+enum class checked : std::uint8_t { one_by_one, always };
+
 struct row {
   const char* id;
   const char* name; ///< with the id: unique
@@ -61,6 +64,7 @@ struct row {
   std::vector<attempt> attempts = {};
   /// What a list of attempts cannot say.
   void (*check)(session&) = nullptr;
+  checked checking = checked::one_by_one;
   needs need = needs::nothing;
   /// Also through the adapter as a program of its own.
   reach through = reach::in_process;

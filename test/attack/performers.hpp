@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The three ways to ask for an operation.
+// The ways to ask for an operation.
 
 #include "session.hpp"
+
+#include <paddock/mcp/workspace_tools.hpp>
 
 #include <memory>
 #include <string>
@@ -21,7 +23,7 @@ struct workspaces {
 };
 
 std::unique_ptr<performer> through_library(workspaces of);
-std::unique_ptr<performer> through_adapter(workspaces of);
+std::unique_ptr<performer> through_adapter(workspaces of, mcp::toolset tools);
 /// Why the program cannot be run by this user, or nothing.
 std::string program_is_lacking();
 std::unique_ptr<performer> through_program(const std::string& workspace, resolver how);

@@ -10,7 +10,7 @@ std::string name_of(const combination& c) {
   constexpr const char* kernels[] = {"openat2", "forced_walker", "openat2_missing",
                                      "openat2_filtered"};
   constexpr const char* users[] = {"root", "ordinary"};
-  constexpr const char* interfaces[] = {"library", "adapter", "program"};
+  constexpr const char* interfaces[] = {"library", "adapter", "coding", "program"};
   return std::string(kernels[static_cast<int>(c.kernel)]) + '/' + users[static_cast<int>(c.user)] +
          '/' + interfaces[static_cast<int>(c.interface)];
 }
@@ -69,8 +69,10 @@ std::unique_ptr<performer> session::another() const {
 
 std::unique_ptr<performer> session::another_on(std::shared_ptr<const root> workspace) const {
   workspaces both{std::move(workspace), confined_to_one_file_system_};
-  return how.interface == interface::library ? through_library(std::move(both))
-                                             : through_adapter(std::move(both));
+  if (how.interface == interface::library) return through_library(std::move(both));
+  return through_adapter(std::move(both), how.interface == interface::coding
+                                              ? mcp::toolset::coding
+                                              : mcp::toolset::base);
 }
 
 std::string session::outcome(const request& asked) {

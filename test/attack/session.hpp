@@ -22,6 +22,7 @@ enum class user : std::uint8_t { root, ordinary };
 enum class interface : std::uint8_t {
   library,
   adapter, ///< tools/call, answered in this process
+  coding,  ///< the same of the coding set: editFile, and applyChanges for what changes files
   program, ///< tools/call, through a pipe to the adapter
 };
 
@@ -48,6 +49,11 @@ enum class action : std::uint8_t {
   enter, ///< as the working directory of a command
 };
 std::string_view name_of(action what);
+/// What editFile and applyChanges do.
+constexpr bool changes_a_file(action what) {
+  return what == action::write || what == action::edit || what == action::remove_file ||
+         what == action::move;
+}
 
 enum class needs : std::uint8_t {
   nothing,

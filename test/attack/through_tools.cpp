@@ -50,6 +50,21 @@ std::string_view tool_of(action what) {
   return "exec";
 }
 
+std::string change_of(const request& asked) {
+  mcp::json_writer out;
+  out.begin_object();
+  if (asked.what == action::edit) {
+    out.member("path", encode_name(asked.path)).key("edits").begin_array().begin_object();
+    out.member("oldText", inside_mark).member("newText", "changed");
+    return out.end_object().end_array().end_object().take();
+  }
+  out.key("changes").begin_array().begin_object().member("path", encode_name(asked.path));
+  if (asked.what == action::write) out.member("text", asked.other);
+  if (asked.what == action::remove_file) out.key("delete").boolean(true);
+  if (asked.what == action::move) out.member("moveTo", encode_name(asked.other));
+  return out.end_object().end_array().end_object().take();
+}
+
 std::string arguments_of(const request& asked) {
   mcp::json_writer out;
   out.begin_object();
@@ -71,6 +86,12 @@ std::string arguments_of(const request& asked) {
   return out.end_object().take();
 }
 
+std::string call_of(const request& asked, mcp::toolset tools) {
+  if (tools != mcp::toolset::coding || !changes_a_file(asked.what))
+    return tool_call_line(tool_of(asked.what), arguments_of(asked));
+  return tool_call_line(asked.what == action::edit ? "editFile" : "applyChanges", change_of(asked));
+}
+
 std::optional<error_code> code_named(std::string_view name) {
 #define X(code, wire, text, advice)                                                                \
   if (name == (wire)) return error_code::code;
@@ -83,6 +104,7 @@ std::optional<error_code> code_named(std::string_view name) {
 std::string relative(const std::string& path, const std::string& workspace) {
   const std::string bytes = decode_name(path);
   if (bytes == workspace) return "";
+  if (!bytes.starts_with('/')) return bytes; // of a brief result
   EXPECT_TRUE(bytes.starts_with(workspace + '/')) << bytes;
   return bytes.substr(std::min(bytes.size(), workspace.size() + 1));
 }
@@ -103,6 +125,10 @@ answer answer_of(const request& asked, const tool_reply& reply, const std::strin
     });
   else if (asked.what == action::enter)
     a.text = reply.string("output");
+  else if (changes_a_file(asked.what) && reply["files"].exists())
+    reply["files"].for_each_element([&](mcp::json_view file) {
+      a.text = relative(std::string(file["path"].string().value_or("")), workspace);
+    });
   else
     a.text = relative(reply.string(asked.what == action::inspect ? "absolutePath"
                                    : asked.what == action::move  ? "destination"
@@ -113,14 +139,14 @@ answer answer_of(const request& asked, const tool_reply& reply, const std::strin
 
 class adapter final : public performer {
 public:
-  explicit adapter(workspaces of) : of_(std::move(of)) {
+  adapter(workspaces of, mcp::toolset tools) : of_(std::move(of)), tools_(tools) {
     // Held for as long as the process lives, so it is there before descriptors are counted.
     EXPECT_TRUE(load_command_helper(PADDOCK_TEST_HELPER));
   }
 
   answer perform(const request& asked) override {
     const auto lines = server_on(asked.mounted)
-                           .handle_line(tool_call_line(tool_of(asked.what), arguments_of(asked)));
+                           .handle_line(call_of(asked, tools_));
     if (lines.empty()) {
       ADD_FAILURE() << "no answer";
       return {};
@@ -134,6 +160,7 @@ private:
     if (!server) {
       mcp::workspace_options options;
       options.exec_helper = PADDOCK_TEST_HELPER;
+      options.tools = tools_;
       auto tools = mcp::workspace_tools(of_.on(mounted), std::move(options));
       server = std::make_unique<mcp::server>(mcp::server_options{}, *std::move(tools));
     }
@@ -141,6 +168,7 @@ private:
   }
 
   workspaces of_;
+  mcp::toolset tools_;
   std::array<std::unique_ptr<mcp::server>, 2> servers_;
 };
 
@@ -176,7 +204,7 @@ public:
   }
 
   answer perform(const request& asked) override {
-    const std::string line = tool_call_line(tool_of(asked.what), arguments_of(asked)) + "\n";
+    const std::string line = call_of(asked, mcp::toolset::base) + "\n";
     EXPECT_EQ(line.size(), std::fwrite(line.data(), 1, line.size(), in_));
     EXPECT_EQ(0, std::fflush(in_));
     char* read = nullptr;
@@ -196,8 +224,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<performer> through_adapter(workspaces of) {
-  return std::make_unique<adapter>(std::move(of));
+std::unique_ptr<performer> through_adapter(workspaces of, mcp::toolset tools) {
+  return std::make_unique<adapter>(std::move(of), tools);
 }
 
 std::string program_is_lacking() {
