@@ -42,6 +42,18 @@ std::string_view wire_name(network_reach reach) noexcept {
   return "unknown";
 }
 
+std::string_view wire_name(scratch_life life) noexcept {
+  switch (life) {
+  case scratch_life::none:
+    return "none";
+  case scratch_life::call:
+    return "call";
+  case scratch_life::session:
+    return "session";
+  }
+  return "unknown";
+}
+
 std::string shortfall(const layer_report& row) {
   if (row.wanted == demand::off || row.missing.empty()) return {};
   std::string told = (row.applied ? "not held: " : "missing: ") + row.missing;

@@ -2,6 +2,7 @@
 #include "exec/confinement_policy.hpp"
 
 #include "exec/git_author.hpp"
+#include "exec/held_scratch.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "sys/process.hpp"
 #include "sys/syscall.hpp"
@@ -107,6 +108,8 @@ struct step_remedy {
 
 constexpr step_remedy step_remedies[] = {
     {step::paths, "name paths that exist and that this user can reach"},
+    {step::session_scratch, "use a kernel with namespaces (5.12 or later), or let this user make "
+                            "directories in /tmp"},
     {step::landlock_paths, "use a kernel with Landlock (6.2 or later)"},
     {step::landlock_signals, "use a kernel with Landlock (6.12 or later)"},
     {step::attributes, "use a kernel with seccomp filters"},
@@ -179,6 +182,21 @@ network_reach reach_of(const confinement_policy& policy, const enforcement& take
   return taken.has(step::loopback) ? network_reach::loopback : network_reach::none;
 }
 
+/// Told of a layer that gives commands directories of their own.
+void tell_of_scratch(confinement_report& report, const confinement_policy& policy,
+                     const enforcement& taken) {
+  if (!report.of(confinement_layer::file_system).applied) return;
+  const bool is_shared = taken.has(step::session_scratch);
+  report.scratch = is_shared ? scratch_life::session : scratch_life::call;
+  if (is_shared || !shares_scratch(policy)) return;
+  if (taken.results[static_cast<unsigned>(step::session_scratch)] == EXDEV)
+    report.no_session = "this command sees other paths, or another workspace, than the session "
+                        "began with; start the server again";
+  else
+    report.no_session = failure_of(step::session_scratch, policy, taken) + "; " +
+                        remedy_for(step::session_scratch, taken);
+}
+
 } // namespace
 
 bool wants_loopback(const confinement_policy& policy) {
@@ -187,7 +205,7 @@ bool wants_loopback(const confinement_policy& policy) {
 }
 
 result<std::string> encode(const confinement_policy& policy, const entries_to_protect& entries,
-                           const run_manner& manner, int loopback_errno) {
+                           const run_manner& manner, const shared_lack& lack) {
   if (!std::ranges::all_of(policy.read_paths, is_plain_path) ||
       !std::ranges::all_of(policy.write_paths, is_plain_path) ||
       !std::ranges::all_of(policy.protected_names, is_valid) ||
@@ -200,7 +218,9 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
   append(strings, policy.write_paths);
   for (const auto& [how, path, rule] : entries.list)
     (strings += static_cast<char>(how)).append(path.c_str(), path.size() + 1);
-  append(strings, std::array{policy.search_path, policy.home, git_configuration});
+  const bool is_shared = shares_scratch(policy) && lack.scratch_errno == 0;
+  append(strings, std::array{policy.search_path, policy.home, git_configuration,
+                             is_shared ? policy.scratch->directory : std::string()});
   if (strings.size() > sys::exec_policy_bytes_max - sizeof(sys::exec_policy)) return unusable;
   sys::exec_policy fixed{.bytes = static_cast<std::uint32_t>(sizeof fixed + strings.size()),
                          .read_paths = static_cast<std::uint32_t>(policy.read_paths.size()),
@@ -211,7 +231,8 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                          .processes = policy.bounds.processes,
                          .file_size_bytes = policy.bounds.file_size_bytes,
                          .cpu_seconds = policy.bounds.cpu_seconds,
-                         .loopback_errno = loopback_errno,
+                         .loopback_errno = lack.loopback_errno,
+                         .scratch_errno = lack.scratch_errno,
                          .attended = manner.starts == run_manner::told::of_start_too,
                          .terminal = manner.its == run_manner::streams::terminal};
   for (const confinement_layer which : confinement_layers)
@@ -250,6 +271,7 @@ confinement_report describe(const confinement_policy& policy, const enforcement&
     if (row.layer == confinement_layer::limits) tell_of_tree_bounds(row, policy, taken);
   }
   report.reach = reach_of(policy, taken);
+  tell_of_scratch(report, policy, taken);
   if (wants_loopback(policy) && report.reach == network_reach::none)
     report.no_loopback =
         failure_of(step::loopback, policy, taken) + "; " +

@@ -4,11 +4,14 @@
 // The helper program, held so that nobody can exchange it: whoever may write its file, or the
 // directory that it lies in, changes nothing for a process that has loaded it.
 
+#include "sys/process.hpp"
+
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/exec/command.hpp>
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace paddock {
@@ -32,5 +35,9 @@ struct held_helper {
 /// returned then. A failure is not remembered, but the file is, once it was opened: the next call
 /// copies that one. Any thread. Errors: unsupported, too_many.
 result<std::shared_ptr<held_helper>> hold_helper(const std::string& path);
+
+/// sys::spawn of it. A system that keeps memory from being run gets the open file.
+result<sys::child_process> spawn(held_helper& helper, char* const* argv, char* const* envp,
+                                 std::span<const int> inherited);
 
 } // namespace paddock

@@ -56,8 +56,7 @@ result<own_loopback> ask_helper(const std::string& path) {
   std::array<char*, 4> argv{name.data(), option.data(), number.data(), nullptr};
   std::array<char*, 1> environment{nullptr};
   const std::array inherited{channel.second.get()};
-  PADDOCK_TRY(const auto child,
-              sys::spawn(program->program(), argv.data(), environment.data(), inherited));
+  PADDOCK_TRY(const auto child, spawn(*program, argv.data(), environment.data(), inherited));
   channel.second.reset();
   own_loopback made = receive(channel.first.get());
   (void)sys::pidfd_send_signal(child.handle.get(), SIGKILL); // it has said all, or never will

@@ -3,6 +3,7 @@
 
 #include "exec/confinement_policy.hpp"
 #include "exec/held_helper.hpp"
+#include "exec/held_scratch.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
@@ -107,8 +108,10 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   const auto loopback = confine::wants_loopback(asked.confinement)
                             ? loopback_of(asked.workspace, asked.helper)
                             : std::make_shared<const own_loopback>();
+  const session_mounts scratch = session_mounts_of(asked.confinement, asked.workspace);
   PADDOCK_TRY(const std::string policy_bytes,
-              confine::encode(asked.confinement, asked.entries, asked.manner, loopback->os_errno));
+              confine::encode(asked.confinement, asked.entries, asked.manner,
+                              {loopback->os_errno, scratch.os_errno}));
   PADDOCK_TRY(const auto policy, sys::sealed_memory(policy_bytes));
   file_descriptor in;
   if (asked.in < 0) {
@@ -121,9 +124,11 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   std::vector<std::string> options{helper_name};
   for (const int fd : inherited)
     options.push_back(std::to_string(fd));
-  for (const file_descriptor* fd : {&loopback->user, &loopback->network}) {
-    if (*fd) inherited.push_back(fd->get());
-    options.push_back(std::to_string(*fd ? fd->get() : 0));
+  for (const file_descriptor* fd :
+       {&loopback->user, &loopback->network, scratch.user, scratch.mounts}) {
+    const bool is_there = fd != nullptr && *fd;
+    if (is_there) inherited.push_back(fd->get());
+    options.push_back(std::to_string(is_there ? fd->get() : 0));
   }
   options.push_back(std::to_string(asked.kill_grace_ms));
   std::vector<char*> argv = pointers_to(options);
@@ -132,11 +137,7 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
     argv.push_back(argument);
 
   const std::vector<char*> environment = pointers_to(asked.environment);
-  auto helper = sys::spawn(program->program(), argv.data(), environment.data(), inherited);
-  if (!helper && helper.error().os_errno == EACCES && program->form() == helper_form::sealed) {
-    program->sealed_runs = false; // a policy of this system keeps memory from being run
-    helper = sys::spawn(program->program(), argv.data(), environment.data(), inherited);
-  }
+  auto helper = spawn(*program, argv.data(), environment.data(), inherited);
   if (!helper) {
     const error failed = helper.error();
     const bool exhausted =
@@ -148,6 +149,7 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   running.helper = std::move(*helper);
   running.channel = std::move(channel.first);
   running.loopback_ = loopback;
+  running.scratch_ = asked.confinement.scratch;
   return running;
 }
 

@@ -66,6 +66,7 @@ private:
   supervised_program() = default;
 
   std::shared_ptr<const own_loopback> loopback_; ///< stays as long as the program may use it
+  std::shared_ptr<const held_scratch> scratch_;  ///< the same
 };
 
 /// Where the helper of a program at that absolute path is looked for, in order: absolute paths

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
@@ -459,6 +460,93 @@ class HomeTools(Operator):
         self.assertIn("ran", self.output("cargo", "--home-tools", env=env))
         for home in ["/", "relative", "", str(self.folder / "absent")]:
             self.assertIn("/usr/bin:/bin\n", self.output("echo $PATH", "--home-tools", env=env | {"HOME": home}))
+
+
+class Scratch(Operator):
+    """How long what commands leave in /tmp and in their home directory is there."""
+
+    LEAVE = "for d in /tmp /var/tmp ~; do echo kept > $d/left; done"
+    FIND = "cat /tmp/left /var/tmp/left ~/left 2>/dev/null || true"
+
+    def setUp(self):
+        super().setUp()
+        self.needs_confinement()
+        self.home = self.folder / "home"
+        (self.home / "src/project").mkdir(parents=True)
+        self.environment = os.environ | {"HOME": str(self.home)}
+
+    def serve(self, *options, workspace=None):
+        return Conversation("-w", str(workspace or self.workspace), *options, env=self.environment)
+
+    def session(self, **more):
+        return self.serve("--scratch", "session", "--tools", "coding", "--history", "off", **more)
+
+    def needs_session(self):
+        with self.session() as server:
+            told = server.call("healthCheck")["scratch"]
+        if told != "session":
+            self.skipTest(told)
+
+    def test_of_a_session_it_is_there_for_every_command_and_process(self):
+        self.needs_session()
+        with self.session() as server, self.session() as other:
+            server.exec(self.LEAVE)
+            self.assertEqual("kept\n" * 3, server.exec(self.FIND)["output"])
+            process = server.call("startProcess", command="sh", args=["-c", "cat ~/left; echo more > /tmp/more; sleep 600"],
+                                  until="kept", waitMs=20000)
+            self.assertIn("kept", process["output"])
+            self.assertEqual("more\n", server.exec("until cat /tmp/more; do sleep 0.1; done 2>/dev/null")["output"])
+            self.assertNotIn("kept", other.exec(self.FIND)["output"])
+        with self.session() as server: # the next one begins anew
+            self.assertNotIn("kept", server.exec(self.FIND)["output"])
+        self.assertEqual([], [each for each in [*self.home.iterdir(), pathlib.Path("/tmp/left")]
+                              if each.name == "left" and each.exists()])
+
+    def test_of_a_call_it_is_not(self):
+        for options in [[], ["--scratch", "call"]]:
+            with self.serve(*options) as server:
+                server.exec(self.LEAVE)
+                self.assertNotIn("kept", server.exec(self.FIND)["output"])
+                self.assertNotIn("scratch", server.call("healthCheck"))
+
+    def test_a_workspace_in_the_home_directory_stays_in_its_place(self):
+        self.needs_session()
+        with self.session(workspace=self.home / "src/project") as server:
+            for attack in ["mv ~/src ~/moved", "mv ~/src/project ~/other", "rm -rf ~/src"]:
+                self.assertIn("busy", json.dumps(server.exec(attack)))
+            server.exec("mkdir -p ~/.cache/tool ~/src/beside; echo x > ~/src/beside/x; touch made")
+            self.assertEqual("x\n", server.exec("cat ~/src/beside/x")["output"])
+            self.assertEqual("session", server.call("healthCheck")["scratch"])
+        self.assertEqual(["made"], [each.name for each in (self.home / "src/project").iterdir()])
+        self.assertEqual(["project"], [each.name for each in (self.home / "src").iterdir()])
+
+    def test_a_killed_server_leaves_nothing(self):
+        before = set(pathlib.Path("/tmp").glob("paddock-*"))
+        with self.session() as server:
+            server.exec(self.LEAVE)
+            server.process.kill()
+            server.process.wait(60)
+        deadline = time.monotonic() + 60
+        while set(pathlib.Path("/tmp").glob("paddock-s*")) - before and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertEqual(set(), set(pathlib.Path("/tmp").glob("paddock-s*")) - before)
+
+    def test_everybody_says_which_it_is(self):
+        self.needs_session()
+        done = run(SERVER, "--check", "--scratch", "session", "-w", str(self.workspace), env=self.environment)
+        self.assertRegex(done.stdout, r"(?m)^ok +scratch +is shared by all commands")
+        self.assertNotIn(" scratch ", run(SERVER, "--check", "-w", str(self.workspace), env=self.environment).stdout)
+        doctor = run(PADDOCK, "doctor", "-w", str(self.workspace), env=self.environment).stdout
+        self.assertIn("scratch of each command; --scratch session can be had", doctor)
+        told = json.loads(run(PADDOCK, "doctor", "--json", "-w", str(self.workspace), env=self.environment).stdout)
+        self.assertEqual("can be had", told["scratchSession"])
+        for options, words in [([], "that end with it"), (["--scratch", "session"], "until this server ends")]:
+            listed = run(SERVER, "--list-tools", "--tools", "coding", "-w", str(self.workspace), *options,
+                         env=self.environment).stdout
+            self.assertIn(words, listed)
+        refused = run(SERVER, "--scratch", "forever", "-w", str(self.workspace))
+        self.assertEqual(2, refused.returncode)
+        self.assertIn("session", refused.stderr)
 
 
 class Bounds(Operator):

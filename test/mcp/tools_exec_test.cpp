@@ -893,6 +893,12 @@ TEST(ToolsExec, TheDescriptionSaysWhatACommandDoesNotHave) {
   EXPECT_THAT(usual, testing::HasSubstr("/tmp and HOME of its own, empty, that end with it"));
   EXPECT_THAT(usual, testing::EndsWith("only installed programs, read-only."));
   EXPECT_THAT(bare, testing::EndsWith(" It is not confined: take care."));
+  confinement_policy session;
+  const temp_tree place;
+  const auto at = root::open(place.path());
+  session.scratch = hold_scratch(session, at->descriptor(), PADDOCK_TEST_HELPER);
+  const auto met = probe_confinement(session, PADDOCK_TEST_HELPER, at->descriptor());
+  const bool shares = met && met->scratch == scratch_life::session;
   const struct {
     const char* name;
     confinement_policy policy;
@@ -907,6 +913,11 @@ TEST(ToolsExec, TheDescriptionSaysWhatACommandDoesNotHave) {
       {"more", with([](auto& p) { p.read_paths = {"/srv"}; }), "", "and what the user has named."},
       {"to change", with([](auto& p) { p.write_paths = {"/srv"}; }), "rustup",
        "and what the user has named."},
+      {"no session's scratch", with([](auto& p) { p.scratch = hold_scratch(p, -1); }), "",
+       "a /tmp and HOME of its own, empty, that end with it"},
+      {"a session's scratch", session, "",
+       shares ? "a /tmp and HOME that commands share, empty at first, until this server ends"
+              : "a /tmp and HOME"},
       {"files alone", with([](auto& p) { p.file_system = demand::off; }), "",
        "a loopback of its own."},
   };

@@ -138,6 +138,11 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
              names_of(tools) + (left_out.empty() ? "" : "; left out: " + left_out));
   }
   if (!confined) return;
+  if (policy->scratch && confined->scratch != scratch_life::none)
+    out.line(confined->no_session.empty() ? verdict::works : verdict::lacks, "scratch",
+             confined->no_session.empty()
+                 ? "is shared by all commands, and gone when the server ends"
+                 : "of each command, and not of the session: " + confined->no_session);
   for (const auto& layer : confined->layers) {
     const std::string subject = "  " + std::string(wire_name(layer.layer));
     if (layer.applied)

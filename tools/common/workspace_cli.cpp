@@ -137,6 +137,11 @@ void add_exec_options(CLI::App& app, confinement_cli& target) {
     app.add_option(name, paths, text)->allow_extra_args(false)->type_name("PATH");
   };
   add_home_options(app, target);
+  const words_of<scratch_life> lives{{"call", scratch_life::call},
+                                     {"session", scratch_life::session}};
+  add_word(app, "--scratch", target.scratch, lives,
+           "How long what a command leaves in /tmp and its home directory is there: until it has "
+           "ended (the default), or, for all commands, until this server has");
   add_bound_options(app, target);
   path_list("--exec-read", target.read_paths, "Let commands read this too (repeatable)");
   path_list("--exec-write", target.write_paths, "Let commands change this too (repeatable)");

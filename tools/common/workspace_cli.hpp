@@ -42,6 +42,7 @@ struct confinement_cli {
   std::vector<std::string> write_paths;
   resource_limits bounds;
   bool home_tools = false;                 ///< of the user's home directory, to be read
+  std::optional<scratch_life> scratch;     ///< call or session; none: call
   const char* read_option = "--exec-read"; ///< how these are given
   const char* write_option = "--exec-write";
   const char* host_option = "--exec host";

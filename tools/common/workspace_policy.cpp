@@ -132,6 +132,9 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
       std::ranges::move(each.shown, std::back_inserter(made.read_paths));
   made.protected_names = confinement.protection.names();
   made.read_only_paths = read_only_paths();
+  if (confinement.scratch == scratch_life::session)
+    if (const auto place = paddock::root::open(workspace))
+      made.scratch = hold_scratch(made, place->descriptor(), tools.exec_helper);
   return made;
 }
 

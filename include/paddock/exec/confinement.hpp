@@ -5,9 +5,9 @@
 /// out.
 ///
 /// By default a command changes nothing outside its workspace and its own scratch space: a /tmp,
-/// /dev/shm and home directory that exist only while it runs. It reads nothing but the workspace
-/// and the installed programs, reaches no network but a loopback of its own, and neither sees
-/// hidden entries nor changes protected ones. Nothing that it starts outlives it.
+/// /dev/shm and home directory that exist only while it runs, or longer (see hold_scratch). It
+/// reads nothing but the workspace and the installed programs, reaches no network but a loopback of
+/// its own, sees no hidden entries and changes no protected ones. Nothing it starts outlives it.
 ///
 /// A layer that is `required` and cannot be had makes `run` refuse before the program starts; a
 /// layer that is `best_effort` and cannot be had is listed as missing. Nothing is ever weaker in
@@ -27,6 +27,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,19 @@ enum class network_reach : std::uint8_t {
 
 /// "none", "loopback", "all".
 [[nodiscard]] std::string_view wire_name(network_reach reach) noexcept;
+
+/// How long what a command leaves in its /tmp, /var/tmp and home directory is there.
+enum class scratch_life : std::uint8_t {
+  none,    ///< it has none of its own; the layer `file_system` is off or missing
+  call,    ///< as long as that command runs
+  session, ///< as long as somebody holds the policy's `scratch`
+};
+
+/// "none", "call", "session".
+[[nodiscard]] std::string_view wire_name(scratch_life life) noexcept;
+
+/// Scratch directories that commands share, see hold_scratch.
+class held_scratch;
 
 /// Bounds of the `limits` layer; 0: none. Where a control group can be had (version 2, delegated to
 /// this user), memory and processes are those of the command and all that it starts. Elsewhere each
@@ -133,6 +147,9 @@ struct confinement_policy {
   /// in a write path, and cannot be moved with what they lie in.
   std::vector<std::string> read_only_paths{};
   resource_limits bounds{};
+  /// What hold_scratch returned for this policy; null: each command has its own. /dev/shm is each
+  /// command's own always.
+  std::shared_ptr<const held_scratch> scratch{};
   /// These values and no file: in the /etc/gitconfig of the command's own root directory, where git
   /// looks last. Nobody at first. A value with a control character counts as none.
   git_author author{};
@@ -171,6 +188,8 @@ struct confinement_report {
   std::array<layer_report, std::size(confinement_layers)> layers;
   network_reach reach = network_reach::none; ///< where sockets of the command lead
   std::string no_loopback; ///< why there is none, though it was wanted, and what can be done
+  scratch_life scratch = scratch_life::none;
+  std::string no_session; ///< why it is the command's own, though it was to be shared
 
   /// What became of that layer.
   [[nodiscard]] const layer_report& of(confinement_layer layer) const noexcept {
@@ -196,6 +215,19 @@ struct confinement_report {
 /// confined commands: "/", "/dev", and what lies in /proc and /sys. Elsewhere the layer file_system
 /// can be had.
 [[nodiscard]] bool is_of_system(std::string_view path) noexcept;
+
+/// A /tmp, /var/tmp and home directory for the commands that run with this policy in this
+/// workspace, at the same time and one after the other. Nobody else sees them, commands of another
+/// process or workspace neither, and they are gone with the last copy of the pointer or with this
+/// process, however it ends. They hold as much as those of one command: half of this machine's
+/// memory. Under Landlock alone they are one directory in /tmp, whose size nothing bounds.
+///
+/// What a command sees below them must be what was there now: a policy that shows other paths, or
+/// a program found elsewhere, gets directories of its own, as it does where none can be shared; the
+/// report says why. `workspace` is a descriptor, borrowed; `helper` as in command::helper. Never
+/// null. Takes a few milliseconds.
+[[nodiscard]] std::shared_ptr<const held_scratch>
+hold_scratch(const confinement_policy& policy, int workspace, const std::string& helper = {});
 
 /// Tries the policy as it is: every layer that is wanted is really applied to a child, which then
 /// attacks it. It tries to read, write and change attributes outside, also by an odd PATH and HOME,

@@ -186,7 +186,7 @@ void note_namespaces(const command_setup& setup, const new_namespaces& made) {
 /// Copies of everything first; then there is no way back. What covers protected names, or -1.
 int set_up_root(const command_setup& setup) {
   confine::enforcement& taken = setup.shared.taken;
-  private_root root(setup.visible, setup.wanted.git_configuration);
+  private_root root(setup.visible, setup.wanted.git_configuration, setup.shared.session);
   const bool named = setup.where.workspace[0] != '\0' && setup.where.workspace[1] != '\0';
   const int failed = named ? root.prepare() : ENOTSUP;
   taken.set(step::private_root, failed);
@@ -226,19 +226,44 @@ void bound_tree(const command_setup& setup) {
   setup.shared.taken.set(step::tree_bounds, enter_bounded_group(setup.shared.group, bounds));
 }
 
-/// Without a private root there is no private /tmp either.
-void make_scratch(const command_setup& setup) {
-  if (!setup.wanted.wants(confine::file_system) || setup.shared.taken.has(step::private_root))
-    return;
+/// The directory that the library keeps for all commands. 0 or an errno.
+int take_kept_directory(const char* path) {
+  struct stat found{};
+  if (::lstat(path, &found) != 0) return errno;
+  return S_ISDIR(found.st_mode) && found.st_uid == ::geteuid() ? 0 : EPERM;
+}
+
+/// One of this command only, to be removed when it has ended.
+void make_own_scratch(const command_setup& setup) {
   unsigned long random = 0;
   if (::syscall(SYS_getrandom, &random, sizeof random, 0) != sizeof random) return;
   char name[64];
   text_writer(name).add("/tmp/paddock-scratch-").add(random);
   if (::mkdir(name, 0700) != 0) return;
   text_writer(setup.shared.scratch).add(name);
-  char configuration[80];
-  text_writer(configuration).add(name).add("/.gitconfig");
-  if (*setup.wanted.git_configuration != '\0')
+}
+
+/// Without a private root there is no private /tmp either.
+void make_scratch(const command_setup& setup) {
+  if (!setup.wanted.wants(confine::file_system)) return;
+  confine::enforcement& taken = setup.shared.taken;
+  const bool is_kept = *setup.wanted.scratch != '\0';
+  if (taken.has(step::private_root)) {
+    if (is_kept) taken.set(step::session_scratch, EOPNOTSUPP); // there were no mounts then
+    return;
+  }
+  if (taken.has(step::session_scratch)) // that has no use for the mounts
+    taken.set(step::session_scratch, taken.results[static_cast<unsigned>(step::private_root)]);
+  if (is_kept) {
+    const int failed = take_kept_directory(setup.wanted.scratch);
+    taken.set(step::session_scratch, failed);
+    setup.shared.scratch_lasts = failed == 0;
+    if (failed == 0) text_writer(setup.shared.scratch).add(setup.wanted.scratch);
+  }
+  if (setup.shared.scratch[0] == '\0') make_own_scratch(setup);
+  char configuration[PATH_MAX];
+  if (setup.shared.scratch[0] == '\0' || *setup.wanted.git_configuration == '\0') return;
+  if (text_writer(configuration).add(setup.shared.scratch).add("/.gitconfig").complete())
     (void)write_new_file(configuration, setup.wanted.git_configuration);
 }
 

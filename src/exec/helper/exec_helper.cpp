@@ -26,7 +26,9 @@
 #include "exec/helper/process_tree.hpp"
 #include "exec/helper/root/protection.hpp"
 #include "exec/helper/root/scratch.hpp"
+#include "exec/helper/root/session_mounts.hpp"
 #include "exec/helper/root/visible_paths.hpp"
+#include "exec/helper/scratch_keeper.hpp"
 #include "exec/helper/verify.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 
@@ -63,7 +65,7 @@ std::int64_t monotonic_ms() {
 void close_all_but(const options& given) {
   const int keep[] = {given.channel,          given.in,        given.out,    given.err,
                       given.directory,        given.workspace, given.policy, given.user_namespace,
-                      given.network_namespace};
+                      given.network_namespace, given.scratch_user, given.scratch_mounts};
   unsigned next = 3;
   for (;;) {
     unsigned lowest = UINT_MAX;
@@ -88,6 +90,7 @@ public:
 
   /// Starts the parent, which starts the command.
   void start() {
+    take_scratch();
     enter_network();
     library_ = ::getppid();
     // The channel does not end while another process has a copy of the library's descriptors.
@@ -133,7 +136,7 @@ public:
   void finish() {
     const tree_remains remains = namespaced_ ? end_namespace() : end_tree();
     entries_.sweep(given_.workspace, given_.channel);
-    if (shared_.scratch[0] != '\0') remove_tree(shared_.scratch);
+    if (shared_.scratch[0] != '\0' && !shared_.scratch_lasts) remove_tree(shared_.scratch);
     if (shared_.group[0] != '\0') remove_group(shared_.group);
     const exec_confined confined{exec_event::confined, shared_.taken, entries_.unheld()};
     (void)!::send(given_.channel, &confined, sizeof confined, MSG_NOSIGNAL);
@@ -142,7 +145,18 @@ public:
   }
 
 private:
-  /// First of all: a change of rights undoes what prctl has set.
+  /// From where this process comes, and not from the user namespace that it goes into.
+  void take_scratch() {
+    int failed = wanted_.fixed->scratch_errno;
+    const bool is_asked = given_.scratch_mounts != 0;
+    if (is_asked && wanted_.wants(confine::file_system))
+      failed = copy_session(given_, visible_, shared_.session);
+    if (is_asked || failed != 0) shared_.taken.set(confine::step::session_scratch, failed);
+    for (const int fd : {given_.scratch_user, given_.scratch_mounts})
+      if (fd != 0) ::close(fd);
+  }
+
+  /// Before any process is started: a change of rights undoes what prctl has set.
   void enter_network() {
     if (given_.network_namespace == 0) {
       if (const int failed = wanted_.fixed->loopback_errno; failed != 0)
@@ -164,6 +178,8 @@ private:
     namespaced_ = (made.flags & CLONE_NEWPID) != 0;
     if (given_.user_namespace != 0) (void)drop_capabilities(); // those it has in there
     ::close(self);
+    for (const int mount : shared_.session.mounts)
+      if (mount >= 0) ::close(mount);
     for (const int fd : {given_.in, given_.out, given_.err, given_.directory})
       ::close(fd);
   }
@@ -291,7 +307,7 @@ bool parse_number(const char* text, long lowest, long& number) {
 }
 
 bool parse_arguments(int argc, char** argv, options& given) {
-  constexpr int descriptors = 9;
+  constexpr int descriptors = 11;
   constexpr int needed = 7; // of them; the others may be 0
   if (argc < descriptors + 3) return false;
   long numbers[descriptors + 1];
@@ -309,19 +325,10 @@ bool parse_arguments(int argc, char** argv, options& given) {
            .policy = static_cast<int>(numbers[6]),
            .user_namespace = static_cast<int>(numbers[7]),
            .network_namespace = static_cast<int>(numbers[8]),
-           .grace_ms = numbers[9] < sys::grace_ms_max ? numbers[9] : sys::grace_ms_max,
+           .scratch_user = static_cast<int>(numbers[9]),
+           .scratch_mounts = static_cast<int>(numbers[10]),
+           .grace_ms = numbers[11] < sys::grace_ms_max ? numbers[11] : sys::grace_ms_max,
            .argv = argv + descriptors + 2};
-  return true;
-}
-
-/// Standard streams of all three processes; the command gets its own later.
-bool open_null() {
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (null < 0) return false;
-  for (int fd = 0; fd < 3; ++fd) {
-    if (null == fd ? ::fcntl(fd, F_SETFD, 0) < 0 : ::dup2(null, fd) < 0) return false;
-  }
-  if (null > 2) ::close(null);
   return true;
 }
 
@@ -333,7 +340,8 @@ void set_up_process(const options& given) {
   ::sigaction(SIGCHLD, &by_default, nullptr);
   close_all_but(given);
   // No privileges from set-user-ID files: such a process could not be killed by this one.
-  const bool ready = open_null() && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+  // The command gets streams of its own later.
+  const bool ready = open_null_streams() && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                      ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 && ::prctl(PR_SET_DUMPABLE, 0) == 0;
   if (!ready) fail(given.channel, exec_stage::helper, errno);
   ::prctl(PR_SET_NAME, "paddock-exec-helper"); // run by a descriptor it has none
@@ -349,6 +357,8 @@ int run_helper(int argc, char** argv) {
     long channel = 0;
     return parse_number(argv[2], 3, channel) ? make_loopback(static_cast<int>(channel)) : 2;
   }
+  if (argc == 2 + make_scratch_arguments && std::strcmp(argv[1], make_scratch_option) == 0)
+    return make_session(argv + 2);
   options given;
   if (!parse_arguments(argc, argv, given)) {
     constexpr char told[] = "paddock-exec-helper is started by the paddock library, not by hand\n";
@@ -361,6 +371,7 @@ int run_helper(int argc, char** argv) {
   if (memory == MAP_FAILED) fail(given.channel, exec_stage::helper, errno);
   auto& shared = *static_cast<shared_state*>(memory);
   shared.taken.clear();
+  shared.session.clear();
   static policy wanted;
   static places where;
   static visible_paths visible;

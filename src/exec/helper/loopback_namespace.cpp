@@ -18,21 +18,6 @@
 namespace paddock::exec {
 namespace {
 
-int unshare_namespaces(int flags) {
-  return ::syscall(SYS_unshare, flags) == 0 ? 0 : errno;
-}
-
-/// Whoever may make a network namespace without a user namespace needs none for the others either.
-int leave_network(bool& as_new_user) {
-  const unsigned user = ::geteuid();
-  const unsigned group = ::getegid();
-  int failed = unshare_namespaces(CLONE_NEWNET);
-  as_new_user = failed == EPERM;
-  if (!as_new_user) return failed;
-  failed = unshare_namespaces(CLONE_NEWUSER | CLONE_NEWNET);
-  return failed != 0 ? failed : map_user(user, group);
-}
-
 /// A new namespace has the interface, but switched off.
 int switch_loopback_on() {
   const int any = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -57,7 +42,7 @@ int send_namespace(int channel, sys::loopback_part part, const char* path) {
 
 int make_loopback(int channel) {
   bool as_new_user = false;
-  int failed = leave_network(as_new_user);
+  int failed = unshare_namespaces(CLONE_NEWNET, as_new_user);
   if (failed == 0) failed = switch_loopback_on();
   if (failed == 0 && as_new_user)
     failed = send_namespace(channel, sys::loopback_part::user, "/proc/self/ns/user");

@@ -41,6 +41,17 @@ int map_user(unsigned user, unsigned group) {
   return failed;
 }
 
+/// Whoever may make one without a user namespace needs none for the others either.
+int unshare_namespaces(int flags, bool& as_new_user) {
+  const unsigned user = ::geteuid();
+  const unsigned group = ::getegid();
+  int failed = ::syscall(SYS_unshare, flags) == 0 ? 0 : errno;
+  as_new_user = failed == EPERM;
+  if (!as_new_user) return failed;
+  failed = ::syscall(SYS_unshare, flags | CLONE_NEWUSER) == 0 ? 0 : errno;
+  return failed != 0 ? failed : map_user(user, group);
+}
+
 namespace {
 
 pid_t fork_with(int flags) {

@@ -19,6 +19,10 @@ struct new_namespaces {
 /// that it had outside. 0 or an errno.
 int map_user(unsigned user, unsigned group);
 
+/// Moves this process into new namespaces, in a new user namespace where that is the only way. 0 or
+/// an errno.
+int unshare_namespaces(int flags, bool& as_new_user);
+
 /// fork() into the namespaces that the policy needs, with a user namespace when that is the only
 /// way, and without any when there is none. Returns as fork does; `made` is set in both processes.
 pid_t fork_into_namespaces(const policy& wanted, const confine::enforcement& taken,

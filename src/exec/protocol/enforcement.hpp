@@ -16,6 +16,7 @@ namespace paddock::confine {
   X(namespaces, "namespaces")                                                                      \
   X(paths, "path")                                                                                 \
   X(private_root, "mount namespace")                                                               \
+  X(session_scratch, "scratch of the session")                                                     \
   X(masks, "mask")                                                                                 \
   X(pid_namespace, "PID namespace")                                                                \
   X(network_namespace, "network namespace")                                                        \
@@ -89,8 +90,8 @@ constexpr std::uint32_t bit(step which) {
 }
 
 inline constexpr layer_rule layer_rules[layer_count] = {
-    {bit(step::private_root) | bit(step::landlock_paths), 0, 0, bit(step::paths),
-     bit(step::attributes), step::private_root,
+    {bit(step::private_root) | bit(step::landlock_paths), 0, bit(step::session_scratch),
+     bit(step::paths), bit(step::attributes), step::private_root,
      "names and attributes of files outside can be seen, and attributes of no file can be changed"},
     {bit(step::network_namespace) | bit(step::seccomp), 0,
      bit(step::loopback) | bit(step::landlock_sockets), 0, 0, step::seccomp,

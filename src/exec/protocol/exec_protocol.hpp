@@ -6,11 +6,12 @@
 // to.
 //
 // The library starts the helper with
-//   paddock-exec-helper CHANNEL IN OUT ERR DIRECTORY WORKSPACE POLICY USER NETWORK GRACE_MS
-//   PROGRAM [ARGUMENT]...
-// where the first nine are descriptor numbers above 2, and with the command's environment as its
+//   paddock-exec-helper CHANNEL IN OUT ERR DIRECTORY WORKSPACE POLICY USER NETWORK SCRATCH_USER
+//   SCRATCH_MOUNTS GRACE_MS PROGRAM [ARGUMENT]...
+// where the first eleven are descriptor numbers above 2, and with the command's environment as its
 // own. POLICY is a sealed piece of memory that holds an exec_policy. USER and NETWORK are the
-// namespaces that make_loopback_option made; 0: there is none. To the helper it sends
+// namespaces that make_loopback_option made, SCRATCH_USER and SCRATCH_MOUNTS those of
+// make_scratch_option; 0: there is none. To the helper it sends
 // `terminate_request` or an `exec_stop`, which may be repeated with less grace; closing its end
 // means "kill everything now". This header is included by a program without the C++ library: no
 // std:: beyond <cstdint>.
@@ -88,7 +89,8 @@ inline constexpr char moved_aside_mark[] = ".made-by-command-";
 inline constexpr std::uint32_t appeared_events_max = 256;
 
 /// The fixed part of a policy. NUL-terminated strings follow back to back, as many as the counts
-/// say, in their order; then the search path, the home directory and a configuration of git, and nothing else.
+/// say, in their order; then the search path, the home directory, a configuration of git and the
+/// directory that is the scratch where the command has no root of its own, and nothing else.
 struct exec_policy {
   std::uint32_t bytes; ///< of all of it
   std::uint32_t read_paths;
@@ -100,6 +102,7 @@ struct exec_policy {
   std::uint64_t file_size_bytes;
   std::uint64_t cpu_seconds;
   std::int32_t loopback_errno; ///< why the command gets no loopback, though it is to have one
+  std::int32_t scratch_errno;  ///< why it does not share the scratch of a session; 0: or need not
   std::uint8_t attended;       ///< 1: the library wants `runs`
   std::uint8_t terminal;       ///< 1: the three streams are a terminal, whatever was given
 };
@@ -137,6 +140,24 @@ enum class loopback_part : std::int32_t {
 struct loopback_answer {
   std::int32_t os_errno; ///< why there is none
   loopback_part part;
+};
+
+/// Run with this, the number of a channel and those of a workspace and a policy, the helper makes
+/// scratch directories for the commands with that policy: in a mount namespace that has nothing
+/// else or, where it cannot be had, as a directory that it keeps and removes when the channel ends.
+/// It answers with a scratch_answer for each part; those of a namespace carry a descriptor.
+inline constexpr char make_scratch_option[] = "--make-scratch";
+inline constexpr int make_scratch_arguments = 3;
+enum class scratch_part : std::int32_t {
+  none,
+  user,      ///< the namespace that the next one belongs to; not everybody needs one
+  mounts,    ///< comes last
+  directory, ///< or this, and the helper goes on running
+};
+struct scratch_answer {
+  std::int32_t os_errno; ///< why there is none
+  scratch_part part;
+  char directory[64];
 };
 
 /// SIGTERM now, SIGKILL after the grace that the helper was started with.

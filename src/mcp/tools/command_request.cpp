@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/command_request.hpp"
 
+#include "exec/held_scratch.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/environment.hpp>
@@ -136,8 +137,10 @@ std::string surroundings_of_commands(const workspace_options& options) {
     words += policy.reach == network_reach::loopback ? "no network but a loopback of its own"
                                                      : "no network";
   if (sees_all) return words + ".";
-  words += "; a /tmp and HOME of its own, empty, that end with it; outside the workspace only "
-           "installed programs, read-only";
+  words += shares_scratch(policy) && policy.scratch->os_errno == 0
+               ? "; a /tmp and HOME that commands share, empty at first, until this server ends"
+               : "; a /tmp and HOME of its own, empty, that end with it";
+  words += "; outside the workspace only installed programs, read-only";
   if (!options.home_tools.empty() && options.home_tools != "none")
     words += ", those of HOME (" + options.home_tools + ") too";
   const bool is_more_named =

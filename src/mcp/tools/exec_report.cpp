@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/exec_report.hpp"
 
+#include "exec/held_scratch.hpp"
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_hints.hpp"
 #include "mcp/tools/exec_programs.hpp"
@@ -130,7 +131,11 @@ error_code code_of(const command_outcome& o) {
 /// What the fence had to do about protected names, for a model to understand; empty: nothing.
 std::string notice_of(const root& root, const command& run, const command_outcome& o) {
   std::string notice = o.exit_code == 0 ? command_notice(root, run, o) : std::string();
-  for (const std::string& each : notices_of(o))
+  std::vector<std::string> told = notices_of(o);
+  const bool is_held = shares_scratch(run.confinement) && run.confinement.scratch->os_errno == 0;
+  if (is_held && !o.confinement.no_session.empty())
+    told.push_back("it had a /tmp and HOME of its own: " + o.confinement.no_session);
+  for (const std::string& each : told)
     (notice += notice.empty() ? "" : "; ") += each;
   return notice;
 }

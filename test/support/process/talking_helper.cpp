@@ -36,9 +36,9 @@ void boast(int channel) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 11) return 2;
+  if (argc < 13) return 2;
   const int channel = std::atoi(argv[1]);
-  for (int i = 11; i < argc; ++i) {
+  for (int i = 13; i < argc; ++i) {
     const std::string_view word = argv[i];
     unsigned event = 0;
     exec_message message{};

@@ -33,6 +33,7 @@ struct doctor_options {
 struct diagnosis {
   result<confinement_report> confined;
   mcp::command_trouble trouble;
+  std::string session{}; ///< whether commands can share their scratch directories
   std::vector<home_tool> home_tools{};
 };
 
@@ -60,6 +61,7 @@ void print_json(const std::vector<finding>& findings, const diagnosis& found) {
     out.key("confinement");
     mcp::write_confinement(out, *found.confined);
   }
+  if (!found.session.empty()) out.member("scratchSession", found.session);
   if (!found.trouble.text.empty()) out.member("commands", found.trouble.text);
   out.key("homeTools").begin_array();
   for (const home_tool& each : found.home_tools) {
@@ -88,7 +90,7 @@ void print_row(const probe& row, const finding& found) {
 }
 
 /// What a command that tried to break out of the default confinement met.
-void print_layers(const confinement_report& confined) {
+void print_layers(const confinement_report& confined, const std::string& session) {
   std::printf("\nA command confined by default, tried by effect:\n\n");
   for (const auto& layer : confined.layers) {
     std::printf(
@@ -100,6 +102,8 @@ void print_layers(const confinement_report& confined) {
     if (!layer.mechanism.empty())
       std::printf("%31s%s\n", "", styled("by: " + layer.mechanism, style::dim).c_str());
     if (!layer.missing.empty()) std::printf("%31s%s\n", "", shortfall(layer).c_str());
+    if (layer.layer == confinement_layer::file_system)
+      std::printf("%31sscratch of each command; --scratch session %s\n", "", session.c_str());
     if (layer.layer == confinement_layer::network && !confined.no_loopback.empty())
       std::printf("%31sno loopback: %s\n", "", confined.no_loopback.c_str());
   }
@@ -141,9 +145,19 @@ void print_text(const std::vector<finding>& findings, const diagnosis& found) {
   std::printf("Paddock %s on %s\n\n", PADDOCK_VERSION, system_name().c_str());
   for (std::size_t i = 0; i < findings.size(); ++i)
     print_row(system_probes()[i], findings[i]);
-  if (found.confined) print_layers(*found.confined);
+  if (found.confined) print_layers(*found.confined, found.session);
   print_home_tools(found.home_tools);
   print_verdict(findings, found);
+}
+
+/// What it would be with that option; by default each command has its own.
+std::string try_session(int workspace) {
+  confinement_policy policy;
+  policy.scratch = hold_scratch(policy, workspace);
+  const auto met = probe_confinement(policy, {}, workspace);
+  if (met && met->scratch == scratch_life::session) return "can be had";
+  const bool is_told = met && !met->no_session.empty();
+  return is_told ? "cannot be had: " + met->no_session : "cannot be had";
 }
 
 diagnosis diagnose(const std::string& workspace) {
@@ -154,6 +168,7 @@ diagnosis diagnose(const std::string& workspace) {
         .trouble = {.text = "are refused: " + unusable_workspace(workspace, opened.error().code),
                     .refused = true}};
   diagnosis found{.confined = probe_confinement({}, {}, opened->descriptor()), .trouble = {}};
+  if (found.confined) found.session = try_session(opened->descriptor());
   found.trouble = mcp::trouble_of(*opened, {}, found.confined);
   return found;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/helper/policy/helper.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -35,6 +36,16 @@ int send_with_descriptor(int channel, const void* told, unsigned long size, int 
 void fail(int channel, sys::exec_stage stage, int os_errno) {
   send_event(channel, sys::exec_event::failed, static_cast<int>(stage), os_errno);
   ::_exit(127);
+}
+
+bool open_null_streams() {
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) return false;
+  for (int fd = 0; fd < 3; ++fd) {
+    if (null == fd ? ::fcntl(fd, F_SETFD, 0) < 0 : ::dup2(null, fd) < 0) return false;
+  }
+  if (null > 2) ::close(null);
+  return true;
 }
 
 // Kernels before 5.9 have no call for it.

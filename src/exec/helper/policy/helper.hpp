@@ -21,8 +21,21 @@ struct options {
   int policy;
   int user_namespace;    ///< that the next one belongs to; 0: the one of this process
   int network_namespace; ///< with a loopback; 0: there is none
+  int scratch_user;      ///< that the next one belongs to; 0: the one of this process
+  int scratch_mounts;    ///< with the scratch directories of the session; 0: there are none
   long grace_ms;
   char** argv;
+};
+
+/// Detached mounts of what is the session's, in the order of the scratch directories that the
+/// command sees.
+struct session_copies {
+  static constexpr unsigned capacity = 8;
+  int mounts[capacity]; ///< -1: a directory of the command's own
+  void clear() {
+    for (int& mount : mounts)
+      mount = -1;
+  }
 };
 
 /// Memory that supervisor, parent and command share, until the program runs.
@@ -35,6 +48,8 @@ struct shared_state {
   confine::enforcement taken;
   char group[PATH_MAX];   ///< a control group to be removed at the end; empty: none
   char scratch[PATH_MAX]; ///< a directory to be removed at the end; empty: none
+  bool scratch_lasts;     ///< it belongs to the session: it is not to be removed
+  session_copies session;
 };
 
 /// The program, as `main` would be.
@@ -43,6 +58,8 @@ int run_helper(int argc, char** argv);
 void send_event(int channel, sys::exec_event event, int first, int second);
 /// A message of at most a few hundred bytes that carries a descriptor. 0 or an errno.
 int send_with_descriptor(int channel, const void* told, unsigned long size, int fd);
+/// Makes /dev/null the standard streams of this process.
+bool open_null_streams();
 /// Closes the descriptors first..last.
 void close_descriptors(unsigned first, unsigned last);
 [[noreturn]] void fail(int channel, sys::exec_stage stage, int os_errno);

@@ -37,7 +37,8 @@ bool map_policy(int fd, policy& mapped) {
   mapped.search_path = skip(mapped.protected_entries, end, fixed->protected_entries);
   mapped.home = skip(mapped.search_path, end, 1);
   mapped.git_configuration = skip(mapped.home, end, 1);
-  return skip(mapped.git_configuration, end, 1) == end;
+  mapped.scratch = skip(mapped.git_configuration, end, 1);
+  return skip(mapped.scratch, end, 1) == end;
 }
 
 const char* next(const char* string) {

@@ -21,6 +21,8 @@ struct policy {
   const char* search_path = nullptr;       ///< the operator's, as PATH has it; may be empty
   const char* home = nullptr;              ///< the operator's home directory; may be empty
   const char* git_configuration = nullptr; ///< a text that git reads; may be empty
+  const char* scratch = nullptr; ///< a directory of the session, for a command without a root of
+                                 ///< its own; may be empty
 
   [[nodiscard]] bool wants(confine::layer which) const { return fixed->wanted[which] != 0; }
   [[nodiscard]] bool requires_layer(confine::layer which) const {

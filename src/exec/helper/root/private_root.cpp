@@ -164,9 +164,12 @@ int private_root::make_own_file_system() {
   for (const visible_path& entry : visible_) {
     if (made && entry.as == use::scratch) {
       char name[24];
-      text_writer(name).add(number++);
-      *mount = make_directory(own, name, std::strcmp(entry.path, "/tmp") == 0 ? 01777 : 0700);
+      text_writer(name).add(number);
+      *mount = number < session_copies::capacity ? session_.mounts[number] : -1;
+      if (*mount < 0)
+        *mount = make_directory(own, name, std::strcmp(entry.path, "/tmp") == 0 ? 01777 : 0700);
       made = *mount >= 0;
+      ++number;
     }
     ++mount;
   }

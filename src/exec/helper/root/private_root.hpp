@@ -5,6 +5,7 @@
 // else. Everything that is to be seen is copied as a detached mount first; then the old root is
 // left for good, and the new one is put together where nothing of the old one can be reached.
 
+#include "exec/helper/policy/helper.hpp"
 #include "exec/helper/policy/policy.hpp"
 #include "exec/helper/root/mounts.hpp"
 #include "exec/helper/root/visible_paths.hpp"
@@ -13,9 +14,11 @@ namespace paddock::exec {
 
 class private_root {
 public:
-  /// `git_configuration` is a text that git is to read; empty: none.
-  private_root(const visible_paths& visible, const char* git_configuration)
-      : visible_(visible), git_configuration_(git_configuration) {}
+  /// `git_configuration` is a text that git is to read; empty: none. The mounts of the session are
+  /// used up.
+  private_root(const visible_paths& visible, const char* git_configuration,
+               const session_copies& session)
+      : visible_(visible), git_configuration_(git_configuration), session_(session) {}
 
   /// Takes copies of everything that is needed. 0 or an errno; nothing has changed then.
   int prepare();
@@ -39,6 +42,7 @@ private:
   static constexpr std::size_t capacity = 512;
   const visible_paths& visible_;
   const char* git_configuration_;
+  const session_copies& session_;
   int mounts_[capacity];
   int root_ = -1;
   int proc_ = -1;
