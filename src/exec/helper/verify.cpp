@@ -71,12 +71,16 @@ void try_to_change(const char* path) {
   (void)::syscall(SYS_utimensat, AT_FDCWD, path, never, 0);
 }
 
-/// In the scratch directory, so that nothing of it stays.
+/// In the scratch directory, so that nothing of it stays, and by a name that no other command of
+/// the session can have taken. Where it cannot be found out, it can.
 bool can_leave_privileges() {
   const char* directory = std::getenv("TMPDIR");
   char path[PATH_MAX];
-  if (!text_writer(path).add(directory != nullptr ? directory : "/tmp").add("/set-id").complete())
-    return false;
+  unsigned long random = 0;
+  if (::syscall(SYS_getrandom, &random, sizeof random, 0) != sizeof random) return true;
+  text_writer name(path);
+  name.add(directory != nullptr ? directory : "/tmp").add("/set-id-").add(random);
+  if (!name.complete()) return false;
   const int made = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
   if (made < 0) return false;
   ::close(made);
