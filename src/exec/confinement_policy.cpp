@@ -167,9 +167,14 @@ void tell_of_tree_bounds(layer_report& row, const confinement_policy& policy,
   const resource_limits& bounds = policy.bounds;
   const bool is_asked = bounds.memory_bytes != 0 || bounds.processes != 0;
   if (!is_asked || !row.applied || taken.has(step::tree_bounds)) return;
-  row.missing = bounds.memory_bytes == 0
-                    ? "processes are counted for all of this user"
-                    : "memory is bounded for each process, and not for all of them together";
+  if (bounds.memory_bytes != 0)
+    row.missing = "memory is bounded for each process, and not for all of them together";
+  // The kernel does not count what root starts.
+  if (bounds.processes != 0)
+    row.missing.append(row.missing.empty() ? "" : ", and ")
+        .append(sys::effective_uid() == 0
+                    ? "the bound of processes is not held for root without a control group"
+                    : "processes are counted for all of this user");
   row.missing += " (" + failure_of(step::tree_bounds, policy, taken) + ")";
   row.remedy = "start it in a control group of its own (systemd-run --user --scope)";
 }
