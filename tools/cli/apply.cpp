@@ -272,7 +272,7 @@ subcommand add_apply(CLI::App& app) {
       ->add_option("--max-edit-file-bytes", options->file_bytes_max,
                    "Size of a file that is changed (default: 268435456)")
       ->type_name("BYTES")
-      ->check(whole_number(UINT64_MAX, 1));
+      ->transform(byte_count(UINT64_MAX, 1));
   parser->add_flag("--json", options->json, "One JSON object");
   return {parser, [options] { return run_apply(*options); }};
 }

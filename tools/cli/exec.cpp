@@ -256,7 +256,7 @@ subcommand add_exec(CLI::App& app) {
       ->add_option("--memory", options->place.confinement.bounds.memory_bytes,
                    "The same as --max-memory, at least 1048576")
       ->type_name("BYTES")
-      ->check(whole_number(memory_bytes_max, memory_bytes_min));
+      ->transform(byte_count(memory_bytes_max, memory_bytes_min));
   auto* best_effort =
       parser->add_flag("--best-effort", options->best_effort, "Run also where a layer is missing");
   parser->add_flag("--host", options->host, "No confinement")

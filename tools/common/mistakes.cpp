@@ -270,6 +270,25 @@ std::string usage_of(const CLI::App& app, const std::string& path) {
   return usage;
 }
 
+namespace {
+
+std::string outside(std::string_view given, std::uint64_t max, std::uint64_t min, bool is_more) {
+  return shown(given) + (is_more ? " is too large; " : " is too small; ") +
+         std::to_string(is_more ? max : min) + (is_more ? " is the most" : " is the least");
+}
+
+/// How many bits a unit shifts a number by; nothing: there is no such unit.
+std::optional<unsigned> shift_of(std::string_view unit) {
+  const std::string lower = CLI::detail::to_lower(std::string(unit));
+  if (lower.empty()) return 0;
+  const std::size_t power = std::string_view("kmg").find(lower.front());
+  if (power == std::string_view::npos || (lower.size() > 1 && lower.substr(1) != "ib"))
+    return std::nullopt;
+  return 10 * (static_cast<unsigned>(power) + 1);
+}
+
+} // namespace
+
 CLI::Validator whole_number(std::uint64_t max, std::uint64_t min) {
   return CLI::Validator(
       [max, min](std::string& given) -> std::string {
@@ -280,10 +299,25 @@ CLI::Validator whole_number(std::uint64_t max, std::uint64_t min) {
           return (given.starts_with('-') ? shown(given) + " is negative"
                                          : shown(given) + " is not a whole number") +
                  "; write digits only, for example 65536";
-        if (status != std::errc() || number > max)
-          return shown(given) + " is too large; " + std::to_string(max) + " is the most";
-        if (number < min)
-          return shown(given) + " is too small; " + std::to_string(min) + " is the least";
+        const bool is_more = status != std::errc() || number > max;
+        return is_more || number < min ? outside(given, max, min, is_more) : std::string();
+      },
+      "");
+}
+
+CLI::Validator byte_count(std::uint64_t max, std::uint64_t min) {
+  return CLI::Validator(
+      [max, min](std::string& given) -> std::string {
+        std::uint64_t number = 0;
+        const char* const end = given.data() + given.size();
+        const auto [stop, status] = std::from_chars(given.data(), end, number);
+        const auto shift = shift_of(std::string_view(stop, static_cast<std::size_t>(end - stop)));
+        if (status == std::errc::invalid_argument || !shift)
+          return shown(given) + (given.starts_with('-') ? " is negative" : " is no size") +
+                 "; write bytes, or a whole number with K, M or G, for example 100M";
+        const bool is_more = status != std::errc() || number > max >> *shift;
+        if (is_more || number << *shift < min) return outside(given, max, min, is_more);
+        given = std::to_string(number << *shift);
         return {};
       },
       "");

@@ -33,6 +33,8 @@ struct mistake {
 
 /// A whole number that is not negative, and at least `min`.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t max, std::uint64_t min = 0);
+/// The same of bytes, or of KiB, MiB or GiB with K, M or G behind it, or the whole unit.
+[[nodiscard]] CLI::Validator byte_count(std::uint64_t max, std::uint64_t min = 0);
 /// Seconds, with a fraction if wanted, between a millisecond and `max_s`.
 [[nodiscard]] CLI::Validator seconds(std::uint64_t max_s);
 

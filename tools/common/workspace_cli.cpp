@@ -100,7 +100,10 @@ void add_network_options(CLI::App& app, confinement_cli& target) {
 void add_bound_options(CLI::App& app, confinement_cli& target) {
   const auto bound = [&](const char* name, const char* unit, std::uint64_t& value,
                          std::uint64_t least, const char* text) {
-    app.add_option(name, value, text)->type_name(unit)->check(whole_number(number_max, least));
+    const bool is_size = std::string_view(unit) == "BYTES";
+    app.add_option(name, value, text)
+        ->type_name(unit)
+        ->transform((is_size ? byte_count : whole_number)(number_max, least));
   };
   constexpr std::uint64_t memory_bytes_min = 1024 * 1024; // with less no program starts
   bound("--max-memory", "BYTES", target.bounds.memory_bytes, memory_bytes_min,
@@ -167,8 +170,8 @@ void add_skills_options(CLI::App& app, skills_options_cli& target) {
   app.add_option("--skills-prompt-budget", target.prompt.bytes_max,
                  "Bytes of the instructions that list skills (default 16000)")
       ->needs("--skills")
-      ->check(whole_number(number_max))
-      ->type_name("N");
+      ->transform(byte_count(number_max))
+      ->type_name("BYTES");
 }
 
 /// What --skills adds to a server.
@@ -273,13 +276,15 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       {{"auto", resolver::automatic}, {"openat2", resolver::openat2}, {"walker", resolver::walker}},
       "How paths are resolved (default auto: openat2 where the system allows it)");
   target.limit_options.clear();
-  for (const auto& limit : limit_table)
-    target.limit_options.push_back(app.add_option(std::string(limit.option),
-                                                  target.tools.limits.*limit.field,
-                                                  default_text(limit))
-                                       ->type_name("N")
-                                       ->check(whole_number(number_max, limit.least))
-                                       ->group("Limits"));
+  for (const auto& limit : limit_table) {
+    const bool is_size = limit.option.ends_with("-bytes");
+    target.limit_options.push_back(
+        app.add_option(std::string(limit.option), target.tools.limits.*limit.field,
+                       default_text(limit))
+            ->type_name("N")
+            ->transform((is_size ? byte_count : whole_number)(number_max, limit.least))
+            ->group("Limits"));
+  }
 }
 
 namespace {

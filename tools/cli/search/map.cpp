@@ -79,8 +79,8 @@ subcommand add_map(CLI::App& app) {
       ->type_name("N")
       ->check(whole_number(number_max, 1));
   parser->add_option("--bytes", options->map.bytes_max, "Bytes of the map at most (default: 5000)")
-      ->type_name("N")
-      ->check(whole_number(number_max, map_bytes_min));
+      ->type_name("BYTES")
+      ->transform(byte_count(number_max, map_bytes_min));
   parser->add_flag("--no-ignore", options->no_ignore, "Show what is in ignored directories, too");
   parser->add_flag("--json", options->json, "One JSON object");
   return {parser, [options] { return run_map(*options); }};

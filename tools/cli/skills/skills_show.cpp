@@ -244,7 +244,7 @@ subcommand add_skills_prompt(CLI::App& skills) {
       ->transform(word_of(formats))
       ->type_name("FORMAT");
   parser->add_option("--budget", options->how.bytes_max, "Bytes at most (default 16000)")
-      ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
+      ->transform(byte_count(std::numeric_limits<std::int64_t>::max()))
       ->type_name("BYTES");
   return {parser, [options] { return run_prompt(*options, options->how); }};
 }
