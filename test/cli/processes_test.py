@@ -131,6 +131,24 @@ class Processes(unittest.TestCase):
         other.close()
         self.assertEqual(list(self.sockets.iterdir()), [])
 
+    def test_who_waits_for_an_end_holds_up_nobody(self):
+        server = self.serve("one")
+        made = server.start("trap '' TERM; echo up; while :; do sleep 1; done", "up")["process"]
+        path = str(self.sockets / f"{server.process.pid}.socket")
+        silent = [socket.socket(socket.AF_UNIX) for i in range(3)]
+        with socket.socket(socket.AF_UNIX) as stopper:
+            stopper.connect(path)
+            stopper.sendall(json.dumps({"stop": made, "graceMs": 30000}).encode() + b"\n")
+            for each in silent:
+                each.connect(path)
+            # It was asked before: one at a time, that process would have ended when its list is made.
+            self.assertEqual({each["process"]: each["state"] for each in self.listed()}, {made: "running"})
+            server.close()  # ends it, and all questions
+            self.assertEqual(stopper.recv(100).strip()[:9], b'{"state":' )
+        for each in silent:
+            self.assertEqual(each.recv(1), b"")
+            each.close()
+
     def test_only_this_user_may_ask(self):
         server = self.serve("one")
         server.start("echo up; exec sleep 1000", "up")

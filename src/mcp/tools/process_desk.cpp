@@ -9,10 +9,13 @@
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
+#include <gsl/util>
+
 #include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -27,6 +30,7 @@ constexpr std::int64_t question_ms_max = 1'000; ///< who connects has something 
 constexpr std::int64_t answer_ms_max = 60'000;  ///< stopping takes the grace
 constexpr std::int64_t grace_ms_max = 30'000;
 constexpr unsigned others = 077;
+constexpr std::size_t answers_at_once = 8; ///< who is slow, or ends a process, holds up nobody else
 
 result<void> wait_for(int fd, short what, std::int64_t until_ms, int over = -1) {
   for (;;) {
@@ -139,23 +143,53 @@ process_desk::~process_desk() {
   (void)sys::unlinkat(AT_FDCWD, path_.c_str(), 0).has_value();
 }
 
+struct process_desk::answer {
+  file_descriptor connection;
+  std::thread thread;
+  std::atomic<bool> ended{false};
+};
+
+void process_desk::begin_answer(std::list<answer>& running, file_descriptor connection) {
+  running.remove_if([](answer& each) {
+    if (!each.ended) return false;
+    each.thread.join();
+    return true;
+  });
+  answer& made = running.emplace_back();
+  made.connection = std::move(connection);
+  const auto give = [this, &made] {
+    sys::block_signals();
+    answer_one(made.connection.get());
+    made.connection = {};
+    made.ended = true;
+  };
+  if (running.size() <= answers_at_once && start_thread(made.thread, give)) return;
+  give();
+  running.pop_back();
+}
+
 void process_desk::serve() {
   sys::block_signals();
   const auto over = cancellation_watch::descriptor(over_);
   if (!over) return;
+  std::list<answer> running;
+  const auto end = gsl::finally([&] {
+    for (answer& each : running)
+      each.thread.join();
+  });
   while (!over_.requested()) {
     pollfd events[] = {{listening_.get(), POLLIN, 0}, {*over, POLLIN, 0}};
     if (!sys::poll(events, -1)) return;
     if (over_.requested() || events[0].revents == 0) continue;
-    const auto connection = sys::accept4(listening_.get());
+    auto connection = sys::accept4(listening_.get());
     if (!connection) {
       // Without descriptors there is nothing to do but to wait for some.
-      pollfd end[] = {{*over, POLLIN, 0}};
-      if (connection.error().os_errno != EAGAIN) (void)sys::poll(end, question_ms_max).has_value();
+      pollfd last[] = {{*over, POLLIN, 0}};
+      if (connection.error().os_errno != EAGAIN) (void)sys::poll(last, question_ms_max).has_value();
       continue;
     }
     const auto user = sys::peer_user(connection->get());
-    if (user && *user == sys::effective_uid()) answer_one(connection->get());
+    if (user && *user == sys::effective_uid()) begin_answer(running, std::move(*connection));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <paddock/base/result.hpp>
 #include <paddock/exec/process.hpp>
 
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,7 +38,10 @@ public:
 private:
   process_desk(std::string path, std::string workspace, const process_table& table,
                file_descriptor listening);
+  struct answer;
   void serve();
+  /// On a thread of its own, if not too many are given.
+  void begin_answer(std::list<answer>& running, file_descriptor connection);
   void answer_one(int connection);
   [[nodiscard]] std::string answer_to(std::string_view question);
   [[nodiscard]] std::string list() const;
