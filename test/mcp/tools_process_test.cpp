@@ -42,13 +42,14 @@ protected:
 
 TEST_F(tools_process, one_is_started_read_written_to_and_stopped) {
   const auto started = start("echo ready; exec cat", R"(,"until":"^ready$","waitMs":60000)");
-  EXPECT_EQ("process state output next matched", started.keys());
+  EXPECT_EQ("process state output next matched matchedLine", started.keys());
+  EXPECT_EQ("ready", started.string("matchedLine"));
   EXPECT_EQ("ready\n", started.string("output"));
   EXPECT_EQ("running", started.string("state"));
   const std::string id = id_of(started);
   EXPECT_EQ(4, with("writeProcess", id, R"(,"text":"one\n")").integer("written"));
   const auto page = with("readProcess", id, R"(,"until":"one","waitMs":60000)");
-  EXPECT_EQ("process state output from next dropped matched", page.keys());
+  EXPECT_EQ("process state output from next dropped matched matchedLine", page.keys());
   EXPECT_EQ("one\n", page.string("output"));
   EXPECT_EQ(6, page.integer("from"));
   EXPECT_EQ(10, page.integer("next"));
@@ -75,6 +76,46 @@ TEST_F(tools_process, one_that_ends_at_once_says_how) {
   EXPECT_EQ("exited", ended.string("state"));
   EXPECT_EQ("out\nerr\n", ended.string("output"));
   EXPECT_EQ(3, ended.integer("exitCode"));
+}
+
+TEST_F(tools_process, its_end_is_read_by_a_negative_offset) {
+  const std::string id =
+      id_of(start("seq 1 20000; printf 'caf\\303\\251'", R"(,"until":"caf.","waitMs":60000)"));
+  const auto last = [&](int bytes) {
+    return with("readProcess", id, R"(,"waitMs":60000,"from":-)" + std::to_string(bytes));
+  };
+  constexpr std::int64_t total = 108'899;
+  EXPECT_EQ("20000\ncaf\303\251", last(11).string("output"));
+  EXPECT_EQ(total - 11, last(11).integer("from"));
+  EXPECT_EQ("", last(1).string("output")); // in the middle of a character
+  EXPECT_EQ(total, last(1).integer("from"));
+  EXPECT_EQ(0, last(1'000'000).integer("from")); // all there is
+  EXPECT_TRUE(last(1'000'000).string("output").starts_with("1\n2\n"));
+}
+
+TEST_F(tools_process, the_line_that_ended_a_wait_is_shown_wherever_it_is) {
+  const auto started = start("seq 1 20000; echo 'up at 1234'; seq 1 20000; exec sleep 600",
+                             R"(,"until":"up at","waitMs":60000)");
+  EXPECT_EQ("up at 1234", started.string("matchedLine"));
+  EXPECT_EQ(std::string::npos, started.string("output").find("up at")); // the control
+  const auto none = with("readProcess", id_of(started), R"(,"until":"never")");
+  EXPECT_EQ("process state output from next dropped matched", none.keys());
+  const auto wide =
+      start("head -c 2000 /dev/zero | tr '\\0' x; echo", R"(,"until":"xx","waitMs":60000)");
+  EXPECT_LT(wide.string("matchedLine").size(), 300U);
+}
+
+TEST_F(tools_process, python_tells_at_once_what_it_prints) {
+  const auto prints = [&](std::string_view more) {
+    return call("startProcess",
+                R"({"command":"python3","args":["-c","import os, time; )"
+                R"x(print('up ' + os.environ['PYTHONUNBUFFERED']); time.sleep(600)"],)x"
+                R"("until":"up","waitMs":60000)" +
+                    std::string(more) + "}");
+  };
+  EXPECT_THAT(prints("").string("output"), StartsWith("up 1"));
+  EXPECT_THAT(prints(R"(,"env":{"PYTHONUNBUFFERED":"yes"})").string("output"),
+              StartsWith("up yes"));
 }
 
 TEST_F(tools_process, a_terminal_is_plain) {
@@ -183,6 +224,29 @@ TEST_F(tools_process, what_exec_cuts_is_kept) {
     EXPECT_TRUE(all == expected + "last\n");
   }
   EXPECT_EQ("output", call("exec", arguments_of("seq 1 100")).keys()); // the control: nothing is
+}
+
+TEST_F(tools_process, what_is_too_much_to_keep_is_told) {
+  mcp::workspace_options options{.limits = mcp::limits_of(mcp::toolset::coding),
+                                 .tools = mcp::toolset::coding,
+                                 .confinement = confinement_policy::best_effort()};
+  options.limits.memory_bytes_max = 128ULL << 20; // a part of it is for what processes write
+  serve(options);
+  const auto ran = call("exec", arguments_of("seq 1 400000"));
+  const std::string shown = ran.string("output");
+  const std::string_view words = "; readProcess has those from ";
+  const auto told = shown.find(words);
+  ASSERT_NE(told, std::string::npos) << shown.substr(shown.find("[..."), 200);
+  EXPECT_THAT(shown, HasSubstr(" on, those before are gone ...]"));
+  const std::int64_t from = std::stoll(shown.substr(told + words.size()));
+  const auto page = with("readProcess", ran.string("process"), ",\"from\":" + std::to_string(from));
+  EXPECT_EQ(from, page.integer("from"));
+  EXPECT_EQ(0, page.integer("dropped"));
+  const auto before =
+      with("readProcess", ran.string("process"), ",\"from\":" + std::to_string(from - 1));
+  EXPECT_EQ(1, before.integer("dropped")); // the control
+  const auto next = with("readProcess", ran.string("process"), R"(,"from":0)");
+  EXPECT_EQ(from, next.integer("dropped"));
 }
 
 TEST_F(tools_process, without_its_reader_nothing_is_kept) {

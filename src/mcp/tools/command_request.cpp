@@ -62,6 +62,19 @@ std::vector<std::string> strings_of(json_view array) {
   return out;
 }
 
+/// For whoever asks for an editor, as git does for a message, nobody can type: else it would wait
+/// until the deadline. By itself and behind a shell it fails, and git tells of it.
+constexpr std::string_view no_editor =
+    "EDITOR=sh -c \"echo 'no editor: use git commit -m and the like, or set EDITOR' >&2; exit 1\"";
+
+void refuse_editors(command& run) {
+  constexpr std::string_view choices[] = {"EDITOR=", "VISUAL=", "GIT_EDITOR="};
+  const bool is_chosen = std::ranges::any_of(run.environment, [&](const std::string& variable) {
+    return std::ranges::any_of(choices, [&](auto name) { return variable.starts_with(name); });
+  });
+  if (!is_chosen) run.environment.emplace_back(no_editor);
+}
+
 std::optional<tool_result> set_environment(const workspace_state& state, const call& c,
                                            command& run) {
   std::vector<environment_variable> extra;
@@ -90,6 +103,8 @@ std::optional<tool_result> set_environment(const workspace_state& state, const c
                                                         " " + std::string(refusal.reason) +
                                                         "; call again without it");
   run.environment = *std::move(built);
+  const bool in_terminal = c.arguments()["tty"].boolean().value_or(false);
+  if (state.options.tools != toolset::base && !in_terminal) refuse_editors(run);
   return std::nullopt;
 }
 

@@ -17,7 +17,8 @@ struct command_request {
 };
 
 /// Program, arguments, environment and directory, checked as far as the table of parameters cannot.
-/// A result is a refusal.
+/// A result is a refusal. In the coding set and without a terminal EDITOR fails with what to do
+/// instead, if there is none.
 [[nodiscard]] std::optional<tool_result> prepare_command(const workspace_state& state,
                                                          const call& c, command_request& request);
 

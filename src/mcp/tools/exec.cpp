@@ -80,6 +80,7 @@ private:
 /// kept for readProcess.
 result<command_outcome, command_error> run_and_keep(workspace_state& state, request& r,
                                                     const cancellation& cancel, kept_output& kept) {
+  kept.starts_processes = state.starts_processes;
   kept.together = state.options.tools != toolset::base && r.shown.out && r.shown.err;
   if (!kept.together) return run(r.run, &cancel);
   r.run.streams = output_streams::together;

@@ -76,6 +76,17 @@ tool_result command_not_started(const root& root, const command_error& e, const 
 
 namespace {
 
+/// Where what was left out behind `from` can be read.
+std::string where_it_is(const process& all, std::uint64_t from) {
+  const auto kept = all.read({.from = from, .bytes_max = 4, .cursor = process_cursor::stays});
+  if (kept && kept->dropped > 0)
+    return "; readProcess has those from " + std::to_string(kept->from) +
+           " on, those before are gone";
+  // Then it goes on from there without being told.
+  (void)all.read({.from = 0, .bytes_max = std::max<std::uint64_t>(from, 4)}).has_value();
+  return "; readProcess has them, from " + std::to_string(from) + " on";
+}
+
 /// The beginning and the end, each of whole lines where there are any, and what is between them.
 std::string cut_at_lines(const captured_output& o, std::size_t bytes_max,
                          const std::optional<process>& all) {
@@ -90,11 +101,7 @@ std::string cut_at_lines(const captured_output& o, std::size_t bytes_max,
   end.remove_prefix(ends + 1);
   const std::uint64_t from = text.size();
   text += "[... " + std::to_string(o.total - from - end.size()) + " bytes left out";
-  if (all) {
-    text += "; readProcess has them, from " + std::to_string(from) + " on";
-    // Then it goes on from there without being told.
-    (void)all->read({.from = 0, .bytes_max = std::max<std::uint64_t>(from, 4)}).has_value();
-  }
+  if (all) text += where_it_is(*all, from);
   return text.append(" ...]\n").append(end);
 }
 
@@ -105,17 +112,20 @@ void write_streams(json_writer& out, const command_outcome& o, shown_streams sho
   if (shown.err) out.member("stderr", o.err.text(rooms.err));
 }
 
-std::string describe(const root& root, const command& run, const command_outcome& o) {
+std::string describe(const root& root, const command& run, const command_outcome& o,
+                     const kept_output& kept) {
   std::string message = "the command ";
   if (o.ended == ending::timed_out)
     message +=
         "did not end within " + std::to_string(run.timeout_ms) +
         " ms and was killed with everything it had started; give a longer timeout or do less" +
+        (kept.starts_processes ? ", or use startProcess if it is to go on" : "") +
         command_hint(root, run, o, hint_reader::model);
   else if (o.ended == ending::cancelled)
     message += "was cancelled";
   else if (o.ended == ending::signalled)
-    message += "was killed by signal " + std::to_string(o.signal.value_or(0));
+    message += "was killed by signal " + std::to_string(o.signal.value_or(0)) +
+               command_hint(root, run, o, hint_reader::model);
   else
     message += "ended with exit code " + std::to_string(o.exit_code.value_or(0)) +
                command_hint(root, run, o, hint_reader::model);
@@ -128,15 +138,23 @@ error_code code_of(const command_outcome& o) {
   return error_code::command_failed;
 }
 
-/// What the fence had to do about protected names, for a model to understand; empty: nothing.
-std::string notice_of(const root& root, const command& run, const command_outcome& o) {
+constexpr const char* left_running =
+    "what it left running was ended with it; use startProcess for what is to go on";
+
+/// What the fence had to do about protected names, and what was ended with the command, for a model
+/// to understand; empty: nothing.
+std::string notice_of(const root& root, const command& run, const command_outcome& o,
+                      const kept_output& kept) {
   std::string notice = o.exit_code == 0 ? command_notice(root, run, o) : std::string();
-  std::vector<std::string> told = notices_of(o);
+  const auto add = [&](std::string_view text) {
+    notice.append(notice.empty() ? "" : "; ").append(text);
+  };
+  for (const std::string& each : notices_of(o))
+    add(each);
   const bool is_held = shares_scratch(run.confinement) && run.confinement.scratch->os_errno == 0;
   if (is_held && !o.confinement.no_session.empty())
-    told.push_back("it had a /tmp and HOME of its own: " + o.confinement.no_session);
-  for (const std::string& each : told)
-    (notice += notice.empty() ? "" : "; ") += each;
+    add("it had a /tmp and HOME of its own: " + o.confinement.no_session);
+  if (kept.starts_processes && o.ended == ending::exited && o.leftovers_killed) add(left_running);
   return notice;
 }
 
@@ -150,7 +168,7 @@ tool_result command_result(const root& root, const command& run, const command_o
   std::optional<command_outcome> joined;
   if (kept.together) joined.emplace(o).err = o.out;
   const command_outcome& complaints = joined ? *joined : o;
-  const std::string notice = notice_of(root, run, complaints);
+  const std::string notice = notice_of(root, run, complaints, kept);
   const auto answer = answer_of(run, o);
   if (answer || (o.ended == ending::exited && o.exit_code == 0)) {
     std::string text;
@@ -165,7 +183,7 @@ tool_result command_result(const root& root, const command& run, const command_o
     return result.take();
   }
   out.member("error", wire_name(code_of(o)));
-  out.member("message", describe(root, run, complaints));
+  out.member("message", describe(root, run, complaints, kept));
   if (!notice.empty()) out.member("notice", notice);
   if (o.ended == ending::exited)
     out.key("exitCode").integer(o.exit_code.value_or(0));

@@ -31,10 +31,12 @@ struct stream_rooms {
   std::size_t err = 0;
 };
 
-/// Where the output of a command is that ran with both streams together.
+/// Where the output of a command is that ran with both streams together, and where the client may
+/// do what exec does not.
 struct kept_output {
-  bool together = false;      ///< it is all in `out`
-  std::optional<process> all; ///< what was left out, too
+  bool together = false;         ///< it is all in `out`
+  std::optional<process> all;    ///< what was left out, too
+  bool starts_processes = false; ///< startProcess is offered
 };
 
 /// {"output"} of a command that ended with 0, and {"output", "exitCode"} of one that has answered

@@ -82,10 +82,26 @@ std::string toolchain_hint(const command& run, const command_outcome& o, hint_re
 struct bound_symptom {
   std::uint64_t resource_limits::* bound;
   std::string_view what;
-  std::string_view option;
+  std::string_view option; ///< empty: there is none
   std::initializer_list<std::string_view> phrases;
   int signal; ///< that ends a program which met it; 0: none
 };
+
+bool was_killed_by(const command_outcome& o, int signal) {
+  return signal != 0 && (o.signal == signal || o.exit_code == 128 + signal);
+}
+
+/// The kernel ends by SIGKILL what has met a bound of its control group, or all of its time.
+bool was_killed_for(const resource_limits& bounds, std::uint64_t resource_limits::* bound,
+                    const command_outcome& o) {
+  constexpr int kill_signal = 9;
+  if (!was_killed_by(o, kill_signal)) return false;
+  if (bound == &resource_limits::cpu_seconds)
+    return static_cast<std::uint64_t>(o.duration_ms) / 1000 >= bounds.cpu_seconds;
+  const layer_report& row = o.confinement.of(confinement_layer::limits);
+  return bound == &resource_limits::memory_bytes &&
+         row.mechanism.find("control group") != std::string::npos;
+}
 
 /// What somebody should have answered is the last that was said.
 bool ends_with_a_question(const command_outcome& o) {
@@ -106,7 +122,7 @@ bool ends_with_a_question(const command_outcome& o) {
 } // namespace
 
 std::string bound_hint(const command& run, const command_outcome& o, hint_reader reader) {
-  constexpr int file_size_signal = 25; // SIGXFSZ
+  constexpr int file_size_signal = 25, time_signal = 24; // SIGXFSZ, SIGXCPU
   const bound_symptom table[] = {
       {&resource_limits::memory_bytes,
        "bytes of memory",
@@ -125,16 +141,20 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
        "a larger --max-file-size",
        {"File too large", "File size limit exceeded", "EFBIG"},
        file_size_signal},
+      {&resource_limits::cpu_seconds,
+       "seconds of processor time",
+       {},
+       {"CPU time limit exceeded"},
+       time_signal},
   };
   if (!o.confinement.of(confinement_layer::limits).applied) return {};
   for (const bound_symptom& each : table) {
     const std::uint64_t bound = run.confinement.bounds.*each.bound;
     if (bound == 0) continue;
-    const bool by_signal = each.signal != 0 && (o.signal.value_or(0) == each.signal ||
-                                                o.exit_code.value_or(0) == 128 + each.signal);
-    if (by_signal || complains(o, each.phrases))
-      return "; commands may have " + std::to_string(bound) + " " + std::string(each.what) + ": " +
-             allowing(reader, each.option);
+    if (was_killed_by(o, each.signal) || was_killed_for(run.confinement.bounds, each.bound, o) ||
+        complains(o, each.phrases))
+      return "; commands may have " + std::to_string(bound) + " " + std::string(each.what) +
+             (each.option.empty() ? "" : ": " + allowing(reader, each.option));
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include "mcp/tools/tools.hpp"
 #include "search/line_matcher.hpp"
 
+#include <paddock/base/detail/excerpt.hpp>
 #include <paddock/exec/process.hpp>
 
 #include <gsl/util>
@@ -25,6 +26,16 @@ namespace {
 
 constexpr std::uint64_t page_bytes_max = 30'000;
 
+/// How many bytes at the beginning belong to a character that begins before it.
+std::size_t rest_of_character(std::string_view text) {
+  constexpr std::size_t rest_bytes_max = 3;
+  std::size_t size = 0;
+  while (size < std::min(text.size(), rest_bytes_max) &&
+         (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80)
+    ++size;
+  return size;
+}
+
 /// What ends a wait, from the argument `until`.
 class awaited_line {
 public:
@@ -37,14 +48,31 @@ public:
   }
   bool operator()(std::string_view output) {
     const auto found = matcher_->next(output, 0, {});
-    return found && found->has_value();
+    if (!found || !*found) return false;
+    const matched_line& at = **found;
+    // The beginning of the line, or where in a long one it matches.
+    const std::size_t from =
+        at.match - at.begin < shown_characters_max / 2 ? at.begin : at.match - shown_characters_max / 4;
+    const std::string_view shown = output.substr(from, at.end - from);
+    line_ = detail::excerpt(shown.substr(rest_of_character(shown)), shown_characters_max);
+    return true;
   }
+  /// The one that ended the wait.
+  [[nodiscard]] const std::string& line() const { return line_; }
 
 private:
+  static constexpr std::size_t shown_characters_max = 200;
   explicit awaited_line(text_pattern pattern)
       : pattern_(std::move(pattern)), matcher_(std::make_unique<line_matcher>(pattern_.get())) {}
   text_pattern pattern_;
   std::unique_ptr<line_matcher> matcher_;
+  std::string line_;
+};
+
+/// What a call says beside the page.
+struct beside_page {
+  const std::optional<awaited_line>& until;
+  std::string hint = {}; ///< what can be done about a program that failed
 };
 
 tool_result no_such_pattern(const error& e) {
@@ -78,8 +106,8 @@ std::string_view state_of(const process_status& status) {
 
 enum class page_of : std::uint8_t { start, read };
 
-tool_result page_result(const process& of, const process_page& page, page_of what, const call& c,
-                        const std::string& notice = {}) {
+tool_result page_result(const process& of, const process_page& page, page_of what,
+                        const beside_page& beside) {
   object_result result;
   json_writer& out = result.writer();
   out.member("process", of.id()).member("state", state_of(page.status));
@@ -88,8 +116,9 @@ tool_result page_result(const process& of, const process_page& page, page_of wha
   result.number("next", static_cast<std::int64_t>(page.next));
   if (what == page_of::read || page.dropped != 0)
     result.number("dropped", static_cast<std::int64_t>(page.dropped));
-  if (!text_argument(c, "until").empty()) out.key("matched").boolean(page.matched);
-  write_ending(out, page.status, notice);
+  if (beside.until) out.key("matched").boolean(page.matched);
+  if (beside.until && page.matched) out.member("matchedLine", beside.until->line());
+  write_ending(out, page.status, beside.hint);
   return result.take();
 }
 
@@ -133,12 +162,25 @@ tool_result not_started(const workspace_state& state, const call& c, const comma
   return command_not_started(*state.root, e, run, path_argument(c, "cwd"));
 }
 
+bool has_variable(const command& run, std::string_view name) {
+  return std::ranges::any_of(run.environment, [&](const std::string& variable) {
+    return variable.size() > name.size() && variable.starts_with(name) &&
+           variable[name.size()] == '=';
+  });
+}
+
 /// In a terminal, colours and moves of the cursor are nothing to read.
 void use_plain_terminal(const call& c, command& run) {
   if (c.arguments()["env"]["TERM"].string()) return;
   std::erase_if(run.environment,
                 [](const std::string& variable) { return variable.starts_with("TERM="); });
   run.environment.emplace_back("TERM=dumb");
+}
+
+/// Python keeps what it prints until 8 KiB are full when nobody watches; others flush lines.
+void flush_python(command& run) {
+  constexpr const char* name = "PYTHONUNBUFFERED";
+  if (!has_variable(run, name)) run.environment.push_back(std::string(name) + "=1");
 }
 
 std::int64_t wait_of(const call& c, std::uint64_t otherwise) {
@@ -154,6 +196,21 @@ void open_desk(workspace_state& state) {
                                      state.processes);
     if (opened) state.desk = *std::move(opened);
   });
+}
+
+/// Counted from the end of what was written so far, if negative.
+std::uint64_t offset_of(const process& of, std::int64_t from) {
+  if (from >= 0) return static_cast<std::uint64_t>(from);
+  const std::uint64_t total = of.status().output_bytes;
+  const std::uint64_t back = static_cast<std::uint64_t>(-(from + 1)) + 1;
+  return total - std::min(total, back);
+}
+
+/// Nobody who counts from the end knows where one begins.
+void begin_with_character(process_page& page) {
+  const std::size_t within = rest_of_character(page.bytes);
+  page.bytes.erase(0, within);
+  page.from += within;
 }
 
 /// Reads as long as the client wants the call: the process is another matter.
@@ -174,6 +231,7 @@ tool_result start_process(workspace_state& state, call& c) {
   if (!until) return no_such_pattern(until.error());
   const bool in_terminal = c.arguments()["tty"].boolean().value_or(false);
   if (in_terminal) use_plain_terminal(c, r.run);
+  flush_python(r.run);
   const std::uint64_t ms_max = state.options.limits.process_ms_max;
   r.run.timeout_ms = ms_max == 0 ? no_deadline_ms : static_cast<std::int64_t>(ms_max);
   c.may_block();
@@ -199,7 +257,7 @@ tool_result start_process(workspace_state& state, call& c) {
   if (!page) return failure(page.error(), r.run.argv.front());
   const std::string hint = hint_of(*state.root, r.run, *page);
   return fitting(*started, *std::move(page), c, [&](const process_page& shown) {
-    return page_result(*started, shown, page_of::start, c, hint);
+    return page_result(*started, shown, page_of::start, {*until, hint});
   });
 }
 
@@ -211,10 +269,11 @@ tool_result read_process(workspace_state& state, call& c) {
   if (!until) return no_such_pattern(until.error());
   process_read asked{.bytes_max = count_argument(c, "bytesMax", page_bytes_max),
                      .wait_ms = wait_of(c, 0)};
-  if (const auto from = c.arguments()["from"].integer())
-    asked.from = static_cast<std::uint64_t>(*from);
+  const auto from = c.arguments()["from"].integer();
+  if (from) asked.from = offset_of(*found, *from);
   if (*until) asked.until = **until;
   auto page = read_for(c, *found, asked);
+  if (page && from && *from < 0) begin_with_character(*page);
   if (!page && std::string_view(page.error().operation) == "from")
     return tool_result::failure(page.error().code,
                                 "from: the process has written only " +
@@ -222,7 +281,7 @@ tool_result read_process(workspace_state& state, call& c) {
                                     " bytes; leave it out to go on where the last answer ended");
   if (!page) return failure(page.error(), "process " + shown(id));
   return fitting(*found, *std::move(page), c, [&](const process_page& shown) {
-    return page_result(*found, shown, page_of::read, c);
+    return page_result(*found, shown, page_of::read, {*until});
   });
 }
 

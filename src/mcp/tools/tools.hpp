@@ -41,6 +41,7 @@ struct workspace_state {
   std::string warning;                   ///< about the workspace, for healthCheck; empty: none
   bool runs_commands = false;            ///< exec is among the tools
   bool reads_processes = false;          ///< readProcess is
+  bool starts_processes = false;         ///< startProcess is
   std::mutex confinement_mutex;
   std::optional<confinement_report> confinement; ///< as far as is known
   bool paths_there = false;                      ///< all paths of the policy, when that was found

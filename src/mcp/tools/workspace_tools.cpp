@@ -205,10 +205,12 @@ result<std::vector<tool>, detailed_error> workspace_tools(std::shared_ptr<const 
     if (is_wanted(state->options, row)) tools.push_back(make_tool(row, state));
   if (tools.empty()) return detailed_error(bad_selection, "the options leave no tool");
   // Before anybody can write where it lies. Without one, each call of exec says so.
-  state->runs_commands =
-      std::ranges::any_of(tools, [](const tool& made) { return made.name == "exec"; });
-  state->reads_processes =
-      std::ranges::any_of(tools, [](const tool& made) { return made.name == "readProcess"; });
+  const auto offers = [&](std::string_view name) {
+    return std::ranges::any_of(tools, [&](const tool& made) { return made.name == name; });
+  };
+  state->runs_commands = offers("exec");
+  state->reads_processes = offers("readProcess");
+  state->starts_processes = offers("startProcess");
   if (state->runs_commands) (void)load_command_helper(state->options.exec_helper).has_value();
   if (state->warning.empty() && state->options.access != workspace_access::read_only)
     if (const auto own = own_program_in(state->root->path(), state->options.exec_helper);
