@@ -69,6 +69,32 @@ TEST_F(tools_coding, a_long_file_is_read_page_by_page) {
   EXPECT_TRUE(text == call_path("readTextFile", "long").string("content"));
 }
 
+TEST_F(tools_coding, paths_in_results_are_relative) {
+  const auto told = [&](const char* tool, const std::string& arguments, const char* member) {
+    const auto answer = call(tool, arguments);
+    EXPECT_FALSE(answer.failed) << answer.json;
+    return answer.string(member);
+  };
+  const auto tell_all = [&](const std::string& where, const std::string& own) {
+    EXPECT_EQ(where + "d/e", told("createDirectory", R"({"path":"d/e"})", "path"));
+    EXPECT_EQ(where + "d/f", told("writeTextFile", R"({"path":"./d/f","text":"x"})", "path"));
+    EXPECT_EQ(where + "d/f", told("appendTextFile", R"({"path":"d/f","text":"y"})", "path"));
+    EXPECT_EQ(where + "d/f",
+              told("editTextFile", R"({"path":"d/f","oldText":"x","newText":"z"})", "path"));
+    const std::string move = R"({"source":"d/f","destination":"d/g"})";
+    EXPECT_EQ(where + "d/g", told("moveFile", move, "destination"));
+    EXPECT_EQ(own, told("listDirectory", R"({"path":"."})", "path"));
+    EXPECT_EQ(tree.path() + "/d/g", told("getFileInfo", R"({"path":"d/g"})", "absolutePath"));
+    EXPECT_EQ(where + "d/g", told("deleteFile", R"({"path":"d/g"})", "path"));
+    EXPECT_EQ(where + "d", told("deleteDirectory", R"({"path":"d","recursive":true})", "path"));
+    tree.file("p.pdf", "%PDF-1.4");
+    EXPECT_EQ(tree.path() + "/p.pdf", told("readPdfFile", R"({"path":"p.pdf"})", "path"));
+  };
+  tell_all("", ".");
+  serve({.results = mcp::result_detail::brief}); // the control: base has absolute ones
+  tell_all(tree.path() + "/", tree.path());
+}
+
 TEST_F(tools_coding, a_page_ends_between_characters) {
   tree.file(
       "wide", "a" + [] {

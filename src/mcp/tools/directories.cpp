@@ -64,7 +64,7 @@ tool_result list_directory(workspace_state& state, call& c) {
                    stopped_hint(listing.error(), "list a directory further down, or use exec"));
   const std::size_t json_max = result_bytes_max(c);
   object_result result;
-  json_writer& out = result.path("path", *state.root, listing->path).writer();
+  json_writer& out = result.path("path", state, listing->path).writer();
   entry_writer entries(path);
   std::uint64_t shown = 0;
   constexpr std::size_t entry_bytes_usual = 112; // without the name, which is there twice
@@ -91,7 +91,7 @@ tool_result create_directory(workspace_state& state, call& c) {
   if (!done && done.error().code == error_code::already_exists)
     return failure(done.error(), path, "use it if it is a directory, or choose another name");
   if (!done) return failure(done.error(), path);
-  return object_result().path("path", *state.root, *done).take();
+  return object_result().path("path", state, *done).take();
 }
 
 namespace {
@@ -162,7 +162,7 @@ tool_result delete_directory(workspace_state& state, call& c) {
   if (!done && done.error().code == error_code::not_a_directory)
     return failure(done.error(), path, "use deleteFile for files and links");
   if (!done) return not_deleted(state, done.error(), path, entries, kept);
-  return object_result().path("path", *state.root, done->path).take();
+  return object_result().path("path", state, done->path).take();
 }
 
 } // namespace paddock::mcp

@@ -137,7 +137,7 @@ tool_result write_text_file(workspace_state& state, call& c) {
   if (!done) return failure(done.error(), path);
   const std::string_view bytes = done->recoded.empty() ? text : done->recoded;
   object_result out;
-  out.path("path", *state.root, done->path);
+  out.path("path", state, done->path);
   if (is_brief(state))
     out.number("bytes", static_cast<std::int64_t>(bytes.size())).text("hash", hash_of(bytes));
   else
@@ -158,7 +158,7 @@ tool_result append_text_file(workspace_state& state, call& c) {
                    "create the file with writeTextFile first, or correct the path");
   if (!done) return failure(done.error(), path);
   object_result out;
-  out.path("path", *state.root, done->path);
+  out.path("path", state, done->path);
   if (is_brief(state))
     write_known(out, state, c, done->path);
   else
@@ -185,7 +185,7 @@ tool_result edit_text_file(workspace_state& state, call& c) {
                    stopped_hint(done.error(), "the file is unchanged; call again when less is "
                                               "going on, or edit a smaller file"));
   object_result out;
-  out.path("path", *state.root, done->path);
+  out.path("path", state, done->path);
   const auto occurrences = static_cast<std::int64_t>(done->occurrences);
   if (is_brief(state)) {
     out.number("line", static_cast<std::int64_t>(done->line) + 1);
@@ -224,8 +224,8 @@ tool_result move_file(workspace_state& state, call& c) {
     return failure(done.error(), subject);
   }
   return object_result()
-      .path("source", *state.root, done->source)
-      .path("destination", *state.root, done->destination)
+      .path("source", state, done->source)
+      .path("destination", state, done->destination)
       .take();
 }
 
@@ -240,7 +240,7 @@ tool_result delete_file(workspace_state& state, call& c) {
   if (!done && done.error().code == error_code::is_a_directory)
     return failure(done.error(), path, "use deleteDirectory for directories");
   if (!done) return failure(done.error(), path);
-  return object_result().path("path", *state.root, *done).take();
+  return object_result().path("path", state, *done).take();
 }
 
 namespace {

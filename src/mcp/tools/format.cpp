@@ -51,6 +51,13 @@ bool is_out_of_memory(const error& e) {
   return refused_memory(e);
 }
 
+object_result& object_result::path(std::string_view name, const workspace_state& state,
+                                   std::string_view resolved) {
+  if (state.options.tools == toolset::base)
+    return text(name, encode_name(state.root->absolute(resolved)));
+  return text(name, resolved.empty() ? "." : encode_name(resolved));
+}
+
 tool_result failure(const error& e, std::string_view subject, std::string_view hint) {
   return tool_result::failure(e.code, failure_text(e, subject, hint));
 }

@@ -100,6 +100,12 @@ void write_ending(json_writer& out, const process_status& status, std::string no
   if (!notice.empty()) out.member("notice", notice);
 }
 
+/// Then nobody has to be told which line it was.
+bool ends_with_line(std::string_view output, std::string_view line) {
+  output = output.substr(0, output.find_last_not_of("\r\n") + 1);
+  return output.ends_with(line);
+}
+
 std::string_view state_of(const process_status& status) {
   return status.running() ? "running" : "exited";
 }
@@ -117,7 +123,8 @@ tool_result page_result(const process& of, const process_page& page, page_of wha
   if (what == page_of::read || page.dropped != 0)
     result.number("dropped", static_cast<std::int64_t>(page.dropped));
   if (beside.until) out.key("matched").boolean(page.matched);
-  if (beside.until && page.matched) out.member("matchedLine", beside.until->line());
+  if (beside.until && page.matched && !ends_with_line(page.bytes, beside.until->line()))
+    out.member("matchedLine", beside.until->line());
   write_ending(out, page.status, beside.hint);
   return result.take();
 }

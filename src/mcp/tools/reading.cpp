@@ -71,7 +71,8 @@ tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::st
                                     " and the limit is " + human_size(bytes_max) +
                                     "; use a smaller file");
   object_result out;
-  out.path("path", *state.root, file->path).text("mimeType", found.type);
+  // Absolute, because the runtime loads it.
+  out.text("path", encode_name(state.root->absolute(file->path))).text("mimeType", found.type);
   out.number("size", static_cast<std::int64_t>(file->status.size));
   if (!notice.empty()) out.text("notice", notice);
   return out.take();

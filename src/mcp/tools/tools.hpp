@@ -191,10 +191,9 @@ public:
     out_.key(name).integer(value);
     return *this;
   }
-  /// The absolute path of a resolved one.
-  object_result& path(std::string_view name, const paddock::root& root, std::string_view resolved) {
-    return text(name, encode_name(root.absolute(resolved)));
-  }
+  /// A resolved path: absolute, and in the coding set relative to the workspace.
+  object_result& path(std::string_view name, const workspace_state& state,
+                      std::string_view resolved);
   [[nodiscard]] tool_result take() {
     out_.end_object();
     return {.json = out_.take()};
