@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,18 @@ TEST_F(tools_exec_coding, whoever_asks_for_an_editor_is_told_that_there_is_none)
   EXPECT_FALSE(shell("EDITOR='echo one >' " + commit).failed);
   EXPECT_FALSE(shell(commit, R"(,"env":{"VISUAL":"echo one >"})").failed); // theirs counts
   EXPECT_EQ("vi\n", shell("echo $EDITOR", R"(,"env":{"EDITOR":"vi"})").string("output"));
+}
+
+TEST_F(tools_exec_coding, an_editor_at_the_deadline_is_told_of) {
+  constexpr const char* soon = R"(,"timeout":300)";
+  tree.file("vi", "#!/bin/sh\nexec sleep 600\n");
+  std::filesystem::permissions(tree / "vi", std::filesystem::perms(0755));
+  EXPECT_THAT(call("exec", R"({"command":"./vi","timeout":300})").message(),
+              HasSubstr("nobody types here"));
+  EXPECT_THAT(shell("echo 'Vim: Warning: Input is not from a terminal' >&2; exec sleep 600", soon)
+                  .message(),
+              HasSubstr("nobody types here"));
+  EXPECT_THAT(shell("exec sleep 600", soon).message(), Not(HasSubstr("nobody types")));
 }
 
 TEST_F(tools_exec_coding, in_a_terminal_an_editor_can_be_used) {

@@ -96,8 +96,20 @@ std::string refused_connection_hint(const command_outcome& o, hint_reader reader
          allowing(reader, "--allow-network");
 }
 
+/// By what it says when it misses a terminal, also where another program started it.
+bool is_editor(const command& run, const command_outcome& o) {
+  constexpr std::string_view editors[] = {"vi",   "vim",   "nvim", "view",   "vimdiff", "nano",
+                                          "pico", "emacs", "joe",  "mcedit", "ed"};
+  return std::ranges::find(editors, file_name(run.argv.front())) != std::end(editors) ||
+         complains(o, {"Input is not from a terminal", "Output is not to a terminal",
+                       "Standard input is not a terminal"});
+}
+
 /// Nothing is known of what a program waits for, but what it is for.
 std::string hint_at_deadline(const command& run, const command_outcome& o, hint_reader reader) {
+  if (is_editor(run, o))
+    return "; an editor waits for keys, and nobody types here: change files with a tool or a "
+           "command, and give messages by an option (git commit -m)";
   if (!o.confinement.of(confinement_layer::network).applied) return {};
   if (complains_of_network(o) || reports_network(run, o)) return network_hint(o, reader);
   if (!is_known_to_need_network(run)) return {};
