@@ -60,6 +60,27 @@ enum class client_logging : std::uint8_t {
   offered, ///< `call::log` reaches clients that want it
 };
 
+/// Tasks: calls that go on after their request was answered, of tools that allow it (tool::tasks).
+///
+/// A client of 2025-11-25 asks for one (`task` in tools/call) and gets it at once; it asks further
+/// with tasks/get, tasks/result, tasks/list and tasks/cancel. A client of 2026-07-28 that declared
+/// the extension io.modelcontextprotocol/tasks is given one by the server when the call takes long,
+/// and has tasks/get, tasks/update and tasks/cancel. Others see nothing of all this.
+///
+/// A task belongs to the connection or HTTP session that began it, and ends with it. Over HTTP,
+/// those of 2026-07-28, which has no sessions, belong to whoever knows their unguessable id, and
+/// end with the server.
+struct task_options {
+  unsigned running_max = 16; ///< of one connection, or of all clients of an HTTP server
+  /// Of one connection or session, those that are over included: the oldest of them make room.
+  unsigned kept_max = 64;
+  std::int64_t kept_ms = 600'000;       ///< after the end, when the client does not say
+  std::int64_t kept_ms_max = 3'600'000; ///< whatever the client says
+  std::int64_t poll_interval_ms = 1'000; ///< what clients are told to wait between two questions
+  /// A call that is over by then is answered with its result, not with a task (2026-07-28).
+  std::int64_t prompt_ms = 1'000;
+};
+
 struct server_options {
   std::string name = "paddock";
   std::string version = "0";
@@ -73,6 +94,7 @@ struct server_options {
   /// bytes here; when empty, random ones are made for each server.
   std::string state_key{};
   paddock::limits limits{}; ///< message_in_bytes_max and message_out_bytes_max are used
+  task_options tasks{};
   /// What is said behind "Unknown tool: NAME"; may be empty. Must be quick and may be called from
   /// several threads at once.
   std::function<std::string(std::string_view name)> unknown_tool_hint{};

@@ -40,6 +40,12 @@ enum class tool_listing : std::uint8_t {
   brief, ///< without hints that say what is the case anyway, or a title that only spells the name
 };
 
+/// Whether a call may become a task (server.hpp, task_options).
+enum class task_support : std::uint8_t {
+  none,
+  optional, ///< where the client knows tasks
+};
+
 /// What a call has to ask the client's user or model before it can go on. A client of 2026-07-28
 /// that declared the capabilities repeats the call, with the answers; others get an error instead.
 struct input_needed {
@@ -152,6 +158,7 @@ struct tool {
   std::string example{}; ///< arguments of a typical call for people to see, as JSON; may be empty
   paddock::mcp::annotations annotations{};
   tool_listing listing = tool_listing::full;
+  task_support tasks = task_support::none;
   json_origin origin = json_origin::unknown; ///< of results; the check costs about as much as
                                              ///< writing the response
   paddock::mcp::handler handler{};

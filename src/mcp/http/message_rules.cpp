@@ -26,6 +26,7 @@ std::string disagreement(std::string_view header, std::string_view value, std::s
 std::optional<std::string_view> name_of_target(const message& m) {
   if (m.method == "tools/call" || m.method == "prompts/get") return m.params["name"].string();
   if (m.method == "resources/read") return m.params["uri"].string();
+  if (m.method.starts_with("tasks/")) return m.params["taskId"].string();
   return std::nullopt;
 }
 

@@ -2,15 +2,23 @@
 #include "mcp/http/service.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 namespace paddock::mcp {
+namespace {
+
+constexpr std::chrono::milliseconds patience_with_last_tasks{500};
+
+} // namespace
 
 http_server::service::service(std::shared_ptr<const server::core> core, http_server_options options,
                               const http::listener& l, file_descriptor wake)
     : core_(std::move(core)), options_(std::move(options)), address_(l.url_of(options_.path)),
       mailbox_(std::make_shared<mailbox>(std::move(wake))),
       pool_(std::make_shared<http::worker_pool>(options_.calls_running_max)),
+      runner_(std::make_shared<task_runner>(core_->options.tasks.running_max)),
+      tasks_(core_->has_tasks ? std::make_shared<task_table>(core_, runner_) : nullptr),
       sessions_(options_.sessions_max, options_.session_idle_ms) {
   using audience = http::listener::audience;
   rules_.path = options_.path;
@@ -50,6 +58,8 @@ result<http_serve_outcome> http_server::service::run(int stop_fd) {
   if (!pool_->start()) return error{error_code::too_many, EAGAIN, "thread"};
   const auto served = http_->run(stop_fd);
   http_serve_outcome outcome{.calls_abandoned = pool_->stop()};
+  (void)runner_->wait_until(std::chrono::steady_clock::now() + patience_with_last_tasks);
+  outcome.calls_abandoned += runner_->running();
   if (!served) outcome.failure = served.error();
   mailbox_->close();
   return outcome;
@@ -57,6 +67,11 @@ result<http_serve_outcome> http_server::service::run(int stop_fd) {
 
 std::int64_t http_server::service::expire(std::int64_t now_ms, std::int64_t never) {
   return sessions_.expire(now_ms, never);
+}
+
+void http_server::service::cancel_all() {
+  sessions_.end_all();
+  if (tasks_) tasks_->close();
 }
 
 } // namespace paddock::mcp

@@ -36,7 +36,7 @@ public:
   [[nodiscard]] int wake_descriptor() const noexcept override { return mailbox_->descriptor(); }
   void deliver() override;
   [[nodiscard]] std::int64_t expire(std::int64_t now_ms, std::int64_t never) override;
-  void cancel_all() override { sessions_.end_all(); }
+  void cancel_all() override;
   [[nodiscard]] bool is_idle() const noexcept override { return calls_open_ == 0; }
 
 private:
@@ -67,6 +67,9 @@ private:
   access_rules rules_;
   const std::shared_ptr<mailbox> mailbox_;
   const std::shared_ptr<http::worker_pool> pool_;
+  const std::shared_ptr<task_runner> runner_;
+  const std::shared_ptr<task_table> tasks_; ///< of clients without a session; nullptr: no tool
+                                            ///< allows any
   session_table sessions_;
   std::size_t calls_open_ = 0;
   std::unique_ptr<http::server> http_; ///< the last: it refers to the rest

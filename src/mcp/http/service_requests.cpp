@@ -94,7 +94,7 @@ void http_server::service::on_modern(conn& c, const post& p, std::unique_ptr<tra
   if (m.method == "subscriptions/listen" && !p->accepts_events)
     return refuse(c, 406, m, "a subscription needs Accept: text/event-stream");
   t->modern = true;
-  p->talk = std::make_shared<session>(core_);
+  p->talk = std::make_shared<session>(core_, tasks_);
   pass_on(c, p, std::move(t), m);
 }
 
@@ -105,7 +105,7 @@ void http_server::service::on_legacy(conn& c, const post& p, std::unique_ptr<tra
   if (m.kind == message_kind::request && m.method == "initialize")
     return begin_session(c, p, std::move(t), m);
   if (m.kind == message_kind::invalid && !batch) {
-    p->talk = std::make_shared<session>(core_);
+    p->talk = std::make_shared<session>(core_, runner_);
     return pass_on(c, p, std::move(t), m);
   }
   const std::string_view version = headers.header("mcp-protocol-version");
@@ -122,7 +122,7 @@ void http_server::service::on_legacy(conn& c, const post& p, std::unique_ptr<tra
 
 void http_server::service::begin_session(conn& c, const post& p, std::unique_ptr<transaction> t,
                                          const message& m) {
-  p->talk = std::make_shared<session>(core_);
+  p->talk = std::make_shared<session>(core_, runner_);
   const auto added = sessions_.add(p->talk, http_->now_ms());
   if (!added) return refuse(c, 503, m, "too many sessions; end one with DELETE");
   p->new_session = (*added)->id;

@@ -37,6 +37,10 @@ inline constexpr std::string_view meta_log_level = "io.modelcontextprotocol/logL
 inline constexpr std::string_view meta_server_info = "io.modelcontextprotocol/serverInfo";
 inline constexpr std::string_view meta_subscription_id = "io.modelcontextprotocol/subscriptionId";
 
+/// Of tasks: the extension (2026-07-28), and what tells which task a message is about (2025-11-25).
+inline constexpr std::string_view extension_tasks = "io.modelcontextprotocol/tasks";
+inline constexpr std::string_view meta_related_task = "io.modelcontextprotocol/related-task";
+
 /// Whether a message is of the modern revision by itself: it claims a revision, or its method
 /// exists only there.
 [[nodiscard]] bool speaks_modern(const message& m);

@@ -4,6 +4,7 @@
 #include "mcp/protocol/guarded.hpp"
 #include "mcp/protocol/handler_json.hpp"
 #include "mcp/protocol/input_round.hpp"
+#include "mcp/server/task_table.hpp"
 
 #include <gsl/assert>
 
@@ -29,14 +30,28 @@ void active_call::cancel(canceller who) {
   if (!cancelled_.exchange(true) && on_cancel_) guarded(on_cancel_);
 }
 
+namespace {
+
+/// What every message that a task sends says of itself.
+void add_related_task(json_writer& params, std::string_view task) {
+  if (task.empty()) return;
+  params.key("_meta").begin_object().key(meta_related_task);
+  params.begin_object().member("taskId", task).end_object().end_object();
+}
+
+} // namespace
+
 void active_call::progress(double progress, std::string_view message) {
-  if (!wants_progress() || silenced()) return;
+  if (silenced()) return;
+  if (on_progress_) on_progress_(message);
+  if (!request_.progress_token) return;
   json_writer out;
   out.begin_object().member("jsonrpc", "2.0").member("method", "notifications/progress");
   out.key("params").begin_object();
   out.key("progressToken").raw(request_.progress_token->json());
   out.key("progress").number(progress);
   if (!message.empty()) out.member("message", message);
+  add_related_task(out, request_.task_id);
   out.end_object().end_object().end_line();
   if (out.str().size() - 1 > message_bytes_max()) return;
   const std::lock_guard lock(
@@ -56,6 +71,7 @@ void active_call::log(log_level level, std::string_view message) {
   out.begin_object().member("jsonrpc", "2.0").member("method", "notifications/message");
   out.key("params").begin_object().member("level", name_of(level));
   out.member("logger", request_.name()).member("data", message);
+  add_related_task(out, request_.task_id);
   out.end_object().end_object().end_line();
   if (out.str().size() - 1 <= message_bytes_max()) events_.offer(out.str());
 }
@@ -123,6 +139,8 @@ rpc_failure active_call::broken(std::string_view what) const {
 }
 
 call_answer active_call::run_handler() {
+  if (request_.tasks != nullptr)
+    if (auto answer = request_.tasks->run(*this)) return *std::move(answer);
   if (const std::string problems = problems_of(*request_.tool, arguments_); !problems.empty())
     return tool_result::failure(error_code::invalid_argument, problems);
   const tool& called = *request_.tool;
@@ -228,6 +246,25 @@ std::optional<std::int64_t> active_call::time_to_live_ms() const {
   if (stated) return depends_on_answers ? 0 : std::max<std::int64_t>(*stated, 0);
   if (is_cacheable(request_.name())) return 0;
   return std::nullopt;
+}
+
+void active_call::tell_observer() const {
+  if (!core_.options.observer) return;
+  const call_request& q = request_;
+  const bool is_sent = report.outcome != call_outcome::cancelled;
+  guarded([&] {
+    core_.options.observer({.tool = q.name(),
+                             .id = q.id.json(),
+                             .outcome = report.outcome,
+                             .error = report.error,
+                             .trouble = trouble_,
+                             .duration_us = report.duration_us,
+                             .bytes_out = is_sent ? report.bytes_out : 0,
+                             .revision = name_of(q.revision),
+                             .client_name = q.client_name,
+                             .client_version = q.client_version,
+                             .traceparent = q.traceparent});
+  });
 }
 
 } // namespace paddock::mcp

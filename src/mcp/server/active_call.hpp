@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace paddock::mcp {
 
@@ -23,6 +24,8 @@ public:
   virtual void offer(std::string_view line) = 0;
   /// The call that was started with `token` may block its thread from now on.
   virtual void may_block(std::uint64_t token) = 0;
+  /// Where a call goes on to speak when it was answered with a task; nullptr: nowhere.
+  [[nodiscard]] virtual call_events* after_answer() noexcept { return nullptr; }
 };
 
 /// What an audit wants to know of a call that is over.
@@ -31,6 +34,7 @@ struct call_report {
   std::string error; ///< the kind of a failure
   std::uint64_t duration_us = 0;
   std::uint64_t bytes_out = 0;
+  bool goes_on = false; ///< as a task, which says how it ends
 };
 
 class active_call final : public call {
@@ -40,7 +44,7 @@ public:
   void on_cancel(std::function<void()> f) override;
   void may_block() override { events_.may_block(token_); }
   [[nodiscard]] bool wants_progress() const noexcept override {
-    return request_.progress_token.has_value();
+    return request_.progress_token.has_value() || on_progress_;
   }
   void progress(double progress, std::string_view message) override;
   void log(log_level level, std::string_view message) override;
@@ -48,10 +52,17 @@ public:
 
   [[nodiscard]] const call_request& request() const noexcept { return request_; }
 
+  /// Says where the text of progress goes besides. Before it runs.
+  void follow(std::function<void(std::string_view)> f) { on_progress_ = std::move(f); }
+  [[nodiscard]] call_events& events() const noexcept { return events_; }
+
   /// Checks the arguments and runs the handler. `token` is what the transport hears in may_block.
   [[nodiscard]] call_answer run(std::uint64_t token);
   /// What is wrong with the handler, for logs; empty if nothing.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
+  void note_trouble(std::string trouble) { trouble_ = std::move(trouble); }
+  /// Says what is in `report`.
+  void tell_observer() const;
 
   enum class canceller : std::uint8_t { client, end_of_connection };
   /// Tells the handler. After `client` nothing more may be sent for this call. The caller holds
@@ -79,6 +90,7 @@ private:
   std::optional<json_document> filled_; ///< arguments with fallbacks, when the call gave fewer
   std::string trouble_;
   std::function<void()> on_cancel_;
+  std::function<void(std::string_view)> on_progress_;
   std::atomic<bool> silenced_{false};
   std::mutex progress_guard_;
   double last_progress_ = -std::numeric_limits<double>::infinity();

@@ -21,6 +21,8 @@ struct client_info {
   std::string version;
 };
 
+class task_table;
+
 /// One tools/call, or one call of an extension's method. Views refer to the parsed message.
 struct call_request {
   request_id id;
@@ -35,8 +37,14 @@ struct call_request {
   std::string_view traceparent;
   std::string_view client_name;
   std::string_view client_version;
+  task_table* tasks = nullptr; ///< the call may become one of these
+  std::optional<std::int64_t> task_kept_ms; ///< what the client wants
+  std::string task_id; ///< of the task that the call is
   std::shared_ptr<const client_info> client; ///< keeps the two views above alive in the legacy era
 
+  /// Takes from the params, and their _meta, what calls of all kinds have there. After `revision`
+  /// and `method` are known.
+  void read(json_view from);
   [[nodiscard]] const std::string& name() const noexcept {
     return method != nullptr ? method->name : tool->name;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/server/response.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace paddock::mcp {
@@ -20,9 +21,8 @@ struct response_to {
 };
 
 /// The object is there twice: as text for models, and as it is for programs.
-void write(json_writer& out, const response_to& to, const tool_result& r) {
-  out.reserve(r.json.size() * 9 / 4 + 512); // once with its quotes escaped
-  to.begin(out).key("result").begin_object();
+void write_result(json_writer& out, const response_to& to, const tool_result& r) {
+  out.begin_object();
   if (to.is_modern()) out.member("resultType", "complete");
   out.key("content");
   if (r.content.empty())
@@ -38,7 +38,14 @@ void write(json_writer& out, const response_to& to, const tool_result& r) {
     out.key("structuredContent").raw(r.json);
   out.key("isError").boolean(r.failed());
   if (to.is_modern()) out.key("_meta").raw(to.modern_meta);
-  out.end_object().end_object();
+  out.end_object();
+}
+
+void write(json_writer& out, const response_to& to, const tool_result& r) {
+  out.reserve(r.json.size() * 9 / 4 + 512); // once with its quotes escaped
+  to.begin(out).key("result");
+  write_result(out, to, r);
+  out.end_object();
 }
 
 void write(json_writer& out, const response_to& to, const method_output& r) {
@@ -62,6 +69,15 @@ void write(json_writer& out, const response_to& to, const input_request& r) {
 
 void write(json_writer& out, const response_to& to, const rpc_failure& r) {
   write_error_response(out, to.request.id, r);
+}
+
+void write(json_writer& out, const response_to& to, const task_begun& r) {
+  to.begin(out).key("result");
+  if (to.is_modern())
+    out.begin_object_with(r.json).member("resultType", "task").key("_meta").raw(to.modern_meta);
+  else
+    out.begin_object().key("task").raw(r.json);
+  out.end_object().end_object();
 }
 
 /// What is in a response for certain, without the work of writing it.
@@ -102,6 +118,32 @@ call_outcome write_response(json_writer& out, const call_request& q, const call_
   out = {};
   std::visit(write_to_line, too_large(q, needed, room));
   return call_outcome::too_large;
+}
+
+kept_answer keep_answer(const call_request& q, const call_answer& answer,
+                        std::string_view modern_meta, std::size_t room) {
+  const response_to to{.request = q, .modern_meta = modern_meta};
+  kept_answer kept;
+  const auto keep = [&](const call_answer& a) {
+    const auto* const r = std::get_if<tool_result>(&a);
+    const auto* const failed = std::get_if<rpc_failure>(&a);
+    json_writer out;
+    if (r != nullptr)
+      write_result(out, to, *r);
+    else if (failed != nullptr)
+      kept.error = *failed;
+    else // a task cannot take another round
+      kept.error.message = "Internal error: " + q.name() + " asked for input after it had begun";
+    kept.json = out.take();
+    kept.outcome = r != nullptr && !r->failed() ? call_outcome::succeeded : call_outcome::failed;
+  };
+  const std::size_t least = bytes_at_least(answer);
+  if (least <= room) keep(answer);
+  const std::size_t needed = std::max(least, kept.json.size());
+  if (needed <= room) return kept;
+  keep(too_large(q, needed, room));
+  kept.outcome = call_outcome::too_large;
+  return kept;
 }
 
 std::optional<rpc_error> refusal_in(const call_answer& answer) noexcept {

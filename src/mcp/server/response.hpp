@@ -28,12 +28,29 @@ struct input_request {
   std::string state;    ///< sealed; or empty
 };
 
+/// The call goes on as a task.
+struct task_begun {
+  std::string id;
+  std::string json; ///< what is to be said of it: an object, on one line
+};
+
 /// One of these is a call's response. What handlers have written in them is on one line.
-using call_answer = std::variant<tool_result, method_output, input_request, rpc_failure>;
+using call_answer =
+    std::variant<tool_result, method_output, input_request, rpc_failure, task_begun>;
 
 /// Makes `out` the response to `q`, or a failure when that would exceed `room` bytes. Says which.
 call_outcome write_response(json_writer& out, const call_request& q, const call_answer& answer,
                             std::string_view modern_meta, std::size_t room);
+
+/// The answer to a call of a tool, for later: the result of its response, or the error.
+struct kept_answer {
+  call_outcome outcome = call_outcome::succeeded;
+  std::string json; ///< of the result, an object; empty: `error`
+  rpc_failure error;
+};
+/// `room` is what write_response would have.
+[[nodiscard]] kept_answer keep_answer(const call_request& q, const call_answer& answer,
+                                      std::string_view modern_meta, std::size_t room);
 
 /// The error that transports say in a way of their own too: the client cannot do what it takes.
 [[nodiscard]] std::optional<rpc_error> refusal_in(const call_answer& answer) noexcept;

@@ -5,13 +5,25 @@
 
 #include <gsl/assert>
 
+#include <chrono>
 #include <utility>
 
 namespace paddock::mcp {
+namespace {
+
+constexpr std::chrono::seconds patience_with_tasks{5};
+
+} // namespace
 
 /// A connection that keeps its lines.
 struct server::in_process final : call_events {
   explicit in_process(std::shared_ptr<const server::core> core) : talk(std::move(core)) {}
+  ~in_process() override {
+    talk.abandon();
+    (void)talk.wait_for_tasks(std::chrono::steady_clock::now() + patience_with_tasks);
+  }
+  in_process(const in_process&) = delete;
+  in_process& operator=(const in_process&) = delete;
 
   void keep(std::string_view line) { lines.emplace_back(line.substr(0, line.size() - 1)); }
   void offer(std::string_view line) override { keep(line); }

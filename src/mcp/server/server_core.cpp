@@ -71,7 +71,7 @@ void write_schema(json_writer& out, std::string schema) {
 }
 
 /// A tool as clients of revision `r` know it: annotations came in 2025-03-26, titles and output
-/// schemas in 2025-06-18.
+/// schemas in 2025-06-18, and 2025-11-25 alone says which can be tasks.
 void write_tool(json_writer& out, const tool& t, revision r) {
   out.begin_object().member("name", t.name);
   const bool is_brief = t.listing == tool_listing::brief;
@@ -87,6 +87,8 @@ void write_tool(json_writer& out, const tool& t, revision r) {
     else
       write_annotations(out.key("annotations"), t.annotations);
   }
+  if (r == revision::r2025_11_25 && t.tasks == task_support::optional)
+    out.key("execution").begin_object().member("taskSupport", "optional").end_object();
   out.end_object();
 }
 
@@ -117,14 +119,19 @@ std::string list_result(std::string_view tools, revision r, std::string_view mod
   return out.take();
 }
 
-/// Capabilities by extension came in 2025-11-25.
+/// Capabilities by extension came in 2025-11-25; tasks were a capability there and became an
+/// extension.
 std::string capabilities(const server::core& core, revision r) {
   json_writer out;
   out.begin_object();
   for (const std::string& name : core.advertised.capabilities)
     out.key(name).raw("{}");
-  if (!core.advertised.extensions.empty() && r >= revision::r2025_11_25) {
+  if (core.has_tasks && r == revision::r2025_11_25)
+    out.key("tasks").raw(R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})");
+  const bool extended_by_tasks = core.has_tasks && r == revision::r2026_07_28;
+  if ((extended_by_tasks || !core.advertised.extensions.empty()) && r >= revision::r2025_11_25) {
     out.key("extensions").begin_object();
+    if (extended_by_tasks) out.key(extension_tasks).raw("{}");
     for (const auto& [name, settings] : core.advertised.extensions)
       out.key(name).raw(settings);
     out.end_object();
@@ -175,6 +182,7 @@ server::core::core(server_options o, std::vector<tool> t, std::vector<extension>
       modern_meta(meta_with_server_info(server_info)),
       tools_array(tool_array(tools, revision::r2026_07_28)) {
   for (const tool& each : tools) {
+    has_tasks = has_tasks || each.tasks == task_support::optional;
     by_name.emplace(each.name, &each);
     if (auto found = headers_in(each); !found.empty()) headers.emplace(each.name, std::move(found));
   }

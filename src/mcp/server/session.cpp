@@ -20,24 +20,18 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-/// A request that was understood is answered with an error.
-void fail(transaction& t, const std::optional<request_id>& id, rpc_error code,
-          std::string_view text) {
-  write_error_response(t.answer.next(), id, {.code = code, .message = std::string(text)});
-  t.answer.keep();
-}
-
-/// What cannot be answered for what it is, whatever it asks for.
-void refuse(transaction& t, const std::optional<request_id>& id, rpc_error code,
-            std::string_view text, std::string_view data = {}) {
-  write_error_response(t.answer.next(), id,
-                       {.code = code, .message = std::string(text), .data = std::string(data)});
-  t.answer.keep(code);
-}
-
 } // namespace
 
-session::session(std::shared_ptr<const server::core> core) : core_(std::move(core)) {}
+session::session(std::shared_ptr<const server::core> core, std::shared_ptr<task_runner> runner)
+    : core_(std::move(core)) {
+  if (!core_->has_tasks) return;
+  if (runner == nullptr) runner = std::make_shared<task_runner>(core_->options.tasks.running_max);
+  tasks_ = std::make_shared<task_table>(core_, std::move(runner));
+  ends_tasks_ = true;
+}
+
+session::session(std::shared_ptr<const server::core> core, std::shared_ptr<task_table> tasks)
+    : core_(std::move(core)), tasks_(std::move(tasks)) {}
 
 // --- messages in -------------------------------------------------------------------------------
 
@@ -120,8 +114,9 @@ void session::dispatch_modern(transaction& t, const message& m, json_view meta) 
   if (m.method == "tools/call") return call_tool(t, m, meta, revision::r2026_07_28);
   if (m.method == "tools/list") return list_tools(t, m, revision::r2026_07_28);
   if (m.method == "server/discover") return answer(t, m, core_->discover_result());
-  if (m.method == "subscriptions/listen") return listen(t, m);
-  call_method(t, m, meta, revision::r2026_07_28);
+  if (m.method == "subscriptions/listen") return listen(t, m, meta);
+  if (is_about_tasks(m, revision::r2026_07_28)) return ask_task(t, m, meta);
+  call_method(t, m, revision::r2026_07_28);
 }
 
 void session::dispatch_legacy(transaction& t, const message& m, json_view meta) {
@@ -132,7 +127,8 @@ void session::dispatch_legacy(transaction& t, const message& m, json_view meta) 
   if (m.method == "initialize") return initialize(t, m);
   if (m.method == "logging/setLevel" && core_->options.logging == client_logging::offered)
     return set_log_level(t, m);
-  call_method(t, m, meta, r);
+  if (is_about_tasks(m, r)) return ask_task(t, m);
+  call_method(t, m, r);
 }
 
 // --- requests ----------------------------------------------------------------------------------
@@ -181,28 +177,21 @@ void session::call_tool(transaction& t, const message& m, json_view meta, revisi
   request.arguments = given(m.params, "arguments");
   if (request.arguments.exists() && !request.arguments.is(json_kind::object))
     return fail(t, m.id, rpc_error::invalid_params, "Invalid params: arguments must be an object");
-  start(t, m, std::move(request), meta);
+  if (!may_be_task(t, m, meta, request)) return;
+  start(t, m, std::move(request));
 }
 
 /// What is left: methods of extensions.
-void session::call_method(transaction& t, const message& m, json_view meta, revision r) {
+void session::call_method(transaction& t, const message& m, revision r) {
   call_request request{.id = *m.id, .method = core_->find_method(m.method, r), .revision = r};
   if (request.method == nullptr)
     return refuse(t, m.id, rpc_error::method_not_found, "Method not found");
-  request.arguments = m.params;
-  start(t, m, std::move(request), meta);
+  start(t, m, std::move(request));
 }
 
-void session::start(transaction& t, const message& m, call_request request, json_view meta) {
-  request.params = m.params;
-  request.progress_token = request_id::from(meta["progressToken"]);
-  request.traceparent = meta["traceparent"].string().value_or("");
-  if (const json_view info = meta[meta_client_info]; request.revision == revision::r2026_07_28) {
-    request.client_capabilities = meta[meta_client_capabilities];
-    request.log_from = log_level_of(meta[meta_log_level].string().value_or(""));
-    request.client_name = info["name"].string().value_or("");
-    request.client_version = info["version"].string().value_or("");
-  } else if (client_) {
+void session::start(transaction& t, const message& m, call_request request) {
+  request.read(m.params);
+  if (request.revision != revision::r2026_07_28 && client_) {
     request.client = client_;
     request.client_name = client_->name;
     request.client_version = client_->version;
@@ -213,13 +202,15 @@ void session::start(transaction& t, const message& m, call_request request, json
   open_.add(*t.calls.back());
 }
 
-void session::listen(transaction& t, const message& m) {
+void session::listen(transaction& t, const message& m, json_view meta) {
   if (t.answer.is_batch())
     return fail(t, m.id, rpc_error::invalid_request,
                 "Invalid request: subscriptions/listen must not be part of a batch");
   if (!m.params["notifications"].is(json_kind::object))
     return fail(t, m.id, rpc_error::invalid_params,
                 "Invalid params: notifications must be an object");
+  if (m.params["notifications"]["taskIds"].exists() && tasks_ && !knows_tasks(meta))
+    return refuse_without_tasks(t, m);
   if (!open_.subscribe(*m.id))
     return fail(t, m.id, rpc_error::invalid_params,
                 "Invalid params: too many open subscriptions; cancel one first");
@@ -261,6 +252,9 @@ void session::run_one(transaction& t, active_call& c, std::uint64_t token) {
       write_response(out, c.request(), answer, core_->modern_meta, t.answer.room(line_bytes_max()));
   c.report.bytes_out = out.str().size();
   open_.close(c);
+  const auto* const begun = std::get_if<task_begun>(&answer);
+  c.report.goes_on = begun != nullptr;
+  if (begun != nullptr && c.silenced()) cancel_task(begun->id); // nobody knows of it
   if (c.silenced())
     c.report.outcome = call_outcome::cancelled;
   else
@@ -274,7 +268,7 @@ void session::run_one(transaction& t, active_call& c, std::uint64_t token) {
 void session::finish(std::unique_ptr<transaction> t) {
   if (core_->options.observer)
     for (const auto& c : t->calls)
-      observe(*c);
+      if (!c->report.goes_on) c->tell_observer();
   if (t->answer.is_batch() || t->bytes > spare_bytes_max || t->answer.bytes() > spare_bytes_max)
     return;
   t->calls.clear();
@@ -283,24 +277,6 @@ void session::finish(std::unique_ptr<transaction> t) {
   t->modern = false;
   const std::lock_guard lock(spare_guard_);
   if (spare_.size() < spares_max) spare_.push_back(std::move(t));
-}
-
-void session::observe(const active_call& c) const {
-  const call_request& q = c.request();
-  const bool is_sent = c.report.outcome != call_outcome::cancelled;
-  guarded([&] {
-    core_->options.observer({.tool = q.name(),
-                             .id = q.id.json(),
-                             .outcome = c.report.outcome,
-                             .error = c.report.error,
-                             .trouble = c.trouble(),
-                             .duration_us = c.report.duration_us,
-                             .bytes_out = is_sent ? c.report.bytes_out : 0,
-                             .revision = name_of(q.revision),
-                             .client_name = q.client_name,
-                             .client_version = q.client_version,
-                             .traceparent = q.traceparent});
-  });
 }
 
 std::unique_ptr<transaction> session::take_spare() {
@@ -314,6 +290,7 @@ std::unique_ptr<transaction> session::take_spare() {
 // --- the end -----------------------------------------------------------------------------------
 
 std::vector<std::string> session::end() {
+  if (ends_tasks_) tasks_->close();
   std::vector<std::string> lines;
   for (const request_id& id : open_.cancel_all(active_call::canceller::end_of_connection)) {
     json_writer out;
@@ -328,6 +305,7 @@ std::vector<std::string> session::end() {
 }
 
 void session::abandon() {
+  if (ends_tasks_) tasks_->close();
   (void)open_.cancel_all(active_call::canceller::client);
 }
 

@@ -2,6 +2,7 @@
 #include "mcp/server/transaction.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace paddock::mcp {
 namespace {
@@ -42,6 +43,19 @@ void reply::clear() {
   messages_ = 0;
   kept_ = 0;
   refused_.reset();
+}
+
+void fail(transaction& t, const std::optional<request_id>& id, rpc_error code,
+          std::string_view text) {
+  write_error_response(t.answer.next(), id, {.code = code, .message = std::string(text)});
+  t.answer.keep();
+}
+
+void refuse(transaction& t, const std::optional<request_id>& id, rpc_error code,
+            std::string_view text, std::string_view data) {
+  write_error_response(t.answer.next(), id,
+                       {.code = code, .message = std::string(text), .data = std::string(data)});
+  t.answer.keep(code);
 }
 
 } // namespace paddock::mcp

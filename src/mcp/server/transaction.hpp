@@ -61,4 +61,15 @@ struct transaction {
   reply answer;
 };
 
+/// A request that was understood is answered with an error.
+void fail(transaction& t, const std::optional<request_id>& id, rpc_error code,
+          std::string_view text);
+/// What cannot be answered for what it is, whatever it asks for. `data` is JSON or empty.
+void refuse(transaction& t, const std::optional<request_id>& id, rpc_error code,
+            std::string_view text, std::string_view data = {});
+/// Whether the `_meta` of a request of 2026-07-28 declares the extension for tasks.
+[[nodiscard]] bool knows_tasks(json_view meta);
+/// The refusal of what only those may ask.
+void refuse_without_tasks(transaction& t, const message& m);
+
 } // namespace paddock::mcp

@@ -287,6 +287,7 @@ void connection::end_calls(lock& l) {
   l.lock();
   supervisor_wake_.wait_until(l, begin + patience, [&] { return idle(); });
   l.unlock();
+  tasks_left_ = session_.wait_for_tasks(begin + patience);
   const auto spent = std::chrono::duration_cast<milliseconds>(steady_clock::now() - begin);
   if (!out_.flush(std::max(milliseconds(10), patience - spent)))
     reason_ = end_reason::output_closed;
@@ -298,18 +299,18 @@ void connection::end_calls(lock& l) {
 std::size_t connection::stop_threads(lock& l) {
   finished_ = true;
   pool_wake_.notify_all();
-  const std::size_t abandoned = followers_busy_.load() + queue_.size();
+  const std::size_t calls_left = followers_busy_.load() + queue_.size();
   std::vector<std::thread> threads = std::move(threads_);
   threads_.clear();
   l.unlock();
   for (std::thread& t : threads) {
-    if (abandoned == 0)
+    if (calls_left == 0)
       t.join();
     else
       t.detach(); // each keeps this object alive
   }
   l.lock();
-  return abandoned;
+  return calls_left + tasks_left_;
 }
 
 } // namespace paddock::mcp

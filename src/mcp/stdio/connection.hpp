@@ -47,6 +47,7 @@ public:
 
   void offer(std::string_view line) override { out_.offer(line); }
   void may_block(std::uint64_t token) override;
+  [[nodiscard]] call_events* after_answer() noexcept override { return this; }
 
 private:
   using lock = std::unique_lock<std::mutex>;
@@ -105,6 +106,7 @@ private:
   bool leader_wanted_ = false;
   bool input_done_ = false;
   bool finished_ = false;
+  std::size_t tasks_left_ = 0; ///< that did not end in time
 };
 
 } // namespace paddock::mcp

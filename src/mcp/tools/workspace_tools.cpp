@@ -152,6 +152,7 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
   made.too_large_hint = row.too_large_hint;
   made.annotations = row.annotations;
   made.listing = coding ? tool_listing::brief : tool_listing::full;
+  if (coding && made.name == "exec") made.tasks = task_support::optional;
   made.origin = json_origin::writer;
   made.handler = [state, row, paths = path_parameters_of(row)](call& c) {
     for (const std::string_view name : paths)

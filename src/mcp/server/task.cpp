@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "mcp/server/task.hpp"
+
+#include "sys/syscall.hpp"
+
+#include <paddock/base/detail/excerpt.hpp>
+
+#include <gsl/assert>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace paddock::mcp {
+namespace {
+
+constexpr std::array<std::string_view, 4> task_status_names = {"working", "completed", "failed",
+                                                               "cancelled"};
+constexpr std::size_t status_characters_max = 200;
+/// Of the message around a result: the task itself, and an id.
+constexpr std::size_t task_envelope_bytes_max = 4096;
+
+std::string iso_time(std::chrono::system_clock::time_point t) {
+  using namespace std::chrono;
+  const auto day = floor<days>(t);
+  const year_month_day date{day};
+  const hh_mm_ss time{floor<milliseconds>(t - day)};
+  std::array<char, 64> text{};
+  const int n =
+      std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
+                    static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                    static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+                    static_cast<int>(time.minutes().count()),
+                    static_cast<int>(time.seconds().count()),
+                    static_cast<int>(time.subseconds().count()));
+  return {text.data(), static_cast<std::size_t>(std::max(n, 0))};
+}
+
+/// What is asked for, with views of `params`.
+call_request copy_for_task(const call_request& asked, json_view params, const std::string& id) {
+  call_request copy{.id = asked.id, .tool = asked.tool, .revision = asked.revision};
+  copy.log_from = asked.log_from;
+  copy.client = asked.client;
+  copy.client_name = asked.client ? asked.client_name : std::string_view();
+  copy.client_version = asked.client ? asked.client_version : std::string_view();
+  copy.read(params);
+  if (copy.revision != revision::r2026_07_28) copy.task_id = id;
+  return copy;
+}
+
+std::int64_t kept_ms_of(const task_options& options, std::optional<std::int64_t> wanted) {
+  return std::clamp<std::int64_t>(wanted.value_or(options.kept_ms), 1,
+                                  std::max<std::int64_t>(options.kept_ms_max, 1));
+}
+
+} // namespace
+
+std::string_view name_of(task_status status) noexcept {
+  return task_status_names[static_cast<std::size_t>(status)];
+}
+
+task::task(std::shared_ptr<const server::core> core, const active_call& from, std::string id)
+    : core_(std::move(core)), id_(std::move(id)),
+      kept_ms_(kept_ms_of(core_->options.tasks, from.request().task_kept_ms)),
+      voice_(&from.events()), created_ms_(sys::monotonic_ms()) {
+  const auto parsed = document_.parse(from.request().params.text());
+  Expects(parsed.has_value()); // it was parsed before
+  call_.emplace(*this, *core_, copy_for_task(from.request(), *parsed, id_));
+  call_->follow([this](std::string_view message) { note(message); });
+}
+
+bool task::is_modern() const noexcept {
+  return call_->request().revision == revision::r2026_07_28;
+}
+
+void task::offer(std::string_view line) {
+  const std::lock_guard lock(voice_guard_);
+  if (voice_ != nullptr) voice_->offer(line);
+}
+
+void task::mute() {
+  const std::lock_guard lock(voice_guard_);
+  voice_ = nullptr;
+}
+
+/// How far it is, as progress says it.
+void task::note(std::string_view message) {
+  std::string shown = detail::excerpt(message, status_characters_max);
+  const std::lock_guard lock(guard_);
+  if (status_ != task_status::working || shown == message_) return;
+  message_ = std::move(shown);
+  updated_ = clock::now();
+}
+
+// --- the call ----------------------------------------------------------------------------------
+
+void task::run() {
+  using namespace std::chrono;
+  const auto start = steady_clock::now();
+  call_answer answer = call_->run(0);
+  {
+    const std::lock_guard lock(guard_);
+    if (!begun_) {
+      answer_ = std::move(answer);
+      over_ = true;
+      changed_.notify_all();
+      return;
+    }
+  }
+  end(answer, duration_cast<microseconds>(steady_clock::now() - start));
+}
+
+void task::end(const call_answer& answer, std::chrono::microseconds took) {
+  const auto line = static_cast<std::size_t>(core_->options.limits.message_out_bytes_max);
+  const std::size_t room = line - std::min(line, task_envelope_bytes_max);
+  kept_answer kept = keep_answer(call_->request(), answer, core_->modern_meta, room);
+  call_report& report = call_->report;
+  report = {.outcome = kept.outcome,
+            .error = std::string(kind_of_failure(answer, kept.outcome)),
+            .duration_us = static_cast<std::uint64_t>(took.count()),
+            .bytes_out = kept.json.size()};
+  const bool refused = kept.json.empty();
+  {
+    const std::lock_guard lock(guard_);
+    if (status_ == task_status::cancelled) {
+      report.outcome = call_outcome::cancelled;
+    } else {
+      const bool failed = refused || (!is_modern() && kept.outcome != call_outcome::succeeded);
+      status_ = failed ? task_status::failed : task_status::completed;
+      if (refused)
+        message_ = kept.error.message;
+      else if (failed)
+        message_ = "the call failed: " + report.error;
+    }
+    kept_ = std::move(kept);
+    over_ = true;
+    updated_ = clock::now();
+    ended_ms_ = sys::monotonic_ms();
+    changed_.notify_all();
+  }
+  call_->tell_observer();
+  tell_client();
+}
+
+task_status task::cancel() {
+  {
+    const std::lock_guard lock(guard_);
+    if (status_ != task_status::working || (over_ && begun_)) return status_;
+    if (begun_) {
+      status_ = task_status::cancelled;
+      message_ = "cancelled";
+      updated_ = clock::now();
+    }
+  }
+  const std::lock_guard lock(call_->guard);
+  call_->cancel(active_call::canceller::end_of_connection);
+  return task_status::working;
+}
+
+// --- before it has begun -----------------------------------------------------------------------
+
+void task::wait_for(std::chrono::milliseconds time) {
+  std::unique_lock lock(guard_);
+  changed_.wait_for(lock, time, [&] { return over_; });
+}
+
+bool task::begin() {
+  {
+    const std::lock_guard lock(guard_);
+    if (over_) return false;
+    begun_ = true;
+  }
+  const std::lock_guard lock(voice_guard_);
+  if (voice_ != nullptr) voice_ = is_modern() ? nullptr : voice_->after_answer();
+  return true;
+}
+
+call_answer task::take_answer() {
+  const std::lock_guard lock(guard_);
+  return std::move(answer_);
+}
+
+// --- afterwards --------------------------------------------------------------------------------
+
+void task::wait(const std::atomic<bool>& given_up) {
+  std::unique_lock lock(guard_);
+  changed_.wait(lock, [&] { return over_ || given_up.load(); });
+}
+
+void task::stir() {
+  const std::lock_guard lock(guard_);
+  changed_.notify_all();
+}
+
+bool task::is_over() const {
+  const std::lock_guard lock(guard_);
+  return over_;
+}
+
+bool task::is_stale() const {
+  const std::lock_guard lock(guard_);
+  return over_ && sys::monotonic_ms() - ended_ms_ >= kept_ms_;
+}
+
+/// The time to live counts from the creation. One of 2026-07-28 may grow, and does while the call
+/// runs, so that it never ends before its result can be had.
+void task::write_state(json_writer& out) const {
+  out.member("taskId", id_).member("status", name_of(status_));
+  if (!message_.empty()) out.member("statusMessage", message_);
+  out.member("createdAt", iso_time(created_)).member("lastUpdatedAt", iso_time(updated_));
+  const std::int64_t interval = core_->options.tasks.poll_interval_ms;
+  if (is_modern()) {
+    const std::int64_t age = (over_ ? ended_ms_ : sys::monotonic_ms()) - created_ms_;
+    out.key("ttlMs").integer(age + kept_ms_).key("pollIntervalMs").integer(interval);
+  } else {
+    out.key("ttl").integer(kept_ms_).key("pollInterval").integer(interval);
+  }
+}
+
+void task::write_outcome(json_writer& out) const {
+  if (status_ == task_status::completed) out.key("result").raw(kept_.json);
+  if (status_ != task_status::failed) return;
+  out.key("error").begin_object().key("code").integer(static_cast<int>(kept_.error.code));
+  out.member("message", kept_.error.message);
+  if (!kept_.error.data.empty()) out.key("data").raw(kept_.error.data);
+  out.end_object();
+}
+
+std::string task::json(extent wanted) const {
+  const std::lock_guard lock(guard_);
+  json_writer out;
+  out.begin_object();
+  write_state(out);
+  if (wanted == extent::outcome && is_modern()) write_outcome(out);
+  out.end_object();
+  return out.take();
+}
+
+method_result task::result() const {
+  const std::lock_guard lock(guard_);
+  if (kept_.json.empty()) return {.json = {}, .error = kept_.error, .needed = {}};
+  json_writer out;
+  out.begin_object_with(kept_.json).key("_meta").begin_object();
+  out.key(meta_related_task).begin_object().member("taskId", id_).end_object();
+  out.end_object().end_object();
+  return {.json = out.take()};
+}
+
+/// A client of 2025-11-25 hears of the end where the connection can say so by itself.
+void task::tell_client() {
+  if (is_modern()) return;
+  json_writer out;
+  out.begin_object().member("jsonrpc", "2.0").member("method", "notifications/tasks/status");
+  out.key("params").raw(json(extent::state)).end_object().end_line();
+  offer(out.str());
+}
+
+} // namespace paddock::mcp
