@@ -478,6 +478,77 @@ protected:
   file_descriptor to_, from_;
 };
 
+/// A connection whose calls of tools that wait can go on as tasks.
+class McpTransportTasks : public testing::Test {
+protected:
+  McpTransportTasks() {
+    talk_.send(request(0, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})"));
+    (void)talk_.receive();
+  }
+  ~McpTransportTasks() override { gate_.open(); }
+  static std::vector<tool> tools(const test::gate& g) {
+    std::vector<tool> made = test::fixture_tools(g);
+    for (tool& each : made)
+      each.tasks = task_support::optional;
+    return made;
+  }
+  /// What a task of this tool is called.
+  std::string begin(std::string_view tool) {
+    talk_.send(request(1, "tools/call",
+                       R"({"name":")" + std::string(tool) +
+                           R"(","task":{},"_meta":{"progressToken":"p"}})"));
+    const std::string line = talk_.receive().value_or("");
+    const std::string key = R"("taskId":")";
+    const auto at = line.find(key);
+    EXPECT_NE(line.npos, at) << line;
+    return at == line.npos ? "" : line.substr(at + key.size(), 48);
+  }
+
+  test::gate gate_;
+  server server_{test::fixture_options(), tools(gate_)};
+  connected talk_{server_};
+};
+
+TEST_F(McpTransportTasks, SayThatTheyHaveEnded) {
+  const std::string id = begin("block");
+  gate_.open();
+  const std::string line = talk_.receive().value_or("");
+  EXPECT_THAT(line,
+              HasSubstr(R"("method":"notifications/tasks/status","params":{"taskId":")" + id));
+  EXPECT_THAT(line, HasSubstr(R"("status":"completed")"));
+}
+
+TEST_F(McpTransportTasks, TakeNoThreadFromOtherCalls) {
+  const std::string id = begin("hang");
+  talk_.send(request(2, "tasks/result", R"({"taskId":")" + id + R"("})") + request(3, "ping"));
+  EXPECT_EQ(pong(3), talk_.receive());
+  gate_.open();
+  std::string both = talk_.receive().value_or("") + talk_.receive().value_or("");
+  EXPECT_THAT(both, HasSubstr(R"("id":2,"result":{"content")"));
+  EXPECT_THAT(both, HasSubstr("notifications/tasks/status"));
+}
+
+TEST_F(McpTransportTasks, LetARequestForTheResultBeCancelled) {
+  const std::string id = begin("block");
+  talk_.send(request(2, "tasks/result", R"({"taskId":")" + id + R"("})") + cancel(2) +
+             request(3, "tasks/get", R"({"taskId":")" + id + R"("})"));
+  EXPECT_THAT(talk_.receive().value_or(""), HasSubstr("working"));
+}
+
+TEST_F(McpTransportTasks, EndWithTheConnection) {
+  begin("block");
+  gate_.wait_for_arrivals(1);
+  talk_.close_input();
+  EXPECT_EQ(0U, talk_.outcome().calls_abandoned);
+}
+
+TEST_F(McpTransportTasks, AreLeftBehindWhenTheyDoNotEnd) {
+  begin("deaf");
+  gate_.wait_for_arrivals(1);
+  talk_.close_input();
+  EXPECT_EQ(1U, talk_.outcome().calls_abandoned);
+}
+
 TEST_F(McpStandardStreams, CarryTheProtocolAndNothingElse) {
   send(call_of(1, "shout"));
   EXPECT_THAT(receive(), HasSubstr(R"("structuredContent":{},)"));

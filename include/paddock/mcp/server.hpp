@@ -74,8 +74,8 @@ struct task_options {
   unsigned running_max = 16; ///< of one connection, or of all clients of an HTTP server
   /// Of one connection or session, those that are over included: the oldest of them make room.
   unsigned kept_max = 64;
-  std::int64_t kept_ms = 600'000;       ///< after the end, when the client does not say
-  std::int64_t kept_ms_max = 3'600'000; ///< whatever the client says
+  std::int64_t kept_ms = 600'000;        ///< after the end, when the client does not say
+  std::int64_t kept_ms_max = 3'600'000;  ///< whatever the client says
   std::int64_t poll_interval_ms = 1'000; ///< what clients are told to wait between two questions
   /// A call that is over by then is answered with its result, not with a task (2026-07-28).
   std::int64_t prompt_ms = 1'000;

@@ -254,16 +254,16 @@ void active_call::tell_observer() const {
   const bool is_sent = report.outcome != call_outcome::cancelled;
   guarded([&] {
     core_.options.observer({.tool = q.name(),
-                             .id = q.id.json(),
-                             .outcome = report.outcome,
-                             .error = report.error,
-                             .trouble = trouble_,
-                             .duration_us = report.duration_us,
-                             .bytes_out = is_sent ? report.bytes_out : 0,
-                             .revision = name_of(q.revision),
-                             .client_name = q.client_name,
-                             .client_version = q.client_version,
-                             .traceparent = q.traceparent});
+                            .id = q.id.json(),
+                            .outcome = report.outcome,
+                            .error = report.error,
+                            .trouble = trouble_,
+                            .duration_us = report.duration_us,
+                            .bytes_out = is_sent ? report.bytes_out : 0,
+                            .revision = name_of(q.revision),
+                            .client_name = q.client_name,
+                            .client_version = q.client_version,
+                            .traceparent = q.traceparent});
   });
 }
 

@@ -37,9 +37,9 @@ struct call_request {
   std::string_view traceparent;
   std::string_view client_name;
   std::string_view client_version;
-  task_table* tasks = nullptr; ///< the call may become one of these
-  std::optional<std::int64_t> task_kept_ms; ///< what the client wants
-  std::string task_id; ///< of the task that the call is
+  task_table* tasks = nullptr;               ///< the call may become one of these
+  std::optional<std::int64_t> task_kept_ms;  ///< what the client wants
+  std::string task_id;                       ///< of the task that the call is
   std::shared_ptr<const client_info> client; ///< keeps the two views above alive in the legacy era
 
   /// Takes from the params, and their _meta, what calls of all kinds have there. After `revision`

@@ -48,7 +48,7 @@ struct server::core {
   std::unordered_map<std::string_view, std::vector<parameter_header>>
       headers; ///< where there are any
 
-  bool has_tasks = false; ///< some tool allows them
+  bool has_tasks = false;                               ///< some tool allows them
   std::string server_info;                              ///< the Implementation object
   std::string modern_meta;                              ///< the _meta object of every modern result
   std::string tools_array;                              ///< tool definitions in the newest shape

@@ -27,13 +27,12 @@ std::string iso_time(std::chrono::system_clock::time_point t) {
   const year_month_day date{day};
   const hh_mm_ss time{floor<milliseconds>(t - day)};
   std::array<char, 64> text{};
-  const int n =
-      std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
-                    static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                    static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                    static_cast<int>(time.minutes().count()),
-                    static_cast<int>(time.seconds().count()),
-                    static_cast<int>(time.subseconds().count()));
+  const int n = std::snprintf(
+      text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
+      static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+      static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+      static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
+      static_cast<int>(time.subseconds().count()));
   return {text.data(), static_cast<std::size_t>(std::max(n, 0))};
 }
 
@@ -128,10 +127,9 @@ void task::end(const call_answer& answer, std::chrono::microseconds took) {
     } else {
       const bool failed = refused || (!is_modern() && kept.outcome != call_outcome::succeeded);
       status_ = failed ? task_status::failed : task_status::completed;
-      if (refused)
-        message_ = kept.error.message;
-      else if (failed)
-        message_ = "the call failed: " + report.error;
+      message_ = refused  ? kept.error.message
+                 : failed ? "the call failed: " + report.error
+                          : std::string();
     }
     kept_ = std::move(kept);
     over_ = true;

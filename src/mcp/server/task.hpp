@@ -2,8 +2,8 @@
 #pragma once
 
 // A call that may outlive the request that began it. It runs on a thread of its own with a copy of
-// what was asked. As long as it has not `begun`, the request waits for it and takes its answer; from
-// then on it is a task that clients ask for by its id.
+// what was asked. As long as it has not `begun`, the request waits for it and takes its answer;
+// from then on it is a task that clients ask for by its id.
 //
 // Thread-safety: from any thread.
 
