@@ -394,5 +394,21 @@ TEST_F(tools_coding, a_command_needs_its_name_only) {
   EXPECT_EQ("invalid_argument", call("exec", R"({"command":"true"})").error());
 }
 
+TEST_F(tools_coding, exec_alone_can_be_a_task) {
+  for (const mcp::tool& each : server().tools())
+    EXPECT_EQ(each.name == "exec", each.tasks == mcp::task_support::optional) << each.name;
+  const auto told = [&](std::string_view method, std::string_view params) {
+    return server().handle_line(R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) +
+                                R"(","params":)" + std::string(params) + "}");
+  };
+  (void)told("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
+  const std::string list = told("tools/list", "{}").at(0);
+  EXPECT_THAT(list, HasSubstr(R"("execution":{"taskSupport":"optional"})"));
+  EXPECT_LE(list.size(), 26'000U);
+  const std::string begun =
+      told("tools/call", R"({"name":"exec","arguments":{"command":"true"},"task":{}})").at(0);
+  EXPECT_THAT(begun, HasSubstr(R"("status":"working")"));
+}
+
 } // namespace
 } // namespace paddock::test
