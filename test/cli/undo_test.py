@@ -377,5 +377,22 @@ class Undo(unittest.TestCase):
         server.close()
         self.assertEqual(self.paddock("history", "verify").returncode, 0)
 
+    def test_gc_on_a_full_disk_does_not_advise_itself(self):
+        os.mkdir(self.store, 0o700)
+        gc = f"'{PADDOCK}' history gc --workspace '{self.workspace}' --history '{self.store}'"
+        script = (f"mount -t tmpfs -o size=1m,mode=0700 none '{self.store}' || exit 77; {gc} || exit 78; "
+                  f"cat /dev/zero >'{self.store}/filler' 2>/dev/null; {gc}; echo $? >&2; rm '{self.store}/filler'; {gc} || exit 79")
+        if not shutil.which("unshare"):
+            self.skipTest("no unshare")
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, encoding="utf-8", timeout=60)
+        if done.returncode in (1, 77):
+            self.skipTest("needs a mount namespace")
+        self.assertEqual(done.returncode, 0, done)
+        said, code = done.stderr.splitlines()
+        self.assertIn("no space", said)
+        self.assertIn("make some room on the disk", said)
+        self.assertNotIn("`paddock history gc`", said)
+        self.assertEqual(code, "1")
+
 
 unittest.main()

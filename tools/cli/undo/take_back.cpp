@@ -152,6 +152,12 @@ int run_gc(const undo_options& options) {
   const auto opened = open_store(program, options);
   if (opened.store == nullptr) return usage;
   const auto done = opened.store->collect_garbage();
+  if (!done && done.error().code == error_code::no_space) {
+    complain(program, explain(done.error()) +
+                          "; a shorter journal is written beside the old one: make some room on "
+                          "the disk of the history, and run it again");
+    return failed;
+  }
   if (!done) return complain_of_history(program, *opened.store, options, done.error());
   if (options.json) {
     mcp::json_writer out;
