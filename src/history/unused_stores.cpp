@@ -28,15 +28,18 @@ bool is_store_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Whether a store has files of that name. Not `intent`: what a restore has set aside is needed.
+/// Whether a store has files of that name. Not `intent`: what a restore has set aside is needed. One
+/// that was not made yet set nothing aside.
 bool is_file_of_store(std::string_view name) {
-  constexpr std::array<std::string_view, 8> names{head_name,
+  constexpr std::array<std::string_view, 10> names{head_name,
                                                   "head.new",
                                                   "lock",
                                                   "journal",
                                                   "journal.new",
                                                   "journal.damaged",
                                                   "journal.damaged.new",
+                                                  "intent.begun",
+                                                  "intent.begun.new",
                                                   "intent.failed"};
   return std::ranges::find(names, name) != names.end() || name.starts_with("pack-") ||
          name.starts_with(mark_prefix);
