@@ -47,6 +47,7 @@ result<journal::found> journal::open(access how) {
 
 result<void> journal::catch_up(const visit& each, access how) {
   grown_ = 0;
+  has_rest_ = false; // others may have written meanwhile: what is there is looked at
   PADDOCK_TRY(const auto status, sys::fstat(fd_.get()));
   if (status.size <= end_) return {};
   journal_stream in(fd_.get(), end_, status.size);
@@ -91,9 +92,11 @@ void journal::forget_damage() {
 result<std::uint64_t> journal::append(const journal_record& record, std::uint64_t room) {
   const std::string bytes = render(record);
   if (bytes.size() > room) return error{error_code::no_space, 0, budget_operation};
+  if (has_rest_) PADDOCK_CHECK(sys::ftruncate(fd_.get(), end_)); // nothing may come behind it
+  has_rest_ = false;
   const auto written = write_all(fd_.get(), bytes);
   if (!written) {
-    (void)sys::ftruncate(fd_.get(), end_); // what stays is cut off, and removed by who comes next
+    has_rest_ = !sys::ftruncate(fd_.get(), end_);
     return written.error();
   }
   const std::uint64_t at = end_;

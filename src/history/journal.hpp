@@ -33,7 +33,7 @@ public:
   /// record that is cut off at the end is removed. For reading alone nothing is written.
   [[nodiscard]] result<void> catch_up(const visit& each, access how = access::full);
   /// Errors: those of writing, no_space where `room` bytes are not enough; nothing of it is there
-  /// then.
+  /// then, or, where that cannot be, nothing comes behind what is there of it.
   [[nodiscard]] result<std::uint64_t> append(const journal_record& record, std::uint64_t room);
   [[nodiscard]] result<void> sync() const;
   /// All from an offset that `catch_up` or `append` has told up to what is known; false ends it.
@@ -64,6 +64,7 @@ private:
   std::uint64_t end_ = 0; ///< behind the last record that is known
   std::uint64_t grown_ = 0;
   bool was_damaged_ = false, has_gap_ = false;
+  bool has_rest_ = false; ///< behind `end_` is what `append` could not cut off
 };
 
 } // namespace paddock::history

@@ -6,6 +6,8 @@
 #include "support/fault/faulty_sys.hpp"
 #include "support/history/history_fixture.hpp"
 
+#include "history/journal.hpp"
+
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sched.h>
@@ -97,6 +99,76 @@ TEST_F(HistoryFault, AShortFullDiskLosesNoContentInSilence) {
     EXPECT_THAT(store->verify()->damaged, testing::IsEmpty());
   }
   EXPECT_GT(lost, 0u); // the control: it was hit
+}
+
+/// What stays of a record that the disk has no room for can perhaps not even be cut off: the next
+/// one is no less where it is said to be.
+TEST_F(HistoryFault, ARecordComesBehindNothingThatIsCutOff) {
+  const auto record_of = [](std::uint64_t number) {
+    return history::journal_record{.kind = history::record_kind::checkpoint,
+                                   .number = number,
+                                   .time_ms = 1,
+                                   .label = std::string(100, 'l')};
+  };
+  const auto numbers = [](history::journal& in) {
+    std::vector<std::uint64_t> all;
+    const auto add = [&](history::journal_record&& each, std::uint64_t) {
+      all.push_back(each.number);
+    };
+    EXPECT_THAT(in.catch_up(add), IsOk());
+    return all;
+  };
+  const file_descriptor directory(::open(state_directory().c_str(), O_RDONLY | O_CLOEXEC));
+  constexpr std::uint64_t room = 1'000'000;
+  history::journal log(directory.get());
+  ASSERT_THAT(log.open(), IsOk());
+  ASSERT_THAT(log.append(record_of(1), room), IsOk());
+  const auto is_write = [](std::string_view name) { return name == "write" || name == "writev"; };
+  int writes = 0;
+  bool is_cut = true;
+  test::injection injected({.at = 1,
+                            .lasting = test::lasting::ever,
+                            .bytes_max = 10,
+                            .os_errno_of = [&](std::string_view name) {
+                              if (name == "ftruncate") return is_cut ? 0 : EIO;
+                              return is_write(name) && ++writes % 3 == 0 ? ENOSPC : 0;
+                            }});
+  EXPECT_FALSE(log.append(record_of(2), room)); // the control: it is cut off
+  is_cut = false;
+  EXPECT_FALSE(log.append(record_of(3), room));
+  EXPECT_FALSE(log.append(record_of(4), room)); // as long as it cannot be
+  injected.end();
+  const auto at = log.append(record_of(5), room);
+  ASSERT_THAT(at, IsOk());
+  std::uint64_t found = 0;
+  const auto look = [&](const history::journal_record& each) {
+    found = each.number;
+    return false;
+  };
+  EXPECT_THAT(log.read_from(*at, look), IsOk());
+  EXPECT_EQ(found, 5u);
+  history::journal other(directory.get());
+  ASSERT_THAT(other.open(), IsOk());
+  EXPECT_THAT(numbers(other), testing::ElementsAre(1u, 5u));
+  EXPECT_FALSE(other.was_damaged());
+  // Nor is what others have written meanwhile cut off.
+  writes = 0;
+  {
+    const test::injection again({.at = 1,
+                                 .lasting = test::lasting::ever,
+                                 .bytes_max = 10,
+                                 .os_errno_of = [&](std::string_view name) {
+                                   if (name == "ftruncate") return EIO;
+                                   return is_write(name) && ++writes == 3 ? ENOSPC : 0;
+                                 }});
+    EXPECT_FALSE(log.append(record_of(6), room));
+  }
+  EXPECT_THAT(numbers(other), testing::IsEmpty());
+  ASSERT_THAT(other.append(record_of(7), room), IsOk());
+  EXPECT_THAT(numbers(log), testing::ElementsAre(7u));
+  EXPECT_THAT(log.append(record_of(8), room), IsOk());
+  EXPECT_THAT(numbers(other), testing::ElementsAre(8u));
+  EXPECT_FALSE(other.was_damaged());
 }
 
 /// What has failed is told until everything is recorded again.
