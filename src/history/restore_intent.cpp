@@ -92,10 +92,13 @@ result<std::optional<restore_intent>> read_intent(int directory) {
 
 void put_intent_aside(int directory) {
   (void)sys::renameat2(directory, intent_name, directory, aside_name, 0);
+  (void)sys::fsync(directory);
 }
 
 void remove_intent(int directory) {
   (void)sys::unlinkat(directory, intent_name, 0);
+  // Or a power cut brings it back, and with it what somebody has removed since.
+  (void)sys::fsync(directory);
 }
 
 } // namespace paddock::history

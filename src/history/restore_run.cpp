@@ -78,8 +78,24 @@ result<void> restore_run::stage() {
   if (killed_ != nullptr) PADDOCK_CHECK(sort_out());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
     if (is_content(plan_.steps[i].wanted) && !stays(plan_.steps[i])) PADDOCK_CHECK(stage_one(i));
-  // Before it takes the place of anything: a power cut is not to leave what was never written.
-  return is_small() ? sys::fsync(staging_.get()) : sys::syncfs(staging_.get());
+  return name_staged();
+}
+
+/// On the disk before it takes the place of anything, and before it is said to be whole: a power
+/// cut is not to leave what was never written, nor what was moved in a directory that is not there.
+result<void> restore_run::name_staged() {
+  if (is_small()) {
+    PADDOCK_TRY(const auto top, open_plain(*of_.workspace, "", O_RDONLY | O_DIRECTORY));
+    PADDOCK_CHECK(sys::fsync(top.get()));
+    PADDOCK_CHECK(sys::fsync(staging_.get()));
+  } else {
+    PADDOCK_CHECK(sys::syncfs(staging_.get()));
+  }
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+    if (staged_[i].exists())
+      PADDOCK_CHECK(sys::renameat2(staging_.get(), staged('w', i).c_str(), staging_.get(),
+                                   staged('s', i).c_str(), RENAME_NOREPLACE));
+  return sys::fsync(staging_.get());
 }
 
 bool restore_run::is_small() const noexcept {
@@ -89,7 +105,7 @@ bool restore_run::is_small() const noexcept {
 
 /// Before what was set aside goes, and the intent with it. A failure changes nothing any more.
 void restore_run::sync_directories() {
-  if (!is_small()) {
+  if (!is_small() || has_unsynced_) {
     (void)sys::syncfs(staging_.get());
     return;
   }
@@ -100,27 +116,27 @@ void restore_run::sync_directories() {
 
 result<void> restore_run::stage_one(std::size_t number) {
   const restore_step& step = plan_.steps[number];
-  // Under a name of its own until it is complete: what lies under the other one is whole.
-  const std::string fresh = staged('w', number), name = staged('s', number);
+  // Under a name of its own until all is complete: what lies under the other one is whole.
+  const std::string fresh = staged('w', number);
   PADDOCK_TRY(const std::string bytes, of_.packs.read(step.wanted.content));
+  file_descriptor file;
   if (step.wanted.kind == known_kind::link) {
     PADDOCK_CHECK(sys::symlinkat(bytes.c_str(), staging_.get(), fresh.c_str()));
   } else {
-    PADDOCK_TRY(const auto fd, sys::openat(staging_.get(), fresh.c_str(),
-                                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-    PADDOCK_CHECK(write_all(fd.get(), bytes));
+    PADDOCK_TRY(file, sys::openat(staging_.get(), fresh.c_str(),
+                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    PADDOCK_CHECK(write_all(file.get(), bytes));
     if (step.present.kind == known_kind::file) {
       const auto old = of_.workspace->locate(step.path, final_link::keep);
-      if (old && old->existing) PADDOCK_CHECK(take_over_attributes(fd.get(), *old));
+      if (old && old->existing) PADDOCK_CHECK(take_over_attributes(file.get(), *old));
     }
-    PADDOCK_CHECK(sys::fchmod(fd.get(), mode_of(step.wanted)));
-    if (is_small()) PADDOCK_CHECK(sys::fsync(fd.get()));
+    PADDOCK_CHECK(sys::fchmod(file.get(), mode_of(step.wanted)));
   }
   PADDOCK_CHECK(sys::set_modified(staging_.get(), fresh.c_str(), step.wanted.modified_ns));
+  if (file && is_small()) PADDOCK_CHECK(sys::fsync(file.get())); // its mode and time, too
   PADDOCK_TRY(const auto made, sys::status_at(staging_.get(), fresh.c_str(), AT_SYMLINK_NOFOLLOW));
   staged_[number] = state_of(made);
-  return sys::renameat2(staging_.get(), fresh.c_str(), staging_.get(), name.c_str(),
-                        RENAME_NOREPLACE);
+  return {};
 }
 
 void restore_run::touch(const std::string& directory, int fd) {
@@ -207,7 +223,7 @@ result<void> restore_run::move_out() {
     // Somebody may have put something else there in the very moment.
     PADDOCK_CHECK(check_present(staging_.get(), name.c_str(), move.object));
   }
-  return {};
+  return plan_.moves.empty() ? result<void>() : sys::fsync(staging_.get());
 }
 
 result<void> restore_run::move_in(std::size_t number) {
@@ -218,7 +234,8 @@ result<void> restore_run::move_in(std::size_t number) {
     return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE);
   }));
   done_.push_back({.what = deed::moved_in, .number = number});
-  return {};
+  // Before anything in it goes: a power cut is not to leave it here without that.
+  return is_small() ? sys::fsync(staging_.get()) : result<void>();
 }
 
 /// What goes: beneath each move, and at last what lies beneath none. What is in a directory before
@@ -311,7 +328,11 @@ result<void> restore_run::give_attributes(std::size_t number) {
       PADDOCK_CHECK(sys::chmod_opened(fd.get(), mode_of(step.wanted)));
     }
     given_[step.present.inode] = step.wanted.modified_ns;
-    return sys::set_modified(in, name, step.wanted.modified_ns);
+    PADDOCK_CHECK(sys::set_modified(in, name, step.wanted.modified_ns));
+    if (step.wanted.kind == known_kind::link || !is_small()) return {};
+    const auto fd = sys::openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    has_unsynced_ = has_unsynced_ || !fd || !sys::fsync(fd->get());
+    return {};
   }));
   done_.push_back({.what = deed::attributes, .number = number, .before = step.present});
   return {};

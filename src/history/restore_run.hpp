@@ -70,6 +70,7 @@ private:
   [[nodiscard]] bool is_small() const noexcept;
   void sync_directories();
   [[nodiscard]] result<void> stage_one(std::size_t number);
+  [[nodiscard]] result<void> name_staged();
   [[nodiscard]] result<void> all_steps();
   [[nodiscard]] bool is_home(const restore_move& move) const;
   [[nodiscard]] result<void> move_out();
@@ -114,6 +115,7 @@ private:
   std::string kept_;
   std::vector<done> done_;
   std::map<std::string, known_times, std::less<>> touched_; ///< directories, as they were
+  bool has_unsynced_ = false; ///< something that only syncing all of the file system helps
   std::string failed_at_;
 };
 

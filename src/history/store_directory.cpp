@@ -31,6 +31,13 @@ detailed_error refused(error_code code, std::string detail) {
   return {{code, 0, "history store"}, std::move(detail)};
 }
 
+/// The name of a directory that was just made is on the disk. Some may not be read: nothing is lost
+/// then but by a power cut.
+void sync_names(int directory) {
+  if (const auto list = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY))
+    (void)sys::fsync(list->get());
+}
+
 /// Walks to the directory one component at a time, so that each one is judged.
 class way {
 public:
@@ -98,10 +105,11 @@ private:
   result<void, detailed_error> step(const std::string& name) {
     auto status = sys::status_at(here_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!status && status.error().code == error_code::not_found) {
-      if (const auto made = sys::mkdirat(here_.get(), name.c_str(), 0700);
-          !made && made.error().code != error_code::already_exists)
+      const auto made = sys::mkdirat(here_.get(), name.c_str(), 0700);
+      if (!made && made.error().code != error_code::already_exists)
         return detailed_error(made.error(), "the directory of the history cannot be made in " +
                                                 (path_.empty() ? "/" : path_));
+      if (made) sync_names(here_.get());
       status = sys::status_at(here_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
     }
     if (!status)
@@ -160,9 +168,10 @@ store_directory::open(const root& workspace, std::string_view directory,
   // Who ages stores out may be faster; then there is another one.
   constexpr int tries_max = 100;
   for (int tries = 0; tries < tries_max; ++tries) {
-    if (const auto made = sys::mkdirat(all.get(), name.c_str(), 0700);
-        !made && made.error().code != error_code::already_exists)
+    const auto made = sys::mkdirat(all.get(), name.c_str(), 0700);
+    if (!made && made.error().code != error_code::already_exists)
       return detailed_error(made.error(), "no store can be made in " + to.path());
+    if (made) sync_names(all.get());
     auto opened = sys::openat(all.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!opened && opened.error().code == error_code::not_found) continue;
     store_directory store;

@@ -23,8 +23,10 @@ struct change {
     write,    ///< `bytes` at `offset` of `object`
     truncate, ///< `object` to `offset`
     mode,     ///< of `object`
+    times,    ///< of `object`: changed at `offset`, in nanoseconds
     sync_data,
     sync,
+    sync_all, ///< everything
   };
   kind what = kind::sync;
   std::uint64_t object = 0; ///< an inode number
@@ -33,7 +35,7 @@ struct change {
   std::uint64_t other_directory = 0;
   std::string other_name;
   std::uint64_t offset = 0;
-  std::string bytes;
+  std::string bytes; ///< of a link that is made: its target
   unsigned mode = 0; ///< with its type; of `create` and `mode`
 };
 
@@ -51,6 +53,8 @@ public:
   /// 0: none, or on another device.
   [[nodiscard]] std::uint64_t number_of(int fd) const;
   [[nodiscard]] std::uint64_t number_of(int dirfd, const char* name, unsigned* mode) const;
+  /// Through links, such as the names of descriptors in /proc.
+  [[nodiscard]] std::uint64_t number_behind(const char* path) const;
 
 private:
   dev_t device_;

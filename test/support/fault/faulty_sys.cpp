@@ -70,6 +70,10 @@ bool is_nameless(int flags) {
   return (flags & O_TMPFILE) == O_TMPFILE;
 }
 
+std::uint64_t inode_told(std::uint64_t inode) {
+  return now.armed && now.what.inode_told ? now.what.inode_told(inode) : inode;
+}
+
 const char* name_of_call(long number) {
   switch (number) {
   case SYS_openat2:
@@ -136,11 +140,18 @@ std::uint64_t recording::number_of(int fd) const {
 }
 std::uint64_t recording::number_of(int dirfd, const char* name, unsigned* mode) const {
   const int saved = errno;
-  struct stat64 s{};
+  struct stat64 s {};
   const bool there =
       ::fstatat64(dirfd, name, &s, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 && s.st_dev == device_;
   errno = saved;
   if (mode != nullptr) *mode = s.st_mode;
+  return there ? s.st_ino : 0;
+}
+std::uint64_t recording::number_behind(const char* path) const {
+  const int saved = errno;
+  struct stat64 s {};
+  const bool there = ::fstatat64(AT_FDCWD, path, &s, 0) == 0 && s.st_dev == device_;
+  errno = saved;
   return there ? s.st_ino : 0;
 }
 
@@ -184,6 +195,13 @@ void take_down_written(ssize_t n, int fd, const void* from) {
                     std::string(static_cast<const char*>(from), size));
 }
 
+/// Whether a file is about to be made that the recorder is to know.
+bool is_to_be_made(int dirfd, const char* path, int flags) {
+  const recording* recorder = now.recorder;
+  if ((flags & O_CREAT) == 0 || recorder == nullptr) return false;
+  return (flags & O_EXCL) != 0 || recorder->number_of(dirfd, path, nullptr) == 0;
+}
+
 void take_down_rename(bool made, const long (&a)[6]) {
   take_down(made, [&](recording& r, change& c) {
     const auto flags = static_cast<unsigned>(a[4]);
@@ -199,7 +217,9 @@ void take_down_rename(bool made, const long (&a)[6]) {
 
 } // namespace paddock::test
 
+using paddock::test::inode_told;
 using paddock::test::is_nameless;
+using paddock::test::is_to_be_made;
 using paddock::test::name_of_call;
 using paddock::test::nameless_files;
 using paddock::test::note_flags;
@@ -227,8 +247,9 @@ using kind_of_change = paddock::test::change::kind;
 extern "C" {
 PADDOCK_WRAP(int, statx, "statx",
              (int dirfd, const char* path, int flags, unsigned mask, struct statx* out),
-             (dirfd, path, flags, mask, out))
-PADDOCK_WRAP(int, fstat64, "fstat", (int fd, struct stat64* out), (fd, out))
+             (dirfd, path, flags, mask, out), if (n == 0) out->stx_ino = inode_told(out->stx_ino))
+PADDOCK_WRAP(int, fstat64, "fstat", (int fd, struct stat64* out), (fd, out),
+             if (n == 0) out->st_ino = inode_told(out->st_ino))
 PADDOCK_WRAP(int, fstatfs64, "fstatfs", (int fd, struct statfs64* out), (fd, out))
 PADDOCK_WRAP(ssize_t, readlinkat, "readlinkat",
              (int dirfd, const char* path, char* out, size_t size), (dirfd, path, out, size))
@@ -256,12 +277,28 @@ PADDOCK_WRAP(int, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode),
                c.object = r.number_of(fd);
                c.mode = mode;
              }))
-PADDOCK_WRAP(int, chmod, "chmod", (const char* path, mode_t mode), (path, mode))
+PADDOCK_WRAP(int, chmod, "chmod", (const char* path, mode_t mode), (path, mode),
+             take_down(n == 0, [&](const auto& r, auto& c) {
+               c.what = kind_of_change::mode;
+               c.object = r.number_behind(path);
+               c.mode = mode;
+             }))
 PADDOCK_WRAP(int, symlinkat, "symlinkat", (const char* target, int dirfd, const char* path),
-             (target, dirfd, path))
+             (target, dirfd, path), take_down(n == 0, [&](const auto& r, auto& c) {
+               c.what = kind_of_change::create;
+               c.directory = r.number_of(dirfd);
+               c.name = path;
+               c.object = r.number_of(dirfd, path, &c.mode);
+               c.bytes = target;
+             }))
 PADDOCK_WRAP(int, utimensat, "utimensat",
              (int dirfd, const char* path, const timespec* times, int flags),
-             (dirfd, path, times, flags))
+             (dirfd, path, times, flags), take_down(n == 0, [&](const auto& r, auto& c) {
+               c.what = kind_of_change::times;
+               c.object = r.number_of(dirfd, path, nullptr);
+               c.offset = static_cast<std::uint64_t>(times[1].tv_sec) * 1'000'000'000U +
+                          static_cast<std::uint64_t>(times[1].tv_nsec);
+             }))
 PADDOCK_WRAP(int, fchown, "fchown", (int fd, uid_t uid, gid_t gid), (fd, uid, gid))
 PADDOCK_WRAP(int, flock, "flock", (int fd, int operation), (fd, operation))
 PADDOCK_WRAP(ssize_t, llistxattr, "llistxattr", (const char* path, char* out, size_t size),
@@ -304,7 +341,7 @@ ssize_t __wrap_writev(int fd, const iovec* parts, int count) {
   }
 PADDOCK_WRAP_SYNC(fdatasync, sync_data)
 PADDOCK_WRAP_SYNC(fsync, sync)
-PADDOCK_WRAP(int, syncfs, "syncfs", (int fd), (fd))
+PADDOCK_WRAP_SYNC(syncfs, sync_all)
 
 /// The descriptor is released all the same, as by Linux.
 int __real_close(int fd);
@@ -327,13 +364,14 @@ int __wrap_openat64(int dirfd, const char* path, int flags, ...) {
     errno = EOPNOTSUPP;
     return -1;
   }
+  const bool is_made = is_to_be_made(dirfd, path, flags);
   const int fd = passes("openat") ? __real_openat64(dirfd, path, flags, mode) : -1;
-  take_down_entry(fd >= 0 && (flags & O_EXCL) != 0, kind_of_change::create, dirfd, path);
+  take_down_entry(fd >= 0 && is_made, kind_of_change::create, dirfd, path);
   take_down(fd >= 0 && is_nameless(flags), [&](const auto& r, auto& c) {
     c.what = kind_of_change::nameless;
     c.object = r.number_of(fd, "", &c.mode);
   });
-  take_down_content(fd >= 0 && (flags & O_TRUNC) != 0, kind_of_change::truncate, fd, 0);
+  take_down_content(fd >= 0 && (flags & O_TRUNC) != 0 && !is_made, kind_of_change::truncate, fd, 0);
   return fd;
 }
 

@@ -10,6 +10,7 @@
 // count.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct fault {
   /// calls in it do not count. For tests with one thread.
   std::function<void(std::size_t)> before = nullptr;
   nameless_files files = nameless_files::known;
+  /// What a status says instead of an inode number.
+  std::function<std::uint64_t(std::uint64_t)> inode_told = nullptr;
 };
 
 /// For wrappers: whether the call of this name may happen; otherwise errno says why not.

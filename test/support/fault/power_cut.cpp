@@ -28,16 +28,19 @@ bool is_entry(change::kind what) {
 } // namespace
 
 disk::disk(const std::string& top) {
-  struct stat s{};
+  struct stat s {};
   if (::lstat(top.c_str(), &s) != 0) std::abort();
   id_of_[s.st_ino] = last_id_ = top_id;
   look_at(top, top_id);
 }
 
 void disk::look_at(const std::string& path, std::uint64_t id) {
-  struct stat s{};
+  struct stat s {};
   if (::lstat(path.c_str(), &s) != 0) std::abort();
   first_[id].mode = s.st_mode;
+  first_[id].modified_ns = static_cast<std::uint64_t>(s.st_mtim.tv_sec) * 1'000'000'000U +
+                           static_cast<std::uint64_t>(s.st_mtim.tv_nsec);
+  inode_of_[id] = s.st_ino;
   if (S_ISREG(s.st_mode)) {
     std::ifstream in(path, std::ios::binary);
     first_[id].content.assign(std::istreambuf_iterator<char>(in), {});
@@ -63,16 +66,20 @@ void disk::take_down(std::vector<change> changes, renames how) {
   // disk.
   objects now = first_;
   for (auto& c : changes) {
+    counts_.push_back(changes_.size());
     if (c.what == change::kind::create || c.what == change::kind::nameless) {
       id_of_[c.object] = ++last_id_;
+      inode_of_[last_id_] = c.object;
       first_[last_id_].mode = c.mode;
-      now[last_id_].mode = c.mode;
+      first_[last_id_].content = c.bytes;
+      now[last_id_] = first_[last_id_];
     }
     if (c.what == change::kind::nameless) continue; // nothing that could be found
     c.object = id(c.object);
     c.directory = id(c.directory);
     c.other_directory = id(c.other_directory);
-    if (is_entry(c.what) ? c.directory == 0 : c.object == 0) continue; // outside
+    const bool is_outside = is_entry(c.what) ? c.directory == 0 : c.object == 0;
+    if (is_outside && c.what != change::kind::sync_all) continue;
     if (c.what == change::kind::rename || c.what == change::kind::exchange) {
       c.object = now[c.directory].entries[c.name];
       c.offset = now[c.other_directory].entries[c.other_name]; // the other object
@@ -88,6 +95,7 @@ void disk::take_down(std::vector<change> changes, renames how) {
     }
     changes_.push_back(c);
   }
+  counts_.push_back(changes_.size());
 }
 
 bool disk::is_sure(std::size_t at, std::size_t count) const {
@@ -97,15 +105,30 @@ bool disk::is_sure(std::size_t at, std::size_t count) const {
                        if (s.what == change::kind::sync_data)
                          return s.object == c.object &&
                                 (c.what == change::kind::write || c.what == change::kind::truncate);
+                       if (s.what == change::kind::sync_all) return true;
                        if (s.what != change::kind::sync) return false;
-                       if (!is_entry(c.what)) return s.object == c.object;
+                       if (!is_entry(c.what))
+                         return s.object == c.object || is_link_in(c.object, s.object);
                        return s.object == c.directory ||
                               (c.other_directory != 0 && s.object == c.other_directory);
                      });
 }
 
+/// Whether it is a link that was there, or was made there.
+bool disk::is_link_in(std::uint64_t id, std::uint64_t directory) const {
+  if (!S_ISLNK(first_.at(id).mode)) return false;
+  const auto& old = first_.at(directory).entries;
+  return std::ranges::any_of(old, [&](const auto& each) { return each.second == id; }) ||
+         std::ranges::any_of(changes_, [&](const change& each) {
+           return each.what == change::kind::create && each.object == id &&
+                  each.directory == directory;
+         });
+}
+
 unsigned disk::fates_of(const change& c) {
-  if (c.what == change::kind::sync || c.what == change::kind::sync_data) return 1;
+  if (c.what == change::kind::sync || c.what == change::kind::sync_data ||
+      c.what == change::kind::sync_all)
+    return 1;
   return c.what == change::kind::write ? unsigned{fates_of_writing} : 2U;
 }
 
@@ -142,18 +165,24 @@ void disk::apply(const change& c, unsigned fate, objects& to) {
   case change::kind::mode:
     to[c.object].mode = (to[c.object].mode & ~07777U) | (c.mode & 07777U);
     break;
+  case change::kind::times:
+    to[c.object].modified_ns = c.offset;
+    break;
   case change::kind::nameless:
   case change::kind::sync:
   case change::kind::sync_data:
+  case change::kind::sync_all:
     break;
   }
 }
 
-picture disk::picture_with(std::size_t count, const std::vector<unsigned>& fates) const {
+void disk::judge_with(std::size_t count, const std::vector<unsigned>& fates,
+                      const judge_of_identities& judge) const {
   objects found = first_;
   for (std::size_t at = 0; at < count; ++at)
     apply(changes_[at], fates[at], found);
   picture all;
+  identities more;
   const std::function<void(std::uint64_t, const std::string&)> walk = [&](std::uint64_t id,
                                                                           const std::string& in) {
     for (const auto& [name, inside] : found[id].entries) {
@@ -163,15 +192,24 @@ picture disk::picture_with(std::size_t count, const std::vector<unsigned>& fates
       if (S_ISLNK(o.mode)) what += "link " + o.content;
       if (S_ISDIR(o.mode)) what += "directory";
       all.emplace(in + name, what);
+      more.emplace(in + name,
+                   identity{.inode = inode_of_.at(inside), .modified_ns = o.modified_ns});
       if (S_ISDIR(o.mode)) walk(inside, in + name + '/');
     }
   };
   walk(top_id, "");
-  return all;
+  judge(all, more);
 }
 
 std::size_t disk::after_power_cut(std::size_t count,
                                   const std::function<void(const picture&)>& judge) const {
+  return after_power_cut(
+      count, [&](const picture& found, const identities&) { judge(found); }, bounds{});
+}
+
+std::size_t disk::after_power_cut(std::size_t count, const judge_of_identities& judge,
+                                  const bounds& at_most) const {
+  const auto [states_max, samples_max] = at_most;
   std::vector<unsigned> fates(count, whole);
   std::vector<std::size_t> open;
   std::size_t states = 1;
@@ -189,13 +227,13 @@ std::size_t disk::after_power_cut(std::size_t count,
         fates[at] = static_cast<unsigned>(rest % n);
         rest /= n;
       }
-      judge(picture_with(count, fates));
+      judge_with(count, fates, judge);
     }
     return states;
   }
   states = 0;
   const auto try_them = [&] {
-    judge(picture_with(count, fates));
+    judge_with(count, fates, judge);
     ++states;
   };
   for (const unsigned usual : {unsigned{whole}, unsigned{absent}}) {
