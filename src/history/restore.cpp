@@ -48,12 +48,11 @@ restore_outcome outcome_of(const restore_plan& plan, const restore_request& requ
   return out;
 }
 
-/// With `paths` and `force` others' changes go, too, where they left anything.
+/// With `paths` and `force` everything is as it was at the checkpoint, whoever changed it.
 void widen_to_checkpoint(path_changes& all, const restore_request& request) {
   if (!request.force || request.paths.empty()) return;
   for (auto& [path, each] : all)
-    if (is_among(path, request.paths) && !each.at_checkpoint.same_as(each.after))
-      each.before = each.at_checkpoint;
+    if (is_among(path, request.paths)) each.before = each.at_checkpoint;
 }
 
 /// What was not to be read is tried once more; and in ignored directories, reads what a tool has

@@ -196,4 +196,21 @@ TEST_P(HistoryUnheld, Stays) {
   EXPECT_EQ(tree.content("ws/" + path), bytes);
 }
 
+/// With force and paths it is as it was at the checkpoint, also where a person had a hand in it
+/// before the agent and nothing shows that now.
+TEST_F(HistoryRestore, ByForceEverythingIsAsItWasThen) {
+  shell("ln -s target link");
+  const auto store = begun();
+  const std::string before = now();
+  shell("rm link"); // a person's, as what is next
+  shell("mkdir -p made/deep; echo x > made/deep/x; chmod 700 made/deep");
+  run(*store, "mkdir link; chmod 711 made/deep; mv made elsewhere");
+  const history::restore_request to_start{.paths = {""}, .force = true};
+  ASSERT_THAT(store->restore(to_start), IsOk());
+  EXPECT_EQ(now(), before);
+  const auto again = store->restore(to_start);
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(now(), before);
+}
+
 } // namespace
