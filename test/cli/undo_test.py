@@ -377,6 +377,82 @@ class Undo(unittest.TestCase):
         server.close()
         self.assertEqual(self.paddock("history", "verify").returncode, 0)
 
+    def test_the_store_cannot_be_read_written_listed_or_guessed(self):
+        """Every tool and every way a command has, to the files of the store; each with its control in the workspace."""
+        self.path("own").mkdir()
+        for name in ("head", "journal"):
+            self.path("own/" + name).write_text("control")
+        first = self.serve()
+        if first.run("true").get("error") == "confinement_unavailable":
+            self.skipTest("this system cannot confine commands")
+        first.call("writeTextFile", path="f", text="MARK-OF-THE-STORE")
+        first.call("checkpoint")
+        [store] = pathlib.Path(self.store).iterdir()
+        key = (store / "head").read_bytes()[18:210]
+        os.symlink(store, self.path("door"))
+        os.symlink(os.path.relpath(store, self.workspace), self.path("near"))
+        os.symlink("/proc/self/cwd/../history/" + store.name, self.path("proc"))
+        for top, places in ((store, [str(store), f"../history/{store.name}", "door", "near", "proc", f"/proc/self/root{store}",
+                                     f"/proc/{first.process.pid}/root{store}", f"/proc/{first.process.pid}/cwd/../history/{store.name}"]),
+                            (self.path("own"), ["own"])):
+            control = places == ["own"]
+            for place in places:
+                before = {each.name: each.read_bytes() for each in top.iterdir()}
+                with self.subTest(place=place):
+                    self.through_tools(first, place, control)
+                    self.through_commands(first, place, control, key)
+                    if not control:
+                        after = {each.name: each.read_bytes() for each in top.iterdir()}
+                        self.assertEqual({name for name in after.keys() - before.keys() if not name.startswith(("command-", "pack-"))}, set())
+                        self.assertEqual({name for name in before if not name.startswith("command-") and not after.get(name, b"").startswith(before[name])}, set())
+        # Nor by the descriptors that the server has open, whatever they are called.
+        said = first.run("for each in /proc/[0-9]*/fd/*; do timeout 1 head -c 1000 $each </dev/null 2>/dev/null; done | grep -ac 'paddock history 1'; "
+                         "ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c " + store.name + "; grep -ac MARK-OF f")
+        self.assertEqual(said["output"].split()[-3:], ["0", "0", "1"], said)
+        first.close()
+
+    def through_tools(self, server, place, control):
+        def answers(tool, **arguments):
+            said = server.request("tools/call", {"name": tool, "arguments": arguments})
+            text = said["content"][0]["text"]
+            refused = said.get("isError", False) or '"error"' in text
+            self.assertEqual(not refused, control, (tool, arguments, text))
+            if not control:
+                self.assertNotIn("paddock history 1", text)
+                self.assertNotIn("pack-0", text)
+        answers("readTextFile", path=place + "/head")
+        answers("getFileInfo", path=place + "/head")
+        answers("listDirectory", path=place)
+        answers("mapDirectory", path=place)
+        answers("findFiles", glob="*", path=place)
+        answers("searchText", pattern="control|paddock", path=place)
+        answers("appendTextFile", path=place + "/journal", text="x")
+        answers("editTextFile", path=place + "/journal", oldText="cont" if control else "paddock", newText="kont")
+        answers("editFile", path=place + "/journal", edits=[{"oldText": "kont" if control else "paddock", "newText": "cont"}])
+        answers("writeTextFile", path=place + "/head", text="control")
+        answers("writeTextFile", path=place + "/new", text="n")
+        answers("applyChanges", changes=[{"path": place + "/newer", "text": "n"}])
+        answers("moveFile", source=place + "/new" if control else place + "/head", destination="taken")
+        answers("moveFile", source="taken" if control else "f", destination=place + "/given")
+        answers("createDirectory", path=place + "/made")
+        answers("deleteDirectory", path=place + "/made" if control else place, recursive=True)
+        answers("deleteFile", path=place + "/newer" if control else place + "/head")
+        answers("exec", command="true", cwd=place)
+
+    def through_commands(self, server, place, control, key):
+        quoted = "'" + place + "'"
+        said = server.run(f"ls {quoted} 2>/dev/null | grep -c head; cat {quoted}/head 2>/dev/null | wc -c; "
+                          f"(echo x >>{quoted}/journal) 2>/dev/null && echo written || echo kept; "
+                          f"(echo x >{quoted}/by-command) 2>/dev/null && echo made || echo none; "
+                          f"ln {quoted}/head linked 2>/dev/null && echo linked || echo apart; rm -f linked {quoted}/by-command 2>/dev/null; true")
+        wanted = ["1", "7", "written", "made", "linked"] if control else ["0", "0", "kept", "none", "apart"]
+        self.assertEqual(said["output"].split(), wanted, (place, said))
+        self.assertNotIn(key[:24].decode("latin-1"), json.dumps(said))
+        process = server.call("startProcess", command="sh", args=["-c", f"cat {quoted}/head 2>/dev/null | wc -c"], waitMs=20_000, until="[0-9]")
+        self.assertIn(wanted[1], json.dumps(process), (place, process))
+        if not control:
+            self.assertNotIn("paddock history 1", json.dumps(process))
+
     def test_gc_on_a_full_disk_does_not_advise_itself(self):
         os.mkdir(self.store, 0o700)
         gc = f"'{PADDOCK}' history gc --workspace '{self.workspace}' --history '{self.store}'"
