@@ -30,32 +30,73 @@ bool is_told(const path_change& each) {
   return !is_directory || each.before.mode != each.after.mode;
 }
 
+/// What is told of one path, or of all in a directory: little, for there may be a million of them.
+struct told_change {
+  const path_changes::value_type* first = nullptr; ///< of a `.git`, what was met first in it
+  const path_changes::value_type* last = nullptr;  ///< of a `.git`, what was changed last in it
+  change_kind kind = change_kind::modified;
+  bool also_other = false;
+  holding restorable = holding::held; ///< of a `.git`
+  std::uint64_t files = 1;
+  std::string_view git{}; ///< the path of a `.git` that is told as one
+};
+
 class teller {
 public:
   teller(const store::impl& of, const path_changes& all) : of_(of), all_(all) {}
 
-  std::vector<change> tell(bool collapse, bool git_as_one) {
+  /// In the order of their paths. They refer to `all`.
+  [[nodiscard]] std::vector<told_change> tell(bool collapse, bool git_as_one) {
     moved_from_ = moves_in(all_);
     for (const auto& [to, from] : moved_from_)
       moved_away_.insert(from);
-    std::vector<change> out;
-    for (const auto& [path, each] : all_) {
+    std::vector<told_change> out;
+    for (const auto& entry : all_) {
+      const auto& [path, each] = entry;
       if (!is_told(each) || is_moved_away(path)) continue;
       if (const auto git = git_as_one ? git_around(path) : std::string_view(); is_old(git)) {
-        add_to_git(out, std::string(git), path, each);
+        add_to_git(out, git, entry);
         continue;
       }
       // What came from elsewhere is told, also where the directory around it is new.
       if (collapse && !moved_from_.contains(path))
-        if (change* whole = find_whole(out, path, each)) {
+        if (told_change* whole = find_whole(out, path, each)) {
           if (!is_directory(each)) ++whole->files;
           continue;
         }
-      out.push_back(make(path, each));
+      const bool is_moved = moved_from_.contains(path);
+      out.push_back(
+          {.first = &entry, .last = &entry, .kind = is_moved ? change_kind::moved : kind_of(each)});
       if (!collapse || !is_directory(each) || !is_whole(out.back().kind)) continue;
       out.back().files = 0;
       whole_[path] = out.size() - 1;
     }
+    return out;
+  }
+
+  [[nodiscard]] bool is_meant(const told_change& told, std::span<const std::string> paths) const {
+    const std::string_view path = told.git.empty() ? told.first->first : told.git;
+    if (is_among(path, paths)) return true;
+    return told.kind == change_kind::moved &&
+           is_among(moved_from_.find(told.first->first)->second, paths);
+  }
+
+  [[nodiscard]] change make(const told_change& told) const {
+    change out = make(told.first->first, told.first->second);
+    out.files = told.files;
+    if (told.git.empty()) return out;
+    out.path = told.git;
+    out.kind = change_kind::modified;
+    out.entry = entry_kind::directory;
+    out.from.clear();
+    out.before = out.after = of_.told(of_.index.find(out.path));
+    out.also_other = told.also_other;
+    out.restorable = told.restorable;
+    const path_change& last = told.last->second;
+    out.by = last.last.by;
+    out.tool = last.last.tool;
+    out.command = last.last.command;
+    out.time_ms = last.time_ms;
     return out;
   }
 
@@ -67,27 +108,24 @@ private:
     if (found == all_.end()) return of_.index.find(git).exists();
     return found->second.before.exists() && found->second.after.exists();
   }
-  void add_to_git(std::vector<change>& out, std::string git, const std::string& path,
-                  const path_change& each) {
-    const auto [at, is_first] = whole_.try_emplace(git, out.size());
+  void add_to_git(std::vector<told_change>& out, std::string_view git,
+                  const path_changes::value_type& entry) {
+    const path_change& each = entry.second;
+    const auto [at, is_first] = whole_.try_emplace(std::string(git), out.size());
     if (is_first) {
-      out.push_back(make(path, each));
-      out.back().path = std::move(git);
-      out.back().kind = change_kind::modified;
-      out.back().entry = entry_kind::directory;
-      out.back().from.clear();
-      out.back().before = out.back().after = of_.told(of_.index.find(out.back().path));
-      out.back().files = 0;
+      const change first = make(entry.first, each);
+      out.push_back({.first = &entry,
+                     .last = &entry,
+                     .also_other = first.also_other,
+                     .restorable = first.restorable,
+                     .files = 0,
+                     .git = git});
     }
-    change& whole = out[at->second];
+    told_change& whole = out[at->second];
     if (!is_directory(each)) ++whole.files;
     whole.also_other = whole.also_other || each.other_since;
     if (whole.restorable == holding::held) whole.restorable = restorable(of_, each);
-    if (each.time_ms < whole.time_ms) return;
-    whole.by = each.last.by;
-    whole.tool = each.last.tool;
-    whole.command = each.last.command;
-    whole.time_ms = each.time_ms;
+    if (each.time_ms >= whole.last->second.time_ms) whole.last = &entry;
   }
 
   static bool is_directory(const path_change& each) {
@@ -97,11 +135,12 @@ private:
     return kind == change_kind::created || kind == change_kind::deleted;
   }
   /// The directory above that is wholly new or gone as well.
-  change* find_whole(std::vector<change>& out, std::string_view path, const path_change& each) {
+  told_change* find_whole(std::vector<told_change>& out, std::string_view path,
+                          const path_change& each) {
     for (std::string_view above = parent_of(path); !above.empty(); above = parent_of(above)) {
       const auto found = whole_.find(above);
       if (found == whole_.end()) continue;
-      change& whole = out[found->second];
+      told_change& whole = out[found->second];
       return whole.kind == kind_of(each) ? &whole : nullptr;
     }
     return nullptr;
@@ -290,18 +329,15 @@ result<change_list> store::changes(const change_query& query) {
   PADDOCK_TRY(const path_changes all, changes_since(*impl_, since->offset));
   change_list out;
   out.since = since->what.number;
-  std::vector<change> told = teller(*impl_, all).tell(query.collapse, query.git_as_one);
-  std::erase_if(told, [&](const change& each) {
-    const bool is_meant = is_among(each.path, query.paths) ||
-                          (!each.from.empty() && is_among(each.from, query.paths));
-    return !is_meant;
-  });
+  teller tells(*impl_, all);
+  std::vector<told_change> told = tells.tell(query.collapse, query.git_as_one);
+  std::erase_if(told, [&](const told_change& each) { return !tells.is_meant(each, query.paths); });
   out.total = told.size();
   const std::size_t begin = std::min(query.offset, told.size());
   const std::size_t end = begin + std::min(query.limit, told.size() - begin);
   out.truncated = end < told.size();
-  out.changes.assign(std::make_move_iterator(told.begin() + static_cast<std::ptrdiff_t>(begin)),
-                     std::make_move_iterator(told.begin() + static_cast<std::ptrdiff_t>(end)));
+  for (std::size_t i = begin; i < end; ++i)
+    out.changes.push_back(tells.make(told[i]));
   left_out_lister(*impl_, query, out).list(all);
   return out;
 }
