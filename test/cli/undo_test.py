@@ -403,8 +403,8 @@ class Undo(unittest.TestCase):
                     self.through_commands(first, place, control, key)
                     if not control:
                         after = {each.name: each.read_bytes() for each in top.iterdir()}
-                        self.assertEqual({name for name in after.keys() - before.keys() if not name.startswith(("command-", "pack-"))}, set())
-                        self.assertEqual({name for name in before if not name.startswith("command-") and not after.get(name, b"").startswith(before[name])}, set())
+                        self.assertEqual({name for name in after.keys() - before.keys() if not name.startswith(("mark-", "pack-"))}, set())
+                        self.assertEqual({name for name in before if not name.startswith("mark-") and not after.get(name, b"").startswith(before[name])}, set())
         # Nor by the descriptors that the server has open, whatever they are called.
         said = first.run("for each in /proc/[0-9]*/fd/*; do timeout 1 head -c 1000 $each </dev/null 2>/dev/null; done | grep -ac 'paddock history 1'; "
                          "ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c " + store.name + "; grep -ac MARK-OF f")
