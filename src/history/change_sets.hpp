@@ -8,11 +8,19 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace paddock::history {
+
+/// What a person's undo has taken from the agent: the agent's again if the person takes it back.
+struct taken_back {
+  known_state before{}, after{};
+  cause last{};
+  bool by_tool = false, by_work = false, is_theirs = false;
+};
 
 struct path_change {
   known_state at_checkpoint{};
@@ -25,11 +33,22 @@ struct path_change {
   bool by_work = false;     ///< of the agent, beside restores; also if it was taken back
   bool other_since = false; ///< somebody else has changed it after the agent
   bool is_theirs = false;   ///< the agent has moved something here in which others have had a hand
+  std::shared_ptr<const taken_back> taken{}; ///< until something else happens there
 };
 using path_changes = std::map<std::string, path_change, std::less<>>;
 
-/// All paths that have a transition since, those that are as they were then, too. Errors: io.
-[[nodiscard]] result<path_changes> changes_since(const store::impl& of, std::uint64_t offset);
+/// Who asks, and how long that may take. To a person what people have undone is like what a tool
+/// has restored: it can be taken back. To an agent it is somebody else's.
+struct asked_by {
+  author who = author::tool;
+  work_bounds bounds{};
+};
+/// All paths that have a transition since, those that are as they were then, too. Errors: io,
+/// cancelled, timed_out.
+[[nodiscard]] result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
+                                                 const asked_by& asked = {});
+/// Whether a restore has made it, a person's or another one.
+[[nodiscard]] bool is_of_restore(author by, std::string_view tool);
 
 /// Whether the two may be one object, given that they have one inode.
 [[nodiscard]] bool is_same_object(const known_state& before, const known_state& after);

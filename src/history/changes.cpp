@@ -45,13 +45,15 @@ class teller {
 public:
   teller(const store::impl& of, const path_changes& all) : of_(of), all_(all) {}
 
-  /// In the order of their paths. They refer to `all`.
-  [[nodiscard]] std::vector<told_change> tell(bool collapse, bool git_as_one) {
+  /// In the order of their paths. They refer to `all`. Errors: those of the bounds.
+  [[nodiscard]] result<std::vector<told_change>> tell(bool collapse, bool git_as_one,
+                                                      const work_bounds& bounds) {
     moved_from_ = moves_in(all_);
     for (const auto& [to, from] : moved_from_)
       moved_away_.insert(from);
     std::vector<told_change> out;
     for (const auto& entry : all_) {
+      PADDOCK_CHECK(bounds.check());
       const auto& [path, each] = entry;
       if (!is_told(each) || is_moved_away(path)) continue;
       if (const auto git = git_as_one ? git_around(path) : std::string_view(); is_old(git)) {
@@ -235,9 +237,18 @@ bool is_among(std::string_view path, std::span<const std::string> paths) {
 
 namespace {
 
+bool is_persons_undo(const journal_record& record) {
+  return record.by == author::other && record.tool == persons_undo;
+}
+
+/// Whether a step is told apart from the agent's, for who asks.
+bool is_of_others(const journal_record& record, author who) {
+  return record.by == author::other && !(who == author::other && is_persons_undo(record));
+}
+
 /// What a person had a hand in stays theirs where an operation of the agent moves it.
-void follow_moves(const journal_record& record, path_changes& all) {
-  if (record.by == author::other) return;
+void follow_moves(const journal_record& record, author who, path_changes& all) {
+  if (is_of_others(record, who)) return;
   std::map<std::uint64_t, const transition*> gone; // a person's, by inode
   for (const transition& each : record.transitions)
     if (const path_change& at = all.find(each.path)->second;
@@ -254,8 +265,12 @@ void follow_moves(const journal_record& record, path_changes& all) {
 }
 
 /// To whom a step counts, and what the agent has met.
-void add_step(path_change& to, const transition& step, const journal_record& record) {
-  if (record.by == author::other) {
+void add_step(path_change& to, const transition& step, const journal_record& record, author who) {
+  const bool is_restore = is_of_restore(record.by, record.tool);
+  // With a person's undo the agent's change is gone, whoever asks.
+  const bool is_undone =
+      is_restore && to.by_agent && !to.other_since && to.before.same_as(step.after);
+  if (is_of_others(record, who) && !is_undone) {
     to.by_other = true;
     to.other_since = to.by_agent;
     return;
@@ -265,7 +280,6 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   to.by_tool = to.by_tool || record.by == author::tool;
   to.is_theirs = to.is_theirs && step.after.exists();
   // What is as the agent had met it is the agent's no more, nor is what was to be as it is.
-  const bool is_restore = record.by == author::tool && record.tool == "restore";
   to.by_work = to.by_work || !is_restore;
   const bool is_restored = is_restore && !to.by_work && to.at_checkpoint.same_as(step.after);
   if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
@@ -275,9 +289,46 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   to.last = {};
 }
 
+/// Whether with this step a person's undo is taken back, and all is the agent's as it was before.
+bool give_back(path_change& to, const transition& step, const journal_record& record) {
+  if (!is_persons_undo(record) || to.taken == nullptr || !step.after.same_as(to.taken->after))
+    return false;
+  const auto taken = std::move(to.taken);
+  to.before = taken->before;
+  to.last = taken->last;
+  to.by_tool = taken->by_tool;
+  to.by_work = taken->by_work;
+  to.is_theirs = taken->is_theirs;
+  to.by_agent = true;
+  return true;
+}
+
+/// To whom a step counts, also where it is told of somebody else later.
+void take_step(path_change& to, const transition& step, const journal_record& record, author who) {
+  if (give_back(to, step, record)) return;
+  to.taken = nullptr;
+  std::shared_ptr<const taken_back> taken;
+  if (is_persons_undo(record) && to.by_agent)
+    taken = std::make_shared<const taken_back>(taken_back{.before = to.before,
+                                                          .after = step.before,
+                                                          .last = to.last,
+                                                          .by_tool = to.by_tool,
+                                                          .by_work = to.by_work,
+                                                          .is_theirs = to.is_theirs});
+  to.last = cause_of(record);
+  add_step(to, step, record, who);
+  if (!to.by_agent) to.taken = std::move(taken);
+}
+
 } // namespace
 
-result<path_changes> changes_since(const store::impl& of, std::uint64_t offset) {
+bool is_of_restore(author by, std::string_view tool) {
+  if (by == author::other) return tool == persons_undo;
+  return by == author::tool && tool == "restore";
+}
+
+result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
+                                   const asked_by& asked) {
   path_changes all;
   const auto add = [&](const journal_record& record) {
     if (record.kind != record_kind::operation) return true;
@@ -285,17 +336,18 @@ result<path_changes> changes_since(const store::impl& of, std::uint64_t offset) 
       const auto [at, is_first] = all.try_emplace(each.path);
       path_change& to = at->second;
       if (is_first) to.at_checkpoint = to.before = each.before;
-      to.last = {.by = record.by, .tool = record.tool, .command = record.command};
       to.time_ms = record.time_ms;
-      add_step(to, each, record);
+      take_step(to, each, record, asked.who);
     }
-    follow_moves(record, all);
+    follow_moves(record, asked.who, all);
     return true;
   };
-  PADDOCK_CHECK(of.log.read_from(offset, add));
+  PADDOCK_CHECK(of.log.read_from(offset, add, asked.bounds));
   // As it is now: what looks other than at its last change, with the same content, is known anew.
-  for (auto& [path, each] : all)
+  for (auto& [path, each] : all) {
+    PADDOCK_CHECK(asked.bounds.check());
     each.after = of.index.find(path);
+  }
   return all;
 }
 
@@ -319,18 +371,21 @@ holding restorable(const store::impl& of, const path_change& each) {
 }
 
 result<change_list> store::changes(const change_query& query) {
-  const impl::guard held(*impl_);
+  const impl::guard held(*impl_, impl::use::work, query.bounds);
   PADDOCK_CHECK(held.ready());
   if (query.look) {
     const auto looked = impl_->look_through(impl_->unannounced(), query.bounds);
     PADDOCK_CHECK(impl_->unless_full(looked));
   }
   PADDOCK_TRY(const placed_checkpoint* since, impl_->find(query.since));
-  PADDOCK_TRY(const path_changes all, changes_since(*impl_, since->offset));
+  PADDOCK_TRY(const path_changes all,
+              changes_since(*impl_, since->offset, {.who = query.by, .bounds = query.bounds}));
   change_list out;
   out.since = since->what.number;
+  out.running = impl_->commands_under_way();
   teller tells(*impl_, all);
-  std::vector<told_change> told = tells.tell(query.collapse, query.git_as_one);
+  PADDOCK_TRY(std::vector<told_change> told,
+              tells.tell(query.collapse, query.git_as_one, query.bounds));
   std::erase_if(told, [&](const told_change& each) { return !tells.is_meant(each, query.paths); });
   out.total = told.size();
   const std::size_t begin = std::min(query.offset, told.size());
@@ -417,11 +472,15 @@ result<std::vector<event>> store::events(std::uint64_t after, std::size_t limit)
     each.by = record.by;
     each.tool = record.tool;
     each.command = record.command;
-    each.entries = record.transitions.size();
     if (record.kind == record_kind::checkpoint) each.checkpoint = record.number;
+    std::set<std::string_view> repositories;
     for (const transition& step : record.transitions) {
-      if (each.paths.size() == event_paths_max) break;
-      each.paths.push_back(step.path);
+      const bool is_git = is_of_git(step.path);
+      const auto git = git_around(step.path);
+      const std::string_view told = git.empty() ? std::string_view(step.path) : git;
+      if (is_git && !repositories.insert(told).second) continue;
+      ++each.entries;
+      if (each.paths.size() < event_paths_max) each.paths.emplace_back(told);
     }
     return true;
   }));

@@ -93,7 +93,7 @@ void content_packs::forget() {
   is_sealed_ = true;
 }
 
-result<void> content_packs::catch_up(std::span<const store_file> files) {
+result<void> content_packs::catch_up(std::span<const store_file> files, const work_bounds& bounds) {
   grown_ = buffer_.size();
   std::vector<std::uint32_t> fresh;
   for (const store_file& each : files) {
@@ -103,6 +103,7 @@ result<void> content_packs::catch_up(std::span<const store_file> files) {
   }
   std::ranges::sort(fresh);
   for (const std::uint32_t number : fresh) {
+    PADDOCK_CHECK(bounds.check());
     const auto fd = sys::openat(directory_, name_of_pack(number).data(), O_RDONLY | O_NOFOLLOW);
     if (!fd) continue; // its contents are lost, and told when they are asked for
     const auto status = sys::fstat(fd->get());
@@ -236,7 +237,7 @@ result<void> content_packs::sync_pack() {
 }
 
 result<void> content_packs::rewrite(const std::function<bool(const content_id&)>& is_wanted,
-                                    std::uint64_t room) {
+                                    std::uint64_t room, const work_bounds& bounds) {
   struct pack_use {
     std::uint64_t wanted = 0, all = 0;
     std::vector<content_id> contents{};
@@ -261,7 +262,8 @@ result<void> content_packs::rewrite(const std::function<bool(const content_id&)>
     constexpr std::uint64_t worth = 4; // a quarter of it is to be won
     const bool is_room = use.wanted == 0 || use.wanted + pack_magic.size() <= room;
     if (use.all - use.wanted < use.all / worth || !is_room) continue;
-    PADDOCK_TRY(const auto failed, copy_out(use.contents));
+    PADDOCK_CHECK(bounds.check());
+    PADDOCK_TRY(const auto failed, copy_out(use.contents, bounds));
     if (failed) { // the pack stays: perhaps it can be read the next time
       unread = failed;
       continue;
@@ -273,9 +275,11 @@ result<void> content_packs::rewrite(const std::function<bool(const content_id&)>
   return unread ? result<void>(*unread) : result<void>();
 }
 
-result<std::optional<error>> content_packs::copy_out(const std::vector<content_id>& wanted) {
+result<std::optional<error>> content_packs::copy_out(const std::vector<content_id>& wanted,
+                                                     const work_bounds& bounds) {
   constexpr std::uint64_t no_bound = ~std::uint64_t{0};
   for (const content_id& id : wanted) {
+    PADDOCK_CHECK(bounds.check());
     const auto bytes = read(id);
     const bool is_damaged = !bytes && bytes.error().os_errno == 0;
     if (is_damaged) continue; // it is lost either way

@@ -9,6 +9,7 @@
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -38,8 +39,9 @@ public:
   content_packs(int directory, const content_key& key) : directory_(directory), key_(key) {}
 
   /// Learns what is there, among the files of the store, that was not known yet. Errors: those of
-  /// reading.
-  [[nodiscard]] result<void> catch_up(std::span<const store_file> files);
+  /// reading, cancelled, timed_out; the next time it goes on.
+  [[nodiscard]] result<void> catch_up(std::span<const store_file> files,
+                                      const work_bounds& bounds = {});
   /// Forgets everything, for another `catch_up`.
   void forget();
 
@@ -52,9 +54,9 @@ public:
 
   /// Removes what is not wanted: a pack that has little of what is gets its contents copied.
   /// Errors: those of writing; what is wanted is there still. No more than `room` bytes are taken
-  /// for that.
+  /// for that. Ends at the bounds, too; `forget` then forgets what is half done.
   [[nodiscard]] result<void> rewrite(const std::function<bool(const content_id&)>& is_wanted,
-                                     std::uint64_t room);
+                                     std::uint64_t room, const work_bounds& bounds = {});
   /// What has come to the files, and is on the way there, since the last `catch_up`.
   [[nodiscard]] std::uint64_t grown() const noexcept { return grown_; }
 
@@ -71,7 +73,8 @@ private:
   [[nodiscard]] result<void> begin_pack();
   [[nodiscard]] result<void> sync_pack();
   /// Into the pack that grows; with the failure of reading that ended it. Errors: those of writing.
-  [[nodiscard]] result<std::optional<error>> copy_out(const std::vector<content_id>& wanted);
+  [[nodiscard]] result<std::optional<error>> copy_out(const std::vector<content_id>& wanted,
+                                                      const work_bounds& bounds);
   [[nodiscard]] result<const file_descriptor*> opened(std::uint32_t pack) const;
   [[nodiscard]] result<std::string> stored_bytes(const located_content& at) const;
 

@@ -72,20 +72,33 @@ store::impl::impl(std::shared_ptr<const root> r, options o, store_directory d, s
       packs(directory.descriptor(), directory.key()), log(directory.descriptor()),
       marks(directory.descriptor()) {}
 
-store::impl::guard::guard(impl& of, use why)
-    : of_(of), held_(of.mutex), locked_(of.directory.lock()) {
+store::impl::guard::guard(impl& of, use why, const work_bounds& bounds)
+    : of_(of), held_(of.mutex, std::defer_lock) {
+  ready_ = take(bounds);
+  if (!held_.owns_lock()) return;
   of_.has_complained = false;
-  ready_ = locked_ ? of_.catch_up(why) : locked_;
+  if (ready_) ready_ = of_.catch_up(why, bounds);
   if (why == use::reading) return;
-  if (ready_) ready_ = of_.is_started ? of_.recover() : of_.begin({});
-  if (ready_ && !of_.others.left.empty()) ready_ = of_.settle();
-  if (ready_ && std::exchange(of_.is_full, false)) ready_ = of_.make_room();
-  if (!ready_) of_.complain(ready_.error());
+  if (ready_) ready_ = of_.is_started ? of_.recover() : of_.begin(bounds);
+  if (ready_ && !of_.others.left.empty()) ready_ = of_.settle(bounds);
+  if (ready_ && of_.is_full) ready_ = of_.make_room(bounds);
+  if (!ready_ && !is_ended(ready_.error())) of_.complain(ready_.error());
+}
+
+result<void> store::impl::guard::take(const work_bounds& bounds) {
+  if (!bounds.is_bounded()) held_.lock();
+  while (!held_.owns_lock() && !held_.try_lock()) {
+    PADDOCK_CHECK(bounds.check());
+    sys::pause_ms(1);
+  }
+  PADDOCK_CHECK(of_.directory.lock(bounds));
+  is_locked_ = true;
+  return {};
 }
 
 store::impl::guard::~guard() {
-  if (locked_) of_.directory.unlock();
-  of_.publish();
+  if (is_locked_) of_.directory.unlock();
+  if (held_.owns_lock()) of_.publish();
 }
 
 void store::impl::publish() {
@@ -105,14 +118,14 @@ void store::impl::publish() {
 }
 
 /// What is there and was not known: nobody can say since when.
-result<void> store::impl::take_as_known(std::vector<met_entry>&& met) {
+result<void> store::impl::take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds) {
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   for (met_entry& each : met) {
     if (each.seen.is_ignored && each.seen.held == holding::not_read_yet)
       each.seen.held = holding::ignored;
     seen.transitions.push_back({.path = std::move(each.path), .after = each.seen});
   }
-  return write(std::move(seen));
+  return write(std::move(seen), bounds);
 }
 
 /// A full store is told, and what is known can be asked for all the same.
@@ -141,7 +154,7 @@ std::string explain_failure(const error& e) {
   return std::string(text(e.code));
 }
 
-result<void> store::impl::catch_up(use why) {
+result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
   const auto access = why == use::reading ? journal::access::reading : journal::access::full;
   const auto opened = log.open(access);
   if (!opened && access == journal::access::reading && opened.error().code == error_code::not_found)
@@ -165,15 +178,15 @@ result<void> store::impl::catch_up(use why) {
                                     .is_start = record.is_start},
                            .offset = offset});
   };
-  PADDOCK_CHECK(log.catch_up(take, access));
+  PADDOCK_CHECK(log.catch_up(take, access, bounds));
   PADDOCK_TRY(const auto files, directory.files());
-  PADDOCK_CHECK(packs.catch_up(files));
+  PADDOCK_CHECK(packs.catch_up(files, bounds));
   store_bytes = bytes_of(files);
   PADDOCK_TRY(others, marks.look(files));
   return {};
 }
 
-result<void> store::impl::settle() {
+result<void> store::impl::settle(const work_bounds& bounds) {
   const journal_record* command = nullptr;
   result<void> done;
   for (const journal_record& each : others.cut_short) {
@@ -183,7 +196,7 @@ result<void> store::impl::settle() {
     else if (done)
       done = look_at(paths, cause_of(each));
   }
-  if (done && command != nullptr) done = look_through(cause_of(*command));
+  if (done && command != nullptr) done = look_through(cause_of(*command), bounds);
   if (!done) return unless_full(done); // the marks are there still
   marks.remove_left(others);
   others.left.clear();
@@ -193,7 +206,7 @@ result<void> store::impl::settle() {
 result<void> store::impl::begin(const work_bounds& bounds) {
   const bool is_new = checkpoints.empty();
   if (!is_new) PADDOCK_CHECK(recover());
-  if (!is_new && !others.left.empty()) PADDOCK_CHECK(settle());
+  if (!is_new && !others.left.empty()) PADDOCK_CHECK(settle(bounds));
   if (!is_new) PADDOCK_CHECK(unless_full(take_from_tools()));
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
   if (is_new || log.has_gap()) {
@@ -206,15 +219,18 @@ result<void> store::impl::begin(const work_bounds& bounds) {
       (is_known ? known : unknown).push_back(std::move(each));
     }
     found.met = std::move(known);
-    PADDOCK_CHECK(take_as_known(std::move(unknown)));
+    PADDOCK_CHECK(take_as_known(std::move(unknown), bounds));
   }
-  auto done = is_new ? result<void>() : absorb(std::move(found), unannounced());
+  auto done = is_new ? result<void>() : absorb(std::move(found), unannounced(), bounds);
   if (!done && done.error().code == error_code::no_space) done = begin_when_full(bounds);
   PADDOCK_CHECK(unless_full(done));
   be_content();
   if (start == 0) PADDOCK_CHECK(make_start());
   is_started = true;
-  if (const auto swept = sweep_out(sweep::if_needed); !swept) complain(swept.error());
+  if (const auto swept = sweep_out(sweep::if_needed, bounds); !swept) {
+    if (is_ended(swept.error())) return swept.error();
+    complain(swept.error());
+  }
   return {};
 }
 
@@ -239,7 +255,7 @@ result<void> store::impl::begin_when_full(const work_bounds& bounds) {
   PADDOCK_CHECK(make_start()); // what was there before it may go
   for (;;) {
     const std::size_t last = last_to_keep();
-    PADDOCK_CHECK(sweep_from((last + 1) / 2));
+    PADDOCK_CHECK(sweep_from((last + 1) / 2, bounds));
     const auto done = look_through(unannounced(), bounds);
     if (done || done.error().code != error_code::no_space || last == 0) return done;
   }
@@ -272,7 +288,7 @@ std::uint64_t store::impl::journal_room(kept_for whom) const noexcept {
   return most - std::min(most, log.end());
 }
 
-result<void> store::impl::write(journal_record&& record) {
+result<void> store::impl::write(journal_record&& record, const work_bounds& bounds) {
   PADDOCK_CHECK(packs.flush());
   std::vector<transition> all = std::move(record.transitions);
   // What `add` took may have been lost since, when the disk was full. It is read again later.
@@ -280,6 +296,7 @@ result<void> store::impl::write(journal_record&& record) {
     if (each.after.has_content() && !packs.has(each.after.content)) each.after.held = holding::lost;
   for (std::size_t begin = 0; begin < all.size(); begin += transitions_max) {
     const std::size_t end = std::min(all.size(), begin + transitions_max);
+    PADDOCK_CHECK(bounds.check()); // what is left is for the next look
     record.transitions.assign(
         std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(begin)),
         std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(end)));
@@ -366,7 +383,7 @@ store_state store::state() const {
 }
 
 result<checkpoint> store::make_checkpoint(std::string_view label, const work_bounds& bounds) {
-  const impl::guard held(*impl_);
+  const impl::guard held(*impl_, impl::use::work, bounds);
   PADDOCK_CHECK(held.ready());
   PADDOCK_CHECK(impl_->look_through(impl_->unannounced(), bounds));
   PADDOCK_TRY(const checkpoint made, impl_->mark(label, false));
@@ -375,9 +392,10 @@ result<checkpoint> store::make_checkpoint(std::string_view label, const work_bou
   return made;
 }
 
-std::vector<checkpoint> store::checkpoints() {
-  const impl::guard held(*impl_);
+std::vector<checkpoint> store::checkpoints(const work_bounds& bounds) {
+  const impl::guard held(*impl_, impl::use::work, bounds);
   std::vector<checkpoint> all;
+  if (!held.ready() && is_ended(held.ready().error())) return all;
   for (const placed_checkpoint& each : impl_->checkpoints)
     all.push_back(each.what);
   return all;

@@ -45,13 +45,24 @@ result<journal::found> journal::open(access how) {
   return found::another;
 }
 
-result<void> journal::catch_up(const visit& each, access how) {
+result<void> journal::catch_up(const visit& each, access how, const work_bounds& bounds) {
   grown_ = 0;
   has_rest_ = false; // others may have written meanwhile: what is there is looked at
   PADDOCK_TRY(const auto status, sys::fstat(fd_.get()));
   if (status.size <= end_) return {};
   journal_stream in(fd_.get(), end_, status.size);
+  const auto take_gap = [&] {
+    const auto& gap = in.first_gap();
+    if (gap.end == 0) return;
+    has_gap_ = was_damaged_ = true;
+    if (how == access::full) (void)put_aside(gap.begin, gap.end); // it is in the journal still
+  };
   for (;;) {
+    if (const auto going_on = bounds.check(); !going_on) {
+      end_ = in.at();
+      take_gap();
+      return going_on;
+    }
     journal_record record;
     std::uint64_t offset = 0;
     PADDOCK_TRY(const auto got, in.next(record, offset));
@@ -67,10 +78,7 @@ result<void> journal::catch_up(const visit& each, access how) {
     PADDOCK_CHECK(sys::ftruncate(fd_.get(), in.at()));
     break;
   }
-  if (const auto& gap = in.first_gap(); gap.end != 0) {
-    has_gap_ = was_damaged_ = true;
-    if (how == access::full) (void)put_aside(gap.begin, gap.end); // it is in the journal still
-  }
+  take_gap();
   end_ = in.at();
   return {};
 }
@@ -110,7 +118,8 @@ result<void> journal::sync() const {
 }
 
 result<void> journal::read_from(std::uint64_t offset,
-                                const std::function<bool(const journal_record&)>& each) const {
+                                const std::function<bool(const journal_record&)>& each,
+                                const work_bounds& bounds) const {
   journal_stream in(fd_.get(), offset, end_);
   for (;;) {
     journal_record record;
@@ -119,6 +128,7 @@ result<void> journal::read_from(std::uint64_t offset,
     if (got == journal_stream::got::end) return {};
     if (got != journal_stream::got::record) return error{error_code::io, 0, "history journal"};
     if (!each(record)) return {};
+    PADDOCK_CHECK(bounds.check());
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -30,15 +31,18 @@ public:
   [[nodiscard]] result<found> open(access how = access::full);
   using visit = std::function<void(journal_record&& record, std::uint64_t offset)>;
   /// What is behind what was read so far. What is damaged is passed over, and a copy put aside. A
-  /// record that is cut off at the end is removed. For reading alone nothing is written.
-  [[nodiscard]] result<void> catch_up(const visit& each, access how = access::full);
+  /// record that is cut off at the end is removed. For reading alone nothing is written. What the
+  /// bounds end goes on the next time. Errors: those of reading and writing, cancelled, timed_out.
+  [[nodiscard]] result<void> catch_up(const visit& each, access how = access::full,
+                                      const work_bounds& bounds = {});
   /// Errors: those of writing, no_space where `room` bytes are not enough; nothing of it is there
   /// then, or, where that cannot be, nothing comes behind what is there of it.
   [[nodiscard]] result<std::uint64_t> append(const journal_record& record, std::uint64_t room);
   [[nodiscard]] result<void> sync() const;
   /// All from an offset that `catch_up` or `append` has told up to what is known; false ends it.
-  [[nodiscard]] result<void>
-  read_from(std::uint64_t offset, const std::function<bool(const journal_record&)>& each) const;
+  [[nodiscard]] result<void> read_from(std::uint64_t offset,
+                                       const std::function<bool(const journal_record&)>& each,
+                                       const work_bounds& bounds = {}) const;
   using put = std::function<result<void>(const journal_record& record)>;
   /// Replaces the file by one of the records that `all` puts there. Errors: its own; those of
   /// writing, no_space where `room` bytes are not enough; the file is as it was then.

@@ -73,7 +73,8 @@ result<void> opened_up::look(const cause& by, const restore_request& request) {
 
 result<void> opened_up::open_all(std::uint64_t offset, const restore_request& request) {
   for (;;) {
-    PADDOCK_TRY(const path_changes all, changes_since(of_, offset));
+    PADDOCK_TRY(const path_changes all,
+                changes_since(of_, offset, {.who = request.by, .bounds = request.bounds}));
     cause by;
     if (!open_some(all, request, by)) return {};
     PADDOCK_CHECK(look(by, request));

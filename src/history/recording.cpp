@@ -154,10 +154,23 @@ std::optional<std::int64_t> store::impl::running_since_ns() const {
   return since;
 }
 
+std::vector<running_command> store::impl::commands_under_way() const {
+  std::vector<running_command> all;
+  for (const journal_record& each : others.living)
+    if (each.transitions.empty())
+      all.push_back({.tool = each.tool, .command = each.command, .began_ms = each.time_ms});
+  for (const agents_work& each : running)
+    if (each.is_command())
+      all.push_back({.tool = each.by.tool,
+                     .command = each.by.command,
+                     .began_ms = each.began_ns / 1'000'000});
+  std::ranges::stable_sort(all, {}, &running_command::began_ms);
+  return all;
+}
+
 result<work_marks::mark> store::impl::put_mark(const cause& by,
                                                std::span<const std::string> paths) {
-  journal_record work{
-      .time_ms = now_ms(), .by = by.by, .tool = by.tool, .command = by.command};
+  journal_record work{.time_ms = now_ms(), .by = by.by, .tool = by.tool, .command = by.command};
   for (const std::string& path : paths)
     work.transitions.push_back({.path = path});
   return marks.put(work, journal_room(kept_for::checkpoints));
@@ -201,7 +214,7 @@ path_tops store::impl::take_closed(scan_outcome& found, const cause& by) {
   return unseen;
 }
 
-result<void> store::impl::absorb(scan_outcome&& found, const cause& by) {
+result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds) {
   const read_time when;
   journal_record changed{.kind = record_kind::operation,
                          .time_ms = now_ms(),
@@ -220,6 +233,7 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by) {
   for (const std::string& path : found.gone)
     forget(path);
   for (met_entry& each : found.met) {
+    PADDOCK_CHECK(bounds.check());
     const known_state before = index.find(each.path);
     known_state after = each.seen;
     const auto moved = before.exists() ? gone.end() : gone.find(after.inode);
@@ -240,14 +254,14 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by) {
     journal_record& to = is_seen ? seen : changed;
     to.transitions.push_back({.path = std::move(each.path), .before = before, .after = after});
   }
-  PADDOCK_CHECK(write(std::move(changed)));
-  return write(std::move(seen));
+  PADDOCK_CHECK(write(std::move(changed), bounds));
+  return write(std::move(seen), bounds);
 }
 
 result<void> store::impl::look_through(const cause& by, const work_bounds& bounds) {
   PADDOCK_CHECK(take_from_tools());
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
-  PADDOCK_CHECK(absorb(std::move(found), by));
+  PADDOCK_CHECK(absorb(std::move(found), by, bounds));
   be_content();
   return {};
 }
@@ -368,10 +382,10 @@ recording::~recording() {
   (void)finish();
 }
 
-recording store::before_tool(std::string_view tool, std::span<const std::string> paths) {
+recording store::before_tool(std::string_view tool, std::span<const std::string> paths, author by) {
   auto state = std::make_unique<recording::state>();
   state->of = shared_from_this();
-  state->by = {.by = author::tool, .tool = std::string(tool)};
+  state->by = {.by = by == author::other ? by : author::tool, .tool = std::string(tool)};
   const impl::guard held(*impl_);
   if (!held.ready()) {
     state->failure = impl_->trouble;
@@ -385,10 +399,9 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
     if (!paths.empty())
       if (auto mark = impl_->put_mark(state->by, paths)) state->mark = *std::move(mark);
   }
-  state->running =
-      impl_->running.insert(impl_->running.end(), {.by = state->by,
-                                                   .began_ns = sys::file_clock_ns(),
-                                                   .paths = {paths.begin(), paths.end()}});
+  state->running = impl_->running.insert(
+      impl_->running.end(),
+      {.by = state->by, .began_ns = sys::file_clock_ns(), .paths = {paths.begin(), paths.end()}});
   return recording(std::move(state));
 }
 
@@ -404,21 +417,24 @@ std::string store::impl::not_held(std::span<const std::string> paths) const {
   return failure;
 }
 
-recording store::before_command(std::string_view tool, std::string_view command_line) {
+recording store::before_command(std::string_view tool, std::string_view command_line,
+                                const work_bounds& bounds) {
   // What is not read by then cannot be brought back if the command changes it.
   for (const std::int64_t end =
            later(sys::monotonic_ms(),
                  static_cast<std::int64_t>(std::min(impl_->how.command_wait_ms, wait_ms_max)));
-       impl_->has_unread() && sys::monotonic_ms() < end;) {
+       bounds.check() && impl_->has_unread() && sys::monotonic_ms() < end;) {
     const auto more = impl_->read_some();
     if (!more || !*more) break;
   }
   auto state = std::make_unique<recording::state>();
   state->of = shared_from_this();
   state->by = {.by = author::exec, .tool = std::string(tool), .command = std::string(command_line)};
-  const impl::guard held(*impl_);
+  const impl::guard held(*impl_, impl::use::work, bounds);
+  if (!held.ready() && is_ended(held.ready().error())) return {}; // nobody waits for the command
   if (held.ready()) {
-    result<void> done = impl_->look_through(impl_->unannounced());
+    result<void> done = impl_->look_through(impl_->unannounced(), bounds);
+    if (!done && is_ended(done.error())) return {};
     auto mark = impl_->put_mark(state->by, {});
     if (mark)
       state->mark = *std::move(mark);

@@ -48,6 +48,17 @@ restore_outcome outcome_of(const restore_plan& plan, const restore_request& requ
   return out;
 }
 
+std::vector<std::string> touched_by(const restore_plan& plan) {
+  std::vector<std::string> paths;
+  for (const restore_move& each : plan.moves) {
+    paths.push_back(each.from);
+    paths.push_back(each.to);
+  }
+  for (const restore_step& each : plan.steps)
+    paths.push_back(each.path);
+  return paths;
+}
+
 /// With `paths` and `force` everything is as it was at the checkpoint, whoever changed it.
 void widen_to_checkpoint(path_changes& all, const restore_request& request) {
   if (!request.force || request.paths.empty()) return;
@@ -135,10 +146,15 @@ restore_plan still_to_do(store::impl& of, const restore_intent& intent) {
 
 } // namespace
 
-result<void> store::impl::absorb_restored(const restore_plan& plan) {
+cause cause_of_restore(author by) {
+  if (by == author::other) return {.by = by, .tool = std::string(persons_undo)};
+  return {.by = author::tool, .tool = "restore"};
+}
+
+result<void> store::impl::absorb_restored(const restore_plan& plan, const cause& by) {
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning()));
   restore_share share = share_of(index, plan, std::move(found));
-  PADDOCK_CHECK(absorb(std::move(share.own), {.by = author::tool, .tool = "restore"}));
+  PADDOCK_CHECK(absorb(std::move(share.own), by));
   return absorb(std::move(share.others), unannounced());
 }
 
@@ -166,7 +182,11 @@ result<void> store::impl::recover() {
     put_intent_aside(directory.descriptor());
   if (!why.empty())
     short_of = "a restore that was cut short could not be carried to its end: " + why;
-  return absorb_restored(intent->plan);
+  // A person's has left a mark.
+  const bool is_persons = std::ranges::any_of(others.cut_short, [](const journal_record& each) {
+    return each.by == author::other && each.tool == persons_undo;
+  });
+  return absorb_restored(intent->plan, cause_of_restore(is_persons ? author::other : author::tool));
 }
 
 result<void, detailed_error> store::impl::carry_out(const restore_plan& plan,
@@ -190,7 +210,7 @@ result<void, detailed_error> store::impl::carry_out(const restore_plan& plan,
 }
 
 result<restore_outcome, detailed_error> store::restore(const restore_request& request) {
-  const impl::guard held(*impl_);
+  const impl::guard held(*impl_, impl::use::work, request.bounds);
   if (!held.ready())
     return detailed_error(held.ready().error(), explain_failure(held.ready().error()));
   if (const auto looked = impl_->look_through(impl_->unannounced(), request.bounds); !looked)
@@ -199,18 +219,24 @@ result<restore_outcome, detailed_error> store::restore(const restore_request& re
   const std::uint64_t offset = to->offset;
   opened_up opened(*impl_);
   PADDOCK_CHECK(opened.open_all(offset, request));
-  PADDOCK_TRY(path_changes all, changes_since(*impl_, offset));
+  PADDOCK_TRY(path_changes all,
+              changes_since(*impl_, offset, {.who = request.by, .bounds = request.bounds}));
   widen_to_checkpoint(all, request);
   PADDOCK_CHECK(hold_what_goes(*impl_, all, request));
   const restore_plan plan = plan_restore(*impl_, all, request);
   restore_outcome out = outcome_of(plan, request);
-  if (impl_->running_since_ns()) out.running = impl_->unannounced().command;
+  out.running = impl_->commands_under_way();
   if (out.restored == 0 || request.effect == restore_effect::check) return out;
   PADDOCK_TRY(const checkpoint before, impl_->mark("before restore", false));
   out.before = before.number;
+  const cause by = cause_of_restore(request.by);
+  auto mark =
+      request.by == author::other ? impl_->put_mark(by, touched_by(plan)) : work_marks::mark();
   const auto done = impl_->carry_out(plan, request.bounds, out.kept);
   opened.close(done ? plan.steps : std::vector<restore_step>());
-  PADDOCK_CHECK(impl_->absorb_restored(plan));
+  const auto absorbed = impl_->absorb_restored(plan, by);
+  if (mark) impl_->marks.remove(*std::move(mark));
+  PADDOCK_CHECK(absorbed);
   if (!done) return done.error();
   return out;
 }

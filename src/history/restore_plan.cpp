@@ -24,6 +24,7 @@ namespace {
 struct placed_change {
   known_state wanted{}, present{};
   bool by_agent = false, by_tool = false, by_other = false, other_since = false, is_theirs = false;
+  bool by_restore = false; ///< the last step was one's
 };
 using placed_changes = std::map<std::string, placed_change, std::less<>>;
 
@@ -55,11 +56,13 @@ public:
                        .by_tool = each.by_tool,
                        .by_other = each.by_other,
                        .other_since = each.other_since,
-                       .is_theirs = each.is_theirs};
+                       .is_theirs = each.is_theirs,
+                       .by_restore = is_of_restore(each.last.by, each.last.tool)};
     take_moves_back();
     for (const auto& [path, each] : placed_)
       choose(path, each);
     spare_git_objects();
+    give_up_lost();
     add_missing_parents();
     keep_what_nobody_sees();
     keep_what_others_made();
@@ -287,8 +290,10 @@ private:
       return leave(path, "it stays, because what is in it cannot be reached: " +
                              std::string(reason_of(each.present.held)));
     if (const holding why = restorable(of_, {.before = each.wanted, .after = each.present});
-        why != holding::held && each.wanted.kind != known_kind::directory)
+        why != holding::held && each.wanted.kind != known_kind::directory) {
+      if (each.by_restore) return lose(path, each, why);
       return conflict(path, "what it was is not held: " + std::string(reason_of(why)));
+    }
     if (const holding why = loss(each); why != holding::held && !is_own(each, why))
       return conflict(path, "what it is now is not held and would be lost: " +
                                 std::string(reason_of(why)));
@@ -305,6 +310,48 @@ private:
       return conflict(path, "it lies on another file system, mounted in the workspace, where a "
                             "restore cannot reach: take it back by hand");
     chosen_.insert(path);
+  }
+
+  /// What a restore has removed or replaced, and nobody holds: the way forward is for the rest.
+  void lose(const std::string& path, const placed_change& each, holding why) {
+    std::string top = path;
+    if (each.wanted.is_ignored)
+      for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
+        const auto found = placed_.find(above);
+        const bool is_ignored = found != placed_.end() ? found->second.wanted.is_ignored
+                                                       : of_.index.find(above).is_ignored;
+        if (is_ignored) top = above;
+      }
+    lost_entry& there = lost_before_[top];
+    ++there.entries;
+    there.why = why;
+    lost_paths_.insert(path);
+  }
+  /// A directory of which nothing else is left does not come back empty.
+  void give_up_lost() {
+    for (const std::string& path : lost_paths_) {
+      left_.add(path);
+      for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
+        const auto found = chosen_.find(above);
+        if (found == chosen_.end() || placed_.at(above).present.exists()) break;
+        const auto inside = chosen_.lower_bound(above + '/');
+        if (inside != chosen_.end() && is_in(*inside, above)) break;
+        chosen_.erase(found);
+      }
+    }
+    for (const auto& [path, each] : lost_before_)
+      out_.left.push_back({path, lost_clause(each)});
+  }
+  struct lost_entry {
+    std::uint64_t entries = 0;
+    holding why = holding::ignored;
+  };
+  static std::string lost_clause(const lost_entry& each) {
+    const bool is_one = each.entries == 1;
+    return (is_one ? "it does not come back"
+                   : std::to_string(each.entries) + " entries of it do not come back") +
+           ", because a restore took " + (is_one ? "it" : "them") +
+           " away and what was there was not held: " + std::string(reason_of(each.why));
   }
 
   /// Directories that what is chosen was in.
@@ -388,6 +435,8 @@ private:
   std::map<std::string, bool, std::less<>> on_top_;    ///< of directories
   placed_changes placed_;
   std::set<std::string, std::less<>> chosen_;
+  std::map<std::string, lost_entry, std::less<>> lost_before_; ///< by the top of what is ignored
+  std::set<std::string, std::less<>> lost_paths_;
   std::set<std::string> misfits_;
   restore_plan out_;
 };

@@ -87,39 +87,45 @@ bool store::impl::is_too_large() const {
   return store_bytes > staying + how.store_bytes_max / 8;
 }
 
-result<gc_outcome> store::impl::sweep_out(sweep how_much) {
+result<gc_outcome> store::impl::sweep_out(sweep how_much, const work_bounds& bounds) {
   gc_outcome out{.bytes_before = store_bytes, .bytes_after = store_bytes};
   const std::size_t first = first_kept();
   const bool is_wanted =
       how_much == sweep::all || first != 0 || log.has_gap() || is_too_long() || is_too_large();
   if (!is_wanted || checkpoints.empty()) return out;
-  PADDOCK_CHECK(sweep_from(first));
+  PADDOCK_CHECK(sweep_from(first, bounds));
   out.checkpoints_dropped = first;
   // Half of what is left goes then: which checkpoint needs how much is not known beforehand.
   if (const std::size_t half = (last_to_keep() + 1) / 2;
       half != 0 && (is_too_long() || is_too_large())) {
-    PADDOCK_CHECK(sweep_from(half));
+    PADDOCK_CHECK(sweep_from(half, bounds));
     out.checkpoints_dropped += half;
   }
   out.bytes_after = store_bytes;
   return out;
 }
 
-result<void> store::impl::sweep_from(std::size_t first) {
+result<void> store::impl::sweep_from(std::size_t first, const work_bounds& bounds) {
+  PADDOCK_CHECK(bounds.check());
   PADDOCK_CHECK(packs.sync()); // what the new journal names is on the disk before it
   const std::uint64_t offset = checkpoints[first].offset;
   content_set live;
   index.for_each_beneath("", [&](std::string_view, const known_state& state) { add(live, state); });
-  PADDOCK_CHECK(log.read_from(offset, [&](const journal_record& record) {
+  const auto add_all = [&](const journal_record& record) {
     if (record.kind == record_kind::seen) return true;
     for (const transition& each : record.transitions) {
       add(live, each.before);
       add(live, each.after);
     }
     return true;
-  }));
+  };
+  PADDOCK_CHECK(log.read_from(offset, add_all, bounds));
   const auto is_live = [&](const content_id& id) { return live.contains(id); };
-  const auto put_all = [&](const journal::put& put) -> result<void> {
+  const auto put_all = [&](const journal::put& put_one) -> result<void> {
+    const auto put = [&](const journal_record& record) -> result<void> {
+      PADDOCK_CHECK(bounds.check());
+      return put_one(record);
+    };
     result<void> done;
     PADDOCK_CHECK(log.read_from(offset, [&](const journal_record& record) {
       if (record.kind != record_kind::seen) done = put(record); // the index says it at the end
@@ -132,30 +138,35 @@ result<void> store::impl::sweep_from(std::size_t first) {
   result<void> done = replace();
   // The new journal stands beside the old one for a moment. Without room for both, packs go first.
   if (!done && done.error().code == error_code::no_space) {
-    done = packs.rewrite(is_live, 0);
+    done = packs.rewrite(is_live, 0, bounds);
     store_bytes = directory.bytes();
     if (done) done = replace();
   }
   store_bytes = directory.bytes();
-  if (done) done = packs.rewrite(is_live, room());
+  if (done) done = packs.rewrite(is_live, room(), bounds);
+  if (!done && is_ended(done.error())) store_bytes = directory.bytes();
   packs.forget();
-  PADDOCK_CHECK(catch_up()); // everything is read again, as others do it
+  PADDOCK_CHECK(catch_up(use::work, bounds)); // everything is read again, as others do it
   return done;
 }
 
-result<void> store::impl::make_room() {
+result<void> store::impl::make_room(const work_bounds& bounds) {
   constexpr std::int64_t pause_ms = 60'000;
   const std::int64_t now = sys::monotonic_ms();
+  is_full = false;
   if (now < next_sweep_ms) return {};
+  const auto swept = sweep_out(sweep::if_needed, bounds);
+  is_full = !swept && is_ended(swept.error());
+  if (is_full) return swept.error();
   next_sweep_ms = now + pause_ms;
-  if (const auto swept = sweep_out(sweep::if_needed); !swept) complain(swept.error());
+  if (!swept) complain(swept.error());
   return {};
 }
 
-result<gc_outcome> store::collect_garbage() {
-  const impl::guard held(*impl_);
+result<gc_outcome> store::collect_garbage(const work_bounds& bounds) {
+  const impl::guard held(*impl_, impl::use::work, bounds);
   PADDOCK_CHECK(held.ready());
-  PADDOCK_TRY(const gc_outcome done, impl_->sweep_out(impl::sweep::all));
+  PADDOCK_TRY(const gc_outcome done, impl_->sweep_out(impl::sweep::all, bounds));
   impl_->log.forget_damage();
   return done;
 }

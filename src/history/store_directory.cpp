@@ -148,23 +148,26 @@ private:
   int links_ = 0;
 };
 
-std::string name_of_workspace(const root& workspace) {
-  const std::string key = workspace.path() + '\0' + std::to_string(workspace.status().device) +
-                          '\0' + std::to_string(workspace.status().inode);
+constexpr std::string_view head_workspace = "\nworkspace ";
+
+} // namespace
+
+std::string name_of_store(const std::string& workspace, const file_status& status) {
+  const std::string key =
+      workspace + '\0' + std::to_string(status.device) + '\0' + std::to_string(status.inode);
   std::array<char, 17> digits;
   std::snprintf(digits.data(), digits.size(), "%016llx",
                 static_cast<unsigned long long>(sum_of(key)));
   return digits.data();
 }
 
-} // namespace
-
 result<store_directory, detailed_error>
 store_directory::open(const root& workspace, std::string_view directory,
                       std::optional<std::uint64_t> unused_days_max) {
   way to(workspace);
   PADDOCK_TRY(const file_descriptor all, to.walk(directory));
-  const std::string name = name_of_workspace(workspace), path = to.path() + '/' + name;
+  const std::string name = name_of_store(workspace.path(), workspace.status()),
+                    path = to.path() + '/' + name;
   // Who ages stores out may be faster; then there is another one.
   constexpr int tries_max = 100;
   for (int tries = 0; tries < tries_max; ++tries) {
@@ -217,6 +220,15 @@ bool is_whole_head(std::string_view text) noexcept {
          text.size() >= head_magic.size() + std::tuple_size_v<content_key>;
 }
 
+std::optional<std::string> workspace_in_head(std::string_view text) {
+  if (!is_whole_head(text)) return std::nullopt;
+  text.remove_prefix(head_magic.size() + std::tuple_size_v<content_key>);
+  if (!text.starts_with(head_workspace) || !text.ends_with('\n')) return std::nullopt;
+  text.remove_prefix(head_workspace.size());
+  if (text.size() < 2 || text.front() != '/') return std::nullopt;
+  return std::string(text.substr(0, text.size() - 1));
+}
+
 std::int64_t last_used_ns(int directory) {
   const auto head = sys::entry_status_at(directory, head_name);
   if (!head) return 0;
@@ -251,11 +263,11 @@ result<void> store_directory::write_head(const root& workspace) {
   PADDOCK_CHECK(sys::getrandom(key_));
   std::string text(head_magic);
   text.append(key_.data(), key_.size());
-  text.append("\nworkspace ").append(workspace.path()) += '\n';
+  text.append(head_workspace).append(workspace.path()) += '\n';
   return write_store_file(fd_.get(), head_name, text, true);
 }
 
-result<void> store_directory::lock() {
+result<void> store_directory::lock(const work_bounds& bounds) {
   // Who has waited in vain does not wait again: perhaps the other one is stopped for long.
   const std::int64_t end = sys::monotonic_ms() + (waited_in_vain_ ? 0 : lock_wait_ms);
   for (;;) {
@@ -269,6 +281,7 @@ result<void> store_directory::lock() {
       waited_in_vain_ = true;
       return error{error_code::conflict, 0, lock_operation};
     }
+    PADDOCK_CHECK(bounds.check());
     sys::pause_ms(1);
   }
 }

@@ -6,6 +6,7 @@
 #include <paddock/base/detailed_error.hpp>
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
 #include <paddock/path/root.hpp>
 
 #include <array>
@@ -43,8 +44,9 @@ public:
 
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
   [[nodiscard]] const content_key& key() const noexcept { return key_; }
-  /// Waits for other processes. Errors: conflict (somebody holds it for long), io.
-  [[nodiscard]] result<void> lock();
+  /// Waits for other processes. Errors: conflict (somebody holds it for long), io, cancelled,
+  /// timed_out.
+  [[nodiscard]] result<void> lock(const work_bounds& bounds = {});
   void unlock() const noexcept;
   /// Everything in it. Errors: those of reading.
   [[nodiscard]] result<std::vector<store_file>> files() const;
@@ -69,6 +71,10 @@ private:
 /// The file that says that a directory is a store.
 inline constexpr const char* head_name = "head";
 inline constexpr std::uint64_t head_bytes_max = 16 * 1024;
+/// What the store of a workspace is called, by its path and the directory there.
+[[nodiscard]] std::string name_of_store(const std::string& workspace, const file_status& status);
+/// The path in a `head`; nothing where it is none of this version.
+[[nodiscard]] std::optional<std::string> workspace_in_head(std::string_view text);
 /// Whether these are the bytes of a `head` of the version that this program knows.
 [[nodiscard]] bool is_whole_head(std::string_view text) noexcept;
 /// When the store was last used, of the clock of file times; 0: it is none.

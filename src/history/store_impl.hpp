@@ -94,16 +94,16 @@ struct store::impl {
   std::uint64_t last_number = 0;
   std::uint64_t start = 0; ///< 0: not started
   bool is_started = false;
-  std::uint64_t store_bytes = 0;      ///< what the files of the store have together
-  std::string trouble;                ///< the last failure of the store, as a sentence
-  bool has_complained = false;        ///< in this operation
-  std::string short_of;               ///< a restore that could not be carried to its end
-  bool is_full = false;               ///< something found no room
-  std::int64_t next_sweep_ms = 0;     ///< of the monotonic clock
-  std::list<agents_work> running;     ///< of this object
-  work_marks marks;                   ///< and of all, for others
-  work_marks::state others;           ///< as `catch_up` has found them
-  std::vector<std::string> closed;    ///< what the last scan could not look into
+  std::uint64_t store_bytes = 0;   ///< what the files of the store have together
+  std::string trouble;             ///< the last failure of the store, as a sentence
+  bool has_complained = false;     ///< in this operation
+  std::string short_of;            ///< a restore that could not be carried to its end
+  bool is_full = false;            ///< something found no room
+  std::int64_t next_sweep_ms = 0;  ///< of the monotonic clock
+  std::list<agents_work> running;  ///< of this object
+  work_marks marks;                ///< and of all, for others
+  work_marks::state others;        ///< as `catch_up` has found them
+  std::vector<std::string> closed; ///< what the last scan could not look into
   std::map<std::string, std::uint16_t, std::less<>>
       closed_modes;              ///< for the time of a restore, and the modes they have
   std::string reading_from;      ///< the directory at which the first reading goes on
@@ -118,19 +118,20 @@ struct store::impl {
   class guard;
   /// What `guard` begins with. Errors: those of the store.
   enum class use : std::uint8_t { work, reading };
-  [[nodiscard]] result<void> catch_up(use why = use::work);
+  [[nodiscard]] result<void> catch_up(use why = use::work, const work_bounds& bounds = {});
   /// The first look of this object: what has changed since the last one, and a start.
   [[nodiscard]] result<void> begin(const work_bounds& bounds);
 
   [[nodiscard]] result<void> make_start();
   /// Drops checkpoints until what has changed since the last look finds room.
   [[nodiscard]] result<void> begin_when_full(const work_bounds& bounds);
-  [[nodiscard]] result<void> take_as_known(std::vector<met_entry>&& met);
+  [[nodiscard]] result<void> take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds);
 
   [[nodiscard]] scan_options scanning(const work_bounds& bounds = {}) const;
   /// Takes in what a scan has met, and puts it down to a cause. Errors: those of writing the
   /// journal; the index is as it was then.
-  [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by);
+  [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by,
+                                    const work_bounds& bounds = {});
   /// Scans everything, or these paths, and takes in what is met. Errors: those of scanning, and of
   /// `absorb`.
   [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {});
@@ -144,11 +145,13 @@ struct store::impl {
   [[nodiscard]] result<work_marks::mark> put_mark(const cause& by,
                                                   std::span<const std::string> paths);
   /// Puts what was cut short, with its process, down to those who did it.
-  [[nodiscard]] result<void> settle();
+  [[nodiscard]] result<void> settle(const work_bounds& bounds = {});
   /// Puts what tools have done that are not at their end yet down to them.
   [[nodiscard]] result<void> take_from_tools();
   /// Since when a command has been running; nothing: none does.
   [[nodiscard]] std::optional<std::int64_t> running_since_ns() const;
+  /// The commands that do, the first to begin first.
+  [[nodiscard]] std::vector<running_command> commands_under_way() const;
   /// Whom differences are put down to that no tool has announced.
   [[nodiscard]] cause unannounced() const;
   /// What an entry holds, read and not yet kept. `asked`: also in ignored directories.
@@ -172,14 +175,15 @@ struct store::impl {
   [[nodiscard]] result<void> hold(std::span<const std::string> paths);
   /// What of these the store had no room for, or has lost, as a clause; empty: nothing.
   [[nodiscard]] std::string not_held(std::span<const std::string> paths) const;
-  [[nodiscard]] result<void> write(journal_record&& record);
+  [[nodiscard]] result<void> write(journal_record&& record, const work_bounds& bounds = {});
   [[nodiscard]] result<checkpoint> mark(std::string_view label, bool is_start);
   /// What the retention asks for; with `all`, also what nothing needs any more. Errors: those of
   /// the store, which is as it was then.
   enum class sweep : std::uint8_t { if_needed, all };
-  [[nodiscard]] result<gc_outcome> sweep_out(sweep how_much);
-  /// All from that checkpoint on.
-  [[nodiscard]] result<void> sweep_from(std::size_t first);
+  [[nodiscard]] result<gc_outcome> sweep_out(sweep how_much, const work_bounds& bounds = {});
+  /// All from that checkpoint on. After cancelled and timed_out what is known has gaps: nothing is
+  /// done before the next `catch_up`.
+  [[nodiscard]] result<void> sweep_from(std::size_t first, const work_bounds& bounds = {});
   /// The place of the oldest checkpoint that stays by age and number, and of the one that has to.
   [[nodiscard]] std::size_t first_kept() const;
   [[nodiscard]] std::size_t last_to_keep() const;
@@ -190,7 +194,7 @@ struct store::impl {
   /// not tried again. Errors: those of reading what is left of it, and of looking afterwards.
   [[nodiscard]] result<void> recover();
   /// What a restore has brought about is put down to it, and nothing else is.
-  [[nodiscard]] result<void> absorb_restored(const restore_plan& plan);
+  [[nodiscard]] result<void> absorb_restored(const restore_plan& plan, const cause& by);
   /// All of a plan, or none of it; `kept` says where others' work is that it met.
   [[nodiscard]] result<void, detailed_error>
   carry_out(const restore_plan& plan, const work_bounds& bounds, std::string& kept);
@@ -202,7 +206,7 @@ struct store::impl {
   enum class kept_for : std::uint8_t { all, checkpoints };
   [[nodiscard]] std::uint64_t journal_room(kept_for whom) const noexcept;
   /// After something found no room: now and then, the oldest checkpoints go.
-  [[nodiscard]] result<void> make_room();
+  [[nodiscard]] result<void> make_room(const work_bounds& bounds = {});
   void complain(const error& e);
   [[nodiscard]] result<void> unless_full(const result<void>& done);
 
@@ -213,7 +217,7 @@ struct store::impl {
 class store::impl::guard {
 public:
   /// For reading alone nothing is begun, mended or swept.
-  explicit guard(impl& of, use why = use::work);
+  explicit guard(impl& of, use why = use::work, const work_bounds& bounds = {});
   guard(const guard&) = delete;
   guard& operator=(const guard&) = delete;
   ~guard();
@@ -221,9 +225,11 @@ public:
   [[nodiscard]] const result<void>& ready() const noexcept { return ready_; }
 
 private:
+  [[nodiscard]] result<void> take(const work_bounds& bounds);
+
   impl& of_;
-  std::lock_guard<std::mutex> held_;
-  result<void> locked_;
+  std::unique_lock<std::mutex> held_;
+  bool is_locked_ = false;
   result<void> ready_;
 };
 
@@ -233,6 +239,12 @@ inline constexpr const char* damage_notice =
     "history gc` ends this notice)";
 
 [[nodiscard]] std::int64_t now_ms() noexcept;
+/// Whether nobody waits any more: no failure of the store.
+[[nodiscard]] inline bool is_ended(const error& e) noexcept {
+  return e.code == error_code::cancelled || e.code == error_code::timed_out;
+}
+/// Whose a restore is, by who asks for it.
+[[nodiscard]] cause cause_of_restore(author by);
 /// What the store's failure means, as a clause.
 [[nodiscard]] std::string explain_failure(const error& e);
 

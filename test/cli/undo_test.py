@@ -243,6 +243,173 @@ class Undo(unittest.TestCase):
         self.assertEqual(self.paddock("undo").returncode, 0)
         self.assertEqual(self.path("a").read_text(), "1")
 
+    def paddock_in(self, directory, *words):
+        """As a person types it there, without --workspace."""
+        return subprocess.run([PADDOCK, *words, "--history", self.store], cwd=directory, capture_output=True, encoding="utf-8", timeout=60)
+
+    def stores(self):
+        return sorted(os.listdir(self.store)) if os.path.isdir(self.store) else []
+
+    def test_a_command_in_another_directory_says_where_the_history_is(self):
+        self.path("a/deep").mkdir(parents=True)
+        self.path("other").mkdir()
+        above, inside = os.path.dirname(self.workspace), str(self.path("a/deep"))
+        commands = ["changes"], ["diff"], ["undo"], ["history", "list"], ["history", "gc"], ["history", "verify"]
+        for words in commands:
+            with self.subTest("nowhere", words=words):
+                told = self.paddock_in(inside, *words)
+                self.assertEqual((told.returncode, told.stdout), (2, ""), told)
+                self.assertIn(f"no history of {inside} yet", told.stderr)
+                self.assertIn("paddock checkpoint", told.stderr)
+                self.assertEqual(self.stores(), [])
+        server = self.serve("--exec", "off")
+        server.call("writeTextFile", path="a/deep/f", text="1")
+        only = self.stores()
+        self.assertEqual(len(only), 1)
+        for words in [*commands, ["checkpoint", "x"]]:
+            with self.subTest("inside", words=words):
+                told = self.paddock_in(inside, *words)
+                self.assertEqual((told.returncode, told.stdout), (2, ""), told)
+                self.assertIn(f"lies in {self.workspace}, which has one: give --workspace {self.workspace}", told.stderr)
+        for words in commands:
+            with self.subTest("above", words=words):
+                told = self.paddock_in(above, *words)
+                self.assertEqual((told.returncode, told.stdout), (2, ""), told)
+                self.assertIn(f"give --workspace {self.workspace}\n", told.stderr)
+        self.assertEqual(self.stores(), only)  # none was made
+        self.assertEqual(self.paddock_in(self.workspace, "changes").returncode, 0)  # the control
+        self.assertEqual(self.paddock_in(inside, "changes", "--workspace", self.workspace).returncode, 0)
+        server.close()
+
+    def test_a_checkpoint_says_that_it_begins_a_history(self):
+        self.path("sub").mkdir()
+        self.path("a").write_text("1")
+        first = self.paddock_in(self.workspace, "checkpoint", "one")
+        self.assertEqual(first.returncode, 0, first)
+        self.assertIn(f"with it begins the history of {self.workspace}", first.stdout)
+        self.assertNotIn("begins", self.paddock_in(self.workspace, "checkpoint", "two").stdout)  # the control
+        self.assertNotIn("begun", json.loads(self.paddock_in(self.workspace, "checkpoint", "--json").stdout))
+        begun = self.paddock_in(self.workspace, "checkpoint", "--json", "--workspace", str(self.path("sub")))
+        self.assertIs(json.loads(begun.stdout)["begun"], True)  # where it is named
+        self.assertEqual(self.paddock_in(str(self.path("sub")), "changes").returncode, 0)
+
+    def test_the_way_forward_restores_the_rest_and_names_what_is_lost(self):
+        self.path(".gitignore").write_text("out/\n*.o\n")
+        self.path("a").write_text("1")
+        server = self.serve()
+        done = server.run("echo 2 >a; mkdir -p out/deep kept/own; echo m >out/deep/m; echo m >out/n; echo 3 >kept/b")
+        if done.get("error") == "confinement_unavailable":
+            self.skipTest("this system cannot confine commands")
+        changed = ("2\n", "3\n")
+        for by in "person", "agent":
+            with self.subTest(by):
+                if by == "person":
+                    undone = json.loads(self.paddock("undo", "--json").stdout)
+                    self.assertEqual((self.path("a").read_text(), self.path("kept").exists()), ("1", False))
+                    again = self.paddock("undo", "--to", str(undone["checkpoint"]), "--json")
+                    self.assertEqual(again.returncode, 0, again)
+                    answer = json.loads(again.stdout)
+                else:
+                    server.run("mkdir -p out/deep; echo m >out/deep/m; echo m >out/n")
+                    undone = server.call("restore")
+                    self.assertEqual((self.path("a").read_text(), self.path("kept").exists()), ("1", False))
+                    answer = server.call("restore", to=undone["checkpoint"])
+                self.assertEqual(answer["conflicts"], [], answer)
+                self.assertEqual((self.path("a").read_text(), self.path("kept/b").read_text()), changed)
+                self.assertTrue(self.path("kept/own").is_dir())
+                self.assertFalse(self.path("out").exists())  # not without what was in it
+                self.assertEqual([each["path"] for each in answer["left"]], ["out"])
+                self.assertRegex(answer["left"][0]["reason"], "2 entries .* not held: it lies in an ignored directory")
+        server.close()
+
+    def test_a_mistyped_path_is_said_and_nothing_is_undone(self):
+        self.path("src").mkdir()
+        for name in "notes.txt", "src/main.c", "same":
+            self.path(name).write_text("1")
+        server = self.serve("--exec", "off")
+        for name in "notes.txt", "src/main.c":
+            server.call("writeTextFile", path=name, text="2")
+        for given, near in (("note.txt", "did you mean notes.txt?"), ("main.c", "did you mean src/main.c?"), ("qqqqqqqqqqqq", "paddock changes")):
+            with self.subTest(given):
+                told = self.paddock("undo", "src/main.c", given)
+                self.assertEqual((told.returncode, told.stdout), (2, ""), told)
+                self.assertIn(f"paddock undo: {given}: nothing is there, and nothing there has changed since checkpoint ", told.stderr)
+                self.assertIn(near, told.stderr)
+                self.assertEqual(self.path("src/main.c").read_text(), "2")
+        unchanged = self.paddock("undo", "same")  # the control: it is there
+        self.assertEqual((unchanged.returncode, unchanged.stdout), (0, "nothing was to be undone\n"))
+        self.assertEqual(self.paddock("undo", "src/main.c").returncode, 0)
+        self.assertEqual(self.path("src/main.c").read_text(), "1")
+        server.close()
+
+    def test_a_persons_undo_is_told_as_one(self):
+        self.path("a").write_text("1")
+        server = self.serve("--exec", "off")
+        server.call("writeTextFile", path="a", text="2")
+        mark = server.call("checkpoint")["checkpoint"]
+        server.call("writeTextFile", path="b", text="2")
+        undone = json.loads(self.paddock("undo", "--json").stdout)
+        self.assertEqual((self.path("a").read_text(), self.path("b").exists()), ("1", False))
+        self.assertEqual(server.call("listChanges")["changes"], [])
+        told = server.call("listChanges", since=mark)["changes"]
+        self.assertEqual([(each["path"], each["by"]) for each in told], [("a", "other")])
+        listed = json.loads(self.paddock("changes", "--since", mark, "--json").stdout)["changes"]
+        self.assertEqual([(each["path"], each["by"], each["tool"]) for each in listed], [("a", "other", "undo")])
+        self.assertIn("by a person, with undo, ", self.paddock("changes", "--since", mark).stdout)
+        # An agent leaves it alone; the person takes it back without more ado.
+        self.assertEqual(server.call("restore", to=mark)["restored"], 0)
+        self.assertEqual(self.path("a").read_text(), "1")
+        self.assertEqual(self.paddock("undo", "--to", str(undone["checkpoint"])).returncode, 0)
+        self.assertEqual((self.path("a").read_text(), self.path("b").read_text()), ("2", "2"))
+        self.assertEqual(server.call("restore")["conflicts"], [])  # it is the agent's again
+        self.assertEqual((self.path("a").read_text(), self.path("b").exists()), ("1", False))
+        self.assertEqual(server.call("listChanges", since=mark)["changes"][0]["by"], "tool")  # the control
+        server.close()
+
+    def test_garbage_is_collected_until_it_is_interrupted(self):
+        for number in range(300):
+            self.path(f"f{number}").write_text(f"{number}" * 1000)
+        self.assertEqual(self.paddock("checkpoint").returncode, 0)
+        seen = set()
+        for round_number in range(8):
+            self.path("f1").write_text(f"{round_number}")
+            self.assertEqual(self.paddock("checkpoint").returncode, 0)
+            collecting = subprocess.Popen([PADDOCK, "history", "gc", "--workspace", self.workspace, "--history", self.store],
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            caught = 0
+            while not caught & 2 and collecting.poll() is None:  # until it is ready to be interrupted, or done
+                status = pathlib.Path(f"/proc/{collecting.pid}/status").read_text()
+                caught = int(next((line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")), "0"), 16)
+            collecting.send_signal(signal.SIGINT)
+            _, told = collecting.communicate(timeout=60)
+            seen.add(collecting.returncode)
+            self.assertIn(collecting.returncode, (0, 130), told)
+            self.assertEqual("interrupted; the history is whole" in told, collecting.returncode == 130)
+            self.assertEqual(self.paddock("history", "verify").returncode, 0)
+        self.assertIn(130, seen)
+        self.assertEqual(self.paddock("history", "gc").returncode, 0)  # the control
+
+    def test_what_goes_on_is_told(self):
+        self.path("a").write_text("1")
+        server = self.serve()
+        begun = server.call("startProcess", command="sh", args=["-c", "echo 2 >a; echo begun; read line"], until="begun", waitMs=20000)
+        if begun.get("error") == "confinement_unavailable":
+            self.skipTest("this system cannot confine commands")
+        self.assertEqual(begun["state"], "running", begun)
+        for words in ["changes"], ["undo", "--dry-run"]:
+            running = json.loads(self.paddock(*words, "--json").stdout)["running"]
+            self.assertEqual([each["tool"] for each in running], ["startProcess"])
+            self.assertTrue(running[0]["command"].startswith("sh -c echo 2 >a"), running)
+        self.assertIn("under way still: startProcess: sh -c", self.paddock("changes").stdout)
+        self.assertIn("goes on and may change it again: startProcess: sh -c", self.paddock("undo").stderr)
+        notice = server.call("restore", dryRun=True)["notice"]
+        self.assertNotIn("goes on", self.paddock("history", "list").stderr)
+        self.assertRegex(notice, "startProcess sh -c .*goes on and may change it again: end it with stopProcess")
+        server.call("stopProcess", process=begun["process"])
+        for words in ["changes"], ["undo", "--dry-run"]:  # the control
+            self.assertEqual(json.loads(self.paddock(*words, "--json").stdout)["running"], [])
+        server.close()
+
     def test_a_lost_history_keeps_nobody_from_work(self):
         server = self.serve("--exec", "off")
         self.assertNotIn("undo", server.call("writeTextFile", path="a", text="1"))  # the control

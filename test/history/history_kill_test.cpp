@@ -114,6 +114,39 @@ TEST_F(HistoryKill, ARestoreIsCarriedToItsEnd) {
   EXPECT_TRUE(was_restored);
 }
 
+/// Also where the next process brings it to its end: a person's undo is no agent's change.
+TEST_F(HistoryKill, APersonsUndoIsTheirsHoweverItEnds) {
+  std::uint64_t point = 0, mark = 0;
+  {
+    const auto store = begun(plain());
+    point = store->state().start;
+    run(*store, changed_by);
+    mark = store->make_checkpoint("")->number;
+  }
+  save();
+  std::size_t undone = 0;
+  for (std::size_t at = 1;; at += 8 * stops_of_a_call) {
+    load();
+    std::size_t stops = 0;
+    const auto work = [&] {
+      const auto store = open(plain());
+      return store && store->restore({.to = point, .by = history::author::other}).has_value();
+    };
+    const ending end = test::run_until(work, at, stops);
+    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+    const auto list = open(plain())->changes({.since = mark});
+    ASSERT_THAT(list, IsOk()) << at;
+    for (const history::change& each : list->changes) {
+      EXPECT_EQ(each.by, history::author::other) << each.path << " at " << at;
+      EXPECT_EQ(each.tool, history::persons_undo) << each.path << " at " << at;
+    }
+    if (!list->changes.empty()) ++undone;
+    if (end == ending::finished || HasFailure()) break;
+    ASSERT_LT(at, stops_max);
+  }
+  EXPECT_GT(undone, 1u);
+}
+
 TEST_F(HistoryKill, ARecordingLosesNothing) {
   std::uint64_t point = 0;
   {

@@ -117,6 +117,34 @@ TEST_F(HistoryPersons, WhatWasRestoredByNameIsAsItWas) {
   EXPECT_EQ(tree.content("ws/made"), "mine\n");
 }
 
+/// What a person takes back is theirs: an agent's restore leaves it, and the person can go on.
+TEST_F(HistoryPersons, APersonsUndoIsAPersons) {
+  write("kept", "old");
+  const auto store = begun();
+  run(*store, "echo agent > kept; echo agent > made");
+  const auto mark = store->make_checkpoint("")->number;
+  const auto undone = store->restore({.by = history::author::other});
+  ASSERT_THAT(undone, IsOk());
+  EXPECT_EQ(told(store->changes({})), "");
+  EXPECT_EQ(told(store->changes({.since = mark})),
+            "modified kept by other; deleted made by other; ");
+  EXPECT_EQ(store->changes({.since = mark})->changes.front().tool, history::persons_undo);
+  const auto agents = store->restore({.to = mark});
+  ASSERT_THAT(agents, IsOk());
+  EXPECT_EQ(agents->restored, 0u);
+  EXPECT_EQ(agents->others, 2u);
+  ASSERT_THAT(store->restore({.to = undone->before, .by = history::author::other}), IsOk());
+  EXPECT_EQ(tree.content("ws/kept"), "agent\n");
+  EXPECT_EQ(tree.content("ws/made"), "agent\n");
+  // The control: what a tool has restored is the agent's.
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(told(store->changes({.since = back->before})),
+            "modified kept by tool; deleted made by tool; ");
+  ASSERT_THAT(store->restore({.to = back->before}), IsOk());
+  EXPECT_EQ(tree.content("ws/kept"), "agent\n");
+}
+
 TEST_F(HistoryPersons, APathThatNobodyKnowsIsNamed) {
   write("kept", "old");
   const auto store = begun();

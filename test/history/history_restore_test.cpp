@@ -41,6 +41,34 @@ TEST_F(HistoryRestore, SaysWhatItRemovesForGood) {
   EXPECT_EQ(now(), before);
 }
 
+/// The way forward again is for the rest; what is gone for good is named, as one directory.
+TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
+  write(".gitignore", "data/\n*.o\n");
+  const auto store = begun();
+  run(*store, "mkdir -p data/deep data/empty; echo 1 > data/deep/f; echo 1 > data/g; echo 1 > a.o; "
+              "mkdir d; echo 1 > d/covered");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  const auto forth = store->restore({.to = back->before});
+  ASSERT_THAT(forth, IsOk());
+  EXPECT_TRUE(forth->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/d/covered"), "1\n");
+  std::vector<std::string> left;
+  for (const auto& each : forth->left)
+    left.push_back(each.path);
+  EXPECT_THAT(left, testing::ElementsAre("data"));
+  EXPECT_FALSE(tree.exists("ws/data/deep"));
+  EXPECT_EQ(tree.content("ws/a.o"), "1\n"); // the control: a file that is named alone is held
+  // The control: what a command took away, and nobody undid, is in the way as before.
+  run(*store, "mkdir data; echo 1 > data/g");
+  const auto mark = store->make_checkpoint("")->number;
+  run(*store, "rm -r data d");
+  const auto refused = store->restore({.to = mark});
+  ASSERT_THAT(refused, IsOk());
+  EXPECT_EQ(refused->conflicts.size(), 1u);
+  EXPECT_EQ(refused->restored, 0u);
+}
+
 /// The control: what a tool has written there is read before it goes, and can be had back.
 TEST_F(HistoryRestore, HoldsWhatAToolMadeInAnIgnoredDirectory) {
   write("data/old", "old");

@@ -5,7 +5,12 @@
 #include "history/journal_records.hpp"
 #include "support/history/history_fixture.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +19,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -79,6 +85,81 @@ TEST_F(HistoryRetention, TheOwnStartStaysWhereAllOthersAreTooOld) {
   EXPECT_GT(store->make_checkpoint("")->number, start);
   ASSERT_THAT(store->restore({.to = start}), IsOk());
   EXPECT_EQ(tree.content("ws/a"), "5\n");
+}
+
+/// Whenever nobody waits any more, the store is whole, and the next one does the rest.
+TEST_F(HistoryRetention, WhoIsCancelledLeavesTheStoreWhole) {
+  history::options how;
+  how.checkpoints_max = 2;
+  for (int i = 0; i < 10; ++i)
+    write("f" + std::to_string(i), std::string(20'000, 'x') + std::to_string(i));
+  std::size_t ended = 0;
+  constexpr int rounds = 20;
+  for (int round = 0; round <= rounds; ++round) {
+    std::uint64_t last = 0;
+    {
+      const auto store = begun(how);
+      run(*store, "for f in f*; do echo " + std::to_string(round) + " >> $f; done");
+      last = store->make_checkpoint("")->number;
+      run(*store, "echo more >> f1");
+    }
+    const std::string before = now();
+    const auto store = open(how, history::session::look);
+    std::atomic<bool> cancelled = round == 0;
+    std::thread other([&] {
+      for (int i = 0; i < round * 50; ++i)
+        std::this_thread::yield();
+      cancelled = round != rounds; // the control: the last one is let go on
+    });
+    const auto swept = store->collect_garbage({.cancelled = &cancelled});
+    const auto list = store->changes({.bounds = {.cancelled = &cancelled}});
+    other.join();
+    if (!swept) {
+      ++ended;
+      ASSERT_EQ(swept.error().code, error_code::cancelled);
+    }
+    ASSERT_TRUE(list || list.error().code == error_code::cancelled);
+    ASSERT_EQ(store->state().trouble, "");
+    const auto seen = store->verify();
+    ASSERT_THAT(seen, IsOk());
+    ASSERT_THAT(seen->damaged, testing::IsEmpty()) << round;
+    ASSERT_THAT(store->restore({.to = last}), IsOk());
+    ASSERT_NE(now(), before);
+    ASSERT_THAT(store->restore({.to = store->checkpoints().back().number}), IsOk());
+    ASSERT_EQ(now(), before);
+  }
+  EXPECT_GE(ended, 1u);
+  EXPECT_LT(ended, std::size_t{rounds} + 1);
+}
+
+/// The first look at everything, and the wait for another process, end as well.
+TEST_F(HistoryRetention, WhoIsCancelledBeforeTheFirstLookBeginsNothing) {
+  write("a", "1");
+  const auto store = open();
+  std::atomic<bool> cancelled = true;
+  const work_bounds bounds{.cancelled = &cancelled};
+  const auto refused = store->changes({.bounds = bounds});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, error_code::cancelled);
+  EXPECT_TRUE(store->checkpoints(bounds).empty());
+  EXPECT_EQ(store->before_command("exec", "work", bounds).finish(), "");
+  EXPECT_EQ(store->state().trouble, "");
+  EXPECT_EQ(told(store->changes({})), ""); // the control
+  EXPECT_EQ(store->checkpoints().size(), 1u);
+
+  const int lock = ::open(file("lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+  cancelled = false;
+  std::thread other([&] {
+    std::this_thread::yield();
+    cancelled = true;
+  });
+  const auto waited = store->changes({.bounds = bounds});
+  other.join();
+  ::close(lock);
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, error_code::cancelled); // and not that the other one is at work
+  EXPECT_EQ(told(store->changes({})), "");
 }
 
 TEST_F(HistoryRetention, LookingAgainDuringACommandWritesNothing) {

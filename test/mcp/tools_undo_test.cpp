@@ -326,7 +326,9 @@ TEST_F(tools_undo, what_a_process_changes_is_its_own_while_it_runs) {
   const auto list = store->changes({});
   ASSERT_TRUE(list);
   EXPECT_THAT(list->changes.front().command, StartsWith("sh -c echo x"));
-  EXPECT_THAT(call("restore").string("notice"), AllOf(HasSubstr("goes on"), HasSubstr("sh -c")));
+  EXPECT_THAT(
+      call("restore").string("notice"),
+      AllOf(HasSubstr("startProcess sh -c"), HasSubstr("goes on"), HasSubstr("stopProcess")));
   EXPECT_FALSE(tree.exists("made"));
   call("writeProcess", process + R"(,"text":"go\n"})");
   EXPECT_EQ("exited",

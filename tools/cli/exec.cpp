@@ -3,9 +3,9 @@
 // paddock exec: one command, confined to a workspace, for people.
 
 #include "common/contradictions.hpp"
+#include "common/interruption.hpp"
 #include "common/mistakes.hpp"
 #include "common/text_forms.hpp"
-#include "interruption.hpp"
 #include "progress_line.hpp"
 #include "subcommands.hpp"
 

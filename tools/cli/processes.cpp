@@ -3,10 +3,10 @@
 // paddock ps, logs and stop: what agents have started with startProcess, seen and ended by a
 // person. Each server of this user answers for its own.
 
+#include "common/interruption.hpp"
 #include "common/mistakes.hpp"
 #include "common/process_sockets.hpp"
 #include "common/terminal.hpp"
-#include "interruption.hpp"
 #include "mcp/tools/process_desk.hpp"
 #include "subcommands.hpp"
 

@@ -76,19 +76,24 @@ void add_history_option(CLI::App& parser, std::string& target) {
       ->type_name("DIRECTORY");
 }
 
+std::string history_directory(std::string_view program, const std::string& given) {
+  const std::string directory = given.empty() ? default_history_directory() : given;
+  if (directory.empty()) {
+    complain(program,
+             "there is no place for the history; set HOME to a directory that exists, or give "
+             "--history DIRECTORY");
+    return {};
+  }
+  std::error_code failed;
+  return std::filesystem::absolute(directory, failed).string();
+}
+
 std::shared_ptr<history::store> open_history(std::string_view program,
                                              std::shared_ptr<const root> workspace,
                                              const std::string& directory) {
   history::options how;
-  how.directory = directory.empty() ? default_history_directory() : directory;
-  if (how.directory.empty()) {
-    complain(program,
-             "there is no place for the history; set HOME to a directory that exists, or give "
-             "--history DIRECTORY");
-    return nullptr;
-  }
-  std::error_code failed;
-  how.directory = std::filesystem::absolute(how.directory, failed).string();
+  how.directory = history_directory(program, directory);
+  if (how.directory.empty()) return nullptr;
   auto opened = history::store::open(std::move(workspace), std::move(how), history::session::look);
   if (opened) return *std::move(opened);
   std::string why = explain(opened.error());

@@ -23,6 +23,9 @@ namespace paddock::cli {
 /// --history, of what looks at one.
 void add_history_option(CLI::App& parser, std::string& target);
 
+/// The directory of all stores, absolute; complains and is empty when there is none.
+[[nodiscard]] std::string history_directory(std::string_view program, const std::string& given);
+
 /// The history as a person looks at it; complains and returns nullptr when it cannot be used.
 /// `directory`: of all stores; empty: the default.
 [[nodiscard]] std::shared_ptr<history::store> open_history(std::string_view program,

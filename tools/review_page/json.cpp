@@ -221,7 +221,10 @@ std::string to_json(const history::restore_outcome& outcome) {
   out.key("leftTotal").unsigned_integer(outcome.left_total);
   out.key("lost").unsigned_integer(outcome.lost);
   if (!outcome.kept.empty()) out.member("kept", encode_name(outcome.kept));
-  if (!outcome.running.empty()) out.member("running", outcome.running);
+  out.key("running").begin_array();
+  for (const history::running_command& each : outcome.running)
+    out.begin_object().member("tool", each.tool).member("command", each.command).end_object();
+  out.end_array();
   if (outcome.before != 0) out.key("checkpoint").unsigned_integer(outcome.before);
   return out.end_object().take();
 }

@@ -80,7 +80,7 @@ struct change {
   std::string from{}; ///< of what was moved
   entry_kind entry = entry_kind::file;
   author by = author::other; ///< the last one
-  std::string tool{};        ///< of a tool: its name
+  std::string tool{};        ///< of a tool: its name; of a person's undo: `undo`
   std::string command{};     ///< of exec: the command line
   std::int64_t time_ms = 0;  ///< of the last step
   bool also_other = false;   ///< somebody else changed it since: a restore needs `force`
@@ -88,6 +88,12 @@ struct change {
   std::uint64_t files = 1; ///< of a directory told as one change, what is in it
   entry_state before{};    ///< of what the agent changed: before it did that first
   entry_state after{};
+};
+/// What the agent has under way that may change anything.
+struct running_command {
+  std::string tool{};
+  std::string command{}; ///< its line
+  std::int64_t began_ms = 0;
 };
 struct not_covered {
   std::string path{};
@@ -100,9 +106,10 @@ struct change_query {
   std::vector<std::string> paths{};     ///< these and what lies in them; empty: everything
   std::size_t limit = 200;
   std::size_t offset = 0;
-  bool collapse = true;    ///< a directory wholly new or gone is one change
-  bool git_as_one = false; ///< and so is what changed in a `.git`
-  bool look = true;        ///< scan the workspace first, for what others have done
+  bool collapse = true;     ///< a directory wholly new or gone is one change
+  bool git_as_one = false;  ///< and so is what changed in a `.git`
+  bool look = true;         ///< scan the workspace first, for what others have done
+  author by = author::tool; ///< who asks, as for `restore_request`
   work_bounds bounds{};
 };
 struct change_list {
@@ -113,6 +120,7 @@ struct change_list {
   /// What changed and cannot be restored, and what cannot be looked into; at most 200.
   std::vector<not_covered> left_out{};
   std::uint64_t left_out_total = 0;
+  std::vector<running_command> running{}; ///< the first to begin first
 };
 
 enum class restore_effect : std::uint8_t { apply, check };
@@ -124,6 +132,8 @@ struct restore_request {
   std::vector<std::string> paths{};  ///< these and what lies in them; empty: what the agent changed
   restore_effect effect = restore_effect::apply;
   bool force = false; ///< also what somebody else changed since; what cannot be restored is left
+  /// `other`: a person, whose it is from then on, and who may take it back as any other restore.
+  author by = author::tool;
   work_bounds bounds{};
 };
 struct restore_conflict {
@@ -147,8 +157,8 @@ struct restore_outcome {
   /// bring it back.
   std::uint64_t lost = 0;
   std::vector<std::string> lost_paths{}; ///< the first 50 of them
-  std::string kept{};    ///< where it is what others saved at just that moment, as a clause
-  std::string running{}; ///< a command that goes on and may change it all again: its line
+  std::string kept{}; ///< where it is what others saved at just that moment, as a clause
+  std::vector<running_command> running{}; ///< these go on and may change it all again
 };
 
 /// One operation, as it happened.
@@ -158,10 +168,13 @@ struct event {
   author by = author::other;
   std::string tool{};
   std::string command{};
-  std::vector<std::string> paths{}; ///< the first 100
-  std::uint64_t entries = 0;        ///< all
+  std::vector<std::string> paths{}; ///< the first 100; of what is in a `.git`, the directory
+  std::uint64_t entries = 0;        ///< all, those in a `.git` as one
   std::uint64_t checkpoint = 0;     ///< 0: it is none
 };
+
+/// The tool of what a person has taken back, whose author is `other`.
+inline constexpr std::string_view persons_undo = "undo";
 
 struct store_state {
   bool is_reading = false; ///< the first reading is not at its end

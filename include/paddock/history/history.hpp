@@ -57,6 +57,15 @@ struct options {
   unsigned threads_max = 2;
 };
 
+/// Which workspaces have a history below a directory of all stores.
+struct known_histories {
+  bool has_own = false;             ///< that workspace itself
+  std::vector<std::string> above{}; ///< those that it lies in, the nearest first
+  std::vector<std::string> below{}; ///< those that lie in it, by their paths
+};
+/// Makes nothing. What is not there any more, and what is another user's, is passed over.
+[[nodiscard]] known_histories find_histories(const root& workspace, std::string_view directory);
+
 class store;
 
 /// What is about to change. Its end, or `finish`, records what became of it.
@@ -98,17 +107,21 @@ public:
   /// As the last operation left it; waits for nothing.
   [[nodiscard]] store_state state() const;
 
-  /// Before a tool changes these paths; of a directory, all in it. Paths need not exist.
-  [[nodiscard]] recording before_tool(std::string_view tool, std::span<const std::string> paths);
-  /// Before a command or process of the agent begins; finish when it has ended.
-  [[nodiscard]] recording before_command(std::string_view tool, std::string_view command_line);
+  /// Before a tool changes these paths; of a directory, all in it. Paths need not exist. `other`: a
+  /// person does.
+  [[nodiscard]] recording before_tool(std::string_view tool, std::span<const std::string> paths,
+                                      author by = author::tool);
+  /// Before a command or process of the agent begins; finish when it has ended. What bounds end is
+  /// the look before it: what it changes may then not be told from what others did.
+  [[nodiscard]] recording before_command(std::string_view tool, std::string_view command_line,
+                                         const work_bounds& bounds = {});
   /// Records what commands that run have done until now.
   void look();
 
   /// Errors: those of the store, no_space, io, cancelled, timed_out; nothing is made then.
   result<checkpoint> make_checkpoint(std::string_view label, const work_bounds& bounds = {});
   /// Oldest first; none where the store cannot be read.
-  [[nodiscard]] std::vector<checkpoint> checkpoints();
+  [[nodiscard]] std::vector<checkpoint> checkpoints(const work_bounds& bounds = {});
   /// Errors: not_found (no such checkpoint, or it is gone), cancelled, timed_out, io.
   result<change_list> changes(const change_query& query);
   /// Errors: as `changes`; those of writing files. After an error all is as it was.
@@ -129,8 +142,8 @@ public:
   result<std::vector<event>> events(std::uint64_t after, std::size_t limit = 1'000);
 
   /// Removes what no checkpoint needs, and checkpoints beyond the options. Errors: those of the
-  /// store.
-  result<gc_outcome> collect_garbage();
+  /// store, cancelled, timed_out; the store is whole then, and the rest is for the next time.
+  result<gc_outcome> collect_garbage(const work_bounds& bounds = {});
   /// Reads and checks the whole store; changes nothing. Errors: those of the store.
   result<verify_outcome> verify();
 

@@ -149,9 +149,11 @@ recorded_call::recorded_call(workspace_state& state, call& c, const tool_row& ro
   const bool runs = row.effect == effect::runs, writes = row.effect == effect::writes;
   if (!runs && (!writes || c.arguments()["dryRun"].boolean().value_or(false))) return;
   c.may_block();
+  // A deadline is the command's; a call that nobody waits for any more looks at nothing.
   if (runs)
     recording_ = store->before_command(
-        row.name, command_line_of(text_argument(c, "command"), c.arguments()["args"]));
+        row.name, command_line_of(text_argument(c, "command"), c.arguments()["args"]),
+        {.cancelled = bounds_of(state, c).cancelled});
   else
     recording_ = store->before_tool(row.name, paths_of(*state.root, c));
 }

@@ -36,9 +36,9 @@ tool_result refuse_without_history(const workspace_state& state) {
 }
 
 /// "start, 4 (before the merge), 9": what can be named.
-std::string known_checkpoints(history::store& store) {
+std::string known_checkpoints(history::store& store, const work_bounds& bounds) {
   std::string text = "start";
-  const auto all = store.checkpoints();
+  const auto all = store.checkpoints(bounds);
   const std::size_t left_out = all.size() - std::min(all.size(), told_checkpoints_max);
   if (left_out > 0) text += ", …";
   for (std::size_t i = left_out; i < all.size(); ++i) {
@@ -48,16 +48,22 @@ std::string known_checkpoints(history::store& store) {
   return text;
 }
 
-tool_result no_such_checkpoint(history::store& store, const call& c, std::string_view name) {
+tool_result no_such_checkpoint(history::store& store, const call& c, std::string_view name,
+                               const work_bounds& bounds) {
+  // Where nobody waits any more, what is known was not asked for.
+  if (const auto going_on = bounds.check(); !going_on)
+    return tool_result::failure(going_on.error().code, "the history was not looked at");
   return tool_result::failure(error_code::not_found,
                               "there is no checkpoint " +
                                   shown(std::string(text_argument(c, name)), 40) +
-                                  "; there are: " + known_checkpoints(store));
+                                  "; there are: " + known_checkpoints(store, bounds));
 }
 
 history::named_checkpoint checkpoint_argument(history::store& store, const call& c,
-                                              std::string_view name) {
-  return history::checkpoint_named(text_argument(c, name), store.checkpoints());
+                                              std::string_view name, const work_bounds& bounds) {
+  const std::string_view given = text_argument(c, name);
+  if (given == "start") return {.is_known = true};
+  return history::checkpoint_named(given, store.checkpoints(bounds));
 }
 
 /// The paths of a call; what is none of the workspace is told of.
@@ -87,10 +93,10 @@ tool_result refuse_path(const std::string& path) {
 }
 
 tool_result failed_history(history::store& store, const call& c, const detailed_error& e,
-                           std::string_view checkpoint_name) {
+                           std::string_view checkpoint_name, const work_bounds& bounds) {
   const bool is_named = !checkpoint_name.empty() && text_argument(c, checkpoint_name) != "start";
   if (is_named && e.code == error_code::not_found && e.detail.empty())
-    return no_such_checkpoint(store, c, checkpoint_name);
+    return no_such_checkpoint(store, c, checkpoint_name, bounds);
   const bool is_full = e.code == error_code::no_space;
   return tool_result::failure(e.code, "the history: " + explain(e) + "; " +
                                           (is_full ? "a person makes room with `paddock history gc`"
@@ -188,8 +194,8 @@ void write_change(json_writer& out, const history::change& each) {
 }
 
 /// Those that can be gone back to, besides the start, the newest last.
-void write_checkpoints(json_writer& out, history::store& store) {
-  auto all = store.checkpoints();
+void write_checkpoints(json_writer& out, history::store& store, const work_bounds& bounds) {
+  auto all = store.checkpoints(bounds);
   std::erase_if(all,
                 [start = store.state().start](const auto& each) { return each.number <= start; });
   if (all.empty()) return;
@@ -245,6 +251,23 @@ std::string_view first_notice_of(const history::restore_outcome& done, bool is_t
   return done.conflicts.empty() ? "" : "what is among the conflicts was left as it is";
 }
 
+/// "startProcess npm run dev": what the agent itself can end, and with what.
+std::string running_notice(const std::vector<history::running_command>& running) {
+  constexpr std::size_t told_max = 3;
+  std::string text;
+  bool is_process = false;
+  for (std::size_t i = 0; i < std::min(running.size(), told_max); ++i) {
+    is_process = is_process || running[i].tool == "startProcess";
+    text.append(i == 0 ? "" : ", ").append(running[i].tool);
+    text.append(" ").append(shown(running[i].command, 200));
+  }
+  if (running.size() > told_max)
+    text += " and " + std::to_string(running.size() - told_max) + " more";
+  return text + (running.size() == 1 ? " goes" : " go") + " on and may change it again: " +
+         (is_process ? "end it with stopProcess (listProcesses names it)" : "let it end") +
+         ", then restore once more";
+}
+
 std::string notice_of(const history::restore_outcome& done, bool is_trial, bool is_forced) {
   std::string notice(first_notice_of(done, is_trial, is_forced));
   const auto add = [&](const std::string& more) {
@@ -258,8 +281,7 @@ std::string notice_of(const history::restore_outcome& done, bool is_trial, bool 
     add("nothing is or was at " + shown(path, 200));
   if (done.left_total != 0) add("left tells what did not come back whole, or stays");
   add(encode_name(done.kept));
-  if (!done.running.empty())
-    add("a command goes on and may change it again: " + shown(done.running, 200));
+  if (!done.running.empty()) add(running_notice(done.running));
   return notice;
 }
 
@@ -274,8 +296,9 @@ tool_result checkpoint(workspace_state& state, call& c) {
                                 "label has more than " + std::to_string(label_characters_max) +
                                     " characters; say it in fewer");
   c.may_block();
-  const auto made = store->make_checkpoint(label, bounds_of(state, c));
-  if (!made) return failed_history(*store, c, made.error(), "");
+  const work_bounds bounds = bounds_of(state, c);
+  const auto made = store->make_checkpoint(label, bounds);
+  if (!made) return failed_history(*store, c, made.error(), "", bounds);
   object_result out;
   out.text("checkpoint", std::to_string(made->number));
   if (!label.empty()) out.text("label", label);
@@ -286,8 +309,9 @@ tool_result checkpoint(workspace_state& state, call& c) {
 tool_result list_changes(workspace_state& state, call& c) {
   history::store* const store = state.options.history.get();
   if (store == nullptr) return refuse_without_history(state);
-  const history::named_checkpoint since = checkpoint_argument(*store, c, "since");
-  if (!since.is_known) return no_such_checkpoint(*store, c, "since");
+  const work_bounds bounds = bounds_of(state, c);
+  const history::named_checkpoint since = checkpoint_argument(*store, c, "since", bounds);
+  if (!since.is_known) return no_such_checkpoint(*store, c, "since", bounds);
   named_paths paths = paths_argument(*state.root, c);
   if (paths.wrong) return refuse_path(*paths.wrong);
   c.may_block();
@@ -295,9 +319,9 @@ tool_result list_changes(workspace_state& state, call& c) {
                                     .paths = std::move(paths.paths),
                                     .limit = count_argument(c, "limit", 200),
                                     .git_as_one = true,
-                                    .bounds = bounds_of(state, c)};
+                                    .bounds = bounds};
   const auto found = store->changes(query);
-  if (!found) return failed_history(*store, c, found.error(), "since");
+  if (!found) return failed_history(*store, c, found.error(), "since", bounds);
   object_result result;
   result.text("since", text_argument(c, "since"));
   json_writer& out = result.writer();
@@ -306,11 +330,11 @@ tool_result list_changes(workspace_state& state, call& c) {
     write_change(out, each);
   out.end_array();
   write_not_covered(out, found->left_out, found->left_out_total);
-  write_checkpoints(out, *store);
+  write_checkpoints(out, *store, bounds);
   if (c.arguments()["diff"].boolean().value_or(false)) {
     const std::size_t room = std::min(diffs_bytes_max, result_bytes_max(c) / 4);
     const auto written = write_diffs(out, *store, query, room);
-    if (!written) return failed_history(*store, c, written.error(), "since");
+    if (!written) return failed_history(*store, c, written.error(), "since", bounds);
   }
   out.key("truncated").boolean(found->truncated);
   if (found->truncated) out.key("total").unsigned_integer(found->total);
@@ -322,8 +346,9 @@ tool_result list_changes(workspace_state& state, call& c) {
 tool_result restore(workspace_state& state, call& c) {
   history::store* const store = state.options.history.get();
   if (store == nullptr) return refuse_without_history(state);
-  const history::named_checkpoint to = checkpoint_argument(*store, c, "to");
-  if (!to.is_known) return no_such_checkpoint(*store, c, "to");
+  const work_bounds bounds = bounds_of(state, c);
+  const history::named_checkpoint to = checkpoint_argument(*store, c, "to", bounds);
+  if (!to.is_known) return no_such_checkpoint(*store, c, "to", bounds);
   named_paths paths = paths_argument(*state.root, c);
   if (paths.wrong) return refuse_path(*paths.wrong);
   const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
@@ -334,8 +359,8 @@ tool_result restore(workspace_state& state, call& c) {
        .paths = std::move(paths.paths),
        .effect = is_trial ? history::restore_effect::check : history::restore_effect::apply,
        .force = is_forced,
-       .bounds = bounds_of(state, c)});
-  if (!done) return failed_history(*store, c, done.error(), "to");
+       .bounds = bounds});
+  if (!done) return failed_history(*store, c, done.error(), "to", bounds);
   object_result result;
   json_writer& out = result.writer();
   out.key("restored").unsigned_integer(done->restored);

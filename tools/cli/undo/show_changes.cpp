@@ -49,13 +49,8 @@ std::string name_of_change(const history::change& each) {
 
 /// "3 changes since checkpoint 4 (before the merge, 2026-03-01 12:30:05)".
 std::string summary(const history::change_list& found, history::store& store) {
-  std::string text = count_of(found.total, "change", "changes") + " since checkpoint " +
-                     std::to_string(found.since);
-  const auto all = store.checkpoints();
-  const auto since = std::ranges::find(all, found.since, &history::checkpoint::number);
-  if (since != all.end())
-    text += " (" + without_controls(since->label) + (since->label.empty() ? "" : ", ") +
-            local_time(since->time_ms) + ")";
+  std::string text =
+      count_of(found.total, "change", "changes") + " since " + checkpoint_text(store, found.since);
   if (found.truncated) text += "; the first " + std::to_string(found.changes.size()) + " are shown";
   return text;
 }
@@ -78,6 +73,8 @@ void print_changes(const history::change_list& found, history::store& store) {
         name_on_output(each.path).c_str(),
         styled("cannot be undone: " + std::string(reason_of(each.reason)), style::dim).c_str());
   std::printf("%s\n", styled(summary(found, store), style::bold).c_str());
+  if (!found.running.empty())
+    std::printf("under way still: %s\n", running_text(found.running).c_str());
   if (const auto trouble = store.state().trouble; !trouble.empty())
     std::printf("not everything may be known: %s\n", without_controls(trouble).c_str());
 }
@@ -106,6 +103,7 @@ void print_json(const history::change_list& found) {
         .member("reason", reason_of(each.reason))
         .end_object();
   out.end_array().key("notCoveredTotal").unsigned_integer(found.left_out_total);
+  write_running(out, found.running);
   out.key("total").unsigned_integer(found.total);
   out.key("truncated").boolean(found.truncated).end_object();
   std::printf("%s\n", out.str().c_str());
@@ -117,8 +115,11 @@ int run_changes(const shown_options& options) {
   if (opened.store == nullptr) return usage;
   const auto paths = paths_in_history(program, *opened.workspace, options);
   if (!paths) return usage;
-  const auto found = opened.store->changes(
-      {.since = opened.since, .paths = *paths, .limit = options.limit, .git_as_one = true});
+  const auto found = opened.store->changes({.since = opened.since,
+                                            .paths = *paths,
+                                            .limit = options.limit,
+                                            .git_as_one = true,
+                                            .by = history::author::other});
   if (!found) return complain_of_history(program, *opened.store, options, found.error());
   if (options.json)
     print_json(*found);
@@ -168,7 +169,8 @@ int run_diff(const shown_options& options) {
                                             .paths = *paths,
                                             .limit = everything,
                                             .collapse = false,
-                                            .git_as_one = !is_git_asked});
+                                            .git_as_one = !is_git_asked,
+                                            .by = history::author::other});
   if (!found) return complain_of_history(program, *opened.store, options, found.error());
   mcp::json_writer out;
   out.begin_object().key("since").unsigned_integer(found->since).key("files").begin_array();
@@ -211,8 +213,9 @@ subcommand add_changes(CLI::App& app) {
   const auto options = std::make_shared<shown_options>();
   CLI::App* parser =
       app.add_subcommand("changes", "What was changed in a workspace, and who did it");
-  parser->footer("Checkpoints are told by paddock history list. Exit codes: 0 done, 1 the history "
-                 "cannot be read, 2 unusable\noptions, paths or workspace.");
+  parser->footer(
+      "Checkpoints are told by paddock history list. Exit codes: 0 done, 1 the history "
+      "cannot be read, 2 unusable\noptions, paths or workspace, or there is no history.");
   add_shared(*parser, *options);
   parser->add_option("-m,--limit", options->limit, "Changes shown at most (default: 1000)")
       ->type_name("N")
@@ -225,7 +228,7 @@ subcommand add_diff(CLI::App& app) {
   CLI::App* parser =
       app.add_subcommand("diff", "What was changed in the files of a workspace, line by line");
   parser->footer("Exit codes: 0 done, 1 the history cannot be read, 2 unusable options, paths or "
-                 "workspace.");
+                 "workspace, or there is no\nhistory.");
   add_shared(*parser, *options);
   return {parser, [options] { return run_diff(*options); }};
 }

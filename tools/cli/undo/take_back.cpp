@@ -3,12 +3,15 @@
 // paddock undo, paddock checkpoint and paddock history.
 
 #include "cli/search/search_cli.hpp"
+#include "common/interruption.hpp"
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
 
+#include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -43,6 +46,7 @@ void print_json(const history::restore_outcome& done, bool is_trial) {
   out.key("lost").unsigned_integer(done.lost);
   if (!done.kept.empty()) out.member("kept", encode_name(done.kept));
   if (done.before != 0) out.key("checkpoint").unsigned_integer(done.before);
+  write_running(out, done.running);
   std::printf("%s\n", out.end_object().str().c_str());
 }
 
@@ -66,6 +70,69 @@ void print_restored(const history::restore_outcome& done, bool is_trial) {
                             .c_str());
 }
 
+constexpr int exit_signal_base = 128;
+constexpr std::size_t compared_max = 20'000;
+
+/// What has changed that the path may have been meant for: of the same name, or nearly so.
+std::string near_changes(const std::string& given, const history::change_list& changed) {
+  std::vector<std::string_view> paths, same, last;
+  for (const history::change& each : changed.changes) {
+    paths.push_back(each.path);
+    last.push_back(file_name(each.path));
+    if (last.back() == file_name(given) && same.size() < detail::names_suggested_max)
+      same.push_back(each.path);
+  }
+  std::vector<std::string_view> near = same.empty() ? detail::nearest_names(given, paths) : same;
+  if (near.empty())
+    for (const std::string_view name : detail::nearest_names(file_name(given), last))
+      near.push_back(paths[static_cast<std::size_t>(std::ranges::find(last, name) - last.begin())]);
+  std::string text;
+  for (const std::string_view each : near)
+    text.append(text.empty() ? "; did you mean " : " or ").append(without_controls(each));
+  return text.empty() ? "; `paddock changes` tells what has" : text + "?";
+}
+
+/// Of paths where nothing is or was: says so, and what has changed near them.
+void complain_of_unknown(std::string_view program, const open_history_result& opened,
+                         const std::vector<std::string>& unknown) {
+  const auto changed = opened.store->changes({.since = opened.since,
+                                              .limit = compared_max,
+                                              .collapse = false,
+                                              .git_as_one = true,
+                                              .look = false,
+                                              .by = history::author::other});
+  const auto since = changed ? changed->since : opened.store->state().start;
+  for (const std::string& path : unknown)
+    complain(program, without_controls(path) +
+                          ": nothing is there, and nothing there has changed "
+                          "since " +
+                          checkpoint_text(*opened.store, since) +
+                          near_changes(path, changed ? *changed : history::change_list()));
+  complain(program, "nothing was undone");
+}
+
+/// What is said besides the list of what was restored.
+void complain_of_rest(std::string_view program, const history::restore_outcome& done,
+                      bool is_forced) {
+  if (done.lost != 0)
+    complain(program, count_of(done.lost, "entry", "entries") +
+                          " in ignored directories cannot be had back once removed");
+  if (!done.kept.empty()) complain(program, without_controls(done.kept));
+  for (const history::restore_conflict& each : done.conflicts)
+    complain(program, without_controls(each.path) + ": " + each.reason);
+  if (done.conflicts_total > done.conflicts.size())
+    complain(program, "and " + std::to_string(done.conflicts_total - done.conflicts.size()) +
+                          " conflicts more");
+  for (const history::restore_conflict& each : done.left)
+    complain(program, without_controls(each.path) + ": " + each.reason);
+  if (!done.running.empty())
+    complain(program, "an agent's command goes on and may change it again: " +
+                          running_text(done.running) + "; when it has ended, undo once more");
+  if (!done.conflicts.empty() && !is_forced)
+    complain(program, "nothing was undone; name other paths, or give --force to lose what others "
+                      "changed there");
+}
+
 int run_undo(const restore_options& options) {
   constexpr std::string_view program = "paddock undo";
   const auto opened = open_store(program, options);
@@ -74,39 +141,33 @@ int run_undo(const restore_options& options) {
   if (!paths) return usage;
   const auto effect =
       options.dry_run ? history::restore_effect::check : history::restore_effect::apply;
-  const auto done = opened.store->restore(
-      {.to = opened.since, .paths = *paths, .effect = effect, .force = options.force});
+  history::restore_request request{.to = opened.since,
+                                   .paths = *paths,
+                                   .effect = history::restore_effect::check,
+                                   .force = options.force,
+                                   .by = history::author::other};
+  if (!paths->empty()) { // all or nothing: a path that is mistyped keeps the others as they are
+    const auto trial = opened.store->restore(request);
+    if (!trial) return complain_of_history(program, *opened.store, options, trial.error());
+    if (!trial->unknown.empty()) {
+      complain_of_unknown(program, opened, trial->unknown);
+      return usage;
+    }
+  }
+  request.effect = effect;
+  const auto done = opened.store->restore(request);
   if (!done) return complain_of_history(program, *opened.store, options, done.error());
   if (options.json)
     print_json(*done, options.dry_run);
   else
     print_restored(*done, options.dry_run);
-  if (done->lost != 0)
-    complain(program, count_of(done->lost, "entry", "entries") +
-                          " in ignored directories cannot be had back once removed");
-  if (!done->kept.empty()) complain(program, without_controls(done->kept));
-  for (const history::restore_conflict& each : done->conflicts)
-    complain(program, without_controls(each.path) + ": " + each.reason);
-  if (done->conflicts_total > done->conflicts.size())
-    complain(program, "and " + std::to_string(done->conflicts_total - done->conflicts.size()) +
-                          " conflicts more");
-  for (const history::restore_conflict& each : done->left)
-    complain(program, without_controls(each.path) + ": " + each.reason);
-  for (const std::string& path : done->unknown)
-    complain(program, without_controls(path) + ": nothing is or was there");
-  if (!done->running.empty())
-    complain(program,
-             "a command goes on and may change it again: " + without_controls(done->running));
-  const bool is_refused = !done->conflicts.empty() && !options.force;
-  if (is_refused)
-    complain(program, "nothing was undone; name other paths, or give --force to lose what others "
-                      "changed there");
+  complain_of_rest(program, *done, options.force);
   return done->conflicts.empty() ? success : failed;
 }
 
 int run_checkpoint(const undo_options& options, const std::string& label) {
   constexpr std::string_view program = "paddock checkpoint";
-  const auto opened = open_store(program, options);
+  const auto opened = open_store(program, options, beginning::allowed);
   if (opened.store == nullptr) return usage;
   (void)opened.store->read_in().has_value(); // so that commands that follow can be undone
   const auto made = opened.store->make_checkpoint(label);
@@ -114,11 +175,15 @@ int run_checkpoint(const undo_options& options, const std::string& label) {
   if (options.json) {
     mcp::json_writer out;
     out.begin_object().key("checkpoint").unsigned_integer(made->number);
-    out.key("files").unsigned_integer(made->files).end_object();
-    std::printf("%s\n", out.str().c_str());
+    out.key("files").unsigned_integer(made->files);
+    if (opened.is_begun) out.key("begun").boolean(true);
+    std::printf("%s\n", out.end_object().str().c_str());
   } else {
     std::printf("checkpoint %s of %s\n", styled(std::to_string(made->number), style::bold).c_str(),
                 count_of(made->files, "file", "files").c_str());
+    if (opened.is_begun)
+      std::printf("with it begins the history of %s; there was none\n",
+                  name_on_output(opened.workspace->path()).c_str());
   }
   return success;
 }
@@ -151,7 +216,12 @@ int run_gc(const undo_options& options) {
   constexpr std::string_view program = "paddock history gc";
   const auto opened = open_store(program, options);
   if (opened.store == nullptr) return usage;
-  const auto done = opened.store->collect_garbage();
+  const interruption ends;
+  const auto done = opened.store->collect_garbage({.cancelled = &ends.is_asked()});
+  if (!done && ends.signal()) {
+    complain(program, "interrupted; the history is whole, and the next one does the rest");
+    return exit_signal_base + *ends.signal();
+  }
   if (!done && done.error().code == error_code::no_space) {
     complain(program, explain(done.error()) +
                           "; a shorter journal is written beside the old one: make some room on "
@@ -208,7 +278,7 @@ subcommand add_undo(CLI::App& app) {
       app.add_subcommand("undo", "Take back what an agent changed in a workspace, all or nothing");
   parser->footer("What people changed stays, unless it is named. Exit codes: 0 done, 1 there are "
                  "conflicts, and without --force\nnothing is changed then, 2 unusable options, "
-                 "paths or workspace.");
+                 "paths (nothing is or was there)\nor workspace, or there is no history.");
   parser->add_option("path", options->paths, "These, and what is in them (default: everything)")
       ->type_name("PATH");
   add_checkpoint_option(

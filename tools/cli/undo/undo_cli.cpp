@@ -42,18 +42,68 @@ void complain_of_checkpoint(std::string_view program, history::store& store,
   complain(program, "there is no checkpoint " + without_controls(given) + known);
 }
 
-open_history_result open_store(std::string_view program, const undo_options& options) {
+namespace {
+
+/// Where there is a history instead, and what to give for it; empty: nowhere near.
+std::string history_nearby(const std::string& workspace, const history::known_histories& known) {
+  constexpr std::size_t told_max = 5;
+  if (!known.above.empty()) {
+    const std::string nearest = without_controls(known.above.front());
+    return workspace + " has no history of its own, but lies in " + nearest +
+           ", which has one: give --workspace " + nearest;
+  }
+  if (known.below.empty()) return {};
+  std::string all;
+  for (std::size_t i = 0; i < std::min(known.below.size(), told_max); ++i)
+    all.append(i == 0 ? "" : ", ").append(without_controls(known.below[i]));
+  if (known.below.size() > told_max) all += ", …";
+  return workspace + " has no history of its own, but these directories in it have one: " + all +
+         "; give --workspace " + without_controls(known.below.front());
+}
+
+/// Complains where there is no history that the command could be about.
+bool may_open(std::string_view program, const undo_options& options, const root& workspace,
+              const history::known_histories& known, beginning may_begin) {
+  if (known.has_own) return true;
+  const std::string here = without_controls(workspace.path());
+  const std::string nearby = history_nearby(here, known);
+  // Who gives no directory means the workspace around this one.
+  const bool is_named = options.workspace != undo_options().workspace;
+  if (may_begin == beginning::allowed && (known.above.empty() || is_named)) return true;
+  if (may_begin == beginning::allowed)
+    complain(program, nearby + ", or --workspace " + here + " to begin another one here");
+  else if (!nearby.empty())
+    complain(program, nearby);
+  else
+    complain(program, "there is no history of " + here +
+                          " yet; a server with --tools coding keeps one of what an agent does, and "
+                          "`paddock checkpoint` begins one. Where the server was given --history "
+                          "DIR, give it here, too");
+  return false;
+}
+
+} // namespace
+
+open_history_result open_store(std::string_view program, const undo_options& options,
+                               beginning may_begin) {
   auto opened = open_workspace(program, options.workspace);
   if (!opened) return {};
   auto workspace = std::make_shared<const root>(*std::move(opened));
+  const std::string directory = history_directory(program, options.history);
+  if (directory.empty()) return {};
+  const auto known = history::find_histories(*workspace, directory);
+  if (!may_open(program, options, *workspace, known, may_begin)) return {};
   auto store = open_history(program, workspace, options.history);
   if (store == nullptr) return {};
-  const auto since = history::checkpoint_named(options.since, store->checkpoints());
+  // Who asks for no other one waits for no look at everything here.
+  const auto since = options.since == undo_options().since
+                         ? history::named_checkpoint{.is_known = true}
+                         : history::checkpoint_named(options.since, store->checkpoints());
   if (!since.is_known) {
     complain_of_checkpoint(program, *store, options.since);
     return {};
   }
-  return {std::move(workspace), std::move(store), since.number};
+  return {std::move(workspace), std::move(store), since.number, !known.has_own};
 }
 
 std::optional<std::vector<std::string>>
@@ -101,9 +151,37 @@ std::string local_time(std::int64_t unix_ms) {
   return {text.data(), size};
 }
 
+std::string checkpoint_text(history::store& store, std::uint64_t number) {
+  std::string text = "checkpoint " + std::to_string(number);
+  const auto all = store.checkpoints();
+  const auto found = std::ranges::find(all, number, &history::checkpoint::number);
+  if (found == all.end()) return text;
+  const std::string label = without_controls(found->label);
+  return text + " (" + label + (label.empty() ? "" : ", ") + local_time(found->time_ms) + ")";
+}
+
+void write_running(mcp::json_writer& out, const std::vector<history::running_command>& running) {
+  out.key("running").begin_array();
+  for (const history::running_command& each : running) {
+    out.begin_object().member("tool", each.tool).member("command", each.command);
+    out.key("began").integer(each.began_ms).end_object();
+  }
+  out.end_array();
+}
+
+std::string running_text(const std::vector<history::running_command>& running) {
+  std::string text;
+  for (const history::running_command& each : running) {
+    text.append(text.empty() ? "" : "; ").append(without_controls(each.tool));
+    if (!each.command.empty()) text.append(": ").append(without_controls(each.command));
+  }
+  return text;
+}
+
 std::string who_changed(const history::change& each) {
   if (each.by == history::author::tool) return "the tool " + each.tool;
   if (each.by == history::author::exec) return each.command.empty() ? each.tool : each.command;
+  if (each.tool == history::persons_undo) return "a person, with undo";
   return "somebody else";
 }
 

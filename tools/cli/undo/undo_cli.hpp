@@ -7,6 +7,7 @@
 #include "common/subcommand.hpp"
 
 #include <paddock/history/history.hpp>
+#include <paddock/mcp/json.hpp>
 #include <paddock/path/root.hpp>
 
 #include <cstdint>
@@ -42,12 +43,17 @@ void add_place_options(CLI::App& parser, undo_options& target);
 void add_checkpoint_option(CLI::App& parser, undo_options& target, const std::string& name,
                            const std::string& text);
 
+/// Whether a command may begin a history where there is none.
+enum class beginning : std::uint8_t { none, allowed };
 struct open_history_result {
   std::shared_ptr<const root> workspace;
   std::shared_ptr<history::store> store; ///< null: the program has complained
   std::optional<std::uint64_t> since{};  ///< as the options name it; nothing: the last start
+  bool is_begun = false;                 ///< there was none before
 };
-[[nodiscard]] open_history_result open_store(std::string_view program, const undo_options& options);
+/// Where there is no history, says where one is, or what makes one; nothing is made then.
+[[nodiscard]] open_history_result open_store(std::string_view program, const undo_options& options,
+                                             beginning may_begin = beginning::none);
 /// The paths as the history has them; nothing after the program has complained of one outside.
 [[nodiscard]] std::optional<std::vector<std::string>>
 paths_in_history(std::string_view program, const root& workspace, const undo_options& options);
@@ -60,7 +66,13 @@ void complain_of_checkpoint(std::string_view program, history::store& store,
 
 /// "2026-03-01 12:30:05", of this time zone.
 [[nodiscard]] std::string local_time(std::int64_t unix_ms);
-/// "the tool editFile", "make -j4", "somebody else".
+/// "checkpoint 4 (before the merge, 2026-03-01 12:30:05)".
+[[nodiscard]] std::string checkpoint_text(history::store& store, std::uint64_t number);
+/// The commands under way, in an object that is open.
+void write_running(mcp::json_writer& out, const std::vector<history::running_command>& running);
+/// "exec: make -j4; startProcess: npm run dev".
+[[nodiscard]] std::string running_text(const std::vector<history::running_command>& running);
+/// "the tool editFile", "make -j4", "a person, with undo", "somebody else".
 [[nodiscard]] std::string who_changed(const history::change& each);
 
 } // namespace paddock::cli

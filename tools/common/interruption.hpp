@@ -5,6 +5,7 @@
 
 #include <paddock/base/cancellation.hpp>
 
+#include <atomic>
 #include <optional>
 
 namespace paddock::cli {
@@ -20,6 +21,8 @@ public:
   ~interruption();
 
   [[nodiscard]] const cancellation& asked() const noexcept { return asked_; }
+  /// The same for work_bounds.
+  [[nodiscard]] const std::atomic<bool>& is_asked() const noexcept;
   /// The signal that came first.
   [[nodiscard]] std::optional<int> signal() const noexcept;
 

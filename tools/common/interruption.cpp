@@ -10,6 +10,7 @@ namespace {
 
 std::atomic<const cancellation*> watched{nullptr};
 std::atomic<int> first_signal{0};
+std::atomic<bool> was_asked{false};
 static_assert(std::atomic<const cancellation*>::is_always_lock_free, "used in a signal handler");
 
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -17,6 +18,7 @@ constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 void on_signal(int number) {
   int none = 0;
   first_signal.compare_exchange_strong(none, number);
+  was_asked.store(true);
   if (const cancellation* const of = watched.load()) of->request();
 }
 
@@ -24,6 +26,7 @@ void on_signal(int number) {
 
 interruption::interruption() {
   first_signal.store(0);
+  was_asked.store(false);
   watched.store(&asked_);
   struct sigaction action{};
   action.sa_handler = on_signal;
@@ -44,6 +47,10 @@ interruption::~interruption() {
     if (before.sa_handler == on_signal) ::signal(each, SIG_DFL);
   }
   watched.store(nullptr);
+}
+
+const std::atomic<bool>& interruption::is_asked() const noexcept {
+  return was_asked;
 }
 
 std::optional<int> interruption::signal() const noexcept {
