@@ -115,6 +115,34 @@ inBrowser("shows both sides, and pictures", sample, async (page) => {
   assert.match(await page.locator("figcaption").first().textContent(), /^Before · \d+ B · 2 × 2$/);
 });
 
+inBrowser("tells checkpoints by their names, a repository as one row, and who has undone something", {
+  files: { "a.txt": "1\n", ".git/HEAD": "ref: refs/heads/main\n" },
+  steps: [byCommand("echo 2 > a.txt; mkdir -p .git/objects/ab; echo 1 > .git/objects/ab/cd; echo 2 > .git/HEAD")],
+}, async (page) => {
+  assert.deepEqual(await rows(page).locator(".name").allTextContents(), [".git/", "a.txt"]);
+  const happened = page.locator("#events li");
+  assert.match((await happened.allTextContents())[0], /echo 2 > a\.txt.*\.git.*a\.txt$/);
+  assert.match((await happened.allTextContents()).at(-1), /start$/);
+  await page.keyboard.press("c");
+  await happened.nth(1).waitFor();
+  await page.locator("#checkpoint").click();
+  await page.getByLabel("Label").fill("before lunch");
+  await button(page, "Make checkpoint").click();
+  await happened.filter({ hasText: "before lunch" }).waitFor();
+  assert.match((await happened.allTextContents())[1], /checkpoint \d+$/);
+  await page.reload();
+  await happened.filter({ hasText: "before lunch" }).waitFor();
+  assert.deepEqual(await happened.filter({ hasText: /Checkpoint/ }).count(), 0);
+  await open(page, ".git");
+  await page.locator(".inside button").filter({ hasText: ".git/objects/ab/cd" }).waitFor();
+  await open(page, "a.txt");
+  await page.keyboard.press("z");
+  await question(page).getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByText("1 entry undone.").waitFor();
+  await page.keyboard.press("Escape");
+  await happened.filter({ hasText: "Undone by a person" }).waitFor();
+});
+
 inBrowser("undoes a part, a file, and everything, and takes that back", sample, async (page, workspace) => {
   await open(page, "router.js");
   await button(page, "Undo part 1").click();

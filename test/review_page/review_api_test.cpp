@@ -103,6 +103,46 @@ TEST_F(ReviewApi, TellsChangesWithWhoMadeThem) {
   EXPECT_TRUE(first(list["changes"])["before"]["size"].integer() == 2);
 }
 
+TEST_F(ReviewApi, TellsARepositoryAsOneRow) {
+  write(".git/HEAD", "ref: refs/heads/main\n");
+  begin();
+  run(*store,
+      "mkdir -p .git/objects/ab; echo 1 > .git/objects/ab/cd; echo 2 > .git/HEAD; echo 1 > a");
+  const mcp::json_view list = get("/api/changes", "look=1");
+  EXPECT_THAT(texts(list["changes"], "path"), ElementsAre(".git", "a"));
+  EXPECT_EQ(first(list["changes"])["files"].integer(), 2);
+  // The control: who looks into it sees what is in it.
+  EXPECT_THAT(texts(get("/api/changes", "path=.git")["changes"], "path"),
+              testing::IsSupersetOf({".git/HEAD", ".git/objects/ab/cd"}));
+  mcp::json_view last;
+  get("/api/events")["events"].for_each_element([&](mcp::json_view each) { last = each; });
+  EXPECT_THAT(texts(last["paths"]), ElementsAre(".git", "a"));
+  EXPECT_EQ(last["entries"].integer(), 2);
+}
+
+TEST_F(ReviewApi, WhatAPersonUndoesIsTheirs) {
+  write("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+  begin();
+  by_tool("editFile", "a", "one\n2\n3\n4\n5\n6\n7\n8\nnine\n");
+  const auto who = [&] {
+    mcp::json_view last;
+    get("/api/events")["events"].for_each_element([&](mcp::json_view each) {
+      if (!each["checkpoint"].exists()) last = each;
+    });
+    return text(last["by"]) + " " + text(last["tool"]);
+  };
+  EXPECT_EQ(who(), "tool editFile"); // the control
+  const std::string seen = text(get("/api/diff", "path=a")["seen"]);
+  post("/api/undo-hunk", R"({"path":"a","hunk":0,"seen":")" + seen + "\"}");
+  ASSERT_EQ(status, 200);
+  EXPECT_EQ(content("a"), "1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
+  EXPECT_EQ(who(), "other undo");
+  post("/api/undo", "{}");
+  ASSERT_EQ(status, 200);
+  EXPECT_EQ(content("a"), "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+  EXPECT_EQ(who(), "other undo");
+}
+
 TEST_F(ReviewApi, ShowsHunksOfAText) {
   write("a", "1\n2\n3\n");
   begin();
@@ -269,9 +309,10 @@ TEST_F(ReviewHunks, AreUndoneOneByOne) {
   half.replace(half.find("line 3\n"), 7, "three\n");
   EXPECT_EQ(content("f"), half);
 
-  // It is in the history as any other change.
+  // It is in the history as a change of a person's.
   const mcp::json_view list = get("/api/changes", "look=1");
-  EXPECT_THAT(texts(list["changes"], "tool"), ElementsAre("review"));
+  EXPECT_THAT(texts(list["changes"], "by"), ElementsAre("other"));
+  EXPECT_THAT(texts(list["changes"], "tool"), ElementsAre("undo"));
 
   // What was shown is no longer so.
   EXPECT_EQ(text(post("/api/undo-hunk", second)["error"]), "stale");

@@ -5,6 +5,7 @@
 #include "json.hpp"
 
 #include <paddock/file/change_set.hpp>
+#include <paddock/history/naming.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -108,11 +109,14 @@ answer make_checkpoint(const call& c) {
 answer list_changes(const call& c) {
   history::change_query query{.since = c.number("since"),
                               .limit = changes_max,
+                              .git_as_one = true,
                               .look = c.parameter("look") == "1",
+                              .by = history::author::other,
                               .bounds = c.bounds()};
   if (const std::string path = c.path(); !path.empty()) {
     query.paths = {path};
     query.collapse = false;
+    query.git_as_one = !history::is_of_git(path);
     query.limit =
         std::clamp<std::uint64_t>(c.number("limit").value_or(changes_max), 1, changes_max);
   }
@@ -147,6 +151,7 @@ answer count_lines(const call& c) {
                                            .limit = changes_max,
                                            .collapse = false,
                                            .look = false,
+                                           .by = history::author::other,
                                            .bounds = bounds});
     if (!list) return say_of(list.error(), no_checkpoint);
     for (const history::change& each : list->changes) {
@@ -196,7 +201,8 @@ answer undo(const call& c) {
   mcp::json_document document;
   const auto body = document.parse(c.request.body);
   if (!body || !body->is(mcp::json_kind::object)) return say(wrong_body);
-  history::restore_request request{.to = number_in(*body, "to"), .bounds = c.bounds()};
+  history::restore_request request{
+      .to = number_in(*body, "to"), .by = history::author::other, .bounds = c.bounds()};
   if ((*body)["paths"].exists()) {
     auto paths = paths_in(*body);
     // Nothing chosen is not everything.
@@ -218,7 +224,8 @@ answer write_without(const call& c, const two_sides& sides, const file_diff& dif
                            .path = path,
                            .bytes = without_hunk(diff, number),
                            .before = sides.after.bytes};
-  auto recording = c.of.store->before_tool("review", std::span(&path, 1));
+  auto recording =
+      c.of.store->before_tool(history::persons_undo, std::span(&path, 1), history::author::other);
   const auto applied =
       apply_changes(*c.of.workspace, std::span(&change, 1), {.durability = durability::data});
   const std::string lost = recording.finish();
@@ -257,6 +264,7 @@ answer undo_hunk(const call& c) {
     return restored(c, {.to = since,
                         .paths = {sides.change.path},
                         .force = (*body)["force"].boolean().value_or(false),
+                        .by = history::author::other,
                         .bounds = bounds});
   return write_without(c, sides, diff, *number);
 }

@@ -105,6 +105,7 @@ result<history::change> change_at(const reviewed& of, std::optional<std::uint64_
                               .limit = 100'000,
                               .collapse = false,
                               .look = false,
+                              .by = history::author::other,
                               .bounds = bounds};
   PADDOCK_TRY(history::change_list list, of.store->changes(query));
   for (history::change& each : list.changes)

@@ -39,7 +39,9 @@ export class FileView {
     const { signal } = this.#giveUp;
     try {
       const query = { since: this.#since(), path: change.path };
-      const isWholeFolder = change.entry === "directory" && change.files > 1;
+      // What is in a repository is listed like a folder, however little of it has changed.
+      const isRepository = change.kind === "modified" && change.before?.entry === "directory";
+      const isWholeFolder = change.entry === "directory" && (change.files > 1 || isRepository);
       const [answer, inside] = isWholeFolder
         ? [{ change }, (await request("GET", "changes", { ...query, limit: insideShown }, undefined, signal))]
         : [await request("GET", "diff", query, undefined, signal), undefined];

@@ -155,6 +155,7 @@ async function refreshCheckpoints() {
   const options = now.checkpoints.map((each) => element("option", { value: String(each.id) }, plain(checkpointName(each))));
   at("since").replaceChildren(...options);
   at("since").value = String(now.since);
+  renderTimeline(); // which names them
 }
 
 async function refreshState() {
@@ -180,6 +181,9 @@ async function refreshEvents() {
   return found;
 }
 
+/** Not the time, which is told beside it. */
+const pointName = (made, id) => (made?.start ? text("start") : made?.label) || text("checkpointNumber", id);
+
 function renderTimeline() {
   const items = now.events.slice(-eventsShown).reverse().map((event) => {
     const made = now.checkpoints.find(({ id }) => id === event.checkpoint);
@@ -187,7 +191,7 @@ function renderTimeline() {
     const rest = event.entries - paths.length;
     return element("li", { className: event.checkpoint ? "point" : "" },
       element("time", { dateTime: new Date(event.time).toISOString() }, moment(event.time)),
-      element("span", {}, event.checkpoint ? (made ? visible(checkpointName(made)) : text("checkpoint")) : visible(whoDid(event))),
+      element("span", {}, visible(event.checkpoint ? pointName(made, event.checkpoint) : whoDid(event))),
       element("span", { className: "touched" }, paths, rest > 0 ? element("small", {}, text("more", rest)) : ""),
     );
   });

@@ -11,10 +11,11 @@ export function moment(time) {
   return new Intl.DateTimeFormat(language === "zh" ? "zh-CN" : "en-GB", { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(then);
 }
 
-/** A tool by its name, a command by its line, or somebody else. */
+/** A tool by its name, a command by its line, a person who has undone something, or somebody else. */
 export function whoDid({ by, tool, command }) {
   if (by === "exec") return command ? `$ ${command.length > 80 ? `${command.slice(0, 79)}…` : command}` : text("exec");
-  return by === "tool" ? (tool ?? text("tool")) : text("other");
+  if (by === "other") return text(tool === "undo" ? "byUndo" : "other");
+  return tool ?? text("tool");
 }
 
 export function checkpointName({ id, label, start, time }) {
