@@ -55,7 +55,9 @@ known_histories find_histories(const root& workspace, std::string_view directory
       found.below.push_back(*std::move(path));
     return true;
   });
-  std::ranges::sort(found.above, std::ranges::greater{}, &std::string::size);
+  std::ranges::sort(found.above, [](const std::string& a, const std::string& b) {
+    return a.size() > b.size(); // the nearest first
+  });
   std::ranges::sort(found.below);
   return found;
 }

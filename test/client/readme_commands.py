@@ -72,6 +72,8 @@ ELSEWHERE = {
 SERVERS = "paddock-mcp --workspace DIR --http"
 PR_SET_CHILD_SUBREAPER = 36
 NEEDS = {"paddock exec -- make": "make"}
+# These are about a history that somebody has begun.
+WITH_HISTORY = {"paddock changes", "paddock diff", "paddock undo", "paddock history list"}
 
 
 def commands(page):
@@ -82,7 +84,7 @@ def commands(page):
 
 
 def prepare(directory):
-    for name, text in {"a.txt": "one\ntwo\n", "changes.patch": PATCH, "perstack.toml": EXPERT, "Makefile": "test:\n\t@echo it works\n",
+    for name, text in {"a.txt": "one\ntwo\n", "notes.md": "# Notes\n", "changes.patch": PATCH, "perstack.toml": EXPERT, "Makefile": "test:\n\t@echo it works\n",
                        ".agents/skills/notes/SKILL.md": SKILL,
                        "elsewhere/other/SKILL.md": SKILL.replace("Notes", "Other")}.items():
         path = directory / name
@@ -110,6 +112,8 @@ def run(known, command, programs, words):
         directory = pathlib.Path(name)
         prepare(directory)
         command = command.replace("build/tools/", f"{programs}/")
+        if known in WITH_HISTORY:
+            subprocess.run([f"{programs}/paddock", "checkpoint"], cwd=directory, capture_output=True, check=True, timeout=120)
         if known.startswith(SERVERS):
             return serve(command, directory)
         return subprocess.run(["bash", "-c", command], cwd=directory, capture_output=True, encoding="utf-8",
