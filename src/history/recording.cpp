@@ -164,7 +164,7 @@ std::vector<running_command> store::impl::commands_under_way() const {
       all.push_back({.tool = each.by.tool,
                      .command = each.by.command,
                      .began_ms = each.began_ns / 1'000'000});
-  std::ranges::stable_sort(all, {}, &running_command::began_ms);
+  std::ranges::sort(all, {}, &running_command::began_ms);
   return all;
 }
 
