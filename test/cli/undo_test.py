@@ -624,8 +624,9 @@ class Undo(unittest.TestCase):
 
     def test_gc_on_a_full_disk_does_not_advise_itself(self):
         os.mkdir(self.store, 0o700)
-        gc = f"'{PADDOCK}' history gc --workspace '{self.workspace}' --history '{self.store}'"
-        script = (f"mount -t tmpfs -o size=1m,mode=0700 none '{self.store}' || exit 77; {gc} || exit 78; "
+        where = f"--workspace '{self.workspace}' --history '{self.store}'"
+        gc = f"'{PADDOCK}' history gc {where}"
+        script = (f"mount -t tmpfs -o size=1m,mode=0700 none '{self.store}' || exit 77; '{PADDOCK}' checkpoint {where} 2>&1 || exit 78; "
                   f"cat /dev/zero >'{self.store}/filler' 2>/dev/null; {gc}; echo $? >&2; rm '{self.store}/filler'; {gc} || exit 79")
         if not shutil.which("unshare"):
             self.skipTest("no unshare")
