@@ -330,7 +330,7 @@ bool is_of_restore(author by, std::string_view tool) {
 result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
                                    const asked_by& asked) {
   path_changes all;
-  const auto add = [&](const journal_record& record) {
+  const auto add = [&](const journal_record& record, std::uint64_t) {
     if (record.kind != record_kind::operation) return true;
     for (const transition& each : record.transitions) {
       const auto [at, is_first] = all.try_emplace(each.path);
@@ -402,7 +402,7 @@ result<entry_state> store::state_at(std::uint64_t number, std::string_view path)
   PADDOCK_CHECK(held.ready());
   PADDOCK_TRY(const placed_checkpoint* at, impl_->find(number));
   known_state state = impl_->index.find(path);
-  PADDOCK_CHECK(impl_->log.read_from(at->offset, [&](const journal_record& record) {
+  PADDOCK_CHECK(impl_->log.read_from(at->offset, [&](const journal_record& record, std::uint64_t) {
     if (record.kind != record_kind::operation) return true;
     const auto found = std::ranges::find(record.transitions, path, &transition::path);
     if (found == record.transitions.end()) return true;
@@ -424,7 +424,7 @@ result<std::vector<entry_state>> store::states_of(std::string_view path, std::si
   };
   const std::uint64_t begin =
       impl_->checkpoints.empty() ? impl_->log.end() : impl_->checkpoints.front().offset;
-  PADDOCK_CHECK(impl_->log.read_from(begin, [&](const journal_record& record) {
+  PADDOCK_CHECK(impl_->log.read_from(begin, [&](const journal_record& record, std::uint64_t) {
     if (record.kind != record_kind::operation) return true;
     for (const transition& each : record.transitions) {
       if (each.path != path) continue;
@@ -463,7 +463,7 @@ result<std::vector<event>> store::events(std::uint64_t after, std::size_t limit)
       impl_->checkpoints.empty() ? impl_->log.end() : impl_->checkpoints.front().offset;
   for (const placed_checkpoint& each : impl_->checkpoints)
     if (each.what.number <= after) offset = each.offset;
-  PADDOCK_CHECK(impl_->log.read_from(offset, [&](const journal_record& record) {
+  PADDOCK_CHECK(impl_->log.read_from(offset, [&](const journal_record& record, std::uint64_t) {
     if (record.kind == record_kind::seen || record.number <= after) return true;
     if (out.size() == limit) return false;
     event& each = out.emplace_back();

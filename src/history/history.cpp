@@ -164,9 +164,11 @@ result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
     packs.forget();
     index.clear();
     checkpoints.clear();
+    lost.clear();
     last_number = 0;
   }
   const auto take = [this](journal_record&& record, std::uint64_t offset) {
+    if (log.has_gap()) note_lost(record, offset);
     last_number = std::max(last_number, record.number);
     for (const transition& each : record.transitions)
       index.set(each.path, each.after);
@@ -184,6 +186,19 @@ result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
   store_bytes = bytes_of(files);
   PADDOCK_TRY(others, marks.look(files));
   return {};
+}
+
+/// Records follow from one another. Where one does not, what lies between was in the gap; what was
+/// not known at all may have been there for ever.
+void store::impl::note_lost(const journal_record& record, std::uint64_t offset) {
+  journal_record between{.number = last_number + 1, .time_ms = record.time_ms};
+  for (const transition& each : record.transitions) {
+    const known_state known = index.find(each.path);
+    const known_state& then = record.kind == record_kind::seen ? each.after : each.before;
+    if (known.exists() && !known.same_as(then))
+      between.transitions.push_back({.path = each.path, .before = known, .after = then});
+  }
+  if (!between.transitions.empty()) lost.insert_or_assign(offset, std::move(between));
 }
 
 result<void> store::impl::settle(const work_bounds& bounds) {

@@ -67,6 +67,7 @@ result<void> journal::catch_up(const visit& each, access how, const work_bounds&
     std::uint64_t offset = 0;
     PADDOCK_TRY(const auto got, in.next(record, offset));
     if (got == journal_stream::got::record) {
+      has_gap_ = has_gap_ || in.first_gap().end != 0;
       each(std::move(record), offset);
       continue;
     }
@@ -117,8 +118,7 @@ result<void> journal::sync() const {
   return sys::fdatasync(fd_.get());
 }
 
-result<void> journal::read_from(std::uint64_t offset,
-                                const std::function<bool(const journal_record&)>& each,
+result<void> journal::read_from(std::uint64_t offset, const look& each,
                                 const work_bounds& bounds) const {
   journal_stream in(fd_.get(), offset, end_);
   for (;;) {
@@ -127,7 +127,7 @@ result<void> journal::read_from(std::uint64_t offset,
     PADDOCK_TRY(const auto got, in.next(record, at));
     if (got == journal_stream::got::end) return {};
     if (got != journal_stream::got::record) return error{error_code::io, 0, "history journal"};
-    if (!each(record)) return {};
+    if (!each(record, at)) return {};
     PADDOCK_CHECK(bounds.check());
   }
 }

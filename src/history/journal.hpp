@@ -39,9 +39,9 @@ public:
   /// then, or, where that cannot be, nothing comes behind what is there of it.
   [[nodiscard]] result<std::uint64_t> append(const journal_record& record, std::uint64_t room);
   [[nodiscard]] result<void> sync() const;
+  using look = std::function<bool(const journal_record& record, std::uint64_t offset)>;
   /// All from an offset that `catch_up` or `append` has told up to what is known; false ends it.
-  [[nodiscard]] result<void> read_from(std::uint64_t offset,
-                                       const std::function<bool(const journal_record&)>& each,
+  [[nodiscard]] result<void> read_from(std::uint64_t offset, const look& each,
                                        const work_bounds& bounds = {}) const;
   using put = std::function<result<void>(const journal_record& record)>;
   /// Replaces the file by one of the records that `all` puts there. Errors: its own; those of

@@ -111,7 +111,10 @@ result<void> store::impl::sweep_from(std::size_t first, const work_bounds& bound
   const std::uint64_t offset = checkpoints[first].offset;
   content_set live;
   index.for_each_beneath("", [&](std::string_view, const known_state& state) { add(live, state); });
-  const auto add_all = [&](const journal_record& record) {
+  const auto add_all = [&](const journal_record& record, std::uint64_t at) {
+    if (const auto found = lost.find(at); found != lost.end())
+      for (const transition& each : found->second.transitions)
+        add(live, each.before);
     if (record.kind == record_kind::seen) return true;
     for (const transition& each : record.transitions) {
       add(live, each.before);
@@ -127,8 +130,10 @@ result<void> store::impl::sweep_from(std::size_t first, const work_bounds& bound
       return put_one(record);
     };
     result<void> done;
-    PADDOCK_CHECK(log.read_from(offset, [&](const journal_record& record) {
-      if (record.kind != record_kind::seen) done = put(record); // the index says it at the end
+    PADDOCK_CHECK(log.read_from(offset, [&](const journal_record& record, std::uint64_t at) {
+      if (const auto found = lost.find(at); found != lost.end()) done = put(found->second);
+      const bool is_said = record.kind == record_kind::seen; // by the index, at the end
+      if (done && !is_said) done = put(record);
       return done.has_value();
     }));
     if (done) done = put_index(index, put);
@@ -194,14 +199,14 @@ result<verify_outcome> store::verify() {
   impl_->index.for_each_beneath(
       "", [&](std::string_view path, const known_state& state) { look(std::string(path), state); });
   if (impl_->checkpoints.empty()) return out;
-  PADDOCK_CHECK(
-      impl_->log.read_from(impl_->checkpoints.front().offset, [&](const journal_record& record) {
-        if (record.kind != record_kind::operation) return true;
-        ++out.operations;
-        for (const transition& each : record.transitions)
-          look(each.path, each.before);
-        return true;
-      }));
+  const auto count = [&](const journal_record& record, std::uint64_t) {
+    if (record.kind != record_kind::operation) return true;
+    ++out.operations;
+    for (const transition& each : record.transitions)
+      look(each.path, each.before);
+    return true;
+  };
+  PADDOCK_CHECK(impl_->log.read_from(impl_->checkpoints.front().offset, count));
   return out;
 }
 

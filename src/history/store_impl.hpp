@@ -92,6 +92,8 @@ struct store::impl {
   file_index index;
   std::vector<placed_checkpoint> checkpoints;
   std::uint64_t last_number = 0;
+  std::map<std::uint64_t, journal_record> lost; ///< what must have been in a gap of the journal, by
+                                                ///< the offset of what contradicts it
   std::uint64_t start = 0; ///< 0: not started
   bool is_started = false;
   std::uint64_t store_bytes = 0;   ///< what the files of the store have together
@@ -119,6 +121,8 @@ struct store::impl {
   /// What `guard` begins with. Errors: those of the store.
   enum class use : std::uint8_t { work, reading };
   [[nodiscard]] result<void> catch_up(use why = use::work, const work_bounds& bounds = {});
+  /// Takes down what of a record shows that another one before it is lost.
+  void note_lost(const journal_record& record, std::uint64_t offset);
   /// The first look of this object: what has changed since the last one, and a start.
   [[nodiscard]] result<void> begin(const work_bounds& bounds);
 

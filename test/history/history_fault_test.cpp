@@ -141,7 +141,7 @@ TEST_F(HistoryFault, ARecordComesBehindNothingThatIsCutOff) {
   const auto at = log.append(record_of(5), room);
   ASSERT_THAT(at, IsOk());
   std::uint64_t found = 0;
-  const auto look = [&](const history::journal_record& each) {
+  const auto look = [&](const history::journal_record& each, std::uint64_t) {
     found = each.number;
     return false;
   };

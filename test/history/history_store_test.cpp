@@ -346,6 +346,40 @@ TEST_F(HistoryStore, DamageIsToldAndHarmless) {
   EXPECT_EQ(tree.content("ws/a"), "first content");
 }
 
+/// A record is lost, and a later one says how a file is since: what it was before is not forgotten.
+TEST_F(HistoryStore, WhatALostRecordSaidFollowsFromThoseAroundIt) {
+  write("a", "first content");
+  write("b", "second");
+  std::uint64_t point = 0;
+  {
+    const auto store = begun();
+    const auto made = store->make_checkpoint("one");
+    ASSERT_THAT(made, IsOk());
+    point = made->number;
+    run(*store, "echo changed > a; echo changed > b; # lost-command");
+    shell("chmod 600 a; chmod 644 a");    // the same, at another time: it is seen again
+    run(*store, "echo once more > b");    // from what it was after the lost one
+    ASSERT_THAT(store->make_checkpoint("two"), IsOk());
+  }
+  const std::string path = store_directory() + "/journal";
+  std::string bytes = read(path);
+  const auto at = bytes.find("lost-command");
+  ASSERT_NE(at, bytes.npos);
+  bytes[at] = 'L';
+  put(path, bytes);
+  const auto store = open();
+  EXPECT_FALSE(store->verify()->damaged.empty());
+  const auto holds = [&](const char* name, const char* text) {
+    EXPECT_THAT(store->bytes_at(point, name),
+                test::HoldsValue(testing::Optional(std::string(text))));
+  };
+  holds("a", "first content");
+  holds("b", "second");
+  ASSERT_THAT(store->restore({.to = point, .paths = {""}, .force = true}), IsOk());
+  EXPECT_EQ(tree.content("ws/a"), "first content");
+  EXPECT_EQ(tree.content("ws/b"), "second");
+}
+
 TEST_F(HistoryStore, VerifyFindsADamagedContent) {
   write("a", std::string(5'000, 'x') + "end");
   run(*begun(), "echo another > a"); // what is there now would be read once more
