@@ -147,8 +147,9 @@ int make_session(char** arguments) {
     if (!read_number(text, number) || number < 3 || number > INT_MAX) return 2;
   }
   const auto channel = static_cast<int>(numbers[0]);
-  const options given{.workspace = static_cast<int>(numbers[1]),
-                      .policy = static_cast<int>(numbers[2])};
+  options given{};
+  given.workspace = static_cast<int>(numbers[1]);
+  given.policy = static_cast<int>(numbers[2]);
   static policy wanted;
   static places where;
   static visible_paths visible;
