@@ -62,15 +62,13 @@ std::string_view name_of(task_status status) noexcept {
 task::task(std::shared_ptr<const server::core> core, const active_call& from, std::string id)
     : core_(std::move(core)), id_(std::move(id)),
       kept_ms_(kept_ms_of(core_->options.tasks, from.request().task_kept_ms)),
-      voice_(&from.events()), created_ms_(sys::monotonic_ms()) {
-  const auto parsed = document_.parse(from.request().params.text());
+      is_modern_(from.request().revision == revision::r2026_07_28),
+      asked_(std::make_shared<asked>()), voice_(&from.events()),
+      created_ms_(sys::monotonic_ms()) {
+  const auto parsed = asked_->document.parse(from.request().params.text());
   Expects(parsed.has_value()); // it was parsed before
-  call_.emplace(*this, *core_, copy_for_task(from.request(), *parsed, id_));
-  call_->follow([this](std::string_view message) { note(message); });
-}
-
-bool task::is_modern() const noexcept {
-  return call_->request().revision == revision::r2026_07_28;
+  asked_->call.emplace(*this, *core_, copy_for_task(from.request(), *parsed, id_));
+  asked_->call->follow([this](std::string_view message) { note(message); });
 }
 
 void task::offer(std::string_view line) {
@@ -97,7 +95,8 @@ void task::note(std::string_view message) {
 void task::run() {
   using namespace std::chrono;
   const auto start = steady_clock::now();
-  call_answer answer = call_->run(0);
+  const std::shared_ptr<asked> mine = asked_;
+  call_answer answer = mine->call->run(0);
   {
     const std::lock_guard lock(guard_);
     if (!begun_) {
@@ -113,8 +112,9 @@ void task::run() {
 void task::end(const call_answer& answer, std::chrono::microseconds took) {
   const auto line = static_cast<std::size_t>(core_->options.limits.message_out_bytes_max);
   const std::size_t room = line - std::min(line, task_envelope_bytes_max);
-  kept_answer kept = keep_answer(call_->request(), answer, core_->modern_meta, room);
-  call_report& report = call_->report;
+  active_call& call = *asked_->call;
+  kept_answer kept = keep_answer(call.request(), answer, core_->modern_meta, room);
+  call_report& report = call.report;
   report = {.outcome = kept.outcome,
             .error = std::string(kind_of_failure(answer, kept.outcome)),
             .duration_us = static_cast<std::uint64_t>(took.count()),
@@ -125,7 +125,7 @@ void task::end(const call_answer& answer, std::chrono::microseconds took) {
     if (status_ == task_status::cancelled) {
       report.outcome = call_outcome::cancelled;
     } else {
-      const bool failed = refused || (!is_modern() && kept.outcome != call_outcome::succeeded);
+      const bool failed = refused || (!is_modern_ && kept.outcome != call_outcome::succeeded);
       status_ = failed ? task_status::failed : task_status::completed;
       message_ = refused  ? kept.error.message
                  : failed ? "the call failed: " + report.error
@@ -137,11 +137,15 @@ void task::end(const call_answer& answer, std::chrono::microseconds took) {
     ended_ms_ = sys::monotonic_ms();
     changed_.notify_all();
   }
-  call_->tell_observer();
+  call.tell_observer();
   tell_client();
+  const std::lock_guard lock(guard_);
+  asked_.reset(); // whoever cancels it at this moment holds it, too
+  settled_ = true;
 }
 
 task_status task::cancel() {
+  std::shared_ptr<asked> held;
   {
     const std::lock_guard lock(guard_);
     if (status_ != task_status::working || (over_ && begun_)) return status_;
@@ -150,9 +154,10 @@ task_status task::cancel() {
       message_ = "cancelled";
       updated_ = clock::now();
     }
+    held = asked_;
   }
-  const std::lock_guard lock(call_->guard);
-  call_->cancel(active_call::canceller::end_of_connection);
+  const std::lock_guard lock(held->call->guard);
+  held->call->cancel(active_call::canceller::end_of_connection);
   return task_status::working;
 }
 
@@ -170,7 +175,7 @@ bool task::begin() {
     begun_ = true;
   }
   const std::lock_guard lock(voice_guard_);
-  if (voice_ != nullptr) voice_ = is_modern() ? nullptr : voice_->after_answer();
+  if (voice_ != nullptr) voice_ = is_modern_ ? nullptr : voice_->after_answer();
   return true;
 }
 
@@ -196,9 +201,14 @@ bool task::is_over() const {
   return over_;
 }
 
+bool task::is_settled() const {
+  const std::lock_guard lock(guard_);
+  return settled_;
+}
+
 bool task::is_stale() const {
   const std::lock_guard lock(guard_);
-  return over_ && sys::monotonic_ms() - ended_ms_ >= kept_ms_;
+  return settled_ && sys::monotonic_ms() - ended_ms_ >= kept_ms_;
 }
 
 /// The time to live counts from the creation. One of 2026-07-28 may grow, and does while the call
@@ -208,7 +218,7 @@ void task::write_state(json_writer& out) const {
   if (!message_.empty()) out.member("statusMessage", message_);
   out.member("createdAt", iso_time(created_)).member("lastUpdatedAt", iso_time(updated_));
   const std::int64_t interval = core_->options.tasks.poll_interval_ms;
-  if (is_modern()) {
+  if (is_modern_) {
     const std::int64_t age = (over_ ? ended_ms_ : sys::monotonic_ms()) - created_ms_;
     out.key("ttlMs").integer(age + kept_ms_).key("pollIntervalMs").integer(interval);
   } else {
@@ -230,7 +240,7 @@ std::string task::json(extent wanted) const {
   json_writer out;
   out.begin_object();
   write_state(out);
-  if (wanted == extent::outcome && is_modern()) write_outcome(out);
+  if (wanted == extent::outcome && is_modern_) write_outcome(out);
   out.end_object();
   return out.take();
 }
@@ -247,7 +257,7 @@ method_result task::result() const {
 
 /// A client of 2025-11-25 hears of the end where the connection can say so by itself.
 void task::tell_client() {
-  if (is_modern()) return;
+  if (is_modern_) return;
   json_writer out;
   out.begin_object().member("jsonrpc", "2.0").member("method", "notifications/tasks/status");
   out.key("params").raw(json(extent::state)).end_object().end_line();

@@ -44,7 +44,7 @@ public:
   [[nodiscard]] bool begin();
   /// Of a call that is over and did not begin.
   [[nodiscard]] call_answer take_answer();
-  [[nodiscard]] const std::string& trouble() const noexcept { return call_->trouble(); }
+  [[nodiscard]] const std::string& trouble() const noexcept { return asked_->call->trouble(); }
 
   // --- afterwards
   /// Until the call is over, or `given_up`, which whoever sets it says with `stir`.
@@ -53,6 +53,8 @@ public:
   /// Nothing is said to the client any more.
   void mute();
   [[nodiscard]] bool is_over() const;
+  /// And everybody has been told: it may be forgotten.
+  [[nodiscard]] bool is_settled() const;
   /// Whether it is over and nobody is to ask for it any more.
   [[nodiscard]] bool is_stale() const;
   enum class extent : std::uint8_t { state, outcome };
@@ -63,7 +65,6 @@ public:
 
 private:
   using clock = std::chrono::system_clock;
-  [[nodiscard]] bool is_modern() const noexcept;
   void note(std::string_view message);
   void end(const call_answer& answer, std::chrono::microseconds took);
   void write_state(json_writer& out) const;
@@ -73,8 +74,13 @@ private:
   const std::shared_ptr<const server::core> core_;
   const std::string id_;
   const std::int64_t kept_ms_;
-  json_document document_;          ///< the params
-  std::optional<active_call> call_; ///< refers to the document
+  /// What was asked for, which may be large: it goes with the end of a task.
+  struct asked {
+    json_document document;          ///< the params
+    std::optional<active_call> call; ///< refers to the document
+  };
+  const bool is_modern_;
+  std::shared_ptr<asked> asked_;
   std::mutex voice_guard_;
   call_events* voice_;
 
@@ -82,6 +88,7 @@ private:
   std::condition_variable changed_;
   bool begun_ = false;
   bool over_ = false;
+  bool settled_ = false;
   task_status status_ = task_status::working;
   std::string message_;
   const clock::time_point created_ = clock::now();

@@ -107,7 +107,7 @@ bool task_table::keep(const std::shared_ptr<task>& it) {
   drop_stale();
   if (entries_.size() >= core_->options.tasks.kept_max) {
     const auto oldest =
-        std::ranges::find_if(entries_, [](const entry& each) { return each.it->is_over(); });
+        std::ranges::find_if(entries_, [](const entry& each) { return each.it->is_settled(); });
     if (oldest == entries_.end()) return false;
     entries_.erase(oldest);
   }
