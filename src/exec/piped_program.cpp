@@ -168,7 +168,8 @@ result<void, detailed_error> piped_program::start_supervised(const piped_start& 
     if (const std::string path = sys::name_of(directory->get()); is_of_system(path))
       return refused("the working directory is " + path +
                      ", which belongs to the system; choose another one");
-  auto watch = confine::watch(directory->get(), confinement, {.whole = true, .makes_own = false});
+  auto watch = confine::watch(directory->get(), confinement,
+                              {.whole = true, .makes_own = false, .sweeps = false});
   if (!watch)
     return detailed_error(watch.error(), start_text("the working directory", watch.error()));
   if (confine::is_refused_for(watch->entries(), confinement))

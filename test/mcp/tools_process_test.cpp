@@ -77,6 +77,24 @@ TEST_F(tools_process, one_that_ends_at_once_says_how) {
   EXPECT_EQ(3, ended.integer("exitCode"));
 }
 
+TEST_F(tools_process, what_it_makes_under_a_protected_name_is_moved_aside) {
+  serve_coding({}); // confined, or not at all
+  tree.directory("made");
+  const auto ended = start("echo x >.envrc; mkdir .vscode; echo kept >made/kept",
+                           R"(,"waitMs":60000)");
+  if (ended.error() == "confinement_unavailable") GTEST_SKIP() << "commands cannot be confined";
+  EXPECT_THAT(ended.string("notice"),
+              AllOf(HasSubstr(".envrc.made-by-command-"), HasSubstr(".vscode.made-by-command-")));
+  EXPECT_FALSE(tree.exists(".envrc"));
+  EXPECT_FALSE(tree.exists(".vscode"));
+  EXPECT_EQ("kept\n", tree.content("made/kept")); // the control
+  const std::string id = id_of(start("echo y >.envrc; echo made; exec sleep 600",
+                                     R"(,"until":"made","waitMs":60000)"));
+  EXPECT_TRUE(tree.exists(".envrc")); // as long as it runs
+  EXPECT_THAT(with("stopProcess", id).string("notice"), HasSubstr(".envrc"));
+  EXPECT_FALSE(tree.exists(".envrc"));
+}
+
 TEST_F(tools_process, its_end_is_read_by_a_negative_offset) {
   const std::string id =
       id_of(start("seq 1 20000; printf 'caf\\303\\251'", R"(,"until":"caf.","waitMs":60000)"));

@@ -144,13 +144,11 @@ workspace_watch::index::begin(int workspace, const watch_options& options, std::
   using enum repository_origins::look;
   origins_.looked(directories_.complete() ? complete : partial);
   auto absent = mark_appeared(workspace, found);
-  if (options.makes_own) {
-    command = origins_.begin(std::move(absent));
-  } else { // what appears meanwhile is not swept
+  if (!options.sweeps)
     std::erase_if(found.list, [&](const protected_entry& each) {
       return each.how != sys::exec_entry::in_place && absent.contains(each.path);
     });
-  }
+  if (options.makes_own) command = origins_.begin(std::move(absent));
   return found;
 }
 

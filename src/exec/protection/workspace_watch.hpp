@@ -34,7 +34,10 @@ struct protection_request {
 struct watch_options {
   bool whole = false;    ///< better late than without a part of the workspace
   bool again = false;    ///< what the last look told was not there: nothing of it is believed
-  bool makes_own = true; ///< what appears meanwhile is the command's; false: it runs for long
+  /// A repository that appears meanwhile is the command's; false: it runs for long, and so it may
+  /// well be somebody else's.
+  bool makes_own = true;
+  bool sweeps = true; ///< what appears meanwhile is moved aside at the end
 };
 
 /// A repository that appears while a command of this process runs is the command's own, and stays
