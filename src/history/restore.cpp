@@ -230,13 +230,15 @@ result<restore_outcome, detailed_error> store::restore(const restore_request& re
   PADDOCK_TRY(const checkpoint before, impl_->mark("before restore", false));
   out.before = before.number;
   const cause by = cause_of_restore(request.by);
-  auto mark =
-      request.by == author::other ? impl_->put_mark(by, touched_by(plan)) : work_marks::mark();
+  auto mark = impl_->put_mark(by, touched_by(plan));
   const auto done = impl_->carry_out(plan, request.bounds, out.kept);
   opened.close(done ? plan.steps : std::vector<restore_step>());
   const auto absorbed = impl_->absorb_restored(plan, by);
-  if (mark) impl_->marks.remove(*std::move(mark));
-  PADDOCK_CHECK(absorbed);
+  if (!absorbed) impl_->complain(absorbed.error()); // the next look puts it down as the mark says
+  if (mark && absorbed)
+    impl_->marks.remove(*std::move(mark));
+  else if (mark)
+    impl_->marks.leave(*std::move(mark));
   if (!done) return done.error();
   return out;
 }

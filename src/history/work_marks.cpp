@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t told_bytes_max = 4096; ///< of the command line
 constexpr std::size_t idle_max = 8;
-constexpr std::uint64_t mark_bytes_max = std::uint64_t{256} * 1024;
+constexpr std::uint64_t mark_bytes_max = std::uint64_t{4} << 20U;
 
 std::string_view first_of(std::string_view text) {
   if (text.size() <= told_bytes_max) return text;
@@ -103,8 +103,7 @@ result<work_marks::state> work_marks::look(std::span<const store_file> files) co
     const bool is_gone = !bytes && bytes.error().code == error_code::not_found;
     if (is_gone || (bytes && bytes->empty())) continue; // nothing is under way
     auto work = bytes ? parse_record(*bytes) : std::nullopt;
-    // Of a mark that says nothing is known that it is the agent's.
-    if (!work) work = journal_record{.by = author::exec};
+    if (!work) continue; // work begins when its mark is whole
     (locked ? seen.cut_short : seen.living).push_back(*std::move(work));
   }
   return seen;

@@ -218,6 +218,45 @@ TEST_F(HistoryKill, WhatAKilledCallDidIsTheAgents) {
   EXPECT_GT(was_changed, 20u);
 }
 
+/// What a restore of the agent has brought about can be taken back by another one, also when it was
+/// killed behind the last of its changes.
+TEST_F(HistoryKill, WhatAKilledRestoreDidIsTheAgents) {
+  std::uint64_t point = 0;
+  {
+    const auto store = begun(plain());
+    point = store->state().start;
+    run(*store, changed_by);
+  }
+  const std::string changed = now();
+  save();
+  std::size_t taken_back = 0;
+  for (std::size_t at = 1;; at += 7) {
+    load();
+    std::size_t stops = 0;
+    const auto work = [&] {
+      const auto store = open(plain());
+      return store && store->restore({.to = point}).has_value();
+    };
+    const ending end = test::run_until(work, at, stops);
+    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+    const auto store = open(plain());
+    ASSERT_NE(store, nullptr);
+    std::uint64_t before = 0;
+    for (const history::checkpoint& each : store->checkpoints())
+      if (each.label == "before restore") before = each.number;
+    if (now() == original_) {
+      const auto back = store->restore({.to = before});
+      ASSERT_THAT(back, IsOk()) << at;
+      EXPECT_TRUE(back->conflicts.empty()) << at;
+      EXPECT_EQ(now(), changed) << "killed at " << at;
+      ++taken_back;
+    }
+    if (end == ending::finished || HasFailure()) break;
+    ASSERT_LT(at, stops_max);
+  }
+  EXPECT_GT(taken_back, 3u);
+}
+
 /// Each call of a recording fails once, or all from one on. The tool's work goes on, and what was
 /// held before is not lost.
 TEST_F(HistoryKill, AFailureOfTheStoreFailsNoTool) {
