@@ -66,7 +66,7 @@ std::string unreachable_of(const confinement_policy& policy, const enforcement& 
 bool is_set_up_with_namespaces(step which, const enforcement& taken) {
   if (which == step::private_root || which == step::masks)
     return !taken.has(step::namespaces); // else it is the mounts that failed
-  return which == step::pid_namespace || which == step::network_namespace ||
+  return which == step::locked_masks || which == step::pid_namespace || which == step::network_namespace ||
          which == step::loopback || which == step::ipc_namespace;
 }
 
@@ -154,6 +154,7 @@ std::string missing_of(layer which, const confinement_policy& policy, const enfo
   std::string missing;
   for (unsigned i = 0; i < step_count; ++i) {
     if ((lacking >> i & 1U) == 0) continue;
+    if (static_cast<step>(i) == step::locked_masks && !taken.has(step::masks)) continue;
     if (!missing.empty()) missing += "; ";
     missing += failure_of(static_cast<step>(i), policy, taken);
   }

@@ -448,8 +448,8 @@ TEST_F(Confinement, EachLayerIsWhatHoldsItsRow) {
       {"E12-pathname", {confinement_layer::network, confinement_layer::file_system}},
       {"E16-ptrace",
        {confinement_layer::kill, confinement_layer::file_system, confinement_layer::network,
-        confinement_layer::ipc, confinement_layer::privileges},
-       {confinement_layer::protected_entries}},
+        confinement_layer::ipc, confinement_layer::privileges,
+        confinement_layer::protected_entries}}, // whose mounts are locked by a user namespace
       {"E20-affinity",
        {confinement_layer::kill, confinement_layer::network, confinement_layer::privileges},
        {confinement_layer::file_system, confinement_layer::ipc,

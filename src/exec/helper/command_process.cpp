@@ -2,6 +2,7 @@
 #include "exec/helper/command_process.hpp"
 
 #include "exec/helper/control_group.hpp"
+#include "exec/helper/locked_mounts.hpp"
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/privileges.hpp"
 #include "exec/helper/program.hpp"
@@ -136,8 +137,18 @@ void check_required(const command_setup& setup) {
   }
 }
 
-[[noreturn]] void run_command(const command_setup& setup, const new_namespaces& made,
-                              pid_t parent) {
+/// Now that nothing needs to be written there.
+void seal_own_proc(const command_setup& setup, const new_namespaces& made) {
+  if ((made.flags & CLONE_NEWNS) == 0) return;
+  const bool in_own_root = setup.shared.taken.has(step::private_root);
+  if (!in_own_root && !setup.shared.taken.has(step::pid_namespace)) return;
+  if (const int failed = seal_proc(); failed != 0 && in_own_root)
+    fail(setup.given.channel, exec_stage::confinement, failed);
+}
+
+/// `link` ends when the program runs; -1: nobody waits for that.
+[[noreturn]] void run_command(const command_setup& setup, const new_namespaces& made, pid_t parent,
+                              int link) {
   const options& given = setup.given;
   const pid_t self = ::setsid();
   setup.shared.command = self;
@@ -155,13 +166,17 @@ void check_required(const command_setup& setup) {
                        ::dup2(given.out, STDOUT_FILENO) >= 0 &&
                        ::dup2(given.err, STDERR_FILENO) >= 0;
   if (!streams) fail(given.channel, exec_stage::helper, errno);
+  seal_own_proc(setup, made);
   give_up_rights(setup);
   check_required(setup);
   const int channel = 3;
   const bool kept = given.channel == channel ? ::fcntl(channel, F_SETFD, FD_CLOEXEC) == 0
                                              : ::dup3(given.channel, channel, O_CLOEXEC) >= 0;
   if (!kept) fail(given.channel, exec_stage::helper, errno);
-  close_descriptors(channel + 1, UINT_MAX);
+  const int last = link < 0 ? channel : channel + 1;
+  if (link >= 0 && link != last && ::dup3(link, last, O_CLOEXEC) < 0)
+    fail(channel, exec_stage::helper, errno);
+  close_descriptors(static_cast<unsigned>(last) + 1, UINT_MAX);
   restore_signals();
   run_program(channel, given.argv);
 }
@@ -320,9 +335,35 @@ void collect(shared_state& shared, pid_t command) {
   ::_exit(0);
 }
 
-/// This process goes on when the child's program runs, or the child is dead.
-pid_t fork_until_program_runs() {
-  return static_cast<pid_t>(::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0));
+/// What the command holds until its program runs, and what its parent waits at.
+struct program_link {
+  int command_side = -1;
+  int parent_side = -1;
+};
+
+program_link open_link(const command_setup& setup) {
+  int ends[2];
+  if (setup.wanted.fixed->attended == 0) return {};
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail(setup.given.channel, exec_stage::helper, errno);
+  return {.command_side = ends[1], .parent_side = ends[0]};
+}
+
+/// Returns when the program runs, or the command is dead.
+void wait_for_program(const program_link& link) {
+  char none = 0;
+  ::close(link.command_side);
+  while (::read(link.parent_side, &none, 1) < 0 && errno == EINTR) {
+  }
+  ::close(link.parent_side);
+}
+
+/// Locks the mounts where something is covered by them.
+pid_t fork_command(const command_setup& setup) {
+  if (!setup.shared.taken.has(step::masks)) return ::fork();
+  int failed = 0;
+  const pid_t command = fork_with_locked_mounts(failed);
+  setup.shared.taken.set(step::locked_masks, failed);
+  return command;
 }
 
 /// The same with a terminal for its streams, where one is asked for.
@@ -369,11 +410,14 @@ void run_parent(const command_setup& asked, const new_namespaces& made) {
   }
 
   const pid_t self = ::getpid();
-  const bool attended = setup.wanted.fixed->attended != 0;
-  const pid_t command = attended ? fork_until_program_runs() : ::fork();
+  const program_link link = open_link(setup);
+  const pid_t command = fork_command(setup);
   if (command < 0) fail(given.channel, exec_stage::helper, errno);
-  if (command == 0) run_command(setup, made, self);
-  if (attended) send_event(given.channel, exec_event::runs, 0, 0);
+  if (command == 0) run_command(setup, made, self, link.command_side);
+  if (link.parent_side >= 0) {
+    wait_for_program(link);
+    send_event(given.channel, exec_event::runs, 0, 0);
+  }
   for (const int fd : {given.in, given.out, given.err, given.directory, given.workspace})
     ::close(fd);
   if (in_pid_namespace) be_init(setup.shared, command);

@@ -41,6 +41,42 @@ int map_user(unsigned user, unsigned group) {
   return failed;
 }
 
+namespace {
+
+bool next_number(const char*& at, unsigned long& number) {
+  while (*at == ' ' || *at == '\n')
+    ++at;
+  return read_number(at, number);
+}
+
+/// Every range of this namespace's users, or groups, as itself.
+int copy_map(const char* name, pid_t child) {
+  char path[64];
+  char known[512];
+  text_writer(path).add("/proc/self/").add(name);
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const ssize_t size = ::read(fd, known, sizeof known - 1);
+  ::close(fd);
+  if (size < 0 || size == sizeof known - 1) return size < 0 ? errno : E2BIG;
+  known[size] = '\0';
+  char ranges[sizeof known];
+  text_writer map(ranges);
+  const char* at = known;
+  for (unsigned long first = 0, outside = 0, count = 0;
+       next_number(at, first) && next_number(at, outside) && next_number(at, count);)
+    map.add(first).add(" ").add(first).add(" ").add(count).add("\n");
+  text_writer(path).add("/proc/").add(static_cast<unsigned long>(child)).add("/").add(name);
+  return map.complete() ? write_proc_file(path, ranges) : E2BIG;
+}
+
+} // namespace
+
+int map_users_of(pid_t child) {
+  const int failed = copy_map("uid_map", child);
+  return failed != 0 ? failed : copy_map("gid_map", child);
+}
+
 /// Whoever may make one without a user namespace needs none for the others either.
 int unshare_namespaces(int flags, bool& as_new_user) {
   const unsigned user = ::geteuid();

@@ -19,6 +19,10 @@ struct new_namespaces {
 /// that it had outside. 0 or an errno.
 int map_user(unsigned user, unsigned group);
 
+/// Makes the new user namespace of a child know the users and groups that this one knows, by the
+/// same numbers. 0 or an errno.
+int map_users_of(pid_t child);
+
 /// Moves this process into new namespaces, in a new user namespace where that is the only way. 0 or
 /// an errno.
 int unshare_namespaces(int flags, bool& as_new_user);

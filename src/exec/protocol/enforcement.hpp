@@ -18,6 +18,7 @@ namespace paddock::confine {
   X(private_root, "mount namespace")                                                               \
   X(session_scratch, "scratch of the session")                                                     \
   X(masks, "mask")                                                                                 \
+  X(locked_masks, "lock of the masks")                                                             \
   X(pid_namespace, "PID namespace")                                                                \
   X(network_namespace, "network namespace")                                                        \
   X(loopback, "loopback of its own")                                                               \
@@ -98,7 +99,7 @@ inline constexpr layer_rule layer_rules[layer_count] = {
      "sockets can be made that lead nowhere"},
     {bit(step::pid_namespace) | bit(step::landlock_signals), 0, bit(step::control_group), 0, 0,
      step::pid_namespace, nullptr},
-    {0, bit(step::masks), 0, 0, 0, step::masks, nullptr},
+    {0, bit(step::masks) | bit(step::locked_masks), 0, 0, 0, step::masks, nullptr},
     {0, bit(step::ipc_namespace), 0, 0, 0, step::ipc_namespace, nullptr},
     {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0, 0, 0,
      step::seccomp, nullptr},

@@ -22,6 +22,8 @@ namespace {
 
 constexpr unsigned nobody = 65534;
 
+constexpr std::uint64_t proc_attributes =
+    mount_no_setuid | mount_no_devices | mount_no_programs; // it is sealed later
 constexpr int absent = -1;
 constexpr int is_link = -2; ///< a link at the top ("/bin"): made again when its turn comes
 
@@ -146,8 +148,7 @@ int private_root::prepare() {
   }
   if (visible_.terminals() != need::none) terminals_ = new_terminals();
   if (visible_.terminals() == need::required && terminals_ < 0) return errno;
-  proc_ = new_file_system("proc", nullptr,
-                          mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
+  proc_ = new_file_system("proc", nullptr, proc_attributes);
   return proc_ < 0 ? errno : make_own_file_system();
 }
 
@@ -286,11 +287,20 @@ int private_root::finish_mounts() const {
 }
 
 int mount_proc() {
-  const int proc = new_file_system(
-      "proc", nullptr, mount_read_only | mount_no_setuid | mount_no_devices | mount_no_programs);
+  const int proc = new_file_system("proc", nullptr, proc_attributes);
   if (proc < 0 || attach_mount(proc, "/proc") != 0) return errno;
   ::close(proc);
   return 0;
+}
+
+int seal_proc() {
+  if (!can_set_mount_attributes()) return remount("/proc", mount_read_only);
+  const int proc = ::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (proc < 0) return errno;
+  const bool sealed = set_mount_attributes(proc, mount_read_only, depth::only_this) == 0;
+  const int failed = sealed ? 0 : errno;
+  ::close(proc);
+  return failed;
 }
 
 int isolate_mounts() {
