@@ -79,8 +79,8 @@ def set_up(build):
     if pathlib.Path(build.directory, "build.ninja").exists():
         return True
     environment = dict(os.environ, CXX=build.compiler)
-    if shutil.which("mold"):
-        environment.setdefault("CXX_LD", "mold")
+    if shutil.which("ld.lld"):  # not mold: that of Debian 12 links a program now and then that cannot be started
+        environment.setdefault("CXX_LD", "lld")
     command = ["meson", "setup", build.directory, *COMMON, *build.options]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
