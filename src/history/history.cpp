@@ -205,11 +205,11 @@ result<void> store::impl::settle(const work_bounds& bounds) {
   const journal_record* command = nullptr;
   result<void> done;
   for (const journal_record& each : others.cut_short) {
-    const std::vector<std::string> paths = paths_of(each);
-    if (paths.empty())
-      command = &each;
-    else if (done)
-      done = look_at(paths, cause_of(each));
+    if (is_command(each)) { // of several the last to begin
+      if (command == nullptr || each.time_ms > command->time_ms) command = &each;
+    } else if (done) {
+      done = look_at(paths_of(each), cause_of(each));
+    }
   }
   if (done && command != nullptr) done = look_through(cause_of(*command), bounds);
   if (!done) return unless_full(done); // the marks are there still
@@ -267,7 +267,7 @@ result<void> store::impl::make_start() {
 }
 
 result<void> store::impl::begin_when_full(const work_bounds& bounds) {
-  PADDOCK_CHECK(make_start()); // what was there before it may go
+  if (start == 0) PADDOCK_CHECK(make_start()); // what was there before it may go
   for (;;) {
     const std::size_t last = last_to_keep();
     PADDOCK_CHECK(sweep_from((last + 1) / 2, bounds));

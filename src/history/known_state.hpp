@@ -42,9 +42,11 @@ struct known_state {
   friend bool operator==(const known_state&, const known_state&) = default;
 
   [[nodiscard]] bool exists() const noexcept { return kind != known_kind::absent; }
-  [[nodiscard]] bool has_content() const noexcept {
-    return (kind == known_kind::file || kind == known_kind::link) && held == holding::held;
+  /// Whether it is of a kind that holds something: a file or a link.
+  [[nodiscard]] bool is_content() const noexcept {
+    return kind == known_kind::file || kind == known_kind::link;
   }
+  [[nodiscard]] bool has_content() const noexcept { return is_content() && held == holding::held; }
   /// Whether the entry looks as it did: then its content is as it was.
   [[nodiscard]] bool looks_like(const known_state& now) const noexcept {
     return kind == now.kind && mode == now.mode && size == now.size &&
@@ -53,7 +55,7 @@ struct known_state {
   /// Whether the two hold the same, as far as that is known.
   [[nodiscard]] bool same_content(const known_state& other) const noexcept {
     if (kind != other.kind) return false;
-    if (kind != known_kind::file && kind != known_kind::link) return true;
+    if (!is_content()) return true;
     if (held == holding::held && other.held == holding::held) return content == other.content;
     return inode == other.inode && size == other.size && modified_ns == other.modified_ns;
   }
@@ -108,7 +110,7 @@ struct known_state {
   state.modified_ns = status.modified_ns;
   state.changed_ns = status.changed_ns;
   state.inode = status.inode;
-  if (state.kind == known_kind::file || state.kind == known_kind::link)
+  if (state.is_content())
     state.held = holding::not_read_yet;
   else if (state.kind == known_kind::special)
     state.held = holding::special;

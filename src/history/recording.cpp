@@ -82,7 +82,7 @@ store::impl::fetched store::impl::fetch(const std::string& path, const known_sta
                                         const read_time& when, reach of) const {
   fetched out{.state = known};
   known_state& state = out.state;
-  if (state.kind != known_kind::file && state.kind != known_kind::link) return out;
+  if (!state.is_content()) return out;
   if (state.is_ignored && of == reach::covered) {
     state.held = holding::ignored;
     return out;
@@ -138,7 +138,7 @@ cause store::impl::unannounced() const {
   for (const agents_work& each : std::views::reverse(running))
     if (each.is_command()) return each.by;
   for (const journal_record& each : std::views::reverse(others.living))
-    if (each.transitions.empty()) return cause_of(each);
+    if (is_command(each)) return cause_of(each);
   return {};
 }
 
@@ -148,7 +148,7 @@ std::optional<std::int64_t> store::impl::running_since_ns() const {
     since = std::min(since.value_or(began_ns), began_ns);
   };
   for (const journal_record& each : others.living)
-    if (each.transitions.empty()) take(each.time_ms * 1'000'000);
+    if (is_command(each)) take(each.time_ms * 1'000'000);
   for (const agents_work& each : running)
     if (each.is_command()) take(each.began_ns);
   return since;
@@ -157,7 +157,7 @@ std::optional<std::int64_t> store::impl::running_since_ns() const {
 std::vector<running_command> store::impl::commands_under_way() const {
   std::vector<running_command> all;
   for (const journal_record& each : others.living)
-    if (each.transitions.empty())
+    if (is_command(each))
       all.push_back({.tool = each.tool, .command = each.command, .began_ms = each.time_ms});
   for (const agents_work& each : running)
     if (each.is_command())
@@ -180,7 +180,7 @@ result<void> store::impl::take_from_tools() {
   for (const agents_work& each : running)
     if (!each.is_command()) PADDOCK_CHECK(look_at(each.paths, each.by));
   for (const journal_record& each : others.living)
-    if (!each.transitions.empty()) PADDOCK_CHECK(look_at(paths_of(each), cause_of(each)));
+    if (!is_command(each)) PADDOCK_CHECK(look_at(paths_of(each), cause_of(each)));
   return {};
 }
 
@@ -192,10 +192,14 @@ path_tops store::impl::take_closed(scan_outcome& found, const cause& by) {
   const auto is_in_list = [](const std::vector<std::string>& sorted, const std::string& path) {
     return std::ranges::binary_search(sorted, path);
   };
+  const auto met = static_cast<std::ptrdiff_t>(found.met.size());
   for (const std::string& path : found.closed) { // also such as look as they did
-    const auto at = std::ranges::lower_bound(found.met, path, {}, &met_entry::path);
-    if (at == found.met.end() || at->path != path) found.met.insert(at, {path, index.find(path)});
+    const auto end = found.met.begin() + met;
+    const auto at = std::ranges::lower_bound(found.met.begin(), end, path, {}, &met_entry::path);
+    if (at == end || at->path != path) found.met.push_back({path, index.find(path)});
   }
+  if (found.met.begin() + met != found.met.end())
+    std::ranges::sort(found.met, {}, &met_entry::path);
   for (met_entry& each : found.met) {
     if (each.seen.kind != known_kind::directory) continue;
     const known_state before = index.find(each.path);

@@ -57,8 +57,14 @@ struct cause {
 [[nodiscard]] inline cause cause_of(const journal_record& work) {
   return {.by = work.by, .tool = work.tool, .command = work.command};
 }
+/// Whether work under way may have changed anything, beside a tool whose paths say what.
+[[nodiscard]] inline bool is_command(const journal_record& work) {
+  return work.by == author::exec;
+}
+/// Where work is done; "" is everywhere.
 [[nodiscard]] inline std::vector<std::string> paths_of(const journal_record& work) {
   std::vector<std::string> paths;
+  if (work.transitions.empty()) paths.emplace_back();
   for (const transition& each : work.transitions)
     paths.push_back(each.path);
   return paths;
@@ -94,7 +100,7 @@ struct store::impl {
   std::uint64_t last_number = 0;
   std::map<std::uint64_t, journal_record> lost; ///< what must have been in a gap of the journal, by
                                                 ///< the offset of what contradicts it
-  std::uint64_t start = 0; ///< 0: not started
+  std::uint64_t start = 0;                      ///< 0: not started
   bool is_started = false;
   std::uint64_t store_bytes = 0;   ///< what the files of the store have together
   std::string trouble;             ///< the last failure of the store, as a sentence

@@ -3,6 +3,7 @@
 
 #include "file/leftover.hpp"
 #include "file/replace.hpp"
+#include "history/file_index.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 
 namespace paddock::history {
@@ -25,6 +27,20 @@ std::string_view first_of(std::string_view text) {
   return detail::truncate_to_valid_prefix(text.substr(0, told_bytes_max));
 }
 
+/// The directories that the paths are in; at last none, which is everywhere.
+void widen(std::vector<transition>& paths) {
+  std::set<std::string> above;
+  bool is_everywhere = false;
+  for (const transition& each : paths) {
+    is_everywhere = is_everywhere || parent_of(each.path).empty();
+    above.emplace(parent_of(each.path));
+  }
+  paths.clear();
+  if (is_everywhere) return;
+  for (const std::string& path : above)
+    paths.push_back({.path = path});
+}
+
 std::string render_mark(const journal_record& work) {
   journal_record told{.kind = record_kind::operation,
                       .time_ms = work.time_ms,
@@ -36,10 +52,13 @@ std::string render_mark(const journal_record& work) {
     is_told = is_told && is_path(each.path); // the root is everything
     told.transitions.push_back({.path = each.path});
   }
+  if (!is_told) told.transitions.clear();
   std::string bytes = render(told);
-  if (is_told && bytes.size() <= mark_bytes_max) return bytes;
-  told.transitions.clear();
-  return render(told);
+  while (bytes.size() > mark_bytes_max) {
+    widen(told.transitions);
+    bytes = render(told);
+  }
+  return bytes;
 }
 
 } // namespace

@@ -41,8 +41,8 @@ public:
   /// It has ended and was not recorded: it is found cut short from now on.
   void leave(mark&& ended);
 
-  /// Work as marks tell of it. Without transitions it may have touched everything; else what lies
-  /// at or beneath their paths.
+  /// Work as marks tell of it. Without transitions it may have touched everything, be it a command
+  /// or a tool; else what lies at or beneath their paths.
   struct state {
     std::vector<journal_record> living{}; ///< of other processes
     std::vector<journal_record> cut_short{};

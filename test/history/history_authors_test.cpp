@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -68,6 +70,13 @@ private:
   std::array<int, 2> to_{}, from_{};
   pid_t child_ = -1;
 };
+
+/// By the clock that marks have.
+std::int64_t coarse_now_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return now.tv_sec * 1'000 + now.tv_nsec / 1'000'000;
+}
 
 class HistoryAuthors : public test::history_fixture {
 protected:
@@ -216,6 +225,58 @@ TEST_F(HistoryAuthors, WhoLooksDuringAToolTakesNothingFromIt) {
 }
 
 /// A store that is open already learns of it as well.
+/// With more paths than a mark holds it is a tool's still: of the directories that they are in.
+TEST_F(HistoryAuthors, ACallWithVeryManyPathsIsATools) {
+  write("in/kept", "1");
+  write("mine", "1");
+  other_process server([this](other_process& self) {
+    const auto store = begun();
+    std::vector<std::string> paths;
+    for (int i = 0; i < 25'000; ++i)
+      paths.push_back("in/" + std::string(200, static_cast<char>('a' + i % 26)) +
+                      std::to_string(i));
+    auto recording = store->before_tool("write", paths);
+    write("in/" + std::string(200, 'a') + "0", "n");
+    self.pause();
+    if (!recording.finish().empty()) ::_exit(1);
+    ::_exit(0);
+  });
+  server.wait_for_pause();
+  const auto person = open({}, history::session::look);
+  shell("echo 2 > mine");
+  const auto list = person->changes({});
+  ASSERT_THAT(list, IsOk());
+  EXPECT_TRUE(list->running.empty()); // no command
+  EXPECT_EQ(told(list),
+            "created in/" + std::string(200, 'a') + "0 by tool; modified mine by other; ");
+  server.go_on();
+  EXPECT_EQ(server.end(), 0);
+}
+
+/// Of two commands that were killed what nobody knows is put down to the one that began last.
+TEST_F(HistoryAuthors, WhatTwoKilledCommandsDidIsTheLastOnes) {
+  for (int i = 0; i < 8; ++i) { // their marks are found in any order
+    const std::string made = "made" + std::to_string(i);
+    other_process server([this](other_process& self) {
+      const auto store = begun();
+      auto first = store->before_command("exec", "first");
+      const auto began = coarse_now_ms();
+      while (coarse_now_ms() == began) {
+      }
+      auto second = store->before_command("exec", "second");
+      self.pause();
+    });
+    server.wait_for_pause();
+    write(made, "1");
+    server.kill();
+    const auto list = open({}, history::session::look)->changes({});
+    ASSERT_THAT(list, IsOk());
+    const auto found = std::ranges::find(list->changes, made, &history::change::path);
+    ASSERT_NE(found, list->changes.end());
+    EXPECT_EQ(found->command, "second");
+  }
+}
+
 TEST_F(HistoryAuthors, WhoIsThereWhenAnotherIsKilledPutsItsCommandDown) {
   write("a", "1");
   const auto store = begun();
