@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddock::history {
 
@@ -61,8 +61,11 @@ using moves_by_place = std::map<std::string, std::string, std::less<>>;
 
 /// Whether what was before can be brought back.
 [[nodiscard]] holding restorable(const store::impl& of, const path_change& each);
+/// And whether what is there now does not keep it away, because nobody would have it then.
+[[nodiscard]] holding replaceable(const store::impl& of, const path_change& each);
 
-/// Whether a path is one of these or lies in one; true for none.
-[[nodiscard]] bool is_among(std::string_view path, std::span<const std::string> paths);
+/// Of paths that were asked for, those at which nothing is or was.
+[[nodiscard]] std::vector<std::string> unknown_among(const store::impl& of, const path_changes& all,
+                                                     const std::vector<std::string>& paths);
 
 } // namespace paddock::history

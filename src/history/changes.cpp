@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "history/change_sets.hpp"
+#include "history/path_tops.hpp"
 
 #include <paddock/history/naming.hpp>
 
@@ -76,11 +77,11 @@ public:
     return out;
   }
 
-  [[nodiscard]] bool is_meant(const told_change& told, std::span<const std::string> paths) const {
+  [[nodiscard]] bool is_meant(const told_change& told, const path_tops& asked) const {
     const std::string_view path = told.git.empty() ? told.first->first : told.git;
-    if (is_among(path, paths)) return true;
+    if (asked.mean(path)) return true;
     return told.kind == change_kind::moved &&
-           is_among(moved_from_.find(told.first->first)->second, paths);
+           asked.cover(moved_from_.find(told.first->first)->second);
   }
 
   [[nodiscard]] change make(const told_change& told) const {
@@ -168,7 +169,7 @@ private:
     out.command = each.last.command;
     out.time_ms = each.time_ms;
     out.also_other = each.other_since;
-    out.restorable = restorable(of_, each);
+    out.restorable = replaceable(of_, each);
     out.before = of_.told(each.before);
     out.after = of_.told(each.after);
     if (const auto from = moved_from_.find(path); from != moved_from_.end()) {
@@ -192,14 +193,14 @@ private:
 /// What cannot be restored, an ignored directory as one, and what cannot be looked into.
 class left_out_lister {
 public:
-  left_out_lister(const store::impl& of, const change_query& query, change_list& out)
-      : of_(of), query_(query), out_(out) {}
+  left_out_lister(const store::impl& of, const path_tops& asked, change_list& out)
+      : of_(of), asked_(asked), out_(out) {}
 
   void list(const path_changes& all) {
     for (const std::string& path : of_.closed)
-      if (is_among(path, query_.paths)) add(path, of_.index.find(path).held);
+      if (asked_.mean(path)) add(path, of_.index.find(path).held);
     for (const auto& [path, each] : all)
-      if (is_told(each) && is_among(path, query_.paths)) add(path, restorable(of_, each));
+      if (is_told(each) && asked_.mean(path)) add(path, replaceable(of_, each));
   }
 
 private:
@@ -222,153 +223,13 @@ private:
   }
 
   const store::impl& of_;
-  const change_query& query_;
+  const path_tops& asked_;
   change_list& out_;
   std::string ignored_; ///< the top of what was met last
   std::size_t ignored_at_ = 0;
 };
 
 } // namespace
-
-bool is_among(std::string_view path, std::span<const std::string> paths) {
-  return paths.empty() ||
-         std::ranges::any_of(paths, [&](const std::string& each) { return is_in(path, each); });
-}
-
-namespace {
-
-bool is_persons_undo(const journal_record& record) {
-  return record.by == author::other && record.tool == persons_undo;
-}
-
-/// Whether a step is told apart from the agent's, for who asks.
-bool is_of_others(const journal_record& record, author who) {
-  return record.by == author::other && !(who == author::other && is_persons_undo(record));
-}
-
-/// What a person had a hand in stays theirs where an operation of the agent moves it.
-void follow_moves(const journal_record& record, author who, path_changes& all) {
-  if (is_of_others(record, who)) return;
-  std::map<std::uint64_t, const transition*> gone; // a person's, by inode
-  for (const transition& each : record.transitions)
-    if (const path_change& at = all.find(each.path)->second;
-        each.before.exists() && !each.after.exists() && (at.by_other || at.is_theirs))
-      gone.emplace(each.before.inode, &each);
-  if (gone.empty()) return;
-  for (const transition& each : record.transitions) {
-    const auto from = gone.find(each.after.inode);
-    if (!each.after.exists() || each.after.inode == each.before.inode || from == gone.end())
-      continue;
-    if (is_same_object(from->second->before, each.after))
-      all.find(each.path)->second.is_theirs = true;
-  }
-}
-
-/// To whom a step counts, and what the agent has met.
-void add_step(path_change& to, const transition& step, const journal_record& record, author who) {
-  const bool is_restore = is_of_restore(record.by, record.tool);
-  // With a person's undo the agent's change is gone, whoever asks.
-  const bool is_undone =
-      is_restore && to.by_agent && !to.other_since && to.before.same_as(step.after);
-  if (is_of_others(record, who) && !is_undone) {
-    to.by_other = true;
-    to.other_since = to.by_agent;
-    return;
-  }
-  if (!to.by_agent) to.before = step.before;
-  to.by_agent = true;
-  to.by_tool = to.by_tool || record.by == author::tool;
-  to.is_theirs = to.is_theirs && step.after.exists();
-  // What is as the agent had met it is the agent's no more, nor is what was to be as it is.
-  to.by_work = to.by_work || !is_restore;
-  const bool is_restored = is_restore && !to.by_work && to.at_checkpoint.same_as(step.after);
-  if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
-  if (is_restored) to.by_other = to.other_since = to.is_theirs = false;
-  to.by_agent = to.by_tool = false;
-  to.before = to.at_checkpoint;
-  to.last = {};
-}
-
-/// Whether with this step a person's undo is taken back, and all is the agent's as it was before.
-bool give_back(path_change& to, const transition& step, const journal_record& record) {
-  if (!is_persons_undo(record) || to.taken == nullptr || !step.after.same_as(to.taken->after))
-    return false;
-  const auto taken = std::move(to.taken);
-  to.before = taken->before;
-  to.last = taken->last;
-  to.by_tool = taken->by_tool;
-  to.by_work = taken->by_work;
-  to.is_theirs = taken->is_theirs;
-  to.by_agent = true;
-  return true;
-}
-
-/// To whom a step counts, also where it is told of somebody else later.
-void take_step(path_change& to, const transition& step, const journal_record& record, author who) {
-  if (give_back(to, step, record)) return;
-  to.taken = nullptr;
-  std::shared_ptr<const taken_back> taken;
-  if (is_persons_undo(record) && to.by_agent)
-    taken = std::make_shared<const taken_back>(taken_back{.before = to.before,
-                                                          .after = step.before,
-                                                          .last = to.last,
-                                                          .by_tool = to.by_tool,
-                                                          .by_work = to.by_work,
-                                                          .is_theirs = to.is_theirs});
-  to.last = cause_of(record);
-  add_step(to, step, record, who);
-  if (!to.by_agent) to.taken = std::move(taken);
-}
-
-} // namespace
-
-bool is_of_restore(author by, std::string_view tool) {
-  if (by == author::other) return tool == persons_undo;
-  return by == author::tool && tool == "restore";
-}
-
-result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
-                                   const asked_by& asked) {
-  path_changes all;
-  const auto add = [&](const journal_record& record, std::uint64_t) {
-    if (record.kind != record_kind::operation) return true;
-    for (const transition& each : record.transitions) {
-      const auto [at, is_first] = all.try_emplace(each.path);
-      path_change& to = at->second;
-      if (is_first) to.at_checkpoint = to.before = each.before;
-      to.time_ms = record.time_ms;
-      take_step(to, each, record, asked.who);
-    }
-    follow_moves(record, asked.who, all);
-    return true;
-  };
-  PADDOCK_CHECK(of.log.read_from(offset, add, asked.bounds));
-  // As it is now: what looks other than at its last change, with the same content, is known anew.
-  for (auto& [path, each] : all) {
-    PADDOCK_CHECK(asked.bounds.check());
-    each.after = of.index.find(path);
-  }
-  return all;
-}
-
-holding restorable(const store::impl& of, const path_change& each) {
-  const known_state& wanted = each.before;
-  switch (wanted.kind) {
-  case known_kind::absent:
-    return holding::held;
-  case known_kind::directory:
-    return each.after.kind != known_kind::directory && hides_content(wanted) ? wanted.held
-                                                                             : holding::held;
-  case known_kind::special:
-    return each.after.kind == known_kind::special ? holding::held : holding::special;
-  case known_kind::file:
-  case known_kind::link:
-    break;
-  }
-  if (each.after.kind == wanted.kind && wanted.same_content(each.after)) return holding::held;
-  if (wanted.held != holding::held) return wanted.held;
-  return of.packs.has(wanted.content) ? holding::held : holding::lost;
-}
 
 result<change_list> store::changes(const change_query& query) {
   const impl::guard held(*impl_, impl::use::work, query.bounds);
@@ -386,14 +247,16 @@ result<change_list> store::changes(const change_query& query) {
   teller tells(*impl_, all);
   PADDOCK_TRY(std::vector<told_change> told,
               tells.tell(query.collapse, query.git_as_one, query.bounds));
-  std::erase_if(told, [&](const told_change& each) { return !tells.is_meant(each, query.paths); });
+  const path_tops asked(query.paths);
+  std::erase_if(told, [&](const told_change& each) { return !tells.is_meant(each, asked); });
   out.total = told.size();
   const std::size_t begin = std::min(query.offset, told.size());
   const std::size_t end = begin + std::min(query.limit, told.size() - begin);
   out.truncated = end < told.size();
   for (std::size_t i = begin; i < end; ++i)
     out.changes.push_back(tells.make(told[i]));
-  left_out_lister(*impl_, query, out).list(all);
+  left_out_lister(*impl_, asked, out).list(all);
+  out.unknown = unknown_among(*impl_, all, query.paths);
   return out;
 }
 

@@ -30,17 +30,22 @@ bool opened_up::open_one(const std::string& path, const known_state& state) {
   return true;
 }
 
-bool opened_up::open_some(const path_changes& all, const restore_request& request, cause& by) {
-  std::vector<std::string> paths; // parents first
+std::vector<std::string> closed_by_agent(const path_changes& all, const restore_request& request) {
+  std::vector<std::string> paths;
+  const path_tops asked(request.paths);
   for (const auto& [path, each] : all) {
     const bool is_closed = each.after.exists() && each.after.held == holding::unreadable;
     const bool is_agents = each.by_agent && (!each.other_since || request.force);
-    if (!is_closed || !is_agents || entries_.contains(path) || !is_among(path, request.paths))
-      continue;
-    if (paths.empty()) by = each.last;
-    paths.push_back(path);
+    if (is_closed && is_agents && asked.mean(path)) paths.push_back(path);
   }
+  return paths;
+}
+
+bool opened_up::open_some(const path_changes& all, const restore_request& request, cause& by) {
+  std::vector<std::string> paths = closed_by_agent(all, request);
+  std::erase_if(paths, [&](const std::string& path) { return entries_.contains(path); });
   if (paths.empty()) return false;
+  by = all.at(paths.front()).last;
   // What is found open after a kill is put down to the one who closed it.
   if (auto mark = of_.put_mark(by, paths)) marks_.push_back(*std::move(mark));
   bool is_any = false;

@@ -14,6 +14,10 @@
 
 namespace paddock::history {
 
+/// What the agent has closed and a restore would open, parents first.
+[[nodiscard]] std::vector<std::string> closed_by_agent(const path_changes& all,
+                                                       const restore_request& request);
+
 class opened_up {
 public:
   explicit opened_up(store::impl& of) noexcept : of_(of) {}

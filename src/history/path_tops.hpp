@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,9 @@ namespace paddock::history {
 
 class path_tops {
 public:
+  path_tops() = default;
+  explicit path_tops(std::span<const std::string> paths) : tops_(paths.begin(), paths.end()) {}
+
   void add(std::string path) { tops_.insert(std::move(path)); }
   [[nodiscard]] bool empty() const noexcept { return tops_.empty(); }
   [[nodiscard]] bool has(std::string_view path) const { return tops_.contains(path); }
@@ -26,6 +30,9 @@ public:
       if (path.empty()) return false;
     }
   }
+
+  /// The same of paths that somebody asks about, who means everything where there are none.
+  [[nodiscard]] bool mean(std::string_view path) const { return empty() || cover(path); }
 
 private:
   std::set<std::string, std::less<>> tops_;

@@ -32,6 +32,7 @@ restore_outcome outcome_of(const restore_plan& plan, const restore_request& requ
   };
   out.conflicts = first_of(plan.conflicts);
   out.conflicts_total = plan.conflicts.size();
+  out.conflicts_of_others = plan.of_others;
   out.others = plan.others;
   out.unknown = plan.unknown;
   if (!plan.conflicts.empty() && !request.force) return out;
@@ -48,6 +49,24 @@ restore_outcome outcome_of(const restore_plan& plan, const restore_request& requ
   return out;
 }
 
+void tell_left(restore_outcome& out, const std::string& path, std::string reason) {
+  ++out.left_total;
+  if (out.left.size() < told_conflicts_max) out.left.push_back({path, std::move(reason)});
+}
+
+/// What was restored, and is not there as the restore has left it: somebody was faster.
+void tell_undone(const file_index& index, const restore_plan& plan, restore_outcome& out) {
+  for (const restore_step& each : plan.steps) {
+    const known_state now = index.find(each.path);
+    const bool is_other =
+        now.has_content() && each.wanted.has_content() && now.content != each.wanted.content;
+    if (now.kind == each.wanted.kind && !is_other) continue;
+    tell_left(out, each.path,
+              "it was restored, and something else has changed it since: restore "
+              "once more when that has ended");
+  }
+}
+
 std::vector<std::string> touched_by(const restore_plan& plan) {
   std::vector<std::string> paths;
   for (const restore_move& each : plan.moves) {
@@ -62,14 +81,16 @@ std::vector<std::string> touched_by(const restore_plan& plan) {
 /// With `paths` and `force` everything is as it was at the checkpoint, whoever changed it.
 void widen_to_checkpoint(path_changes& all, const restore_request& request) {
   if (!request.force || request.paths.empty()) return;
+  const path_tops asked(request.paths);
   for (auto& [path, each] : all)
-    if (is_among(path, request.paths)) each.before = each.at_checkpoint;
+    if (asked.cover(path)) each.before = each.at_checkpoint;
 }
 
 /// What was not to be read is tried once more; and in ignored directories, reads what a tool has
 /// written or somebody else has changed, so that it can be had back when the restore replaces it.
 result<void> hold_what_goes(store::impl& in, path_changes& all, const restore_request& request) {
   std::vector<std::string> paths;
+  const path_tops asked(request.paths);
   for (const auto& [path, each] : all) {
     const bool is_wanted = each.before.exists() || each.last.by != author::exec;
     const bool has_failed = each.after.held == holding::unreadable ||
@@ -77,7 +98,7 @@ result<void> hold_what_goes(store::impl& in, path_changes& all, const restore_re
                             each.after.held == holding::not_read_yet;
     if (((each.after.held == holding::ignored && is_wanted) || has_failed) &&
         (each.by_agent || request.force) && !each.before.same_as(each.after) &&
-        restorable(in, each) == holding::held && is_among(path, request.paths))
+        restorable(in, each) == holding::held && asked.mean(path))
       paths.push_back(path);
   }
   if (paths.empty()) return {};
@@ -102,10 +123,7 @@ result<std::vector<content_lock>> lock_steps(const root& workspace, const restor
 restore_plan still_to_do(store::impl& of, const restore_intent& intent) {
   restore_plan left;
   const auto now_at = [&](const std::string& path) {
-    const auto in = open_plain(*of.workspace, std::string(parent_of(path)), O_PATH | O_DIRECTORY);
-    if (!in) return known_state{};
-    const auto status =
-        sys::status_at(in->get(), std::string(last_of(path)).c_str(), AT_SYMLINK_NOFOLLOW);
+    const auto status = plain_status(*of.workspace, path);
     return status ? state_of(*status) : known_state{};
   };
   path_tops moved, left_out;
@@ -182,7 +200,7 @@ result<void> store::impl::recover() {
     put_intent_aside(directory.descriptor());
   if (!why.empty())
     short_of = "a restore that was cut short could not be carried to its end: " + why;
-  // A person's has left a mark.
+  // Whose it was its mark says. One without is put down to the agent.
   const bool is_persons = std::ranges::any_of(others.cut_short, [](const journal_record& each) {
     return each.by == author::other && each.tool == persons_undo;
   });
@@ -217,16 +235,22 @@ result<restore_outcome, detailed_error> store::restore(const restore_request& re
     return detailed_error(looked.error(), explain_failure(looked.error()));
   PADDOCK_TRY(const placed_checkpoint* to, impl_->find(request.to));
   const std::uint64_t offset = to->offset;
+  const bool is_trial = request.effect == restore_effect::check;
   opened_up opened(*impl_);
-  PADDOCK_CHECK(opened.open_all(offset, request));
+  if (!is_trial) PADDOCK_CHECK(opened.open_all(offset, request));
   PADDOCK_TRY(path_changes all,
               changes_since(*impl_, offset, {.who = request.by, .bounds = request.bounds}));
   widen_to_checkpoint(all, request);
   PADDOCK_CHECK(hold_what_goes(*impl_, all, request));
-  const restore_plan plan = plan_restore(*impl_, all, request);
+  const auto closed = is_trial ? closed_by_agent(all, request) : std::vector<std::string>();
+  const restore_plan plan = plan_restore(*impl_, all, request, path_tops(closed));
   restore_outcome out = outcome_of(plan, request);
+  for (const std::string& path : closed)
+    tell_left(out, path,
+              "it is closed, and opened by the restore alone: what was changed in it, if "
+              "anything, is not told before");
   out.running = impl_->commands_under_way();
-  if (out.restored == 0 || request.effect == restore_effect::check) return out;
+  if (out.restored == 0 || is_trial) return out;
   PADDOCK_TRY(const checkpoint before, impl_->mark("before restore", false));
   out.before = before.number;
   const cause by = cause_of_restore(request.by);
@@ -240,6 +264,7 @@ result<restore_outcome, detailed_error> store::restore(const restore_request& re
   else if (mark)
     impl_->marks.leave(*std::move(mark));
   if (!done) return done.error();
+  if (absorbed) tell_undone(impl_->index, plan, out);
   return out;
 }
 

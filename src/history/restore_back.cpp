@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <string>
@@ -42,15 +43,16 @@ void restore_run::take_back(const done& each) {
   const std::size_t number = each.number;
   switch (each.what) {
   case deed::moved_out:
-    return give_back(staged('m', number), plan_.moves[number].to);
+    return give_back(each, staged('m', number), plan_.moves[number].to);
   case deed::moved_in:
-    return withdraw(staged('m', number), plan_.moves[number].from, plan_.moves[number].object);
+    return withdraw(each, staged('m', number), plan_.moves[number].from,
+                    plan_.moves[number].object);
   case deed::set_aside:
-    return give_back(staged('a', number), plan_.steps[number].path);
+    return give_back(each, staged('a', number), plan_.steps[number].path);
   case deed::placed:
-    return withdraw(staged('s', number), plan_.steps[number].path, staged_[number]);
+    return withdraw(each, staged('s', number), plan_.steps[number].path, staged_[number]);
   case deed::exchanged:
-    return exchange_back(number);
+    return exchange_back(each);
   case deed::made:
   case deed::removed:
     return take_directory_back(each);
@@ -59,18 +61,48 @@ void restore_run::take_back(const done& each) {
   }
 }
 
+/// A directory that somebody exchanges for another one, again and again, is soon back.
+result<void> restore_run::in_same_parent(const done& each, const std::string& path,
+                                         const in_directory& work) {
+  constexpr int attempts_max = 1'000;
+  const bool is_any = each.in == 0 || made_anew_.contains(std::string(parent_of(path)));
+  for (int attempt = 0;; ++attempt) {
+    bool is_there = false;
+    const auto worked = in_parent(path, [&](int in, const char* name) -> result<void> {
+      is_there = is_any || worked_in_ == each.in;
+      return is_there ? work(in, name) : result<void>(error{error_code::conflict, 0, "directory"});
+    });
+    if (is_there) return worked;
+    if (attempt < attempts_max && patience_-- > 0) continue;
+    astray_.push_back(path);
+    return worked;
+  }
+}
+
+std::string restore_run::astray_clause() const {
+  constexpr std::size_t told_max = 3;
+  std::string all;
+  for (std::size_t i = 0; i < std::min(astray_.size(), told_max); ++i)
+    all.append(all.empty() ? "" : ", ").append(astray_[i]);
+  if (astray_.size() > told_max)
+    all.append(" and ").append(std::to_string(astray_.size() - told_max)).append(" more");
+  return "not all that was restored until then could be taken back, because something moved "
+         "directories, or removed them, meanwhile: look at " +
+         all + ", and restore them by name when that has ended";
+}
+
 /// To where it was, if nobody else has put something there.
-void restore_run::give_back(const std::string& name, const std::string& path) {
-  const auto given = in_parent(path, [&](int in, const char* there) {
+void restore_run::give_back(const done& each, const std::string& name, const std::string& path) {
+  const auto given = in_same_parent(each, path, [&](int in, const char* there) {
     return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE);
   });
   if (!given) keep(name, path);
 }
 
 /// Takes away what this run has put there, and nothing else.
-void restore_run::withdraw(const std::string& name, const std::string& path,
+void restore_run::withdraw(const done& each, const std::string& name, const std::string& path,
                            const known_state& own) {
-  (void)in_parent(path, [&](int in, const char* there) -> result<void> {
+  (void)in_same_parent(each, path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_present(in, there, own));
     PADDOCK_CHECK(sys::renameat2(in, there, staging_.get(), name.c_str(), RENAME_NOREPLACE));
     if (!is_as(name, own) &&
@@ -81,11 +113,12 @@ void restore_run::withdraw(const std::string& name, const std::string& path,
 }
 
 /// What was there comes back, unless somebody has saved there meanwhile: then it is kept.
-void restore_run::exchange_back(std::size_t number) {
+void restore_run::exchange_back(const done& each) {
+  const std::size_t number = each.number;
   const std::string& path = plan_.steps[number].path;
   const std::string name = staged('s', number);
   const known_state& own = staged_[number];
-  const auto back = in_parent(path, [&](int in, const char* there) -> result<void> {
+  const auto back = in_same_parent(each, path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_present(in, there, own));
     const auto exchange = [&] {
       return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_EXCHANGE);
@@ -95,17 +128,18 @@ void restore_run::exchange_back(std::size_t number) {
     (void)exchange();
     return error{error_code::conflict, 0, "history restore"};
   });
-  if (!back && back.error().code == error_code::not_found) return give_back(name, path);
+  if (!back && back.error().code == error_code::not_found) return give_back(each, name, path);
   if (!back) keep(name, path);
 }
 
 void restore_run::take_directory_back(const done& each) {
   const restore_step& step = plan_.steps[each.number];
-  (void)in_parent(step.path, [&](int in, const char* name) -> result<void> {
+  (void)in_same_parent(each, step.path, [&](int in, const char* name) -> result<void> {
     if (each.what == deed::made) return sys::unlinkat(in, name, AT_REMOVEDIR);
     PADDOCK_CHECK(sys::mkdirat(in, name, owner_all));
     touched_[step.path] = {
         .mode = step.present.mode, .modified_ns = step.present.modified_ns, .widened = true};
+    made_anew_.insert(step.path);
     return {};
   });
 }
@@ -114,8 +148,9 @@ void restore_run::take_attributes_back(const done& each) {
   const restore_step& step = plan_.steps[each.number];
   known_state given = each.before;
   given.modified_ns = step.wanted.modified_ns;
-  (void)in_parent(step.path, [&](int in, const char* name) -> result<void> {
-    PADDOCK_CHECK(check_present(in, name, given)); // what somebody has saved has times of its own
+  (void)in_same_parent(each, step.path, [&](int in, const char* name) -> result<void> {
+    // What somebody has saved has times of its own.
+    if (!check_present(in, name, each.before)) PADDOCK_CHECK(check_present(in, name, given));
     if (step.wanted.kind != known_kind::link) {
       PADDOCK_TRY(const auto fd, sys::openat(in, name, O_PATH | O_NOFOLLOW));
       PADDOCK_CHECK(sys::chmod_opened(fd.get(), each.before.mode));

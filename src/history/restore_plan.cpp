@@ -3,7 +3,7 @@
 
 #include "file/attributes.hpp"
 #include "file/directory_stream.hpp"
-#include "history/path_tops.hpp"
+#include "history/git_keeping.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/history/naming.hpp>
@@ -28,10 +28,6 @@ struct placed_change {
 };
 using placed_changes = std::map<std::string, placed_change, std::less<>>;
 
-bool is_content(const known_state& state) {
-  return state.kind == known_kind::file || state.kind == known_kind::link;
-}
-
 std::string clause_of(const error& e) {
   std::string clause(text(e.code));
   if (e.code == error_code::write_protected && *e.operation != '\0')
@@ -42,11 +38,9 @@ std::string clause_of(const error& e) {
 class planner {
 public:
   planner(const store::impl& of, const path_changes& all, const moves_by_place& moves,
-          const restore_request& request)
-      : of_(of), all_(all), all_moves_(moves), request_(request) {
-    for (const std::string& path : request.paths)
-      selected_.add(path);
-  }
+          const restore_request& request, const path_tops& closed)
+      : of_(of), all_(all), all_moves_(moves), request_(request), closed_(closed),
+        selected_(request.paths) {}
 
   restore_plan run() {
     for (const auto& [path, each] : all_)
@@ -62,6 +56,7 @@ public:
     for (const auto& [path, each] : placed_)
       choose(path, each);
     spare_git_objects();
+    keep_what_is_seen_twice();
     give_up_lost();
     add_missing_parents();
     keep_what_nobody_sees();
@@ -71,7 +66,7 @@ public:
     for (const std::string& path : chosen_) {
       const placed_change& each = placed_.at(path);
       out_.steps.push_back({path, each.wanted, each.present});
-      if (loss(each) != holding::held) out_.lost.push_back(path);
+      if (loss(path, each) != holding::held) out_.lost.push_back(path);
       tell_what_is_short(path, each);
     }
     find_unknown();
@@ -82,16 +77,12 @@ public:
   [[nodiscard]] const std::set<std::string>& misfits() const noexcept { return misfits_; }
 
 private:
-  [[nodiscard]] bool is_selected(std::string_view path) const {
-    return selected_.empty() || selected_.cover(path);
-  }
-
   void take_moves_back() {
     path_tops moved;
     for (const auto& [to, from] : all_moves_) {
       if (moved.cover(to)) continue; // it goes with that one, and is looked at there
       const path_change& now = all_.find(to)->second;
-      if (!is_selected(from) || !is_selected(to) || !now.by_agent) continue;
+      if (!selected_.mean(from) || !selected_.mean(to) || !now.by_agent) continue;
       const entry_kind kind = entry_kind_of(now.after.kind);
       if (!of_.workspace->check_changeable(from) || !of_.workspace->check_changeable(to) ||
           !of_.workspace->check_movable(to, from, kind) || !is_on_top(to) || !is_on_top(from))
@@ -145,10 +136,10 @@ private:
   }
 
   /// Why what is there now could not be had back once it is gone.
-  [[nodiscard]] holding loss(const placed_change& each) const {
+  [[nodiscard]] holding loss(const std::string& path, const placed_change& each) const {
     const known_state& now = each.present;
-    if (now.kind != known_kind::file && now.kind != known_kind::link) return holding::held;
-    if (each.wanted.same_content(now)) return holding::held;
+    if (!now.is_content() || each.wanted.same_content(now)) return holding::held;
+    if (closed_.has(path)) return holding::held; // by then it is
     if (now.held != holding::held) return now.held;
     return of_.packs.has(now.content) ? holding::held : holding::lost;
   }
@@ -173,22 +164,28 @@ private:
     return why == holding::ignored && !each.wanted.exists() && !each.by_other && !each.is_theirs;
   }
 
-  /// What commands alone have made, such as a repository, goes again, whatever it is called.
-  [[nodiscard]] static bool is_commands_own(const placed_change& each) {
-    return !each.wanted.exists() && each.by_agent && !each.by_tool && !each.by_other &&
-           !each.is_theirs;
+  [[nodiscard]] bool is_persons() const noexcept { return request_.by == author::other; }
+
+  /// What commands alone have made, such as a repository, goes again, whatever it is called. To
+  /// whom else it belongs by now a person may decide.
+  [[nodiscard]] bool is_commands_own(const placed_change& each) const {
+    return !each.wanted.exists() && each.by_agent && !each.by_tool &&
+           (!each.by_other || is_persons()) && !each.is_theirs;
   }
-  /// What git alone writes, such as its HEAD, commands may change; in a `.git` what else counts in
-  /// it is protected by itself, and elsewhere no repository is put together.
-  [[nodiscard]] static bool is_gits_own(const std::string& path, const placed_change& each,
-                                        const error& refused) {
-    return std::string_view(refused.operation) == git_own_name && !each.by_other &&
+  /// What git alone writes, such as its HEAD, commands may change: so what the agent has done to it
+  /// can be taken back, whoever had it before. In a `.git` what else counts in it is protected by
+  /// itself, and elsewhere no repository is put together.
+  [[nodiscard]] bool is_gits_own(const std::string& path, const placed_change& each,
+                                 const error& refused) const {
+    return std::string_view(refused.operation) == git_own_name && (each.by_agent || is_persons()) &&
            (!git_around(path).empty() || each.wanted.kind == each.present.kind);
   }
-  /// In a directory that is not there a command, too, could make whatever it wants.
+  /// In a directory that is not there a command, too, could make whatever it wants. What others
+  /// have taken away is not the agent's to bring back there.
   [[nodiscard]] bool comes_with_its_directory(const std::string& path,
                                               const placed_change& each) const {
-    if (each.present.exists() || each.by_other) return false;
+    const bool is_meant = is_persons() || (each.by_agent && !each.other_since);
+    if (each.present.exists() || !is_meant) return false;
     for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
       const auto found = placed_.find(above);
       if (found == placed_.end() || found->second.present.exists()) return false;
@@ -201,6 +198,12 @@ private:
 
   void conflict(const std::string& path, std::string reason) {
     out_.conflicts.push_back({path, std::move(reason)});
+  }
+  /// Without force; `hindered` is what would be in the way with it.
+  void conflict_with_others(const std::string& path, std::string reason,
+                            const std::string& hindered) {
+    if (hindered.empty()) ++out_.of_others;
+    conflict(path, hindered.empty() ? std::move(reason) : reason + "; and " + hindered);
   }
   void leave(const std::string& path, std::string reason) {
     out_.left.push_back({path, std::move(reason)});
@@ -219,14 +222,8 @@ private:
   }
 
   void find_unknown() {
-    for (const std::string& path : request_.paths) {
-      if (path.empty() || of_.index.find(path).exists()) continue;
-      const auto at = all_.lower_bound(path);
-      const bool was_there = at != all_.end() && is_in(at->first, path);
-      const auto inside = all_.lower_bound(path + '/');
-      if (!was_there && (inside == all_.end() || !is_in(inside->first, path)))
-        out_.unknown.push_back(path);
-    }
+    out_.unknown = unknown_among(of_, all_, request_.paths);
+    std::erase_if(out_.unknown, [&](const std::string& path) { return closed_.cover(path); });
   }
 
   /// The `.git` directory whose objects the path is among; empty: it is none of them.
@@ -258,18 +255,79 @@ private:
                                                  " entries stay, because what somebody else has "
                                                  "made in this repository may need them"});
   }
+  /// While something moves directories about, one object is seen at two places. Where it is to stay
+  /// at one of them it is not taken away at the other: there is nothing else of it.
+  void keep_what_is_seen_twice() {
+    std::multimap<std::uint64_t, std::string> going; // by inode
+    for (const std::string& path : chosen_)
+      if (const placed_change& each = placed_.at(path);
+          each.present.is_content() && !each.wanted.same_content(each.present))
+        going.emplace(each.present.inode, path);
+    if (going.empty()) return;
+    path_tops moved;
+    for (const restore_move& each : out_.moves)
+      moved.add(each.to);
+    std::map<std::string, std::string> twice; // and where else it is
+    of_.index.for_each_beneath("", [&](std::string_view path, const known_state& state) {
+      if (!state.is_content() || chosen_.contains(path)) return;
+      const auto [begin, end] = going.equal_range(state.inode);
+      for (auto at = begin; at != end; ++at)
+        if (state.looks_like(placed_.at(at->second).present) && !moved.cover(path))
+          twice.emplace(at->second, path);
+    });
+    for (const auto& [path, elsewhere] : twice) {
+      const auto status = plain_status(*of_.workspace, elsewhere);
+      if (status && status->links > 1) continue; // it has two names
+      conflict(path, "the same file was seen as " + elsewhere +
+                         ", while something moved directories about: restore when that has ended");
+      chosen_.erase(path);
+    }
+  }
   bool others_worked_in(std::string_view git) {
     const auto known = others_in_.find(git);
     if (known != others_in_.end()) return known->second;
     bool is = false;
     for (auto at = all_.lower_bound(git); at != all_.end() && at->first.starts_with(git); ++at)
-      is = is || (at->second.by_other && is_in(at->first, git));
+      is = is || (at->second.by_other && at->second.after.kind != known_kind::directory &&
+                  is_in(at->first, git));
     others_in_.emplace(git, is);
     return is;
   }
 
+  /// Whether git notes something there by itself, in a repository that was there before, and others
+  /// have worked in it since: it stays, so that what they have made is still found by it.
+  [[nodiscard]] bool is_note_of_others(const std::string& path, const placed_change& each) const {
+    if (!each.other_since || !is_git_note(path)) return false;
+    const std::string_view git = git_around(path);
+    const auto found = placed_.find(git);
+    const bool is_old = found == placed_.end() || found->second.wanted.exists();
+    return is_old && !(request_.force && !selected_.empty() && selected_.cover(git));
+  }
+
+  /// Why a path cannot become what it was, with force neither; empty: nothing keeps it.
+  [[nodiscard]] std::string hindrance(const std::string& path, const placed_change& each) {
+    if (const holding why = restorable(of_, {.before = each.wanted, .after = each.present});
+        why != holding::held && each.wanted.kind != known_kind::directory)
+      return "what it was is not held: " + std::string(reason_of(why));
+    if (const holding why = loss(path, each); why != holding::held && !is_own(each, why))
+      return "what it is now is not held and would be lost: " + std::string(reason_of(why));
+    const auto allowed = of_.workspace->check_changeable(
+        path,
+        each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change);
+    if (!allowed && !is_commands_own(each) && !comes_with_its_directory(path, each) &&
+        !is_gits_own(path, each, allowed.error()))
+      return clause_of(allowed.error());
+    const bool is_renamed =
+        (each.wanted.is_content() || each.present.is_content()) &&
+        !(each.wanted.kind == each.present.kind && each.wanted.same_content(each.present));
+    if (is_renamed && !is_on_top(path))
+      return "it lies on another file system, mounted in the workspace, where a restore cannot "
+             "reach: take it back by hand";
+    return {};
+  }
+
   void choose(const std::string& path, const placed_change& each) {
-    if (each.wanted.same_as(each.present) || !is_selected(path)) return;
+    if (each.wanted.same_as(each.present) || !selected_.mean(path)) return;
     const bool is_named = selected_.has(path) || (request_.force && !selected_.empty());
     if (!each.by_agent && !is_named) { // a person's own
       out_.others += each.by_other ? 1 : 0;
@@ -278,37 +336,27 @@ private:
     const bool stays_directory =
         each.wanted.kind == known_kind::directory && each.present.kind == known_kind::directory;
     if (stays_directory && each.wanted.mode == each.present.mode) {
-      if (!each.by_other) chosen_.insert(path); // its time alone, which no rule is about
+      const bool is_others = each.by_agent ? each.other_since : each.by_other;
+      if (!is_others) chosen_.insert(path); // its time alone, which no rule is about
       return;
     }
+    if (is_note_of_others(path, each))
+      return leave(path, "it stays, because git notes there by itself what is done, and somebody "
+                         "else has worked in this repository since");
+    const std::string hindered = hindrance(path, each);
     if (each.other_since && !request_.force && !stays_directory)
-      return conflict(path, "somebody else changed it since");
+      return conflict_with_others(path, "somebody else changed it since", hindered);
     if (each.is_theirs && !each.wanted.exists() && !request_.force)
-      return conflict(path, "somebody else made it, and the agent moved it here");
+      return conflict_with_others(path, "somebody else made it, and the agent moved it here",
+                                  hindered);
     if (each.present.kind == known_kind::directory && !stays_directory &&
-        each.present.held != holding::held)
+        each.present.held != holding::held && !closed_.has(path))
       return leave(path, "it stays, because what is in it cannot be reached: " +
                              std::string(reason_of(each.present.held)));
     if (const holding why = restorable(of_, {.before = each.wanted, .after = each.present});
-        why != holding::held && each.wanted.kind != known_kind::directory) {
-      if (each.by_restore) return lose(path, each, why);
-      return conflict(path, "what it was is not held: " + std::string(reason_of(why)));
-    }
-    if (const holding why = loss(each); why != holding::held && !is_own(each, why))
-      return conflict(path, "what it is now is not held and would be lost: " +
-                                std::string(reason_of(why)));
-    const auto allowed = of_.workspace->check_changeable(
-        path,
-        each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change);
-    if (!allowed && !is_commands_own(each) && !comes_with_its_directory(path, each) &&
-        !is_gits_own(path, each, allowed.error()))
-      return conflict(path, clause_of(allowed.error()));
-    const bool is_renamed =
-        (is_content(each.wanted) || is_content(each.present)) &&
-        !(each.wanted.kind == each.present.kind && each.wanted.same_content(each.present));
-    if (is_renamed && !is_on_top(path))
-      return conflict(path, "it lies on another file system, mounted in the workspace, where a "
-                            "restore cannot reach: take it back by hand");
+        why != holding::held && each.wanted.kind != known_kind::directory && each.by_restore)
+      return lose(path, each, why);
+    if (!hindered.empty()) return conflict(path, hindered);
     chosen_.insert(path);
   }
 
@@ -430,6 +478,7 @@ private:
   const path_changes& all_;
   const moves_by_place& all_moves_;
   const restore_request& request_;
+  const path_tops& closed_;
   path_tops selected_, left_;
   std::map<std::string, bool, std::less<>> others_in_; ///< of `.git` directories
   std::map<std::string, bool, std::less<>> on_top_;    ///< of directories
@@ -444,10 +493,10 @@ private:
 } // namespace
 
 restore_plan plan_restore(const store::impl& of, const path_changes& all,
-                          const restore_request& request) {
+                          const restore_request& request, const path_tops& closed) {
   moves_by_place moves = moves_in(all);
   for (;;) {
-    planner each(of, all, moves, request);
+    planner each(of, all, moves, request, closed);
     restore_plan plan = each.run();
     if (each.misfits().empty()) return plan;
     // Its content comes back instead. What lies in it and was moved, too, may fit by itself.

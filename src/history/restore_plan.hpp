@@ -4,6 +4,7 @@
 // What a restore has to do, and what stands in its way. Nothing here changes anything.
 
 #include "history/change_sets.hpp"
+#include "history/path_tops.hpp"
 
 #include <paddock/history/changes.hpp>
 
@@ -29,13 +30,15 @@ struct restore_plan {
   std::vector<restore_step> steps{}; ///< by path; what is present takes the moves for made
   std::vector<restore_move> moves{}; ///< none within another
   std::vector<restore_conflict> conflicts{};
+  std::uint64_t of_others = 0;          ///< of the conflicts: those that force is for
   std::vector<std::string> lost{};      ///< what goes and is not held
   std::vector<restore_conflict> left{}; ///< what stays, or does not come back whole, in any case
   std::uint64_t others = 0;             ///< paths that others alone have changed
   std::vector<std::string> unknown{};   ///< of what was asked for: nothing is or was there
 };
 
+/// `closed`: what is opened before the steps are made, and is not now.
 [[nodiscard]] restore_plan plan_restore(const store::impl& of, const path_changes& all,
-                                        const restore_request& request);
+                                        const restore_request& request, const path_tops& closed);
 
 } // namespace paddock::history

@@ -24,10 +24,6 @@ unsigned mode_of(const known_state& wanted) {
   return wanted.kind == known_kind::directory ? wanted.mode : wanted.mode & ~set_id_bits;
 }
 
-bool is_content(const known_state& state) {
-  return state.kind == known_kind::file || state.kind == known_kind::link;
-}
-
 } // namespace
 
 restore_run::restore_run(store::impl& of, const restore_plan& plan, const std::string& staging)
@@ -62,10 +58,7 @@ bool restore_run::stays(const restore_step& step) const {
     const restore_move& move = plan_.moves[*by];
     if (!is_home(move)) path = move.to + path.substr(move.from.size());
   }
-  const auto in = open_plain(*of_.workspace, std::string(parent_of(path)), O_PATH | O_DIRECTORY);
-  if (!in) return true;
-  const auto status =
-      sys::status_at(in->get(), std::string(last_of(path)).c_str(), AT_SYMLINK_NOFOLLOW);
+  const auto status = plain_status(*of_.workspace, path);
   return !status || status->links < 2;
 }
 
@@ -77,7 +70,7 @@ result<void> restore_run::stage() {
   PADDOCK_TRY(staging_, open_plain(*of_.workspace, name_, O_RDONLY | O_DIRECTORY));
   if (killed_ != nullptr) PADDOCK_CHECK(sort_out());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-    if (is_content(plan_.steps[i].wanted) && !stays(plan_.steps[i])) PADDOCK_CHECK(stage_one(i));
+    if (plan_.steps[i].wanted.is_content() && !stays(plan_.steps[i])) PADDOCK_CHECK(stage_one(i));
   return name_staged();
 }
 
@@ -139,6 +132,10 @@ result<void> restore_run::stage_one(std::size_t number) {
   return {};
 }
 
+void restore_run::note(deed what, std::size_t number, const known_state& before) {
+  done_.push_back({.what = what, .number = number, .in = worked_in_, .before = before});
+}
+
 void restore_run::touch(const std::string& directory, int fd) {
   if (touched_.contains(directory)) return;
   if (const auto status = sys::status_at(fd, ""))
@@ -167,6 +164,8 @@ result<void> restore_run::in_parent(const std::string& path, const in_directory&
   failed_at_ = path;
   for (;;) {
     auto fd = parent(path);
+    const auto status = fd ? sys::status_at(fd->get(), "") : result<file_status>(fd.error());
+    worked_in_ = status ? status->inode : 0;
     const result<void> worked =
         fd ? work(fd->get(), std::string(last_of(path)).c_str()) : result<void>(fd.error());
     if (worked || worked.error().code != error_code::permission_denied) return worked;
@@ -200,11 +199,7 @@ bool restore_run::is_time_of(const known_state& present, std::int64_t modified_n
 
 /// Whether it has gone back already: by a restore that was killed.
 bool restore_run::is_home(const restore_move& move) const {
-  const auto in =
-      open_plain(*of_.workspace, std::string(parent_of(move.from)), O_PATH | O_DIRECTORY);
-  if (!in) return false;
-  const auto status =
-      sys::status_at(in->get(), std::string(last_of(move.from)).c_str(), AT_SYMLINK_NOFOLLOW);
+  const auto status = plain_status(*of_.workspace, move.from);
   return status && status->inode == move.object.inode;
 }
 
@@ -219,7 +214,7 @@ result<void> restore_run::move_out() {
       PADDOCK_CHECK(check_present(in, now, move.object));
       return sys::renameat2(in, now, staging_.get(), name.c_str(), RENAME_NOREPLACE);
     }));
-    done_.push_back({.what = deed::moved_out, .number = i});
+    note(deed::moved_out, i);
     // Somebody may have put something else there in the very moment.
     PADDOCK_CHECK(check_present(staging_.get(), name.c_str(), move.object));
   }
@@ -233,7 +228,7 @@ result<void> restore_run::move_in(std::size_t number) {
   PADDOCK_CHECK(in_parent(move.from, [&](int in, const char* there) {
     return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE);
   }));
-  done_.push_back({.what = deed::moved_in, .number = number});
+  note(deed::moved_in, number);
   // Before anything in it goes: a power cut is not to leave it here without that.
   return is_small() ? sys::fsync(staging_.get()) : result<void>();
 }
@@ -276,7 +271,7 @@ result<void> restore_run::build() {
     PADDOCK_CHECK(move_in_before(&step.path));
     PADDOCK_CHECK(in_parent(
         step.path, [](int in, const char* name) { return sys::mkdirat(in, name, owner_all); }));
-    done_.push_back({.what = deed::made, .number = i});
+    note(deed::made, i);
   }
   return move_in_before(nullptr);
 }
@@ -290,7 +285,7 @@ result<void> restore_run::take_away(std::size_t number) {
     if (is_directory) return sys::unlinkat(in, there, AT_REMOVEDIR);
     return sys::renameat2(in, there, staging_.get(), name.c_str(), RENAME_NOREPLACE);
   }));
-  done_.push_back({.what = is_directory ? deed::removed : deed::set_aside, .number = number});
+  note(is_directory ? deed::removed : deed::set_aside, number);
   return is_directory ? result<void>() : check_present(staging_.get(), name.c_str(), step.present);
 }
 
@@ -307,7 +302,7 @@ result<void> restore_run::put(std::size_t number) {
       return !swapped && swapped.error().os_errno == EINVAL ? result<void>() : swapped;
     }));
     if (is_exchanged) {
-      done_.push_back({.what = deed::exchanged, .number = number});
+      note(deed::exchanged, number);
       return check_present(staging_.get(), name.c_str(), step.present);
     }
     PADDOCK_CHECK(take_away(number));
@@ -315,14 +310,15 @@ result<void> restore_run::put(std::size_t number) {
   PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) {
     return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE);
   }));
-  done_.push_back({.what = deed::placed, .number = number});
+  note(deed::placed, number);
   return {};
 }
 
 result<void> restore_run::give_attributes(std::size_t number) {
   const restore_step& step = plan_.steps[number];
-  PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* name) -> result<void> {
+  return in_parent(step.path, [&](int in, const char* name) -> result<void> {
     PADDOCK_CHECK(check_present(in, name, step.present));
+    note(deed::attributes, number, step.present); // what fails may have been done in part
     if (step.wanted.kind != known_kind::link && step.wanted.mode != step.present.mode) {
       PADDOCK_TRY(const auto fd, sys::openat(in, name, O_PATH | O_NOFOLLOW));
       PADDOCK_CHECK(sys::chmod_opened(fd.get(), mode_of(step.wanted)));
@@ -333,9 +329,7 @@ result<void> restore_run::give_attributes(std::size_t number) {
     const auto fd = sys::openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     has_unsynced_ = has_unsynced_ || !fd || !sys::fsync(fd->get());
     return {};
-  }));
-  done_.push_back({.what = deed::attributes, .number = number, .before = step.present});
-  return {};
+  });
 }
 
 result<void> restore_run::all_steps() {
@@ -345,7 +339,7 @@ result<void> restore_run::all_steps() {
     if (staged_[i].exists()) PADDOCK_CHECK(put(i));
   // At last: what a file is given shows at its other names, where it is no longer as planned.
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-    if (is_content(plan_.steps[i].wanted) && !staged_[i].exists())
+    if (plan_.steps[i].wanted.is_content() && !staged_[i].exists())
       PADDOCK_CHECK(give_attributes(i));
   return {};
 }
@@ -357,7 +351,8 @@ result<void, detailed_error> restore_run::run() {
     take_back();
     follow_back();
     finish_directories();
-    return detailed_error(ran.error(), failed + "; nothing was restored");
+    return detailed_error(ran.error(), failed + (astray_.empty() ? "; nothing was restored"
+                                                                 : "; " + astray_clause()));
   }
   for (const restore_step& step : plan_.steps)
     if (step.wanted.kind == known_kind::directory)

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,7 @@ private:
   struct done {
     deed what;
     std::size_t number = 0; ///< of the step or move
+    std::uint64_t in = 0;   ///< the inode of the directory; 0: not known
     known_state before{};   ///< of attributes
   };
   struct known_times {
@@ -66,6 +68,12 @@ private:
   /// Given the directory of a path, and the name in it.
   using in_directory = std::function<result<void>(int, const char*)>;
   [[nodiscard]] result<void> in_parent(const std::string& path, const in_directory& work);
+  void note(deed what, std::size_t number, const known_state& before = {});
+  /// The same where something was done, which may be elsewhere for moments.
+  [[nodiscard]] result<void> in_same_parent(const done& each, const std::string& path,
+                                            const in_directory& work);
+  /// What could not be taken back, as a clause.
+  [[nodiscard]] std::string astray_clause() const;
   /// Whether each file and directory is synced, not the file system.
   [[nodiscard]] bool is_small() const noexcept;
   void sync_directories();
@@ -92,9 +100,10 @@ private:
   [[nodiscard]] bool keep_rest();
   void take_back();
   void take_back(const done& each);
-  void give_back(const std::string& name, const std::string& path);
-  void withdraw(const std::string& name, const std::string& path, const known_state& own);
-  void exchange_back(std::size_t number);
+  void give_back(const done& each, const std::string& name, const std::string& path);
+  void withdraw(const done& each, const std::string& name, const std::string& path,
+                const known_state& own);
+  void exchange_back(const done& each);
   void take_attributes_back(const done& each);
   void take_directory_back(const done& each);
   void keep(const std::string& name, const std::string& path) { wanted_[name] = path; }
@@ -114,6 +123,10 @@ private:
   std::map<std::string, std::string> wanted_; ///< by staged name: where what is kept belongs
   std::string kept_;
   std::vector<done> done_;
+  std::uint64_t worked_in_ = 0;       ///< the inode of the directory that was last worked in
+  std::set<std::string> made_anew_;   ///< directories, by what was taken back
+  int patience_ = 50'000;             ///< how often a directory is looked for that is not there
+  std::vector<std::string> astray_{}; ///< paths whose directory was not to be found then
   std::map<std::string, known_times, std::less<>> touched_; ///< directories, as they were
   bool has_unsynced_ = false; ///< something that only syncing all of the file system helps
   std::string failed_at_;

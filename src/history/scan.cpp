@@ -90,15 +90,10 @@ public:
 
   /// One entry; whether it is a directory.
   result<std::optional<task>> look_at(const std::string& path) {
-    std::string name(last_of(path));
-    const bool at_root = parent_of(path).empty();
-    if (at_root ? workspace_.is_protected(name) : workspace_.is_protected(path))
-      return std::optional<task>();
+    if (workspace_.is_protected(path)) return std::optional<task>();
     const known_state old = index_.find(path);
     const bool is_in_ignored = index_.find(parent_of(path)).is_ignored;
-    const auto in = open_plain(workspace_, std::string(parent_of(path)), O_PATH | O_DIRECTORY);
-    const auto status = in ? sys::status_at(in->get(), name.c_str(), AT_SYMLINK_NOFOLLOW)
-                           : result<file_status>(in.error());
+    const auto status = plain_status(workspace_, path);
     if (!status) {
       const error_code why = status.error().code;
       const bool is_gone = why == error_code::not_found || why == error_code::not_a_directory ||
@@ -231,6 +226,12 @@ result<file_descriptor> open_plain(const root& workspace, const std::string& pat
   constexpr std::uint64_t never_waiting = O_NONBLOCK | O_NOCTTY;
   return resolve::open_strict(in, path,
                               flags | O_NOFOLLOW | ((flags & O_PATH) != 0 ? 0 : never_waiting));
+}
+
+result<file_status> plain_status(const root& workspace, std::string_view path) {
+  PADDOCK_TRY(const auto in,
+              open_plain(workspace, std::string(parent_of(path)), O_PATH | O_DIRECTORY));
+  return sys::status_at(in.get(), std::string(last_of(path)).c_str(), AT_SYMLINK_NOFOLLOW);
 }
 
 result<scan_outcome> scan(const root& workspace, const file_index& index,

@@ -6,6 +6,7 @@
 #include "history/file_index.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/file_status.hpp>
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/path/root.hpp>
 
@@ -51,5 +52,7 @@ struct scan_outcome {
 /// Opens a path without following any link. "" is the root.
 [[nodiscard]] result<file_descriptor> open_plain(const root& workspace, const std::string& path,
                                                  std::uint64_t flags);
+/// What is there, be it a link, without following any. Errors: those of `open_plain`.
+[[nodiscard]] result<file_status> plain_status(const root& workspace, std::string_view path);
 
 } // namespace paddock::history

@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace paddock::history {
@@ -222,6 +223,11 @@ struct store::impl {
 
   [[nodiscard]] result<const placed_checkpoint*> find(std::optional<std::uint64_t> number) const;
   [[nodiscard]] entry_state told(const known_state& state) const;
+
+  /// Names what an index of git stages: two that stage the same have the same name. Nothing where
+  /// that cannot be told.
+  [[nodiscard]] std::optional<content_id> staged_by(const content_id& index_file) const;
+  mutable std::unordered_map<content_id, std::optional<content_id>, content_id_hash> staged;
 };
 
 class store::impl::guard {

@@ -39,6 +39,16 @@ protected:
         test::child_end::refused)
       GTEST_SKIP() << "privileges cannot be given up here";
   }
+  /// When the status of what commands close was last changed.
+  [[nodiscard]] std::vector<std::int64_t> touched() const {
+    std::vector<std::int64_t> times;
+    for (const char* name : {"dd", "dd/f", "nn", "nn/mm"}) {
+      struct stat s {};
+      const bool is_there = ::lstat((workspace() + '/' + name).c_str(), &s) == 0;
+      times.push_back(is_there ? s.st_ctim.tv_sec * 1'000'000'000 + s.st_ctim.tv_nsec : 0);
+    }
+    return times;
+  }
   /// What is too deep is named, and left by a restore for that reason; all else comes back.
   void expect_back_but_for_the_deep(history::store& store, std::string_view reason) const {
     const auto list = store.changes({});
@@ -94,10 +104,14 @@ TEST_P(HistoryClosedBy, IsNamedOpenedAndTakenBack) {
     const auto list = store->changes({});
     ASSERT_THAT(list, IsOk());
     EXPECT_EQ(named(list->left_out), GetParam().left_out);
+    const auto untouched = touched();
     const auto trial = store->restore({.effect = history::restore_effect::check});
     ASSERT_THAT(trial, IsOk());
     EXPECT_TRUE(trial->conflicts.empty());
-    EXPECT_EQ(named(store->changes({})->left_out), GetParam().left_out); // closed again
+    EXPECT_EQ(touched(), untouched); // it has not even been opened for a moment
+    const bool is_closed = std::string_view(GetParam().name) != "Open";
+    EXPECT_EQ(!trial->left.empty(), is_closed);
+    EXPECT_EQ(named(store->changes({})->left_out), GetParam().left_out);
     const auto back = store->restore({});
     ASSERT_THAT(back, IsOk());
     EXPECT_TRUE(back->conflicts.empty());
@@ -146,7 +160,7 @@ TEST_F(HistoryClosed, WhatAKilledRestoreHadOpenedIsTheAgentsStill) {
       };
       const test::ending end = test::run_until(work, at, stops);
       if (end == test::ending::untraceable) GTEST_SKIP() << "this process may not be traced";
-      struct stat s{};
+      struct stat s {};
       ASSERT_EQ(::stat((workspace() + "/dd").c_str(), &s), 0);
       was_open += (s.st_mode & 0777U) == 0700U ? 1U : 0U;
       const auto store = open({.threads_max = 1});
@@ -180,7 +194,7 @@ TEST_F(HistoryClosed, APersonsClosedDirectoryStaysClosed) {
     ASSERT_THAT(back, IsOk());
     EXPECT_TRUE(back->conflicts.empty());
     EXPECT_EQ(tree.content("ws/a"), "1");
-    struct stat s{};
+    struct stat s {};
     ASSERT_EQ(::stat((workspace() + "/theirs").c_str(), &s), 0);
     EXPECT_EQ(s.st_mode & 0777U, 0U);
     shell("chmod 700 theirs");

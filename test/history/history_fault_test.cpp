@@ -3,10 +3,9 @@
 // Calls of the system that fail once while the store works: what it holds stays, and what it could
 // not hold is said.
 
+#include "history/journal.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/history/history_fixture.hpp"
-
-#include "history/journal.hpp"
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -15,7 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +28,8 @@ using namespace paddock;
 using test::IsOk;
 
 namespace {
+
+namespace fs = std::filesystem;
 
 class HistoryFault : public test::history_fixture {};
 
@@ -299,6 +305,135 @@ TEST_F(HistoryFault, ARestoreSyncsBeforeItReplacesAndBeforeItRemoves) {
     EXPECT_GE(removed, static_cast<std::size_t>(files));
     EXPECT_EQ(tree.content("ws/f1"), "old");
   }
+}
+
+/// What the files of the workspace hold, whatever their names are.
+std::multiset<std::string> contents_in(const std::string& top) {
+  std::multiset<std::string> all;
+  for (const auto& entry : fs::recursive_directory_iterator(top)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    all.emplace(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  return all;
+}
+
+/// A process exchanges two directories at any moment of a restore, once or all the time. What a
+/// person has in them is there afterwards; what is not as it is to be is told.
+TEST_F(HistoryFault, DirectoriesThatAreExchangedMeanwhileLoseNothing) {
+  const auto exchange = [this] {
+    const std::string one = workspace() + "/one", two = workspace() + "/two";
+    EXPECT_EQ(::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, two.c_str(), RENAME_EXCHANGE), 0);
+  };
+  std::size_t clean = 0, told_of = 0;
+  for (const std::size_t every : {0u, 1u, 2u, 3u}) {
+    for (std::size_t at = 1;; at += every == 0 ? 3 : 47) {
+      shell("rm -rf one two plain paddock-kept-*; rm -rf ../state/*");
+      for (const char* name : {"one/f", "one/kept", "two/kept", "one/only1", "two/f", "two/only2",
+                               "two/deep/only3", "plain"})
+        write(name, std::string("what ") + name + " held");
+      const auto before = contents_in(workspace());
+      const auto store = begun();
+      run(*store, "echo agent > one/f; echo agents > two/f; echo x > plain; rm one/only1; echo n > "
+                  "two/new; rm -r two/deep");
+      const auto changed = contents_in(workspace());
+      // The agent's process, or somebody else's.
+      auto going =
+          at % 2 == 0 ? store->before_command("startProcess", "exchange") : history::recording();
+      std::size_t exchanged = 0;
+      const auto disturb = [&](std::size_t call) {
+        const bool is_hit = every == 0 ? call == at : call >= at && (call - at) % every == 0;
+        if (!is_hit) return;
+        exchange();
+        ++exchanged;
+      };
+      test::injection injected({.at = 0, .before = disturb});
+      const auto back = store->restore({.force = true});
+      injected.end();
+      if (exchanged == 0) break;
+      if (exchanged % 2 != 0) exchange();
+      const auto after = contents_in(workspace());
+      const bool is_clean = back && back->conflicts.empty() && back->left.empty() &&
+                            back->kept.empty() && back->restored != 0;
+      if (is_clean) {
+        ++clean;
+        // What the agent has made may be somebody else's by then.
+        EXPECT_TRUE(std::ranges::includes(after, before))
+            << "at " << at << " every " << every << "\n"
+            << now();
+      } else {
+        ++told_of;
+      }
+      // What was a person's alone all the time is there in any case.
+      EXPECT_TRUE(after.contains("what two/only2 held")) << "at " << at << " every " << every;
+      const std::string why = back ? "" : explain(back.error());
+      if (why.find("nothing was restored") != why.npos) {
+        EXPECT_EQ(after, changed) << "at " << at << " every " << every << ": " << why;
+      }
+      (void)going.finish();
+      // And when nothing moves any more, all of it comes back.
+      const auto again = store->restore({.paths = {"one", "two", "plain"}, .force = true});
+      EXPECT_THAT(again, IsOk());
+      shell("rm -rf paddock-kept-*");
+      EXPECT_EQ(contents_in(workspace()), before)
+          << "at " << at << " every " << every << " " << now();
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(clean, 2u);
+  EXPECT_GT(told_of, 10u);
+}
+
+/// A directory that is read under both names, because it is exchanged for the other one in between,
+/// has its files once: they are not taken away at one of the two for being new there.
+TEST_F(HistoryFault, WhatIsSeenTwiceIsNotTakenAway) {
+  for (const char* name : {"one/kept", "two/kept", "one/a", "two/b"})
+    write(name, std::string("what ") + name + " held");
+  const auto before = contents_in(workspace());
+  const auto store = begun();
+  auto going = store->before_command("startProcess", "exchange");
+  int read = 0;
+  test::injection injected(
+      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
+         // The store, the top and the first directory are read, each to its end.
+         read += name == "getdents64" ? 1 : 0;
+         if (read != 6 || name == "getdents64") return 0;
+         ++read;
+         fs::rename(workspace() + "/one", workspace() + "/between");
+         fs::rename(workspace() + "/two", workspace() + "/one");
+         fs::rename(workspace() + "/between", workspace() + "/two");
+         return 0;
+       }});
+  const auto back = store->restore({.force = true});
+  injected.end();
+  EXPECT_GT(read, 6); // the control
+  EXPECT_TRUE(std::ranges::includes(contents_in(workspace()), before)) << now();
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(back->conflicts, testing::Not(testing::IsEmpty()));
+  for (const auto& each : back->conflicts)
+    EXPECT_THAT(each.reason, testing::HasSubstr("was seen as "));
+  EXPECT_EQ(going.finish(), "");
+  ASSERT_THAT(store->restore({.force = true}), IsOk());
+  EXPECT_EQ(contents_in(workspace()), before);
+  EXPECT_EQ(tree.content("ws/one/a"), "what one/a held");
+}
+
+/// A mode that was given is taken back where the time cannot be: the failed restore is one deed.
+TEST_F(HistoryFault, AModeIsTakenBackWhereItsTimeCannotBeSet) {
+  write("a", "1");
+  const auto store = begun();
+  run(*store, "chmod 600 a; touch -d 2001-01-01 a");
+  const std::string changed = now();
+  test::injection injected({.at = 1,
+                            .lasting = test::lasting::ever,
+                            .os_errno_of = [n = 0](std::string_view name) mutable {
+                              return name == "utimensat" && ++n == 1 ? EPERM : 0;
+                            }});
+  EXPECT_FALSE(store->restore({}));
+  const bool was_hit = test::injection::failed() != 0;
+  injected.end();
+  EXPECT_TRUE(was_hit); // the control
+  EXPECT_EQ(now(), changed);
 }
 
 /// Whoever asks for the state waits for nobody: here it is asked in the midst of an operation.

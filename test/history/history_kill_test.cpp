@@ -512,11 +512,7 @@ TEST_F(HistoryKill, ARestoreThatFailsChangesNothing) {
       failed = test::injection::failed();
       injected.end();
       if (!back) ++refused;
-      if (back) {
-        EXPECT_TRUE(now() == original_ || now() == changed) << "at " << at << "\n" << now();
-      } else {
-        EXPECT_TRUE(now() == changed || now() == original_) << "at " << at << "\n" << now();
-      }
+      EXPECT_EQ(now(), back ? original_ : changed) << "at " << at;
     }
     expect_all_back(point, changed, at);
     if (failed == 0 || HasFailure()) break;

@@ -15,18 +15,7 @@ using test::IsOk;
 
 namespace {
 
-class HistoryPersons : public test::history_fixture {
-protected:
-  /// What `git` says, outside of all that is recorded.
-  [[nodiscard]] std::string git(const std::string& arguments) const {
-    const std::string out = tree.path() + "/said";
-    const std::string line =
-        "cd '" + workspace() + "' && git " + arguments + " > '" + out + "' 2>&1";
-    const int status = std::system(line.c_str());
-    return tree.content("said") + (status == 0 ? "" : "failed\n");
-  }
-  [[nodiscard]] static bool has_git() { return std::system("git --version > /dev/null 2>&1") == 0; }
-};
+class HistoryPersons : public test::history_fixture {};
 
 struct taken_case {
   const char* name;
@@ -165,107 +154,6 @@ TEST_F(HistoryPersons, SetIdBitsThatDoNotComeBackAreNamed) {
   ASSERT_EQ(back->left.size(), 1u);
   EXPECT_EQ(back->left.front().path, "tool");
   EXPECT_NE(back->left.front().reason.find("set-user-ID"), std::string::npos);
-}
-
-struct git_case {
-  const char* name;
-  const char* by_person;
-  bool is_conflict;
-};
-class HistoryGit : public HistoryPersons, public testing::WithParamInterface<git_case> {};
-
-INSTANTIATE_TEST_SUITE_P(
-    , HistoryGit,
-    testing::Values(git_case{"Tag", "git tag v1", false},
-                    git_case{"Branch", "git branch keep", false},
-                    git_case{"Commit", "echo theirs > b && git add b && git commit -qm theirs",
-                             true},
-                    git_case{"Nothing", "true", false}),
-    [](const auto& each) { return each.param.name; });
-
-TEST_P(HistoryGit, WhatAPersonMadeOfAnAgentsCommitStaysWhole) {
-  if (!has_git()) GTEST_SKIP() << "needs git";
-  write("a", "1\n");
-  shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add a "
-        "&& git commit -qm first");
-  const auto store = begun();
-  run(*store, "echo 2 > a && git commit -qam agents");
-  shell(GetParam().by_person);
-  const std::string objects = git("cat-file --batch-check --batch-all-objects");
-  auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_EQ(!back->conflicts.empty(), GetParam().is_conflict);
-  if (GetParam().is_conflict) {
-    EXPECT_EQ(git("log --format=%s"), "theirs\nagents\nfirst\n"); // nothing was done
-    back = store->restore({.force = true});
-    ASSERT_THAT(back, IsOk());
-  }
-  EXPECT_EQ(git("log --format=%s main"), "first\n");
-  EXPECT_EQ(tree.content("ws/a"), "1\n");
-  const std::string checked = git("fsck --no-dangling --full");
-  EXPECT_EQ(checked.find("missing"), std::string::npos) << checked;
-  EXPECT_EQ(checked.find("failed"), std::string::npos) << checked;
-  const bool is_kept = std::string_view(GetParam().by_person) != "true";
-  EXPECT_EQ(git("cat-file --batch-check --batch-all-objects") == objects, is_kept);
-  EXPECT_EQ(back->left.size(), is_kept ? 1u : 0u);
-}
-
-struct git_whole_case {
-  const char* name;
-  const char* by_agent;
-};
-class HistoryGitWhole : public HistoryPersons,
-                        public testing::WithParamInterface<git_whole_case> {};
-
-INSTANTIATE_TEST_SUITE_P(
-    , HistoryGitWhole,
-    testing::Values(
-        git_whole_case{"Init", "git init -q fresh && cd fresh && echo 1 > f && git add f"},
-        git_whole_case{"Clone", "git clone -q . copied"},
-        git_whole_case{"Switch", "git switch -q -c other && echo 3 > a && git commit -qam other"},
-        git_whole_case{"RemovedParts", "rm -rf .git/HEAD .git/objects .git/refs"},
-        git_whole_case{"SwitchBack", "git switch -q side"},
-        git_whole_case{"Repack", "echo 3 > a && git commit -qam third && git gc -q --prune=now"}),
-    [](const auto& each) { return each.param.name; });
-
-TEST_P(HistoryGitWhole, IsTakenBackToTheByte) {
-  if (!has_git()) GTEST_SKIP() << "needs git";
-  write("a", "1\n");
-  shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add a "
-        "&& git commit -qm first && git branch side && echo 2 > a && git commit -qam second");
-  const auto store = begun();
-  const std::string before = now();
-  run(*store, GetParam().by_agent);
-  const std::string made = now();
-  EXPECT_NE(made, before);
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  for (const auto& each : back->conflicts)
-    ADD_FAILURE() << each.path << ": " << each.reason;
-  EXPECT_EQ(now(), before);
-  EXPECT_EQ(git("fsck --full").find("missing"), std::string::npos);
-  const auto again = store->restore({.to = back->before});
-  ASSERT_THAT(again, IsOk());
-  for (const auto& each : again->conflicts)
-    ADD_FAILURE() << each.path << ": " << each.reason;
-  EXPECT_EQ(now(), made);
-}
-
-/// Everyday lines of ignore files are also names that git has.
-TEST_F(HistoryPersons, WhatIgnoreFilesNameIsHeldInARepository) {
-  if (!has_git()) GTEST_SKIP() << "needs git";
-  write("a", "1\n");
-  write(".gitignore", "logs\ntags\nobjects/\n");
-  shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add a "
-        "&& git commit -qm first && git tag person");
-  const auto store = begun();
-  const std::string before = now();
-  run(*store, "git tag -d person >/dev/null && echo 2 > a && git commit -qam second");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  for (const auto& each : back->conflicts)
-    ADD_FAILURE() << each.path << ": " << each.reason;
-  EXPECT_EQ(now(), before);
 }
 
 /// What a person has undone on the page is theirs: names that are read-only stay so to the agent.

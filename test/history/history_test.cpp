@@ -112,6 +112,29 @@ TEST_F(History, PutsDownToACommandWhatAnotherProcessSeesOfIt) {
             "modified made by exec; modified mine by other; created new by exec; ");
 }
 
+TEST_F(History, NamesThePathsThatNobodyKnows) {
+  write("a", "1");
+  write("d/f", "1");
+  const auto store = begun();
+  run(*store, "rm d/f; rmdir d; echo n > n");
+  const auto list = store->changes({.paths = {"a", "d", "d/f", "n", "b", "d/g"}});
+  ASSERT_THAT(list, IsOk());
+  EXPECT_THAT(list->unknown, testing::ElementsAre("b", "d/g"));
+}
+
+/// What a restore refuses to take away is not said to be restorable.
+TEST_F(History, TellsOfANewFileThatIsTooLarge) {
+  const auto store = begun({.file_bytes_max = 1'000});
+  run(*store, "head -c 2000 /dev/zero > large; echo n > small");
+  const auto list = store->changes({});
+  ASSERT_THAT(list, IsOk());
+  ASSERT_EQ(list->changes.size(), 2u);
+  EXPECT_EQ(list->changes[0].restorable, history::holding::too_large);
+  EXPECT_EQ(list->changes[1].restorable, history::holding::held); // the control
+  ASSERT_EQ(list->left_out.size(), 1u);
+  EXPECT_EQ(list->left_out.front().path, "large");
+}
+
 TEST_F(History, TellsOfACommandAsLongAsOneRuns) {
   write("a", "1");
   const auto server = begun();
@@ -279,7 +302,8 @@ TEST_F(History, BringsBackAMovedDirectoryAsItIs) {
   write("d/a", "1");
   write("d/sub/b", "2");
   const auto store = begun();
-  struct stat before{}, after{};
+  struct stat before {
+  }, after{};
   ASSERT_EQ(::stat((workspace() + "/d/sub/b").c_str(), &before), 0);
   run(*store, "mv d e");
   EXPECT_EQ(told(store->changes({})), "moved e from d by exec; ");

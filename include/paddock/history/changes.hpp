@@ -121,6 +121,7 @@ struct change_list {
   std::vector<not_covered> left_out{};
   std::uint64_t left_out_total = 0;
   std::vector<running_command> running{}; ///< the first to begin first
+  std::vector<std::string> unknown{};     ///< of `paths`: nothing is or was there
 };
 
 enum class restore_effect : std::uint8_t { apply, check };
@@ -146,6 +147,7 @@ struct restore_outcome {
   /// The first 200; without `force` nothing is restored if there are any.
   std::vector<restore_conflict> conflicts{};
   std::uint64_t conflicts_total = 0;
+  std::uint64_t conflicts_of_others = 0; ///< of these those that `force` is for; the rest stay
   /// What stays in any case, or does not come back whole, and keeps nothing else from being
   /// restored; the first 200.
   std::vector<restore_conflict> left{};

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+
+// To whom the steps of the journal count, and what can be brought back of them.
+
+#include "history/change_sets.hpp"
+
+#include "history/content_sum.hpp"
+#include "history/git_keeping.hpp"
+
+#include <map>
+#include <utility>
+
+namespace paddock::history {
+namespace {
+
+bool is_persons_undo(const journal_record& record) {
+  return record.by == author::other && record.tool == persons_undo;
+}
+
+/// Whether git has only looked at its files once more, as `git status` does: that is nobody's work.
+bool is_refresh(const store::impl& of, const transition& step) {
+  if (!is_git_index(step.path) || !step.before.has_content() || !step.after.has_content() ||
+      step.before.kind != step.after.kind || step.before.mode != step.after.mode)
+    return false;
+  if (step.before.content == step.after.content) return true;
+  const auto before = of.staged_by(step.before.content);
+  return before && before == of.staged_by(step.after.content);
+}
+
+/// Whether a step is told apart from the agent's, for who asks.
+bool is_of_others(const journal_record& record, author who) {
+  return record.by == author::other && !(who == author::other && is_persons_undo(record));
+}
+
+/// What a person had a hand in stays theirs where an operation of the agent moves it.
+void follow_moves(const journal_record& record, author who, path_changes& all) {
+  if (is_of_others(record, who)) return;
+  std::map<std::uint64_t, const transition*> gone; // a person's, by inode
+  for (const transition& each : record.transitions)
+    if (const path_change& at = all.find(each.path)->second;
+        each.before.exists() && !each.after.exists() && (at.by_other || at.is_theirs))
+      gone.emplace(each.before.inode, &each);
+  if (gone.empty()) return;
+  for (const transition& each : record.transitions) {
+    const auto from = gone.find(each.after.inode);
+    if (!each.after.exists() || each.after.inode == each.before.inode || from == gone.end())
+      continue;
+    if (is_same_object(from->second->before, each.after))
+      all.find(each.path)->second.is_theirs = true;
+  }
+}
+
+/// To whom a step counts, and what the agent has met.
+void add_step(path_change& to, const transition& step, const journal_record& record, author who) {
+  const bool is_restore = is_of_restore(record.by, record.tool);
+  // With a person's undo the agent's change is gone, whoever asks.
+  const bool is_undone =
+      is_restore && to.by_agent && !to.other_since && to.before.same_as(step.after);
+  if (is_of_others(record, who) && !is_undone) {
+    to.by_other = true;
+    to.other_since = to.by_agent;
+    return;
+  }
+  if (!to.by_agent) to.before = step.before;
+  to.by_agent = true;
+  to.by_tool = to.by_tool || record.by == author::tool;
+  to.is_theirs = to.is_theirs && step.after.exists();
+  // What is as the agent had met it is the agent's no more, nor is what was to be as it is.
+  to.by_work = to.by_work || !is_restore;
+  const bool is_restored = is_restore && !to.by_work && to.at_checkpoint.same_as(step.after);
+  if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
+  if (is_restored) to.by_other = to.other_since = to.is_theirs = false;
+  to.by_agent = to.by_tool = false;
+  to.before = to.at_checkpoint;
+  to.last = {};
+}
+
+/// Whether with this step a person's undo is taken back, and all is the agent's as it was before.
+bool give_back(path_change& to, const transition& step, const journal_record& record) {
+  if (!is_persons_undo(record) || to.taken == nullptr || !step.after.same_as(to.taken->after))
+    return false;
+  const auto taken = std::move(to.taken);
+  to.before = taken->before;
+  to.last = taken->last;
+  to.by_tool = taken->by_tool;
+  to.by_work = taken->by_work;
+  to.is_theirs = taken->is_theirs;
+  to.by_agent = true;
+  return true;
+}
+
+/// To whom a step counts, also where it is told of somebody else later.
+void take_step(path_change& to, const transition& step, const journal_record& record, author who) {
+  if (give_back(to, step, record)) return;
+  to.taken = nullptr;
+  std::shared_ptr<const taken_back> taken;
+  if (is_persons_undo(record) && to.by_agent)
+    taken = std::make_shared<const taken_back>(taken_back{.before = to.before,
+                                                          .after = step.before,
+                                                          .last = to.last,
+                                                          .by_tool = to.by_tool,
+                                                          .by_work = to.by_work,
+                                                          .is_theirs = to.is_theirs});
+  to.last = cause_of(record);
+  add_step(to, step, record, who);
+  if (!to.by_agent) to.taken = std::move(taken);
+}
+
+} // namespace
+
+bool is_of_restore(author by, std::string_view tool) {
+  if (by == author::other) return tool == persons_undo;
+  return by == author::tool && tool == "restore";
+}
+
+result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
+                                   const asked_by& asked) {
+  path_changes all;
+  const auto add = [&](const journal_record& record, std::uint64_t) {
+    if (record.kind != record_kind::operation) return true;
+    for (const transition& each : record.transitions) {
+      const auto [at, is_first] = all.try_emplace(each.path);
+      path_change& to = at->second;
+      if (is_first) to.at_checkpoint = to.before = each.before;
+      const bool is_nobodys = is_of_others(record, asked.who) && is_refresh(of, each);
+      if (is_first || !is_nobodys) to.time_ms = record.time_ms;
+      if (!is_nobodys) take_step(to, each, record, asked.who);
+    }
+    follow_moves(record, asked.who, all);
+    return true;
+  };
+  PADDOCK_CHECK(of.log.read_from(offset, add, asked.bounds));
+  // As it is now: what looks other than at its last change, with the same content, is known anew.
+  for (auto& [path, each] : all) {
+    PADDOCK_CHECK(asked.bounds.check());
+    each.after = of.index.find(path);
+  }
+  return all;
+}
+
+holding restorable(const store::impl& of, const path_change& each) {
+  const known_state& wanted = each.before;
+  switch (wanted.kind) {
+  case known_kind::absent:
+    return holding::held;
+  case known_kind::directory:
+    return each.after.kind != known_kind::directory && hides_content(wanted) ? wanted.held
+                                                                             : holding::held;
+  case known_kind::special:
+    return each.after.kind == known_kind::special ? holding::held : holding::special;
+  case known_kind::file:
+  case known_kind::link:
+    break;
+  }
+  if (each.after.kind == wanted.kind && wanted.same_content(each.after)) return holding::held;
+  if (wanted.held != holding::held) return wanted.held;
+  return of.packs.has(wanted.content) ? holding::held : holding::lost;
+}
+
+holding replaceable(const store::impl& of, const path_change& each) {
+  if (const holding why = restorable(of, each); why != holding::held) return why;
+  const known_state& now = each.after;
+  const bool is_beyond = now.held == holding::too_large || now.held == holding::over_budget;
+  const bool goes = now.is_content() && !each.before.same_content(now);
+  return goes && is_beyond ? now.held : holding::held;
+}
+
+std::vector<std::string> unknown_among(const store::impl& of, const path_changes& all,
+                                       const std::vector<std::string>& paths) {
+  std::vector<std::string> unknown;
+  for (const std::string& path : paths) {
+    if (path.empty() || of.index.find(path).exists()) continue;
+    const auto inside = all.lower_bound(path + '/');
+    const bool was_in = inside != all.end() && is_in(inside->first, path);
+    if (!all.contains(path) && !was_in) unknown.push_back(path);
+  }
+  return unknown;
+}
+
+std::optional<content_id> store::impl::staged_by(const content_id& index_file) const {
+  const auto [at, is_new] = staged.try_emplace(index_file);
+  if (!is_new) return at->second;
+  const auto bytes = packs.read(index_file);
+  if (const auto said = bytes ? staged_in(*bytes) : std::nullopt)
+    at->second = name_of(*said, directory.key());
+  return at->second;
+}
+
+} // namespace paddock::history

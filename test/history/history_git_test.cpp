@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+
+// Repositories, with git itself: what an agent did in one goes back, what a person has made out of
+// it stays whole, and what git writes of its own accord is in nobody's way.
+
+#include "history/git_keeping.hpp"
+#include "support/history/history_fixture.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using test::IsOk;
+
+namespace {
+
+class HistoryRepository : public test::history_fixture {
+protected:
+  void SetUp() override {
+    history_fixture::SetUp();
+    if (std::system("git --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "needs git";
+  }
+  /// What `git` says, outside of all that is recorded.
+  [[nodiscard]] std::string git(const std::string& arguments) const {
+    const std::string out = tree.path() + "/said";
+    const std::string line =
+        "cd '" + workspace() + "' && git " + arguments + " > '" + out + "' 2>&1";
+    const int status = std::system(line.c_str());
+    return tree.content("said") + (status == 0 ? "" : "failed\n");
+  }
+  /// A repository with one commit.
+  void make_repository() const {
+    write("a", "1\n");
+    shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add "
+          "a && git commit -qm first");
+  }
+  static std::vector<std::string> paths_of(const std::vector<history::restore_conflict>& all) {
+    std::vector<std::string> paths;
+    for (const auto& each : all)
+      paths.push_back(each.path);
+    return paths;
+  }
+};
+
+/// A file that is another one with the same bytes and times, as after a copy, so that git looks.
+constexpr const char* look_again = "cp -p a other && mv other a && git status -s >/dev/null";
+
+struct git_case {
+  const char* name;
+  const char* by_person;
+  std::vector<std::string> conflicts; ///< and without any nothing is forced
+  std::vector<std::string> left;
+};
+class HistoryGit : public HistoryRepository, public testing::WithParamInterface<git_case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryGit,
+    testing::Values(
+        git_case{"Tag", "git tag v1", {}, {".git/objects"}},
+        git_case{"Branch", "git branch keep", {}, {".git/objects"}},
+        git_case{"Switch", "git switch -q -c mine", {}, {".git/objects", ".git/logs/HEAD"}},
+        git_case{"Staged", "echo theirs > b && git add b", {".git/index"}, {".git/objects"}},
+        git_case{
+            "Commit",
+            "echo theirs > b && git add b && git commit -qm theirs",
+            {".git/index", ".git/refs/heads/main"},
+            {".git/objects", ".git/logs/HEAD", ".git/logs/refs/heads/main", ".git/COMMIT_EDITMSG"}},
+        git_case{"Status", look_again, {}, {}}, git_case{"Nothing", "true", {}, {}}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_P(HistoryGit, WhatAPersonMadeOfAnAgentsCommitStaysWhole) {
+  make_repository();
+  const auto store = begun();
+  run(*store, "echo 2 > a && git commit -qam agents");
+  const std::string index = tree.content("ws/.git/index");
+  shell(GetParam().by_person);
+  if (GetParam().by_person == look_again) { // the control: git has written
+    ASSERT_NE(tree.content("ws/.git/index"), index);
+  }
+  const std::string objects = git("cat-file --batch-check --batch-all-objects");
+  auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::ElementsAreArray(GetParam().conflicts));
+  EXPECT_EQ(back->conflicts_of_others, GetParam().conflicts.size());
+  if (!GetParam().conflicts.empty()) {
+    EXPECT_EQ(tree.content("ws/a"), "2\n"); // nothing was done
+    back = store->restore({.force = true});
+    ASSERT_THAT(back, IsOk());
+    EXPECT_THAT(back->conflicts, testing::IsEmpty());
+  }
+  EXPECT_EQ(git("log --format=%s main"), "first\n");
+  EXPECT_EQ(tree.content("ws/a"), "1\n");
+  const std::string checked = git("fsck --no-dangling --full");
+  EXPECT_EQ(checked.find("missing"), std::string::npos) << checked;
+  EXPECT_EQ(checked.find("failed"), std::string::npos) << checked;
+  EXPECT_EQ(git("cat-file --batch-check --batch-all-objects") == objects, !GetParam().left.empty());
+  EXPECT_THAT(paths_of(back->left), testing::UnorderedElementsAreArray(GetParam().left));
+  if (std::string_view(GetParam().name) == "Commit") { // it can be found again
+    EXPECT_THAT(git("log -g --format=%s HEAD"), testing::HasSubstr("theirs\n"));
+  }
+}
+
+struct head_case {
+  const char* name;
+  const char* by_person;
+  const char* by_agent;
+};
+class HistoryGitHead : public HistoryRepository, public testing::WithParamInterface<head_case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryGitHead,
+    testing::Values(
+        head_case{"Removed", "git switch -q -c mine && echo 3 > c && git add c && git commit -qm c",
+                  "rm .git/HEAD"},
+        head_case{"RemovedParts",
+                  "git switch -q -c mine && echo 3 > c && git add c && git commit -qm c",
+                  "rm -rf .git/HEAD .git/refs .git/objects"},
+        head_case{"Switched",
+                  "git switch -q -c mine && echo 3 > c && git add c && git commit -qm c",
+                  "git switch -q main"},
+        head_case{
+            "OfANewRepository",
+            "git init -q new && cd new && git config user.name n && git config user.email a@b "
+            "&& git commit -q --allow-empty -m theirs",
+            "rm new/.git/HEAD"},
+        head_case{
+            "OfOneThatIsGone",
+            "git init -q new && cd new && git config user.name n && git config user.email a@b "
+            "&& git commit -q --allow-empty -m theirs",
+            "rm -rf new"}),
+    [](const auto& each) { return each.param.name; });
+
+/// Whoever had it before: what the agent has done to it is taken back, by the agent or by a person.
+TEST_P(HistoryGitHead, ComesBackToWhatThePersonHad) {
+  for (const history::author by : {history::author::tool, history::author::other}) {
+    shell("rm -rf .git *");
+    make_repository();
+    const auto store = begun();
+    shell(GetParam().by_person);
+    const std::string before = now();
+    run(*store, GetParam().by_agent);
+    EXPECT_NE(now(), before);
+    const auto back = store->restore({.by = by});
+    ASSERT_THAT(back, IsOk());
+    for (const auto& each : back->conflicts)
+      ADD_FAILURE() << each.path << ": " << each.reason;
+    EXPECT_EQ(now(), before);
+  }
+}
+
+/// The control: what a person alone has done there an agent does not take back, and the person may.
+TEST_F(HistoryRepository, APersonsHeadIsThePersons) {
+  make_repository();
+  const auto store = begun();
+  shell("git switch -q -c mine");
+  const std::vector<std::string> paths{".git/HEAD"};
+  const history::restore_request agents{.paths = paths, .force = true};
+  const auto refused = store->restore(agents);
+  ASSERT_THAT(refused, IsOk());
+  EXPECT_THAT(paths_of(refused->conflicts), testing::ElementsAre(".git/HEAD"));
+  EXPECT_EQ(refused->conflicts_of_others, 0u); // force is of no use
+  EXPECT_EQ(tree.content("ws/.git/HEAD"), "ref: refs/heads/mine\n");
+  const auto back = store->restore({.paths = paths, .by = history::author::other});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(tree.content("ws/.git/HEAD"), "ref: refs/heads/main\n");
+}
+
+/// What is protected stays so, whoever is asked to force it; and nobody is told to.
+TEST_F(HistoryRepository, WhatForceDoesNotTakeBackIsNotSaidToBeForIt) {
+  make_repository();
+  const auto store = begun();
+  run(*store, "git config user.name agent; echo 2 > a");
+  shell("git config user.name person");
+  const auto refused = store->restore({});
+  ASSERT_THAT(refused, IsOk());
+  EXPECT_THAT(paths_of(refused->conflicts), testing::ElementsAre(".git/config"));
+  EXPECT_EQ(refused->conflicts_of_others, 0u);
+  EXPECT_THAT(refused->conflicts.front().reason, testing::HasSubstr("somebody else changed it"));
+  EXPECT_THAT(refused->conflicts.front().reason, testing::HasSubstr(".git/config"));
+  ASSERT_THAT(store->restore({.force = true}), IsOk());
+  EXPECT_EQ(tree.content("ws/a"), "1\n");
+  EXPECT_THAT(tree.content("ws/.git/config"), testing::HasSubstr("person"));
+}
+
+/// By each form of it that git writes.
+TEST_F(HistoryRepository, AnIndexIsReadAsGitWritesIt) {
+  for (const std::string form : {"--index-version 2", "--index-version 3", "--index-version 4"}) {
+    shell("rm -rf .git *");
+    for (const char* name : {"a", "dir/b", "dir/bc", "dir/c/d"})
+      write(name, name);
+    write("long/" + std::string(200, 'm') + "/" + std::string(200, 'n'), "");
+    shell("git init -q . && git add . && git update-index " + form);
+    const auto staged = [&] { return history::staged_in(tree.content("ws/.git/index")); };
+    if (form.ends_with('3')) {
+      shell("echo > n && git add -N n");
+    }
+    const auto first = staged();
+    ASSERT_TRUE(first) << form;
+    const std::string index = tree.content("ws/.git/index");
+    shell(look_again);
+    EXPECT_NE(tree.content("ws/.git/index"), index);
+    EXPECT_EQ(staged(), first) << form;
+    for (const char* change :
+         {"chmod +x a && git add a", "echo 2 > a && git add a", "git rm -q --cached a",
+          "git update-index --assume-unchanged dir/b", "echo > z && git add z"}) {
+      shell(change);
+      EXPECT_NE(staged(), first) << form << ": " << change;
+      EXPECT_TRUE(staged()) << form << ": " << change;
+      shell("printf a > a && chmod 644 a && rm -f z && git rm -q --cached --ignore-unmatch z && "
+            "git update-index --no-assume-unchanged dir/b && git add a");
+      EXPECT_EQ(staged(), first) << form << ": " << change;
+    }
+    for (std::size_t size = 0; size < index.size(); ++size) // and nothing beyond what there is
+      (void)history::staged_in(index.substr(0, size));
+  }
+}
+
+struct git_whole_case {
+  const char* name;
+  const char* by_agent;
+};
+class HistoryGitWhole : public HistoryRepository,
+                        public testing::WithParamInterface<git_whole_case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryGitWhole,
+    testing::Values(
+        git_whole_case{"Init", "git init -q fresh && cd fresh && echo 1 > f && git add f"},
+        git_whole_case{"Clone", "git clone -q . copied"},
+        git_whole_case{"Switch", "git switch -q -c other && echo 3 > a && git commit -qam other"},
+        git_whole_case{"RemovedParts", "rm -rf .git/HEAD .git/objects .git/refs"},
+        git_whole_case{"SwitchBack", "git switch -q side"},
+        git_whole_case{"Repack", "echo 3 > a && git commit -qam third && git gc -q --prune=now"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_P(HistoryGitWhole, IsTakenBackToTheByte) {
+  write("a", "1\n");
+  shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add a "
+        "&& git commit -qm first && git branch side && echo 2 > a && git commit -qam second");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, GetParam().by_agent);
+  const std::string made = now();
+  EXPECT_NE(made, before);
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  for (const auto& each : back->conflicts)
+    ADD_FAILURE() << each.path << ": " << each.reason;
+  EXPECT_EQ(now(), before);
+  EXPECT_EQ(git("fsck --full").find("missing"), std::string::npos);
+  const auto again = store->restore({.to = back->before});
+  ASSERT_THAT(again, IsOk());
+  for (const auto& each : again->conflicts)
+    ADD_FAILURE() << each.path << ": " << each.reason;
+  EXPECT_EQ(now(), made);
+}
+
+/// Everyday lines of ignore files are also names that git has.
+TEST_F(HistoryRepository, WhatIgnoreFilesNameIsHeldInARepository) {
+  write("a", "1\n");
+  write(".gitignore", "logs\ntags\nobjects/\n");
+  shell("git init -q -b main . && git config user.name n && git config user.email a@b && git add a "
+        "&& git commit -qm first && git tag person");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, "git tag -d person >/dev/null && echo 2 > a && git commit -qam second");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  for (const auto& each : back->conflicts)
+    ADD_FAILURE() << each.path << ": " << each.reason;
+  EXPECT_EQ(now(), before);
+}
+
+} // namespace
