@@ -254,7 +254,7 @@ class Undo(unittest.TestCase):
         self.path("a/deep").mkdir(parents=True)
         self.path("other").mkdir()
         above, inside = os.path.dirname(self.workspace), str(self.path("a/deep"))
-        commands = ["changes"], ["diff"], ["undo"], ["history", "list"], ["history", "gc"], ["history", "verify"]
+        commands = ["changes"], ["diff"], ["undo"], ["history", "list"], ["history", "gc"], ["history", "verify"], ["review"]
         for words in commands:
             with self.subTest("nowhere", words=words):
                 told = self.paddock_in(inside, *words)
@@ -276,6 +276,14 @@ class Undo(unittest.TestCase):
                 told = self.paddock_in(above, *words)
                 self.assertEqual((told.returncode, told.stdout), (2, ""), told)
                 self.assertIn(f"give --workspace {self.workspace}\n", told.stderr)
+        for given, meant in ("f", "a/deep/f"), ("./f", "a/deep/f"), (f"{inside}/f", "a/deep/f"), ("../g", "a/g"):
+            with self.subTest("paths", given=given):
+                told = self.paddock_in(inside, "changes", given)
+                self.assertIn(f"give --workspace {self.workspace}, and the path {meant}\n", told.stderr)
+                self.assertEqual(self.paddock_in(inside, "changes", "--workspace", self.workspace, meant).returncode, 0 if meant[-1] == "f" else 2)
+        self.assertIn(f"give --workspace {self.workspace} (there this directory is a/deep)\n", self.paddock_in(inside, "undo").stderr)
+        told = self.paddock_in(above, "undo", f"{os.path.basename(self.workspace)}/a/deep/f", "--dry-run")
+        self.assertIn(f"give --workspace {self.workspace}, and the path a/deep/f\n", told.stderr)
         self.assertEqual(self.stores(), only)  # none was made
         self.assertEqual(self.paddock_in(self.workspace, "changes").returncode, 0)  # the control
         self.assertEqual(self.paddock_in(inside, "changes", "--workspace", self.workspace).returncode, 0)
@@ -336,10 +344,63 @@ class Undo(unittest.TestCase):
                 self.assertIn(f"paddock undo: {given}: nothing is there, and nothing there has changed since checkpoint ", told.stderr)
                 self.assertIn(near, told.stderr)
                 self.assertEqual(self.path("src/main.c").read_text(), "2")
+        for words in ["changes", "src/main.c"], ["diff", "src/main.c"]:
+            told = self.paddock(*words, "note.txt")
+            self.assertEqual(told.returncode, 2, told)
+            self.assertIn("main.c", told.stdout)  # what there is is told all the same
+            self.assertIn("note.txt: nothing is there, and nothing there has changed since checkpoint ", told.stderr)
+            self.assertIn("did you mean notes.txt?", told.stderr)
+            self.assertEqual((self.paddock(*words, "same").returncode, self.paddock(*words, "same").stderr), (0, ""))  # the control
+        self.assertEqual(json.loads(self.paddock("changes", "note.txt", "same", "--json").stdout)["unknown"], ["note.txt"])
+        self.assertIn("nothing is or was at note.txt", server.call("listChanges", paths=["note.txt", "same"])["notice"])
+        self.assertNotIn("notice", server.call("listChanges", paths=["same"]))
         unchanged = self.paddock("undo", "same")  # the control: it is there
         self.assertEqual((unchanged.returncode, unchanged.stdout), (0, "nothing was to be undone\n"))
         self.assertEqual(self.paddock("undo", "src/main.c").returncode, 0)
         self.assertEqual(self.path("src/main.c").read_text(), "1")
+        server.close()
+
+    def test_what_is_within_a_repository_is_told_where_it_is_named(self):
+        subprocess.run([*GIT, "init", "-q", "-b", "main", "."], cwd=self.workspace, check=True)
+        server = self.serve("--exec", "off")
+        server.call("listChanges")
+        self.path(".git/HEAD").write_text("ref: refs/heads/other\n")
+        self.assertRegex(self.paddock("changes").stdout, r"modified\s+\.git/ \(1 file\)")
+        named = self.paddock("changes", ".git/HEAD")
+        self.assertRegex(named.stdout, r"modified\s+\.git/HEAD ")
+        self.assertIn("1 change since", named.stdout)
+        self.assertEqual([each["path"] for each in server.call("listChanges", paths=[".git/HEAD"])["changes"]], [".git/HEAD"])
+        self.assertEqual([each["path"] for each in server.call("listChanges", paths=[".git"])["changes"]], [".git"])  # the control
+        server.close()
+
+    def test_force_is_advised_where_it_helps(self):
+        subprocess.run([*GIT, "init", "-q", "-b", "main", "."], cwd=self.workspace, check=True)
+        self.path("a").write_text("1")
+        server = self.serve("--exec", "off")
+        server.call("writeTextFile", path="a", text="2")
+        with open(self.path(".git/config"), "a") as config:
+            config.write("[core]\n")
+        refused = self.paddock("undo", "a", ".git/config")
+        self.assertEqual(refused.returncode, 1, refused)
+        self.assertIn(".git/config: ", refused.stderr)
+        self.assertIn("--force to undo the rest and leave these as they are", refused.stderr)
+        self.assertNotIn("lose what others", refused.stderr)
+        answer = server.call("restore", paths=["a", ".git/config"])
+        self.assertIn("leaves these as they are and restores the rest", answer["notice"])
+        self.path("a").write_text("3")
+        both = self.paddock("undo", "a", ".git/config")
+        self.assertIn("--force to lose what others changed there; 1 of these stay then, too", both.stderr)
+        self.assertEqual(self.paddock("undo", "a", ".git/config", "--force").returncode, 1)
+        self.assertEqual(self.path("a").read_text(), "1")
+        server.close()
+
+    def test_a_name_is_one_line(self):
+        server = self.serve("--exec", "off")
+        server.call("writeTextFile", path="one\nrestored two", text="1")
+        for words in ["changes"], ["undo", "--dry-run"], ["undo"]:
+            told = self.paddock(*words)
+            self.assertEqual(len(told.stdout.splitlines()), 1 if "--dry-run" in words else 2, told)
+            self.assertIn("one?restored two", told.stdout)
         server.close()
 
     def test_a_persons_undo_is_told_as_one(self):

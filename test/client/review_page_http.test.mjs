@@ -77,7 +77,7 @@ test("what cannot be served is an error, and Ctrl-C ends it", async (t) => {
   const run = (...options) => spawnSync(process.env.PADDOCK, ["review", ...options], { encoding: "utf8" });
   const cases = [
     [["--workspace", join(root, "absent"), "--history", stores], /absent/],
-    [["--workspace", root, "--history", join(root, "inside")], /the history cannot be used/],
+    [["--workspace", root, "--history", join(root, "inside")], /there is no history of /],
     [["--workspace", root, "--history", stores, "--since", "987654"], /there is no checkpoint 987654/],
     [["--workspace", root, "--history", relative(process.cwd(), stores), "--since", "987654"], /there is no checkpoint 987654/],
     [["--workspace", root, "--history", stores, "--port", new URL(address).port], /port \d+ cannot be used/],

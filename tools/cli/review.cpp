@@ -23,10 +23,7 @@ namespace {
 
 constexpr std::string_view program = "paddock review";
 
-struct command_options {
-  std::string workspace = ".";
-  std::string history; ///< empty: where it is by default
-  std::string since = "start";
+struct command_options : undo_options {
   std::uint16_t port = 0;
 };
 
@@ -46,6 +43,10 @@ int run_review(const command_options& options) {
     return usage;
   }
   const auto workspace = std::make_shared<const root>(*std::move(opened));
+  const std::string directory = history_directory(program, options.history);
+  if (directory.empty()) return usage;
+  const auto known = history::find_histories(*workspace, directory);
+  if (!has_history(program, options, *workspace, known)) return usage;
   const auto store = open_history(program, workspace, options.history);
   if (!store) return usage;
   const auto since = history::checkpoint_named(options.since, store->checkpoints());

@@ -158,10 +158,15 @@ bool open_served_history(std::string_view program, workspace_cli& from, history:
 
 history_reader::history_reader(std::shared_ptr<history::store> store) {
   if (store == nullptr) return;
-  thread_ = std::thread([this, kept = std::move(store)] {
+  const auto read = [this, kept = std::move(store)] {
     // What fails is told by the store's state, and by each answer that it matters to.
     (void)kept->read_in({.cancelled = &is_over_}).has_value();
-  });
+  };
+  try {
+    thread_ = std::thread(read);
+  } catch (const std::system_error&) {
+    // There is no thread left: commands read before they begin, as far as they wait for it.
+  }
 }
 
 history_reader::~history_reader() {

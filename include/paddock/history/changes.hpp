@@ -123,6 +123,12 @@ struct change_list {
   std::vector<running_command> running{}; ///< the first to begin first
   std::vector<std::string> unknown{};     ///< of `paths`: nothing is or was there
 };
+/// Whether one change stands for all in a directory, `files` of them.
+[[nodiscard]] inline bool is_told_as_one(const change& each) {
+  return each.entry == entry_kind::directory &&
+         (each.kind == change_kind::created || each.kind == change_kind::modified ||
+          each.kind == change_kind::deleted);
+}
 
 enum class restore_effect : std::uint8_t { apply, check };
 /// Without `paths` that is what the agent changed, to what it was before the agent's first change;

@@ -178,12 +178,6 @@ result<void> write_diffs(json_writer& out, history::store& store, history::chang
   return {};
 }
 
-bool is_told_as_one(const history::change& each) {
-  return each.entry == entry_kind::directory && (each.kind == history::change_kind::created ||
-                                                 each.kind == history::change_kind::modified ||
-                                                 each.kind == history::change_kind::deleted);
-}
-
 void write_change(json_writer& out, const history::change& each) {
   out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
   out.member("by", name_of(each.by));
@@ -238,17 +232,36 @@ void write_not_covered(json_writer& out, const std::vector<history::not_covered>
 
 std::string_view first_notice_of(const history::restore_outcome& done, bool is_trial,
                                  bool is_forced) {
-  if (!done.conflicts.empty() && !is_forced)
-    return is_trial ? "nothing would be restored, because of the conflicts; leave them out with "
-                      "paths, or ask for force"
-                    : "nothing was restored, because of the conflicts; leave them out with paths, "
-                      "or, if what others did there may be lost, call again with force";
+  if (!done.conflicts.empty() && !is_forced) {
+    const bool helps = done.conflicts_of_others != 0;
+    if (is_trial)
+      return helps
+                 ? "nothing would be restored, because of the conflicts; leave them out with "
+                   "paths, or ask for force"
+                 : "nothing would be restored, because of the conflicts; leave them out with "
+                   "paths, or ask for force, which leaves these as they are and restores the rest";
+    return helps ? "nothing was restored, because of the conflicts; leave them out with paths, "
+                   "or, if what others did there may be lost, call again with force"
+                 : "nothing was restored, because of the conflicts; leave them out with paths, or "
+                   "call again with force, which leaves these as they are and restores the rest";
+  }
   if (done.restored == 0)
     return done.others == 0 ? "there was nothing to restore"
                             : "there was nothing of yours to restore; name paths to take back what "
                               "others changed there";
   if (is_trial) return "nothing was changed; this is what would be restored";
   return done.conflicts.empty() ? "" : "what is among the conflicts was left as it is";
+}
+
+std::string notice_of(const history::change_list& found, const history::store_state& now) {
+  std::string notice;
+  const auto add = [&](const std::string& more) {
+    notice.append(notice.empty() ? "" : "; ") += more;
+  };
+  for (const std::string& path : found.unknown)
+    add("nothing is or was at " + shown(path, 200));
+  if (!now.trouble.empty()) add("not everything may be known: " + now.trouble);
+  return notice;
 }
 
 /// "startProcess npm run dev": what the agent itself can end, and with what.
@@ -315,10 +328,12 @@ tool_result list_changes(workspace_state& state, call& c) {
   named_paths paths = paths_argument(*state.root, c);
   if (paths.wrong) return refuse_path(*paths.wrong);
   c.may_block();
+  const bool is_within_git = std::ranges::any_of(
+      paths.paths, [](const auto& path) { return !history::git_around(path).empty(); });
   const history::change_query query{.since = since.number,
                                     .paths = std::move(paths.paths),
                                     .limit = count_argument(c, "limit", 200),
-                                    .git_as_one = true,
+                                    .git_as_one = !is_within_git,
                                     .bounds = bounds};
   const auto found = store->changes(query);
   if (!found) return failed_history(*store, c, found.error(), "since", bounds);
@@ -338,8 +353,8 @@ tool_result list_changes(workspace_state& state, call& c) {
   }
   out.key("truncated").boolean(found->truncated);
   if (found->truncated) out.key("total").unsigned_integer(found->total);
-  if (const history::store_state now = store->state(); !now.trouble.empty())
-    out.member("notice", "not everything may be known: " + now.trouble);
+  const auto notice = notice_of(*found, store->state());
+  if (!notice.empty()) out.member("notice", notice);
   return result.take();
 }
 

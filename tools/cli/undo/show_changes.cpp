@@ -33,16 +33,10 @@ style style_of(history::change_kind kind) {
   return kind == history::change_kind::deleted ? style::bad : style::bold;
 }
 
-bool is_told_as_one(const history::change& each) {
-  return each.entry == entry_kind::directory && (each.kind == history::change_kind::created ||
-                                                 each.kind == history::change_kind::modified ||
-                                                 each.kind == history::change_kind::deleted);
-}
-
 std::string name_of_change(const history::change& each) {
-  std::string name = name_on_output(each.path);
+  std::string name = without_controls(each.path);
   if (each.entry == entry_kind::directory) name += '/';
-  if (!each.from.empty()) name = name_on_output(each.from) + " -> " + name;
+  if (!each.from.empty()) name = without_controls(each.from) + " -> " + name;
   if (is_told_as_one(each)) name += " (" + count_of(each.files, "file", "files") + ")";
   return name;
 }
@@ -70,7 +64,7 @@ void print_changes(const history::change_list& found, history::store& store) {
   for (const history::not_covered& each : found.left_out)
     std::printf(
         "%s %s  %s\n", styled(column("lost", 8), style::bad).c_str(),
-        name_on_output(each.path).c_str(),
+        without_controls(each.path).c_str(),
         styled("cannot be undone: " + std::string(reason_of(each.reason)), style::dim).c_str());
   std::printf("%s\n", styled(summary(found, store), style::bold).c_str());
   if (!found.running.empty())
@@ -104,7 +98,10 @@ void print_json(const history::change_list& found) {
         .end_object();
   out.end_array().key("notCoveredTotal").unsigned_integer(found.left_out_total);
   write_running(out, found.running);
-  out.key("total").unsigned_integer(found.total);
+  out.key("unknown").begin_array();
+  for (const std::string& path : found.unknown)
+    out.string(encode_name(path));
+  out.end_array().key("total").unsigned_integer(found.total);
   out.key("truncated").boolean(found.truncated).end_object();
   std::printf("%s\n", out.str().c_str());
 }
@@ -115,17 +112,20 @@ int run_changes(const shown_options& options) {
   if (opened.store == nullptr) return usage;
   const auto paths = paths_in_history(program, *opened.workspace, options);
   if (!paths) return usage;
+  const bool is_within_git = std::ranges::any_of(
+      *paths, [](const std::string& path) { return !history::git_around(path).empty(); });
   const auto found = opened.store->changes({.since = opened.since,
                                             .paths = *paths,
                                             .limit = options.limit,
-                                            .git_as_one = true,
+                                            .git_as_one = !is_within_git,
                                             .by = history::author::other});
   if (!found) return complain_of_history(program, *opened.store, options, found.error());
   if (options.json)
     print_json(*found);
   else
     print_changes(*found, *opened.store);
-  return success;
+  complain_of_unknown(program, opened, found->unknown);
+  return found->unknown.empty() ? success : usage;
 }
 
 // --- diff ---
@@ -195,7 +195,8 @@ int run_diff(const shown_options& options) {
     }
   }
   if (options.json) std::printf("%s\n", out.end_array().end_object().str().c_str());
-  return success;
+  complain_of_unknown(program, opened, found->unknown);
+  return found->unknown.empty() ? success : usage;
 }
 
 void add_shared(CLI::App& parser, shown_options& options) {
@@ -213,9 +214,10 @@ subcommand add_changes(CLI::App& app) {
   const auto options = std::make_shared<shown_options>();
   CLI::App* parser =
       app.add_subcommand("changes", "What was changed in a workspace, and who did it");
-  parser->footer(
-      "Checkpoints are told by paddock history list. Exit codes: 0 done, 1 the history "
-      "cannot be read, 2 unusable\noptions, paths or workspace, or there is no history.");
+  parser->footer("Checkpoints are told by paddock history list. Exit codes: 0 done, 1 the history "
+                 "cannot be read, 2 unusable\noptions, paths (nothing is or was there) or "
+                 "workspace, or there is no "
+                 "history.");
   add_shared(*parser, *options);
   parser->add_option("-m,--limit", options->limit, "Changes shown at most (default: 1000)")
       ->type_name("N")
@@ -227,8 +229,8 @@ subcommand add_diff(CLI::App& app) {
   const auto options = std::make_shared<shown_options>();
   CLI::App* parser =
       app.add_subcommand("diff", "What was changed in the files of a workspace, line by line");
-  parser->footer("Exit codes: 0 done, 1 the history cannot be read, 2 unusable options, paths or "
-                 "workspace, or there is no\nhistory.");
+  parser->footer("Exit codes: 0 done, 1 the history cannot be read, 2 unusable options, paths "
+                 "(nothing is or was\nthere) or workspace, or there is no history.");
   add_shared(*parser, *options);
   return {parser, [options] { return run_diff(*options); }};
 }

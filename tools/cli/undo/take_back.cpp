@@ -7,7 +7,6 @@
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
 
-#include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -53,7 +52,7 @@ void print_json(const history::restore_outcome& done, bool is_trial) {
 void print_restored(const history::restore_outcome& done, bool is_trial) {
   for (const std::string& path : done.paths)
     std::printf("%s %s\n", styled(is_trial ? "would restore" : "restored", style::good).c_str(),
-                name_on_output(path).c_str());
+                without_controls(path).c_str());
   if (done.restored > done.paths.size())
     std::printf("and %s more\n", std::to_string(done.restored - done.paths.size()).c_str());
   if (done.restored == 0 && done.conflicts.empty())
@@ -71,46 +70,6 @@ void print_restored(const history::restore_outcome& done, bool is_trial) {
 }
 
 constexpr int exit_signal_base = 128;
-constexpr std::size_t compared_max = 20'000;
-
-/// What has changed that the path may have been meant for: of the same name, or nearly so.
-std::string near_changes(const std::string& given, const history::change_list& changed) {
-  std::vector<std::string_view> paths, same, last;
-  for (const history::change& each : changed.changes) {
-    paths.push_back(each.path);
-    last.push_back(file_name(each.path));
-    if (last.back() == file_name(given) && same.size() < detail::names_suggested_max)
-      same.push_back(each.path);
-  }
-  std::vector<std::string_view> near = same.empty() ? detail::nearest_names(given, paths) : same;
-  if (near.empty())
-    for (const std::string_view name : detail::nearest_names(file_name(given), last))
-      near.push_back(paths[static_cast<std::size_t>(std::ranges::find(last, name) - last.begin())]);
-  std::string text;
-  for (const std::string_view each : near)
-    text.append(text.empty() ? "; did you mean " : " or ").append(without_controls(each));
-  return text.empty() ? "; `paddock changes` tells what has" : text + "?";
-}
-
-/// Of paths where nothing is or was: says so, and what has changed near them.
-void complain_of_unknown(std::string_view program, const open_history_result& opened,
-                         const std::vector<std::string>& unknown) {
-  const auto changed = opened.store->changes({.since = opened.since,
-                                              .limit = compared_max,
-                                              .collapse = false,
-                                              .git_as_one = true,
-                                              .look = false,
-                                              .by = history::author::other});
-  const auto since = changed ? changed->since : opened.store->state().start;
-  for (const std::string& path : unknown)
-    complain(program, without_controls(path) +
-                          ": nothing is there, and nothing there has changed "
-                          "since " +
-                          checkpoint_text(*opened.store, since) +
-                          near_changes(path, changed ? *changed : history::change_list()));
-  complain(program, "nothing was undone");
-}
-
 /// What is said besides the list of what was restored.
 void complain_of_rest(std::string_view program, const history::restore_outcome& done,
                       bool is_forced) {
@@ -128,9 +87,16 @@ void complain_of_rest(std::string_view program, const history::restore_outcome& 
   if (!done.running.empty())
     complain(program, "an agent's command goes on and may change it again: " +
                           running_text(done.running) + "; when it has ended, undo once more");
-  if (!done.conflicts.empty() && !is_forced)
-    complain(program, "nothing was undone; name other paths, or give --force to lose what others "
-                      "changed there");
+  if (done.conflicts.empty() || is_forced) return;
+  const std::uint64_t stay = done.conflicts_total - done.conflicts_of_others;
+  const std::string others = "give --force to lose what others changed there";
+  if (done.conflicts_of_others == 0)
+    complain(program, "nothing was undone; name other paths, or give --force to undo the rest and "
+                      "leave these as they are");
+  else
+    complain(program,
+             "nothing was undone; name other paths, or " + others +
+                 (stay == 0 ? "" : "; " + std::to_string(stay) + " of these stay then, too"));
 }
 
 int run_undo(const restore_options& options) {
@@ -151,6 +117,7 @@ int run_undo(const restore_options& options) {
     if (!trial) return complain_of_history(program, *opened.store, options, trial.error());
     if (!trial->unknown.empty()) {
       complain_of_unknown(program, opened, trial->unknown);
+      complain(program, "nothing was undone");
       return usage;
     }
   }

@@ -5,6 +5,7 @@
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 
+#include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/history/naming.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -44,29 +45,51 @@ void complain_of_checkpoint(std::string_view program, history::store& store,
 
 namespace {
 
+/// "; its path there is src/notes.md": paths are of the workspace, and that is another one then.
+std::string paths_there(const undo_options& options, const std::string& here,
+                        const std::string& there) {
+  std::string all;
+  for (const std::string& given : options.paths) {
+    const auto inside = strip_root_prefix(
+        normalize_lexically(given.starts_with('/') ? given : here + '/' + given), there);
+    if (!inside) return {};
+    all.append(all.empty() ? " " : ", ").append(without_controls(*inside));
+  }
+  if (all.empty()) return {};
+  return (options.paths.size() == 1 ? ", and the path" : ", and the paths") + all;
+}
+
 /// Where there is a history instead, and what to give for it; empty: nowhere near.
-std::string history_nearby(const std::string& workspace, const history::known_histories& known) {
+std::string history_nearby(const root& workspace, const undo_options& options,
+                           const history::known_histories& known) {
   constexpr std::size_t told_max = 5;
+  const std::string here = without_controls(workspace.path());
   if (!known.above.empty()) {
-    const std::string nearest = without_controls(known.above.front());
-    return workspace + " has no history of its own, but lies in " + nearest +
-           ", which has one: give --workspace " + nearest;
+    const std::string& nearest = known.above.front();
+    const auto rest = strip_root_prefix(workspace.path(), nearest);
+    const std::string paths = paths_there(options, workspace.path(), nearest);
+    return here + " has no history of its own, but lies in " + without_controls(nearest) +
+           ", which has one: give --workspace " + without_controls(nearest) +
+           (paths.empty() && rest ? " (there this directory is " + without_controls(*rest) + ")"
+                                  : paths);
   }
   if (known.below.empty()) return {};
   std::string all;
   for (std::size_t i = 0; i < std::min(known.below.size(), told_max); ++i)
     all.append(i == 0 ? "" : ", ").append(without_controls(known.below[i]));
   if (known.below.size() > told_max) all += ", …";
-  return workspace + " has no history of its own, but these directories in it have one: " + all +
-         "; give --workspace " + without_controls(known.below.front());
+  return here + " has no history of its own, but these directories in it have one: " + all +
+         "; give --workspace " + without_controls(known.below.front()) +
+         paths_there(options, workspace.path(), known.below.front());
 }
 
-/// Complains where there is no history that the command could be about.
-bool may_open(std::string_view program, const undo_options& options, const root& workspace,
-              const history::known_histories& known, beginning may_begin) {
+} // namespace
+
+bool has_history(std::string_view program, const undo_options& options, const root& workspace,
+                 const history::known_histories& known, beginning may_begin) {
   if (known.has_own) return true;
   const std::string here = without_controls(workspace.path());
-  const std::string nearby = history_nearby(here, known);
+  const std::string nearby = history_nearby(workspace, options, known);
   // Who gives no directory means the workspace around this one.
   const bool is_named = options.workspace != undo_options().workspace;
   if (may_begin == beginning::allowed && (known.above.empty() || is_named)) return true;
@@ -82,8 +105,6 @@ bool may_open(std::string_view program, const undo_options& options, const root&
   return false;
 }
 
-} // namespace
-
 open_history_result open_store(std::string_view program, const undo_options& options,
                                beginning may_begin) {
   auto opened = open_workspace(program, options.workspace);
@@ -92,7 +113,7 @@ open_history_result open_store(std::string_view program, const undo_options& opt
   const std::string directory = history_directory(program, options.history);
   if (directory.empty()) return {};
   const auto known = history::find_histories(*workspace, directory);
-  if (!may_open(program, options, *workspace, known, may_begin)) return {};
+  if (!has_history(program, options, *workspace, known, may_begin)) return {};
   auto store = open_history(program, workspace, options.history);
   if (store == nullptr) return {};
   // Who asks for no other one waits for no look at everything here.
@@ -127,6 +148,49 @@ paths_in_history(std::string_view program, const root& workspace, const undo_opt
     paths.push_back(std::move(path));
   }
   return paths;
+}
+
+namespace {
+
+constexpr std::size_t compared_max = 20'000;
+
+/// What has changed that the path may have been meant for: of the same name, or nearly so.
+std::string near_changes(const std::string& given, const history::change_list& changed) {
+  std::vector<std::string_view> paths, same, last;
+  for (const history::change& each : changed.changes) {
+    paths.push_back(each.path);
+    last.push_back(file_name(each.path));
+    if (last.back() == file_name(given) && same.size() < detail::names_suggested_max)
+      same.push_back(each.path);
+  }
+  std::vector<std::string_view> near = same.empty() ? detail::nearest_names(given, paths) : same;
+  if (near.empty())
+    for (const std::string_view name : detail::nearest_names(file_name(given), last))
+      near.push_back(paths[static_cast<std::size_t>(std::ranges::find(last, name) - last.begin())]);
+  std::string text;
+  for (const std::string_view each : near)
+    text.append(text.empty() ? "; did you mean " : " or ").append(without_controls(each));
+  return text.empty() ? "; `paddock changes` tells what has" : text + "?";
+}
+
+} // namespace
+
+void complain_of_unknown(std::string_view program, const open_history_result& opened,
+                         const std::vector<std::string>& unknown) {
+  if (unknown.empty()) return;
+  const auto changed = opened.store->changes({.since = opened.since,
+                                              .limit = compared_max,
+                                              .collapse = false,
+                                              .git_as_one = true,
+                                              .look = false,
+                                              .by = history::author::other});
+  const auto since = changed ? changed->since : opened.store->state().start;
+  for (const std::string& path : unknown)
+    complain(program, without_controls(path) +
+                          ": nothing is there, and nothing there has changed "
+                          "since " +
+                          checkpoint_text(*opened.store, since) +
+                          near_changes(path, changed ? *changed : history::change_list()));
 }
 
 int complain_of_history(std::string_view program, history::store& store,

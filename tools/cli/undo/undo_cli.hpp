@@ -51,12 +51,20 @@ struct open_history_result {
   std::optional<std::uint64_t> since{};  ///< as the options name it; nothing: the last start
   bool is_begun = false;                 ///< there was none before
 };
-/// Where there is no history, says where one is, or what makes one; nothing is made then.
+/// Whether there is a history that a command is about; says where one is otherwise, or what makes
+/// one. Nothing is made.
+[[nodiscard]] bool has_history(std::string_view program, const undo_options& options,
+                               const root& workspace, const history::known_histories& known,
+                               beginning may_begin = beginning::none);
+/// Where there is none, nothing is made.
 [[nodiscard]] open_history_result open_store(std::string_view program, const undo_options& options,
                                              beginning may_begin = beginning::none);
 /// The paths as the history has them; nothing after the program has complained of one outside.
 [[nodiscard]] std::optional<std::vector<std::string>>
 paths_in_history(std::string_view program, const root& workspace, const undo_options& options);
+/// Of paths where nothing is or was: says so, and what has changed near them.
+void complain_of_unknown(std::string_view program, const open_history_result& opened,
+                         const std::vector<std::string>& unknown);
 /// Says that there is no such checkpoint, and which there are.
 void complain_of_checkpoint(std::string_view program, history::store& store,
                             const std::string& given);
