@@ -10,9 +10,9 @@
 
 namespace paddock::cli {
 
-/// While it lives, SIGINT, SIGTERM and a SIGHUP that is not ignored ask for the end of what watches
-/// `asked`. The second of one kind ends this program at once, and with it what it has started. One
-/// at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP ask for the end of what watches `asked`, but for
+/// those that were ignored before. The second of one kind ends this program at once, and with it
+/// what it has started. One at a time.
 class interruption {
 public:
   interruption();
