@@ -267,6 +267,23 @@ TEST_F(FewTasks, ForgetTheOldestThatIsOver) {
   EXPECT_EQ("working", status(going));
 }
 
+class OneTask : public TasksOfHandshake {
+protected:
+  OneTask() : TasksOfHandshake({.running_max = 1, .kept_max = 2}) {}
+};
+
+TEST_F(OneTask, IsNotForgottenForOneThatIsRefused) {
+  const std::string over = begin("fail");
+  EXPECT_THAT(about("tasks/result", over), HasSubstr("no such thing"));
+  std::string going;
+  do // until the thread of the first one is gone
+    going = begin("block");
+  while (going == "nothing");
+  EXPECT_EQ("nothing", begin("fail"));
+  EXPECT_THAT(about("tasks/result", over), HasSubstr("no such thing"));
+  EXPECT_EQ("working", status(going));
+}
+
 TEST_F(TasksOfHandshake, AreForgottenAfterTheirTime) {
   const std::string kept = begin("fail");
   const std::string id = begin("fail", R"(,"task":{"ttl":0.5})");

@@ -70,7 +70,10 @@ std::optional<call_answer> task_table::run_asked(active_call& c) {
   if (made == nullptr || !made->begin() || !keep(made))
     return no_room_for_task(core_->options.tasks.running_max);
   task_begun begun{.id = made->id(), .json = made->json(task::extent::state)};
-  if (runner_->start([made] { made->run(); })) return begun;
+  if (runner_->start([made] { made->run(); })) {
+    make_room(made);
+    return begun;
+  }
   forget(made);
   return no_room_for_task(core_->options.tasks.running_max);
 }
@@ -84,6 +87,7 @@ std::optional<call_answer> task_table::run_long(active_call& c) {
   made->wait_for(std::chrono::milliseconds(core_->options.tasks.prompt_ms));
   const bool kept = !c.cancelled().load() && keep(made);
   if (kept && made->begin()) {
+    make_room(made);
     c.on_cancel({});
     return task_begun{.id = made->id(), .json = made->json(task::extent::state)};
   }
@@ -105,14 +109,22 @@ bool task_table::keep(const std::shared_ptr<task>& it) {
   const std::lock_guard lock(guard_);
   if (closed_) return false;
   drop_stale();
-  if (entries_.size() >= core_->options.tasks.kept_max) {
-    const auto oldest =
-        std::ranges::find_if(entries_, [](const entry& each) { return each.it->is_settled(); });
-    if (oldest == entries_.end()) return false;
-    entries_.erase(oldest);
-  }
+  const auto settled =
+      std::ranges::count_if(entries_, [](const entry& each) { return each.it->is_settled(); });
+  if (entries_.size() - static_cast<std::size_t>(settled) >= core_->options.tasks.kept_max)
+    return false;
   entries_.push_back({++last_number_, it});
   return true;
+}
+
+void task_table::make_room(const std::shared_ptr<task>& it) {
+  const std::lock_guard lock(guard_);
+  while (entries_.size() > core_->options.tasks.kept_max) {
+    const auto oldest = std::ranges::find_if(
+        entries_, [&](const entry& each) { return each.it != it && each.it->is_settled(); });
+    if (oldest == entries_.end()) return;
+    entries_.erase(oldest);
+  }
 }
 
 void task_table::forget(const std::shared_ptr<task>& it) {

@@ -50,7 +50,10 @@ private:
   [[nodiscard]] std::shared_ptr<task> make(const active_call& c) const;
   [[nodiscard]] std::optional<call_answer> run_asked(active_call& c);
   [[nodiscard]] std::optional<call_answer> run_long(active_call& c);
+  /// Where there is room, or will be: see make_room.
   [[nodiscard]] bool keep(const std::shared_ptr<task>& it);
+  /// Drops the oldest that are over, when it is known that this one runs.
+  void make_room(const std::shared_ptr<task>& it);
   void forget(const std::shared_ptr<task>& it);
   void drop_stale();
   [[nodiscard]] method_result result_of(call& c);
