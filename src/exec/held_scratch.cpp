@@ -22,6 +22,7 @@ namespace {
 
 /// A machine that takes longer to make one does without.
 constexpr std::int64_t scratch_ms_max = 10'000;
+constexpr std::int64_t removal_ms_max = 10'000;
 
 /// The answers of the helper, until it has said all: see exec_protocol.hpp.
 void receive_scratch(held_scratch& made) {
@@ -83,11 +84,12 @@ result<held_scratch> ask_for_scratch(const confinement_policy& policy, int works
 
 } // namespace
 
-/// The keeper removes the directory when it meets the end of the channel.
+/// The keeper removes the directory when it meets the end of the channel. One that takes longer
+/// goes on without being waited for: what commands left there may be much.
 held_scratch::~held_scratch() {
   if (!keeper.handle) return;
   channel.reset();
-  sys::wait(keeper);
+  sys::wait_for(keeper, removal_ms_max);
 }
 
 bool shares_scratch(const confinement_policy& policy) {

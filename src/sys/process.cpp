@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -180,6 +181,14 @@ void wait(const child_process& child) noexcept {
   while (::waitid(wait_by_pidfd, static_cast<id_t>(child.handle.get()), &ignored, WEXITED) < 0 &&
          errno == EINTR) {
   }
+}
+
+bool wait_for(const child_process& child, std::int64_t timeout_ms) noexcept {
+  std::array<pollfd, 1> ended{{{child.handle.get(), POLLIN, 0}}};
+  const auto found = poll(ended, timeout_ms);
+  if (!found || *found == 0) return false;
+  wait(child);
+  return true;
 }
 
 result<void> pidfd_send_signal(int pidfd, int signal) {

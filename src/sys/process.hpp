@@ -6,6 +6,7 @@
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,8 @@ std::string describe_end(const child_process& child);
 /// Waits until the child has ended and forgets its zombie. Its status is not told, because a
 /// process that ignores SIGCHLD does not get one.
 void wait(const child_process& child) noexcept;
+/// The same, for so long. False: it still runs.
+bool wait_for(const child_process& child, std::int64_t timeout_ms) noexcept;
 /// Signal 0 asks whether the process exists, dead or alive.
 result<void> pidfd_send_signal(int pidfd, int signal);
 /// Sends to every process of a group.

@@ -123,7 +123,6 @@ int keep_directory(int channel, int why_no_mounts) {
   close_descriptors(3, static_cast<unsigned>(channel) - 1);
   close_descriptors(static_cast<unsigned>(channel) + 1, UINT_MAX);
   scratch_answer told{.os_errno = 0, .part = scratch_part::directory, .directory = {}};
-  remove_forgotten();
   if (!open_null_streams() || ::chdir("/") != 0 || make_kept_directory(told) != 0)
     told = {.os_errno = why_no_mounts, .part = scratch_part::none, .directory = {}};
   ::prctl(PR_SET_DUMPABLE, 0);
@@ -131,6 +130,7 @@ int keep_directory(int channel, int why_no_mounts) {
   ::setsid();
   const bool heard = ::send(channel, &told, sizeof told, MSG_NOSIGNAL) == sizeof told;
   if (told.os_errno != 0) return 1;
+  remove_forgotten(); // nobody waits for it now
   pollfd end{channel, POLLIN, 0};
   while (heard && ::poll(&end, 1, -1) < 0 && errno == EINTR) {
   }
