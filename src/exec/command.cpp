@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/command_run.hpp"
 #include "exec/confinement_policy.hpp"
+#include "exec/input_relay.hpp"
 #include "path/directory_moves.hpp"
 #include "path/name_rules.hpp"
 #include "sys/cancellation.hpp"
@@ -74,7 +75,7 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
       confine::watch(workspace, asked.confinement,
                      {.whole = asked.confinement.protected_entries == demand::required,
                       .again = again,
-                      .makes_own = by == nullptr});
+                      .makes_own = by == nullptr || asked.input >= 0});
   if (!watch) return not_started(asked, watch.error());
   if (confine::is_refused_for(watch->entries(), asked.confinement)) {
     auto refusal = not_started(asked, {error_code::confinement_unavailable, 0, "confinement"});
@@ -107,7 +108,9 @@ result<command_outcome, command_error> run_attended(const command& command,
 }
 
 result<command_outcome, command_error> run(const command& command, const cancellation* cancel) {
-  return run_attended(command, cancel, nullptr);
+  if (command.input < 0) return run_attended(command, cancel, nullptr);
+  input_relay relay(command.input);
+  return run_attended(command, cancel, &relay);
 }
 
 } // namespace paddock

@@ -112,7 +112,7 @@ bool command_run::step() {
        {running_.out.get(), POLLIN, 0},
        {running_.err.get(), POLLIN, 0},
        {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0},
-       {by_ != nullptr ? by_->news() : -1, POLLIN, 0},
+       {by_ != nullptr && phase_ != phase::draining ? by_->news() : -1, POLLIN, 0},
        {input_ == input_state::more ? running_.in.get() : -1, POLLOUT, 0}}};
   std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
   if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);

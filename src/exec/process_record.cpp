@@ -44,6 +44,7 @@ process_record::process_record(names known, const command& asked, process_stream
     : known_(std::move(known)), streams_(streams), input_bytes_max_(limits.input_bytes_max),
       asked_(asked), news_(std::move(news)), output_(limits.output_bytes_max) {
   asked_.streams = output_streams::together;
+  asked_.input = -1;
   asked_.out = asked_.err = capture::discard;
   asked_.on_output = [this, told = asked.on_output](output_stream stream, std::string_view bytes) {
     if (told) told(stream, bytes);

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -130,6 +131,25 @@ result<std::size_t> send_nowait(int fd, std::string_view bytes) {
   } while (n < 0 && errno == EINTR);
   if (n < 0) return failure(errno, "send");
   return static_cast<std::size_t>(n);
+}
+
+result<std::size_t> write_quietly(int fd, std::string_view bytes) {
+  sigset_t pipe;
+  sigset_t before;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  auto written = write(fd, bytes);
+  const bool is_raised = !written && written.error().os_errno == EPIPE;
+  const timespec now{};
+  if (is_raised && ::sigismember(&before, SIGPIPE) == 0) (void)::sigtimedwait(&pipe, nullptr, &now);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return written;
+}
+
+bool is_background_of(int fd) noexcept {
+  const pid_t front = ::tcgetpgrp(fd); // fails where it is not the terminal of this process
+  return front >= 0 && front != ::getpgrp();
 }
 
 void raise_event(int fd) noexcept {

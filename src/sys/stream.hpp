@@ -39,6 +39,9 @@ result<std::size_t> recv_nowait(int fd, std::span<char> buffer);
 /// The same with a descriptor that may come along, close-on-exec.
 result<std::size_t> recv_nowait(int fd, std::span<char> buffer, file_descriptor& passed);
 result<std::size_t> send_nowait(int fd, std::string_view bytes); ///< never raises SIGPIPE
+result<std::size_t> write_quietly(int fd, std::string_view bytes); ///< `write`, the same
+/// Whether reading from this terminal would stop this process; false of anything else.
+[[nodiscard]] bool is_background_of(int fd) noexcept;
 
 enum class stream_kind : std::uint8_t { pipe, socket, other };
 [[nodiscard]] stream_kind kind_of_stream(int fd) noexcept;

@@ -81,6 +81,15 @@ std::optional<std::string> arguments_of(const call_options& options, const mcp::
   return parsed->text();
 }
 
+/// Who starts a process here may take it for one that goes on.
+void tell_of_its_end(const std::string& result) {
+  mcp::json_document document;
+  const auto told = document.parse(result);
+  if (!told || (*told)["state"].string() != "running") return;
+  complain(program, "the process ends now, with this call; a server keeps one running, and paddock "
+                    "exec runs a command to its end");
+}
+
 int run_call(const call_options& options) {
   workspace_cli from = options.workspace;
   if (!open_served_history(program, from, history::session::look)) return usage;
@@ -99,6 +108,7 @@ int run_call(const call_options& options) {
     return failed;
   }
   std::printf("%s\n", response.json.c_str());
+  if (options.tool == "startProcess") tell_of_its_end(response.json);
   return response.failed ? failed : success;
 }
 

@@ -14,6 +14,7 @@
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -130,7 +131,18 @@ void print_json(const finished& done) {
   std::printf("%s\n", out.str().c_str());
 }
 
-/// The outcome of what the options ask for; complains and sets `code` when there is none.
+/// Told to a person, and to a program that waits for its object. The code, to exit with.
+int refuse(const exec_options& options, int code, const std::string& why) {
+  if (!why.empty()) complain(program, why);
+  if (!options.json) return code;
+  mcp::json_writer out;
+  out.begin_object().key("exitCode").integer(code);
+  out.member("error", why.empty() ? "standard error says why" : std::string_view(why)).end_object();
+  std::printf("%s\n", out.str().c_str());
+  return code;
+}
+
+/// The outcome of what the options ask for; refuses and sets `code` when there is none.
 std::optional<finished> run_it(const exec_options& options, command& run, int& code) {
   std::vector<std::string_view> inherited;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
@@ -141,8 +153,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   const auto workspace = root::open(options.place.workspace);
   if (!environment || !workspace) {
     const error_code reason = workspace ? environment.error().code : workspace.error().code;
-    complain(program, unusable_workspace(options.place.workspace, reason));
-    code = exit_not_started;
+    code = refuse(options, exit_not_started, unusable_workspace(options.place.workspace, reason));
     return std::nullopt;
   }
   run.environment = *std::move(environment);
@@ -151,12 +162,12 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   const interruption ends;
   auto outcome = paddock::run(run, &ends.asked());
   if (!outcome && ends.signal()) { // before it was started
-    code = exit_signal_base + *ends.signal();
+    code = refuse(options, exit_signal_base + *ends.signal(), "interrupted before it was started");
     return std::nullopt;
   }
   if (!outcome) {
-    complain(program, why_not_started(outcome.error(), *workspace, run));
-    code = exit_code_of(outcome.error());
+    code = refuse(options, exit_code_of(outcome.error()),
+                  why_not_started(outcome.error(), *workspace, run));
     return std::nullopt;
   }
   std::string hint = outcome->exit_code == 0
@@ -168,29 +179,29 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
 }
 
 int run_exec(const exec_options& options) {
+  // Who closed it would let the command read what this program opens next.
+  const bool has_input = ::fcntl(STDIN_FILENO, F_GETFD) >= 0;
   command run;
   run.argv = options.command;
-  if (run.argv.front().empty()) {
-    complain(program, "there is no program with an empty name; write its name after --");
-    return exit_not_found;
-  }
+  if (run.argv.front().empty())
+    return refuse(options, exit_not_found,
+                  "there is no program with an empty name; write its name after --");
   workspace_cli place = options.place;
   place.confinement.read_option = "--read";
   place.confinement.write_option = "--write";
   place.confinement.host_option = "--host";
   if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
   if (options.host) place.confinement.mode = exec_choice::host;
-  if (const std::string wrong = contradiction(place); !wrong.empty()) {
-    complain(program, wrong);
-    return usage;
-  }
+  if (const std::string wrong = contradiction(place); !wrong.empty())
+    return refuse(options, usage, wrong);
   auto policy = place.policy(program);
-  if (!policy) return exit_not_started;
+  if (!policy) return refuse(options, exit_not_started, {});
   warn_of_program_in_workspace(program, place);
   run.confinement = *std::move(policy);
   run.timeout_ms = options.timeout_s > 0
                        ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))
                        : std::numeric_limits<std::int64_t>::max();
+  if (has_input) run.input = STDIN_FILENO;
   progress_line progress(program);
   run.on_tick = [&progress] { progress.tick(); };
   if (!options.json) {

@@ -92,6 +92,10 @@ std::optional<known_process> find_process(std::string_view program, const std::s
   for (known_process& each : all_processes())
     if (!id.empty() && each.id.starts_with(id)) met.push_back(std::move(each));
   if (met.size() == 1) return std::move(met.front());
+  if (id.empty()) {
+    complain(program, "the id is empty; give its beginning, as paddock ps shows it");
+    return std::nullopt;
+  }
   complain(program, met.empty() ? "there is no process " + without_controls(id) +
                                       "; paddock ps names those there are"
                                 : "several processes begin with " + without_controls(id) +

@@ -7,9 +7,9 @@
 ///
 /// A small helper program supervises each command. It adopts daemons that leave the command's
 /// process group and ends them too: when the command exits, at the deadline, on cancellation, and
-/// also when this process is killed with SIGKILL. The command's standard input is /dev/null, it
-/// leads a session of its own, it cannot gain privileges from set-user-ID files, and it never sees
-/// a descriptor of this process.
+/// also when this process is killed with SIGKILL. The command's standard input is /dev/null or what
+/// is read for it, it leads a session of its own, it cannot gain privileges from set-user-ID files,
+/// and it never sees a descriptor of this process.
 ///
 /// What the command may read, write and connect to is the business of confinement.hpp; by default
 /// it is confined to its workspace.
@@ -62,6 +62,10 @@ struct command {
   /// working directory. The working directory has to be in it or in another path that the policy
   /// names.
   int workspace = -1;
+  /// Read for the command from when its program runs, and given to it through a pipe; borrowed.
+  /// What the command does not take is lost. A terminal is read only while this process is in its
+  /// foreground. -1: the input is /dev/null. For `run` alone.
+  int input = -1;
 
   /// From the call to SIGTERM; positive.
   std::int64_t timeout_ms = static_cast<std::int64_t>(limits{}.exec_timeout_ms);
