@@ -122,6 +122,26 @@ TEST_F(tools_process, the_line_that_ended_a_wait_is_shown_wherever_it_is) {
   EXPECT_LT(wide.string("matchedLine").size(), 300U);
 }
 
+TEST_F(tools_process, the_line_of_a_terminal_has_no_carriage_return) {
+  const auto last = start("echo 'up at 1234'; exec sleep 600",
+                          R"(,"tty":true,"until":"up at","waitMs":60000)");
+  if (last.failed) GTEST_SKIP() << last.json; // no terminal here
+  EXPECT_EQ("up at 1234\r\n", last.string("output"));
+  EXPECT_EQ("process state output next matched", last.keys()); // it is the last one
+  const auto earlier = start("seq 1 20000; echo 'up at 1234'; seq 1 20000; exec sleep 600",
+                             R"(,"tty":true,"until":"up at","waitMs":60000)");
+  EXPECT_EQ("up at 1234", earlier.string("matchedLine"));
+}
+
+TEST_F(tools_process, what_it_leaves_running_is_told) {
+  const auto left = start("sleep 600 & echo gone", R"(,"waitMs":60000)");
+  EXPECT_EQ("exited", left.string("state"));
+  EXPECT_THAT(left.string("notice"), HasSubstr("what it left running was ended with it"));
+  EXPECT_EQ("process state output next exitCode", start("echo gone", R"(,"waitMs":60000)").keys());
+  const std::string id = id_of(start("sleep 600 & exec sleep 600", R"(,"waitMs":0)"));
+  EXPECT_EQ("process state signal", with("stopProcess", id).keys()); // that was asked for
+}
+
 TEST_F(tools_process, python_tells_at_once_what_it_prints) {
   const auto prints = [&](std::string_view more) {
     return call("startProcess",

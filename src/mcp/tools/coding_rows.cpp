@@ -44,7 +44,8 @@ constexpr parameter_row short_exec_parameters[] = {
      .presence = optional,
      .description = "",
      .fallback = "true"},
-    {"timeout", type::integer, optional, "Milliseconds", 0, nullptr, 1},
+    {"timeout", type::integer, optional, "Milliseconds, usually 45000, at most 3600000", 0, nullptr,
+     1},
 };
 constexpr std::string_view short_exec_schema =
     R"({"type":"object","properties":{"output":{"type":"string"},"exitCode":{"type":"integer"},"process":{"type":"string"},"notice":{"type":"string"}},"required":["output"]})";

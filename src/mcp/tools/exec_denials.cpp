@@ -297,6 +297,23 @@ bool tells_of_shared_scratch(std::string_view line) {
          });
 }
 
+/// What commands have of their own denies only what one of them has denied. In a home directory
+/// that begins empty there was nobody before to do that.
+bool tells_of_own_scratch(const root& root, const command& run, const command_outcome& o,
+                          std::string_view line) {
+  const bool is_shared = o.confinement.scratch == scratch_life::session;
+  const std::string_view home = is_shared ? std::string_view(run.confinement.home) : "";
+  const auto holds_it = [](std::string_view word) {
+    return [word](std::string_view place) { return strip_root_prefix(word, place).has_value(); };
+  };
+  return tells_of_permission(line) && any_word(line, [&](std::string_view word) {
+           const std::string_view own[] = {"/tmp", "/var/tmp", "/dev/shm", home};
+           return is_outside(root, word) && std::ranges::any_of(own, holds_it(word)) &&
+                  std::ranges::none_of(run.confinement.read_paths, holds_it(word)) &&
+                  std::ranges::none_of(run.confinement.write_paths, holds_it(word));
+         });
+}
+
 /// A program of the workspace that was made but could not be made executable.
 bool tells_of_made_program(std::string_view line) {
   return tells_of_permission(line) &&
@@ -371,6 +388,10 @@ std::string denial_hint(const root& root, const command& run, const command_outc
   if (by_landlock_alone && any_line(o, tells_of_shared_scratch))
     return "; here commands share /tmp with other programs and cannot use it: write to $TMPDIR, "
            "which is theirs alone";
+  if (o.confinement.scratch != scratch_life::none && !by_landlock_alone &&
+      any_line(o, [&](std::string_view line) { return tells_of_own_scratch(root, run, o, line); }))
+    return "; that is in a directory of the commands' own, where only a mode that one of them has "
+           "set denies anything: chmod u+rwx gives it back";
   if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable ||
       (by_landlock_alone && any_line(o, tells_of_made_program)))
     if (auto attributes = attributes_hint(o.confinement, reader); !attributes.empty())

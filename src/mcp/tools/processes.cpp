@@ -53,7 +53,8 @@ public:
     // The beginning of the line, or where in a long one it matches.
     const std::size_t from =
         at.match - at.begin < shown_characters_max / 2 ? at.begin : at.match - shown_characters_max / 4;
-    const std::string_view shown = output.substr(from, at.end - from);
+    std::string_view shown = output.substr(from, at.end - from);
+    shown = shown.substr(0, shown.find_last_not_of('\r') + 1); // a terminal ends lines so
     line_ = detail::excerpt(shown.substr(rest_of_character(shown)), shown_characters_max);
     return true;
   }
@@ -95,6 +96,9 @@ void write_ending(json_writer& out, const process_status& status, std::string no
   };
   if (outcome.ended == ending::timed_out)
     add("it ran for as long as the server allows, and was ended");
+  if (outcome.ended == ending::exited && outcome.leftovers_killed)
+    add("what it left running was ended with it; start what is to go on by itself, with another "
+        "startProcess");
   for (const std::string& each : notices_of(outcome))
     add(each);
   if (!notice.empty()) out.member("notice", notice);
