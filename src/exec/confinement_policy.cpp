@@ -214,6 +214,7 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                            const run_manner& manner, const shared_lack& lack) {
   if (!std::ranges::all_of(policy.read_paths, is_plain_path) ||
       !std::ranges::all_of(policy.write_paths, is_plain_path) ||
+      !std::ranges::all_of(policy.cache_paths, is_plain_path) ||
       !std::ranges::all_of(policy.protected_names, is_valid) ||
       !std::ranges::all_of(policy.read_only_paths, is_plain_path) || has_nul(policy.search_path) ||
       has_nul(policy.home))
@@ -222,6 +223,7 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
   std::string strings;
   append(strings, policy.read_paths);
   append(strings, policy.write_paths);
+  append(strings, policy.cache_paths);
   for (const auto& [how, path, rule] : entries.list)
     (strings += static_cast<char>(how)).append(path.c_str(), path.size() + 1);
   const bool is_shared = shares_scratch(policy) && lack.scratch_errno == 0;
@@ -239,6 +241,7 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                          .cpu_seconds = policy.bounds.cpu_seconds,
                          .loopback_errno = lack.loopback_errno,
                          .scratch_errno = lack.scratch_errno,
+                         .cache_paths = static_cast<std::uint32_t>(policy.cache_paths.size()),
                          .attended = manner.starts == run_manner::told::of_start_too,
                          .terminal = manner.its == run_manner::streams::terminal};
   for (const confinement_layer which : confinement_layers)

@@ -1058,7 +1058,8 @@ class Both(Cli):
     def test_contradictions(self):
         """Two options of which one would be ignored; the controls are the same options, each beside one that goes with it."""
         rights = [["--allow-network"], ["--network", "none"], ["--exec-read", "/usr"], ["--exec-write", "/usr"], ["--require-confinement"],
-                  ["--home-tools"], ["--scratch", "session"], ["--max-memory", "9000000"], ["--max-pids", "9"], ["--max-file-size", "9"], ["--pass-env", "A"]]
+                  ["--home-tools"], ["--package-cache"], ["--scratch", "session"], ["--max-memory", "9000000"], ["--max-pids", "9"],
+                  ["--max-file-size", "9"], ["--pass-env", "A"]]
         refused = [[*right, *none] for right in rights for none in
                    [["--read-only"], ["--exec", "off"], ["--omit", "exec"], ["--pick", "todo"]]]
         refused += [[*right, "--exec", "host"] for right in rights[:-1]]

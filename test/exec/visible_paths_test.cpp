@@ -64,6 +64,32 @@ protected:
     return found;
   }
 
+  /// What a command is told, on a machine that may lack something.
+  [[nodiscard]] std::string tell(command asked, machine kind) const {
+    int written[2];
+    EXPECT_EQ(0, ::pipe2(written, O_CLOEXEC));
+    const pid_t host = ::fork();
+    if (host == 0) {
+      become(kind);
+      const auto r = run(asked);
+      const auto& layer =
+          (r ? r->confinement : r.error().confinement).of(confinement_layer::file_system);
+      std::string text = r ? "ran: " + r->out.text() : std::string(wire_name(r.error().code));
+      text += layer.applied ? " applied" : " missing: " + layer.missing;
+      (void)!::write(written[1], text.data(), text.size());
+      keep_line_counts();
+      ::_exit(0);
+    }
+    ::close(written[1]);
+    std::string text(8192, '\0');
+    const ssize_t size = ::read(written[0], text.data(), text.size());
+    text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    ::close(written[0]);
+    int status = 0;
+    EXPECT_EQ(host, ::waitpid(host, &status, 0));
+    return text;
+  }
+
   int workspace_ = -1;
 };
 
@@ -264,34 +290,81 @@ TEST_F(VisiblePaths, ThePolicyStartsWithTheEnvironmentOfThisProcess) {
 
 // --- paths that cannot be had -------------------------------------------------------------------
 
-class UnreachablePath : public VisiblePaths {
+/// home/cache is a cache; beside it lies what is nobody's business.
+class CachePaths : public VisiblePaths {
 protected:
-  /// What a command is told, on a machine that may lack something.
-  [[nodiscard]] std::string tell(command asked, machine kind) const {
-    int written[2];
-    EXPECT_EQ(0, ::pipe2(written, O_CLOEXEC));
-    const pid_t host = ::fork();
-    if (host == 0) {
-      become(kind);
-      const auto r = run(asked);
-      const auto& layer =
-          (r ? r->confinement : r.error().confinement).of(confinement_layer::file_system);
-      std::string text = r ? "ran: " + r->out.text() : std::string(wire_name(r.error().code));
-      text += layer.applied ? " applied" : " missing: " + layer.missing;
-      (void)!::write(written[1], text.data(), text.size());
-      keep_line_counts();
-      ::_exit(0);
+  CachePaths() {
+    for (const char* file : {"home/cache/old", "home/cache/deep/er"}) {
+      tree_.directory(std::filesystem::path(file).parent_path().string());
+      tree_.file(file, "fetched\n");
     }
-    ::close(written[1]);
-    std::string text(8192, '\0');
-    const ssize_t size = ::read(written[0], text.data(), text.size());
-    text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-    ::close(written[0]);
-    int status = 0;
-    EXPECT_EQ(host, ::waitpid(host, &status, 0));
-    return text;
+    ::chmod((tree_ / "home").c_str(), 0755);
+  }
+  [[nodiscard]] command with_cache(const std::string& script) const {
+    auto asked = in_workspace("cd " + tree_ / "home/cache" + " && " + script);
+    asked.confinement.cache_paths = {tree_ / "home/cache"};
+    return asked;
   }
 };
+
+TEST_F(CachePaths, AreReadAndNothingElse) {
+  const std::vector<std::string> names = {"home/cache/old", "home/cache/deep/er", "home/secret"};
+  EXPECT_EQ(readable(with_cache(""), names), "home/cache/old home/cache/deep/er ");
+  EXPECT_EQ(readable(in_workspace(""), names), ""); // the control
+}
+
+TEST_F(CachePaths, AreTheCommandsOwnCopy) {
+  const std::string attack =
+      "echo new > old; rm deep/er; rmdir deep; mkdir deep; echo made > made; ln made linked; "
+      "mv made moved; chmod 777 .; cat old moved linked; ls deep | wc -l";
+  const std::string told = output(with_cache(attack));
+  // Where an overlay cannot be had, nothing of it can be changed.
+  EXPECT_THAT(told, testing::AnyOf("new\nmade\nmade\n0\n", "fetched\n1\n"));
+  EXPECT_EQ(tree_.content("home/cache/old"), "fetched\n");
+  EXPECT_EQ(tree_.content("home/cache/deep/er"), "fetched\n");
+  EXPECT_FALSE(tree_.exists("home/cache/made"));
+  EXPECT_FALSE(tree_.exists("home/cache/moved"));
+  EXPECT_EQ(output(with_cache("cat old deep/er")), "fetched\nfetched\n"); // of the next one, too
+}
+
+TEST_F(CachePaths, LeadNowhere) {
+  tree_.link("home/cache/link", tree_ / "outside/secret");
+  tree_.link("home/cache/up", "../secret");
+  const auto asked =
+      with_cache("for f in link up deep/../../secret; do cat $f 2>/dev/null; done; cat old");
+  EXPECT_EQ(output(asked), "fetched\n");
+  EXPECT_EQ(tree_.content("home/cache/link"), tree_.content("outside/secret")); // the control
+  EXPECT_EQ(output(with_cache("ln old $OLDPWD/old; cat old")), "fetched\n");
+  EXPECT_FALSE(tree_.exists("workspace/old")); // no link to a file of the cache
+}
+
+TEST_F(CachePaths, DoNotUncoverWhatTheWorkspaceProtects) {
+  tree_.file("workspace/.perstack/kept", "hidden");
+  auto asked = in_workspace("cat .perstack/kept " + tree_ / "workspace/.perstack/kept");
+  asked.confinement.cache_paths = {tree_.path(), tree_ / "workspace",
+                                   tree_ / "workspace/.perstack"};
+  EXPECT_EQ(output(asked), "");
+  EXPECT_EQ(tree_.content("workspace/.perstack/kept"), "hidden");
+}
+
+TEST_F(CachePaths, ThatAreGoneAreNone) {
+  auto asked = with_cache("cat old");
+  asked.confinement.cache_paths.push_back(tree_ / "home/gone");
+  asked.confinement.cache_paths.push_back(tree_ / "home/secret"); // no directory
+  EXPECT_EQ(output(asked), "fetched\n");
+  asked.confinement.cache_paths.emplace_back("relative");
+  EXPECT_EQ(output(asked), "not run: invalid_argument");
+}
+
+TEST_F(CachePaths, AreOnlyReadWhereThereIsNoOverlay) {
+  const auto asked = with_cache("cat old; echo new > old; echo new > made");
+  for (const machine kind : {machine::without_namespaces, machine::without_mount_attributes})
+    EXPECT_EQ(tell(asked, kind), "ran: fetched\n applied");
+  EXPECT_EQ(tree_.content("home/cache/old"), "fetched\n");
+  EXPECT_FALSE(tree_.exists("home/cache/made"));
+}
+
+class UnreachablePath : public VisiblePaths {};
 
 TEST_F(UnreachablePath, TakesTheLayerAway) {
   tree_.link("dangling", tree_ / "nowhere");

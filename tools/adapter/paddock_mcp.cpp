@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     return command ? cli::print_host_config(mode.host, *command) : cli::failed;
   }
   cli::warn_of_program_in_workspace(program, from);
-  cli::tell_of_home_tools(program, from);
+  cli::tell_of_home(program, from);
   if (from.tools.access != mcp::workspace_access::read_only) end_interrupted_change(from);
   const cli::history_reader reader(std::exchange(from.tools.history, nullptr));
   give_large_blocks_back();

@@ -131,12 +131,13 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
     out.line(verdict::works, "commands", "run with the layers below");
   else
     out.line(trouble.refused ? verdict::fails : verdict::lacks, "commands", trouble.text);
-  if (from.confinement.home_tools) {
-    const auto tools = find_home_tools(policy->home);
-    const std::string left_out = left_out_of(tools);
-    out.line(left_out.empty() ? verdict::works : verdict::lacks, "home tools",
-             names_of(tools) + (left_out.empty() ? "" : "; left out: " + left_out));
-  }
+  const auto tell = [&](const char* subject, const std::vector<home_tool>& found) {
+    const std::string left_out = left_out_of(found);
+    out.line(left_out.empty() ? verdict::works : verdict::lacks, subject,
+             names_of(found) + (left_out.empty() ? "" : "; left out: " + left_out));
+  };
+  if (from.confinement.home_tools) tell("home tools", from.home.tools());
+  if (from.confinement.package_caches) tell("packages", from.home.caches());
   if (!confined) return;
   if (policy->scratch && confined->scratch != scratch_life::none)
     out.line(confined->no_session.empty() ? verdict::works : verdict::lacks, "scratch",

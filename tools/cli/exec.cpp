@@ -149,7 +149,10 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
     inherited.emplace_back(*entry);
   const std::vector<std::string> set = options.place.set_environment();
   inherited.insert(inherited.end(), set.begin(), set.end());
-  auto environment = build_environment({.inherited = inherited, .pass = {}, .extra = {}});
+  std::vector<std::string> pass;
+  for (const std::string& assignment : set)
+    pass.push_back(assignment.substr(0, assignment.find('=')));
+  auto environment = build_environment({.inherited = inherited, .pass = pass, .extra = {}});
   const auto workspace = root::open(options.place.workspace);
   if (!environment || !workspace) {
     const error_code reason = workspace ? environment.error().code : workspace.error().code;

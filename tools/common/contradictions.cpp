@@ -31,6 +31,8 @@ constexpr of_commands command_options[] = {
      [](const workspace_cli& w) { return !w.confinement.write_paths.empty(); }, true},
     {[](const confinement_cli&) { return "--home-tools"; },
      [](const workspace_cli& w) { return w.confinement.home_tools; }, true},
+    {[](const confinement_cli&) { return "--package-cache"; },
+     [](const workspace_cli& w) { return w.confinement.package_caches; }, true},
     {[](const confinement_cli&) { return "--scratch"; },
      [](const workspace_cli& w) { return w.confinement.scratch.has_value(); }, true},
     {[](const confinement_cli&) { return "--max-memory"; },

@@ -13,17 +13,9 @@
 namespace paddock::cli {
 namespace {
 
-struct table_row {
-  std::string_view name;
-  std::array<std::string_view, 6> shown;
-  std::array<std::string_view, 2> programs;
-};
-
-// Relative to the home directory. A component that ends with an asterisk stands for each directory
-// whose name begins so, as those of versions do; as a place of programs for the newest. Versions
-// and environments are not shown whole: beside bin and lib they have files of configuration, which
-// may hold a password (npmrc, pip.conf).
-constexpr table_row table[] = {
+// Versions and environments are not shown whole: beside bin and lib they have files of
+// configuration, which may hold a password (npmrc, pip.conf).
+constexpr home_row table[] = {
     {"rustup", {".cargo/bin", ".rustup/toolchains", ".rustup/settings.toml"}, {".cargo/bin"}},
     {"nvm",
      {".nvm/nvm.sh", ".nvm/alias", ".nvm/versions/node/v*/bin", ".nvm/versions/node/v*/lib",
@@ -188,14 +180,14 @@ bool is_below(std::string_view path, std::string_view directory) {
 
 } // namespace
 
-std::vector<home_tool> find_home_tools(const std::string& home) {
+std::vector<home_tool> find_in_home(const std::string& home, std::span<const home_row> rows) {
   std::vector<home_tool> tools;
   const std::string alias = plain_home(home);
   std::error_code failed;
   const std::string real = std::filesystem::canonical(alias, failed).string();
   bool is_there = false;
   if (alias.empty() || failed || real == "/" || !distrust_of(real, is_there).empty()) return tools;
-  for (const table_row& row : table) {
+  for (const home_row& row : rows) {
     if (tools.empty() || tools.back().name != row.name)
       tools.push_back({.name = std::string(row.name), .shown = {}, .programs = {}, .left_out = {}});
     tool_search search(real, tools.back());
@@ -209,6 +201,10 @@ std::vector<home_tool> find_home_tools(const std::string& home) {
   for (home_tool& each : tools)
     add_aliases(each.shown, real, alias);
   return tools;
+}
+
+std::vector<home_tool> find_home_tools(const std::string& home) {
+  return find_in_home(home, table);
 }
 
 std::string search_path_with(const std::vector<home_tool>& tools, const std::string& search_path) {

@@ -4,7 +4,10 @@
 // Toolchains that a user has installed in the home directory: which parts of them commands may
 // read. One table says it, and nothing of it is a place where a tool keeps credentials.
 
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paddock::cli {
@@ -16,8 +19,19 @@ struct home_tool {
   std::vector<std::string> left_out; ///< "PATH: why"
 };
 
-/// Those of the table that are there, in its order. What another user could change, or what a link
+/// Paths are relative to the home directory. A component that ends with an asterisk stands for each
+/// directory whose name begins so, as those of versions do; as a place of programs for the newest.
+struct home_row {
+  std::string_view name;
+  std::array<std::string_view, 6> shown;
+  std::array<std::string_view, 2> programs;
+};
+
+/// Those of a table that are there, in its order. What another user could change, or what a link
 /// leads to, is left out.
+[[nodiscard]] std::vector<home_tool> find_in_home(const std::string& home,
+                                                  std::span<const home_row> table);
+/// Toolchains.
 [[nodiscard]] std::vector<home_tool> find_home_tools(const std::string& home);
 
 /// `search_path` with the directories of programs in front, in the order of the tools; but for

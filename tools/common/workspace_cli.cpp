@@ -3,7 +3,6 @@
 
 #include "command_line.hpp"
 #include "contradictions.hpp"
-#include "home_tools.hpp"
 #include "mistakes.hpp"
 #include "terminal.hpp"
 
@@ -119,6 +118,10 @@ void add_home_options(CLI::App& app, confinement_cli& target) {
   app.add_flag("--home-tools", target.home_tools,
                "Let commands read and run the toolchains in the home directory (rustup, nvm, fnm, "
                "pyenv, uv, pipx, go, ~/.local/bin); doctor lists them");
+  app.add_flag("--package-cache", target.package_caches,
+               "Let commands install what package managers have fetched before (npm, pnpm, yarn, "
+               "pip, uv, cargo, go, maven, gradle): they use the caches in the home directory and "
+               "change nothing there; doctor lists them");
 }
 
 namespace {
@@ -376,7 +379,8 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   chosen.confinement = *std::move(policy);
   chosen.set_environment = from.set_environment();
   if (from.confinement.home_tools)
-    chosen.home_tools = names_of(find_home_tools(chosen.confinement.home));
+    chosen.home_tools = names_of(from.home.tools());
+  if (from.confinement.package_caches) chosen.package_caches = names_of(from.home.caches());
   chosen.warning = program_in_workspace(from);
   const auto memory = std::make_shared<memory_budget>(from.tools.limits.memory_bytes_max);
   chosen.memory = memory;

@@ -5,6 +5,7 @@
 // serves them, and the conventions of the programs: one line per error on standard error, the exit
 // codes below.
 
+#include "home_tools.hpp"
 #include "protection_cli.hpp"
 
 #include <paddock/file/allowed_file.hpp>
@@ -42,6 +43,7 @@ struct confinement_cli {
   std::vector<std::string> write_paths;
   resource_limits bounds;
   bool home_tools = false;                 ///< of the user's home directory, to be read
+  bool package_caches = false;             ///< of the same, as the command's own
   std::optional<scratch_life> scratch;     ///< call or session; none: call
   const char* read_option = "--exec-read"; ///< how these are given
   const char* write_option = "--exec-write";
@@ -57,6 +59,17 @@ struct skills_options_cli {
   prompt_options prompt;
 };
 
+/// What of the home directory commands are to see, as it was when somebody first asked.
+class home_finds {
+public:
+  [[nodiscard]] const std::vector<home_tool>& tools() const;
+  [[nodiscard]] const std::vector<home_tool>& caches() const;
+
+private:
+  mutable std::optional<std::vector<home_tool>> tools_;
+  mutable std::optional<std::vector<home_tool>> caches_;
+};
+
 struct workspace_cli {
   std::string workspace = ".";
   root_options root;
@@ -66,6 +79,7 @@ struct workspace_cli {
   std::vector<const CLI::Option*> limit_options; ///< as in limit_table
   confinement_cli confinement;
   std::string history; ///< the directory of histories, or "off"; empty: the usual one
+  home_finds home;
   std::vector<std::string> own_files; ///< of this program, beside itself: not to be changed
 
   /// As the options give them; the others are those of the set of tools.
@@ -78,6 +92,7 @@ struct workspace_cli {
   /// nothing, the root directory, something that a command may have put there, or the programs of
   /// this process.
   [[nodiscard]] std::optional<confinement_policy> policy(std::string_view program) const;
+  [[nodiscard]] network_reach reach() const;
   /// What commands have in their environment because of the options: "NAME=value".
   [[nodiscard]] std::vector<std::string> set_environment() const;
 };
@@ -86,7 +101,7 @@ struct workspace_cli {
 void add_network_options(CLI::App& app, confinement_cli& target);
 /// Adds --max-memory, --max-pids and --max-file-size.
 void add_bound_options(CLI::App& app, confinement_cli& target);
-/// Adds --home-tools.
+/// Adds --home-tools and --package-cache.
 void add_home_options(CLI::App& app, confinement_cli& target);
 
 /// Adds the options to `app`; they fill `target`, which must live as long.
@@ -97,8 +112,8 @@ void add_workspace_options(CLI::App& app, workspace_cli& target);
 /// Says that, as a warning; for programs that go on.
 void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from);
 
-/// Says which toolchains commands see because of --home-tools, and what was left out of them.
-void tell_of_home_tools(std::string_view program, const workspace_cli& from);
+/// Says what commands see because of --home-tools and --package-cache, and what was left out.
+void tell_of_home(std::string_view program, const workspace_cli& from);
 
 /// Why that directory is no workspace, and what to do.
 std::string unusable_workspace(const std::string& path, error_code why);

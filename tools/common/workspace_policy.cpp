@@ -5,6 +5,7 @@
 
 #include "home_tools.hpp"
 #include "own_files.hpp"
+#include "package_caches.hpp"
 #include "workspace_cli.hpp"
 
 #include <algorithm>
@@ -110,7 +111,7 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
   confinement_policy made;
   if (confinement.mode == exec_choice::host) made = confinement_policy::host();
   if (confinement.mode == exec_choice::best_effort) made = confinement_policy::best_effort();
-  made.reach = confinement.network ? network_reach::all : confinement.reach.value_or(made.reach);
+  made.reach = reach();
   for (const auto layer : confinement_layers)
     if (confinement.require_all && made.wanted(layer) != demand::off)
       made.wanted(layer) = demand::required;
@@ -128,8 +129,11 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
   made.author = git_author_of(made.home);
   made.bounds = confinement.bounds;
   if (confinement.home_tools)
-    for (home_tool& each : find_home_tools(made.home))
-      std::ranges::move(each.shown, std::back_inserter(made.read_paths));
+    for (const home_tool& each : home.tools())
+      std::ranges::copy(each.shown, std::back_inserter(made.read_paths));
+  if (confinement.package_caches)
+    for (const home_tool& each : home.caches())
+      std::ranges::copy(each.shown, std::back_inserter(made.cache_paths));
   made.protected_names = confinement.protection.names();
   made.read_only_paths = read_only_paths();
   if (confinement.scratch == scratch_life::session)
@@ -138,12 +142,29 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
   return made;
 }
 
+network_reach workspace_cli::reach() const {
+  const network_reach usual = confinement_policy().reach;
+  return confinement.network ? network_reach::all : confinement.reach.value_or(usual);
+}
+
 std::vector<std::string> workspace_cli::set_environment() const {
-  if (!confinement.home_tools) return {};
+  std::vector<std::string> variables;
+  if (confinement.package_caches) variables = environment_of_caches(home.caches(), reach());
+  if (!confinement.home_tools) return variables;
   std::string usual = process_variable("PATH");
   if (usual.empty()) usual = "/usr/local/bin:/usr/bin:/bin";
-  const std::string extended = search_path_with(find_home_tools(process_variable("HOME")), usual);
-  return {"PATH=" + extended};
+  variables.push_back("PATH=" + search_path_with(home.tools(), usual));
+  return variables;
+}
+
+const std::vector<home_tool>& home_finds::tools() const {
+  if (!tools_) tools_ = find_home_tools(process_variable("HOME"));
+  return *tools_;
+}
+
+const std::vector<home_tool>& home_finds::caches() const {
+  if (!caches_) caches_ = find_package_caches(process_variable("HOME"));
+  return *caches_;
 }
 
 std::string program_in_workspace(const workspace_cli& from) {
@@ -159,12 +180,15 @@ void warn_of_program_in_workspace(std::string_view program, const workspace_cli&
     complain(program, "warning: " + told);
 }
 
-void tell_of_home_tools(std::string_view program, const workspace_cli& from) {
-  if (!from.confinement.home_tools) return;
-  const auto tools = find_home_tools(process_variable("HOME"));
-  const std::string left_out = left_out_of(tools);
-  complain(program, "commands see these toolchains of the home directory: " + names_of(tools) +
-                        (left_out.empty() ? "" : "; left out: " + left_out));
+void tell_of_home(std::string_view program, const workspace_cli& from) {
+  const auto tell = [&](const std::string& what, const std::vector<home_tool>& found) {
+    const std::string left_out = left_out_of(found);
+    complain(program, what + names_of(found) + (left_out.empty() ? "" : "; left out: " + left_out));
+  };
+  if (from.confinement.home_tools)
+    tell("commands see these toolchains of the home directory: ", from.home.tools());
+  if (from.confinement.package_caches)
+    tell("commands use these package caches of the home directory: ", from.home.caches());
 }
 
 } // namespace paddock::cli

@@ -127,6 +127,11 @@ struct confinement_policy {
   std::vector<std::string> read_paths{};
   /// Absolute paths that may be changed as well.
   std::vector<std::string> write_paths{};
+  /// Absolute paths of directories that the command reads and changes as if they were its own: what
+  /// it writes there is gone when it ends, and nobody else sees it. Where an overlay cannot be had
+  /// they are read-only. Those that do not exist, are in reach of nobody, or lie in or around the
+  /// workspace or in a write path add nothing.
+  std::vector<std::string> cache_paths{};
   /// Where programs are installed, in the form of PATH; at first the PATH of this process. The
   /// command sees /usr, /bin, /lib and the like, the part of /etc that programs need, and the
   /// directories named here. Of a directory called bin, sbin or shims it also sees the libraries

@@ -75,6 +75,8 @@ struct workspace_options {
   /// Names of toolchains in the home directory that commands see, for healthCheck; empty: it tells
   /// nothing of them. What shows them is the policy.
   std::string home_tools{};
+  /// The same of package managers whose caches commands use.
+  std::string package_caches{};
   std::string exec_helper{}; ///< see command::helper; usually empty
   /// What calls hold at the same time is taken out of it; null: a budget of `memory_bytes_max`.
   std::shared_ptr<memory_budget> memory{};

@@ -103,6 +103,7 @@ struct exec_policy {
   std::uint64_t cpu_seconds;
   std::int32_t loopback_errno; ///< why the command gets no loopback, though it is to have one
   std::int32_t scratch_errno;  ///< why it does not share the scratch of a session; 0: or need not
+  std::uint32_t cache_paths;   ///< their strings follow those of the write paths
   std::uint8_t attended;       ///< 1: the library wants `runs`
   std::uint8_t terminal;       ///< 1: the three streams are a terminal, whatever was given
 };

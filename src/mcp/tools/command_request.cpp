@@ -158,6 +158,8 @@ std::string surroundings_of_commands(const workspace_options& options) {
   words += "; outside the workspace only installed programs, read-only";
   if (!options.home_tools.empty() && options.home_tools != "none")
     words += ", those of HOME (" + options.home_tools + ") too";
+  if (!options.package_caches.empty() && options.package_caches != "none")
+    words += "; packages fetched before (" + options.package_caches + ") can be installed";
   const bool is_more_named =
       !policy.write_paths.empty() || (options.home_tools.empty() && !policy.read_paths.empty());
   return words + (is_more_named ? ", and what the user has named." : ".");

@@ -238,7 +238,8 @@ bool is_visible(const command& run, std::string_view path) {
   };
   return std::ranges::any_of(places, holds_it) ||
          std::ranges::any_of(run.confinement.read_paths, holds_it) ||
-         std::ranges::any_of(run.confinement.write_paths, holds_it);
+         std::ranges::any_of(run.confinement.write_paths, holds_it) ||
+         std::ranges::any_of(run.confinement.cache_paths, holds_it);
 }
 
 /// That something is not there which may be, out of sight.

@@ -76,6 +76,8 @@ tool_result health_check(workspace_state& state, call& c) {
   if (!warning.empty()) out.member("warning", encode_name(warning));
   if (state.options.tools == toolset::coding) out.member("undo", encode_name(undo_words(state)));
   if (!state.options.home_tools.empty()) out.member("homeTools", state.options.home_tools);
+  if (!state.options.package_caches.empty())
+    out.member("packageCaches", state.options.package_caches);
   if (confined && state.options.confinement.scratch)
     out.member("scratch", confined->report.no_session.empty()
                               ? std::string(wire_name(confined->report.scratch))

@@ -6,6 +6,7 @@
 
 #include "common/home_tools.hpp"
 #include "common/mistakes.hpp"
+#include "common/package_caches.hpp"
 #include "common/terminal.hpp"
 #include "common/workspace_cli.hpp"
 #include "system_probes.hpp"
@@ -35,12 +36,24 @@ struct diagnosis {
   mcp::command_trouble trouble;
   std::string session{}; ///< whether commands can share their scratch directories
   std::vector<home_tool> home_tools{};
+  std::vector<home_tool> package_caches{};
 };
 
 void write_texts(mcp::json_writer& out, const char* key, const std::vector<std::string>& texts) {
   out.key(key).begin_array();
   for (const std::string& text : texts)
     out.string(encode_name(text));
+  out.end_array();
+}
+
+void write_home(mcp::json_writer& out, const char* key, const std::vector<home_tool>& found) {
+  out.key(key).begin_array();
+  for (const home_tool& each : found) {
+    out.begin_object().member("name", each.name);
+    write_texts(out, "shown", each.shown);
+    write_texts(out, "leftOut", each.left_out);
+    out.end_object();
+  }
   out.end_array();
 }
 
@@ -63,14 +76,8 @@ void print_json(const std::vector<finding>& findings, const diagnosis& found) {
   }
   if (!found.session.empty()) out.member("scratchSession", found.session);
   if (!found.trouble.text.empty()) out.member("commands", found.trouble.text);
-  out.key("homeTools").begin_array();
-  for (const home_tool& each : found.home_tools) {
-    out.begin_object().member("name", each.name);
-    write_texts(out, "shown", each.shown);
-    write_texts(out, "leftOut", each.left_out);
-    out.end_object();
-  }
-  out.end_array();
+  write_home(out, "homeTools", found.home_tools);
+  write_home(out, "packageCaches", found.package_caches);
   out.end_object();
   std::printf("%s\n", out.str().c_str());
 }
@@ -109,9 +116,9 @@ void print_layers(const confinement_report& confined, const std::string& session
   }
 }
 
-void print_home_tools(const std::vector<home_tool>& tools) {
+void print_home(const char* title, const std::vector<home_tool>& tools) {
   if (tools.empty()) return;
-  std::printf("\nToolchains in the home directory, which commands see with --home-tools:\n\n");
+  std::printf("\n%s:\n\n", title);
   for (const home_tool& each : tools) {
     const std::string what =
         each.shown.empty()
@@ -146,7 +153,10 @@ void print_text(const std::vector<finding>& findings, const diagnosis& found) {
   for (std::size_t i = 0; i < findings.size(); ++i)
     print_row(system_probes()[i], findings[i]);
   if (found.confined) print_layers(*found.confined, found.session);
-  print_home_tools(found.home_tools);
+  print_home("Toolchains in the home directory, which commands see with --home-tools",
+             found.home_tools);
+  print_home("Package caches in the home directory, which commands use with --package-cache",
+             found.package_caches);
   print_verdict(findings, found);
 }
 
@@ -182,6 +192,7 @@ int run_doctor(const doctor_options& options) {
   }
   diagnosis found = diagnose(options.workspace);
   found.home_tools = find_home_tools(process_variable("HOME"));
+  found.package_caches = find_package_caches(process_variable("HOME"));
   if (options.json)
     print_json(findings, found);
   else

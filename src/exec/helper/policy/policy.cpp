@@ -33,7 +33,8 @@ bool map_policy(int fd, policy& mapped) {
   mapped.fixed = fixed;
   mapped.read_paths = static_cast<const char*>(memory) + sizeof *fixed;
   mapped.write_paths = skip(mapped.read_paths, end, fixed->read_paths);
-  mapped.protected_entries = skip(mapped.write_paths, end, fixed->write_paths);
+  mapped.cache_paths = skip(mapped.write_paths, end, fixed->write_paths);
+  mapped.protected_entries = skip(mapped.cache_paths, end, fixed->cache_paths);
   mapped.search_path = skip(mapped.protected_entries, end, fixed->protected_entries);
   mapped.home = skip(mapped.search_path, end, 1);
   mapped.git_configuration = skip(mapped.home, end, 1);

@@ -17,6 +17,7 @@ struct policy {
   const sys::exec_policy* fixed = nullptr;
   const char* read_paths = nullptr; ///< the first of fixed->read_paths strings, and so on
   const char* write_paths = nullptr;
+  const char* cache_paths = nullptr;
   const char* protected_entries = nullptr;
   const char* search_path = nullptr;       ///< the operator's, as PATH has it; may be empty
   const char* home = nullptr;              ///< the operator's home directory; may be empty

@@ -90,12 +90,14 @@ int allow(int ruleset, const char* path, std::uint64_t rights, std::uint64_t kno
   return failed;
 }
 
-std::uint64_t rights_of(use as) {
+std::uint64_t rights_of(use as, root_kind root) {
   switch (as) {
   case use::read:
     return reading;
   case use::device:
     return device_use;
+  case use::cache: // the command's own only where it is a mount of its own
+    return root == root_kind::own ? anything_but_devices : reading;
   case use::scratch:
   case use::write:
   case use::workspace:
@@ -111,7 +113,7 @@ int allow_paths(int ruleset, const visible_paths& visible, root_kind root, const
   for (const visible_path& entry : visible) {
     if (root == root_kind::own ? entry.as == use::read : entry.as == use::scratch) continue;
     const presence there = entry.named ? presence::required : presence::optional;
-    if (failed == 0) failed = allow(ruleset, entry.path, rights_of(entry.as), known, there);
+    if (failed == 0) failed = allow(ruleset, entry.path, rights_of(entry.as, root), known, there);
   }
   constexpr const char* terminals[] = {"/dev/pts", "/dev/tty"};
   if (root == root_kind::own && visible.terminals() != need::none)

@@ -3,6 +3,7 @@
 
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/root/mounts.hpp"
+#include "exec/helper/root/overlay.hpp"
 #include "exec/helper/root/remount.hpp"
 
 #include <fcntl.h>
@@ -44,6 +45,7 @@ int make_directory(int own, const char* name, mode_t mode) {
 std::uint64_t attributes_of(use as) {
   switch (as) {
   case use::read:
+  case use::cache: // one that is no overlay
     return mount_read_only | mount_no_setuid | mount_no_devices;
   case use::device:
     return mount_no_setuid | mount_no_programs;
@@ -142,7 +144,7 @@ int private_root::prepare() {
   int* mount = mounts_;
   for (const visible_path& entry : visible_) {
     *mount = absent;
-    if (entry.as != use::scratch)
+    if (entry.as != use::scratch && entry.as != use::cache)
       if (const int failed = copy(entry, *mount); failed != 0) return failed;
     ++mount;
   }
@@ -162,6 +164,7 @@ int private_root::make_own_file_system() {
   bool made = root_ >= 0 && cover_ >= 0;
   int* mount = mounts_;
   unsigned long number = 0;
+  unsigned long number_of_cache = 0;
   for (const visible_path& entry : visible_) {
     if (made && entry.as == use::scratch) {
       char name[24];
@@ -171,6 +174,8 @@ int private_root::make_own_file_system() {
         *mount = make_directory(own, name, std::strcmp(entry.path, "/tmp") == 0 ? 01777 : 0700);
       made = *mount >= 0;
       ++number;
+    } else if (made && entry.as == use::cache) {
+      made = make_cache(entry, own, ++number_of_cache, *mount) == 0;
     }
     ++mount;
   }
@@ -178,6 +183,19 @@ int private_root::make_own_file_system() {
   ::close(own);
   if (!made) ::umount2("/proc", MNT_DETACH);
   return made ? 0 : failed;
+}
+
+/// While the file system is at /proc, where the overlay takes what is changed from by its path.
+int private_root::make_cache(const visible_path& entry, int own, unsigned long number,
+                             int& mount) const {
+  char changed[64];
+  char work[64];
+  text_writer(changed).add("/proc/changed-").add(number);
+  text_writer(work).add("/proc/work-").add(number);
+  const bool has_places = ::mkdirat(own, std::strrchr(changed, '/') + 1, 0700) == 0 &&
+                          ::mkdirat(own, std::strrchr(work, '/') + 1, 0700) == 0;
+  mount = has_places ? new_overlay({entry.path, changed, work}) : -1;
+  return mount >= 0 ? 0 : copy({entry.path, use::read, false}, mount);
 }
 
 int private_root::leave_old_root() {
@@ -194,7 +212,8 @@ int private_root::put(const visible_path& entry, int mount) {
   int failed = make_place(entry.path, S_ISDIR(status.st_mode));
   if (failed == 0 && attach_mount(mount, entry.path) != 0) failed = errno;
   ::close(mount);
-  const bool optional = entry.as == use::scratch || entry.as == use::read;
+  const bool optional =
+      entry.as == use::scratch || entry.as == use::read || entry.as == use::cache;
   return optional && !entry.named && (failed == EROFS || failed == EACCES) ? 0 : failed;
 }
 

@@ -32,6 +32,7 @@ private:
   int restrict(int mount, std::uint64_t attributes, depth how_deep) const;
   int copy(const visible_path& entry, int& mount) const;
   int make_own_file_system();
+  int make_cache(const visible_path& entry, int own, unsigned long number, int& mount) const;
   int leave_old_root();
   int put(const visible_path& entry, int mount);
   int make_devices();

@@ -90,6 +90,7 @@ void visible_paths::collect(const policy& wanted, const char* workspace, const c
   workspace_ = workspace;
   add(workspace, use::workspace, origin::named);
   add_named_paths(wanted);
+  add_caches(wanted);
   for (const char* scratch : scratch_paths)
     add(scratch, use::scratch);
   add_home(wanted.home);
@@ -181,6 +182,18 @@ void visible_paths::add_named(const char* path, use as, unsigned index) {
   const bool holds_workspace = is_within(workspace_, real) || is_within(real, workspace_);
   if (std::strcmp(path, real) != 0 && !is_shown(path) && !holds_workspace)
     add_kept(path, as, origin::named);
+}
+
+/// The workspace has one place only: what is protected in it would not be in another one.
+void visible_paths::add_caches(const policy& wanted) {
+  const char* path = wanted.cache_paths;
+  for (std::uint32_t i = 0; i < wanted.fixed->cache_paths; ++i, path = next(path)) {
+    char real[PATH_MAX];
+    if (is_changeable(path) || canonical(path, kind_wanted::directory, real) != 0) continue;
+    if (is_changeable(real) || is_within(workspace_, real) || is_within(workspace_, path)) continue;
+    add_kept(real, use::cache);
+    if (std::strcmp(path, real) != 0) add_kept(path, use::cache);
+  }
 }
 
 void visible_paths::add_home(const char* home) {

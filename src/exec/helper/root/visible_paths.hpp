@@ -14,6 +14,7 @@ namespace paddock::exec {
 enum class use : unsigned char {
   read,      ///< read and run
   device,    ///< read and write, a device
+  cache,     ///< read, and changed for this command only
   scratch,   ///< an empty directory that exists for this command only
   write,     ///< everything but making devices
   workspace, ///< the same, and it has to be there
@@ -64,6 +65,7 @@ private:
   void add_named_paths(const policy& wanted);
   void add_named(const char* path, use as, unsigned index);
   void remove(const char* path);
+  void add_caches(const policy& wanted);
   void add_home(const char* home);
   void add_if_there(const char* prefix, const char* name);
   void add_beside(const char* installation, const char* name);
