@@ -1059,7 +1059,7 @@ class Both(Cli):
         """Two options of which one would be ignored; the controls are the same options, each beside one that goes with it."""
         rights = [["--allow-network"], ["--network", "none"], ["--exec-read", "/usr"], ["--exec-write", "/usr"], ["--require-confinement"],
                   ["--home-tools"], ["--package-cache"], ["--scratch", "session"], ["--max-memory", "9000000"], ["--max-pids", "9"],
-                  ["--max-file-size", "9"], ["--pass-env", "A"]]
+                  ["--max-file-size", "9"], ["--max-disk-written", "9"], ["--pass-env", "A"]]
         refused = [[*right, *none] for right in rights for none in
                    [["--read-only"], ["--exec", "off"], ["--omit", "exec"], ["--pick", "todo"]]]
         refused += [[*right, "--exec", "host"] for right in rights[:-1]]

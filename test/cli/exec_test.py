@@ -86,6 +86,35 @@ class Exec(unittest.TestCase):
         done = self.run_it("true", options=("--json", "--best-effort"), stdin=subprocess.DEVNULL)  # the control
         self.assertNotIn("error", json.loads(done.stdout))
 
+    def test_all_that_is_written_to_disks_is_bounded(self):
+        folder = tempfile.TemporaryDirectory(prefix="paddock-disk-", dir="/var/tmp")
+        self.addCleanup(folder.cleanup)
+        self.workspace = pathlib.Path(folder.name)
+        kind = subprocess.run(["stat", "-f", "-c", "%T", folder.name], capture_output=True, encoding="utf-8").stdout
+        if kind.strip() in ("tmpfs", "ramfs"):
+            self.skipTest(f"/var/tmp is a {kind}, which is no disk")
+        bound = ("--max-disk-written", "8M")
+        parts = "for i in 1 2 3 4 5 6 7 8; do head -c 4000000 /dev/zero > part$i; done; "
+        write_all = {"by itself": parts, "by a child": f"sh -c '{parts}'; ", "in the background": f"({parts}) & wait; "}
+        for name, script in write_all.items():
+            with self.subTest(name=name):
+                done = self.run_it("sh", "-c", script + "sleep 1000", options=("--json", *bound, "--timeout", "50"))
+                told = json.loads(done.stdout)
+                limits = next(each for each in told["confinement"] if each["layer"] == "limits")
+                if "count of what is written" not in limits.get("mechanism", ""):
+                    self.assertIn("bounded for each file", limits["missing"])
+                    self.skipTest(limits["missing"])
+                self.assertEqual((137, False), (done.returncode, told["timedOut"]), told)
+                self.assertIn("a larger --max-disk-written", told["hint"])
+        done = self.run_it("sh", "-c", parts + "echo all", options=("--max-disk-written", "1G"))  # the control
+        self.assertEqual((0, b"all\n"), (done.returncode, done.stdout), done.stderr)
+        done = self.run_it("sh", "-c", parts.replace("part", "/tmp/part") + "echo all", options=bound)
+        self.assertEqual((0, b"all\n"), (done.returncode, done.stdout), done.stderr)  # that is memory
+        done = self.run_it("head", "-c", "9000000", "/dev/zero", options=bound)  # nor is a pipe a disk
+        self.assertEqual(9_000_000, len(done.stdout), done.stderr)
+        self.run_it("sh", "-c", "head -c 9000000 /dev/zero > one; echo $?", options=bound)
+        self.assertEqual(8 * 1024 * 1024, (self.workspace / "one").stat().st_size)  # not even a moment late
+
     def test_a_call_says_that_its_process_ends(self):
         call = [PADDOCK, "call", "-w", str(self.workspace), "--tools", "coding", "--history", "off",
                 "--exec", "best-effort"]

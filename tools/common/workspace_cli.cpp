@@ -112,6 +112,9 @@ void add_bound_options(CLI::App& app, confinement_cli& target) {
         "Processes and threads of a command, where a control group can be had; else of this user");
   bound("--max-file-size", "BYTES", target.bounds.file_size_bytes, 1,
         "The size of each file that a command writes");
+  bound("--max-disk-written", "BYTES", target.bounds.disk_bytes, 1,
+        "What a command with all that it starts writes to disks, where it has a PID namespace; "
+        "else to each file");
 }
 
 void add_home_options(CLI::App& app, confinement_cli& target) {

@@ -99,7 +99,7 @@ struct workspace_cli {
 
 /// Adds --network and --allow-network.
 void add_network_options(CLI::App& app, confinement_cli& target);
-/// Adds --max-memory, --max-pids and --max-file-size.
+/// Adds --max-memory, --max-pids, --max-file-size and --max-disk-written.
 void add_bound_options(CLI::App& app, confinement_cli& target);
 /// Adds --home-tools and --package-cache.
 void add_home_options(CLI::App& app, confinement_cli& target);

@@ -2,6 +2,7 @@
 #include "exec/helper/command_process.hpp"
 
 #include "exec/helper/control_group.hpp"
+#include "exec/helper/disk_writes.hpp"
 #include "exec/helper/locked_mounts.hpp"
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/privileges.hpp"
@@ -241,6 +242,15 @@ void bound_tree(const command_setup& setup) {
   setup.shared.taken.set(step::tree_bounds, enter_bounded_group(setup.shared.group, bounds));
 }
 
+/// Who counts is the init of a PID namespace, once what it sees in /proc is that.
+disk_writes bound_disk(const command_setup& setup, const new_namespaces& made) {
+  const std::uint64_t bytes = setup.wanted.fixed->disk_bytes;
+  if (!setup.wanted.wants(confine::limits) || bytes == 0) return disk_writes(0);
+  const int failed = (made.flags & CLONE_NEWPID) != 0 ? disk_writes::probe() : ENOTSUP;
+  setup.shared.taken.set(step::disk_bound, failed);
+  return disk_writes(failed == 0 ? bytes : 0);
+}
+
 /// The directory that the library keeps for all commands. 0 or an errno.
 int take_kept_directory(const char* path) {
   struct stat found{};
@@ -296,16 +306,19 @@ void collect(shared_state& shared, pid_t command) {
   }
 }
 
+constexpr timespec between_looks{0, 50'000'000};
+
 /// The init of a PID namespace: whatever loses its parent in there becomes its child. When it ends
 /// the kernel kills everything that is left.
-[[noreturn]] void be_init(shared_state& shared, pid_t command) {
+[[noreturn]] void be_init(shared_state& shared, pid_t command, disk_writes written) {
   sigset_t awaited;
   ::sigemptyset(&awaited);
   for (const int number : {SIGCHLD, SIGTERM, SIGUSR1})
     ::sigaddset(&awaited, number);
   while (!shared.ended) {
     siginfo_t signal{};
-    const int number = ::sigtimedwait(&awaited, &signal, nullptr);
+    const int number =
+        ::sigtimedwait(&awaited, &signal, written.is_bounded() ? &between_looks : nullptr);
     if (number == SIGTERM && is_from_outside(signal)) {
       ::kill(-command, SIGTERM);
       ::kill(-command, SIGCONT); // a stopped process takes the other one only when it goes on
@@ -313,6 +326,11 @@ void collect(shared_state& shared, pid_t command) {
     if (number == SIGUSR1 && is_from_outside(signal)) {
       shared.killed = true;
       ::kill(command, SIGKILL);
+    }
+    if (written.is_bounded() && written.exceed()) {
+      shared.wrote_too_much = true;
+      shared.killed = true;
+      ::kill(-1, SIGKILL);
     }
     collect(shared, command);
   }
@@ -409,6 +427,7 @@ void run_parent(const command_setup& asked, const new_namespaces& made) {
                            has_group ? 0 : enter_new_group(setup.shared.group));
   }
 
+  const disk_writes written = bound_disk(setup, made);
   const pid_t self = ::getpid();
   const program_link link = open_link(setup);
   const pid_t command = fork_command(setup);
@@ -420,7 +439,7 @@ void run_parent(const command_setup& asked, const new_namespaces& made) {
   }
   for (const int fd : {given.in, given.out, given.err, given.directory, given.workspace})
     ::close(fd);
-  if (in_pid_namespace) be_init(setup.shared, command);
+  if (in_pid_namespace) be_init(setup.shared, command, written);
   be_parent(setup.shared, command);
 }
 

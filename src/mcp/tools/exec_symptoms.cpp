@@ -95,6 +95,7 @@ bool was_killed_by(const command_outcome& o, int signal) {
 bool was_killed_for(const resource_limits& bounds, std::uint64_t resource_limits::* bound,
                     const command_outcome& o) {
   constexpr int kill_signal = 9;
+  if (o.wrote_too_much) return bound == &resource_limits::disk_bytes;
   if (!was_killed_by(o, kill_signal)) return false;
   if (bound == &resource_limits::cpu_seconds)
     return static_cast<std::uint64_t>(o.duration_ms) / 1000 >= bounds.cpu_seconds;
@@ -139,6 +140,11 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
       {&resource_limits::file_size_bytes,
        "bytes of each file",
        "a larger --max-file-size",
+       {"File too large", "File size limit exceeded", "EFBIG"},
+       file_size_signal},
+      {&resource_limits::disk_bytes,
+       "bytes to write to disks",
+       "a larger --max-disk-written",
        {"File too large", "File size limit exceeded", "EFBIG"},
        file_size_signal},
       {&resource_limits::cpu_seconds,

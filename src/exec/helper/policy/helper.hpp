@@ -45,6 +45,7 @@ struct shared_state {
   volatile bool ended;     ///< `status` is valid
   volatile bool leftovers; ///< in a PID namespace: the command was not the last one
   volatile bool killed;    ///< in a PID namespace: the command had to be killed
+  volatile bool wrote_too_much; ///< in a PID namespace: and that is why
   confine::enforcement taken;
   char group[PATH_MAX];   ///< a control group to be removed at the end; empty: none
   char scratch[PATH_MAX]; ///< a directory to be removed at the end; empty: none
