@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "base/start_thread.hpp"
 #include "exec/process_record.hpp"
+#include "sys/random_hex.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/process.hpp>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -19,20 +19,9 @@ struct entry {
   std::thread thread; ///< of one that was started
 };
 
-result<std::string> random_id() {
-  std::array<char, 16> bytes{};
-  PADDOCK_CHECK(sys::getrandom(bytes));
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string id;
-  for (const char byte : bytes) {
-    id += digits[static_cast<unsigned char>(byte) >> 4];
-    id += digits[static_cast<unsigned char>(byte) & 15];
-  }
-  return id;
-}
-
 result<process_record::names> names_of(const command& asked) {
-  PADDOCK_TRY(std::string id, random_id());
+  constexpr std::size_t id_bytes = 16;
+  PADDOCK_TRY(std::string id, sys::random_hex(id_bytes));
   return process_record::names{
       .id = std::move(id), .argv = asked.argv, .started_unix_ms = sys::file_clock_ns() / 1'000'000};
 }

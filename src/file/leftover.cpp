@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "file/leftover.hpp"
 
+#include "sys/random_hex.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -45,15 +45,8 @@ memory& memory_of_process() {
 } // namespace
 
 result<component> unused_name(std::string_view prefix) {
-  std::array<char, random_bytes> random;
-  PADDOCK_CHECK(sys::getrandom(random));
-  std::string name(prefix);
-  for (const char byte : random) {
-    const auto value = static_cast<unsigned char>(byte);
-    name += "0123456789abcdef"[value >> 4U];
-    name += "0123456789abcdef"[value & 15U];
-  }
-  return component::from(name);
+  PADDOCK_TRY(const std::string random, sys::random_hex(random_bytes));
+  return component::from(std::string(prefix) + random);
 }
 
 name_in_use::name_in_use(const component& name) : name_(name) {

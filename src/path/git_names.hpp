@@ -3,12 +3,11 @@
 
 // How git names what it keeps.
 
+#include <paddock/path/detail/git_paths.hpp>
+
 #include <string_view>
 
 namespace paddock {
-
-/// A repository's own directory, or a file that leads to it.
-inline constexpr std::string_view git_directory = ".git";
 
 /// By which git tells a repository: the first with one of the others. `commondir` stands for a
 /// worktree's.
@@ -27,16 +26,5 @@ inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};
 
 /// Without these git takes a directory for no repository, and goes on looking above it.
 inline constexpr std::string_view git_directories[] = {"objects", "refs"};
-
-/// Whether the last component of the path is such a directory.
-constexpr bool is_git_directory(std::string_view path) {
-  return path == git_directory || path.ends_with("/.git");
-}
-
-/// Whether the path is such a directory or leads through one.
-constexpr bool is_of_git(std::string_view path) {
-  return is_git_directory(path) || path.starts_with(".git/") ||
-         path.find("/.git/") != std::string_view::npos;
-}
 
 } // namespace paddock

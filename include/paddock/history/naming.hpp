@@ -6,6 +6,7 @@
 /// Thread-safety: functions of their arguments alone; no errors.
 
 #include <paddock/history/changes.hpp>
+#include <paddock/path/detail/git_paths.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -40,17 +41,7 @@ struct named_checkpoint {
   return {.is_known = is_number, .number = number};
 }
 
-/// The repository's directory that a path lies in; empty: it lies in none.
-[[nodiscard]] inline std::string_view git_around(std::string_view path) {
-  constexpr std::string_view name = ".git/", inner = "/.git/";
-  if (path.starts_with(name)) return path.substr(0, name.size() - 1);
-  const std::size_t at = path.find(inner);
-  return at == path.npos ? std::string_view() : path.substr(0, at + inner.size() - 1);
-}
-
-/// A repository's directory, or something in it.
-[[nodiscard]] inline bool is_of_git(std::string_view path) {
-  return path == ".git" || path.ends_with("/.git") || !git_around(path).empty();
-}
+using paddock::git_around;
+using paddock::is_of_git;
 
 } // namespace paddock::history

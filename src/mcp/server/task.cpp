@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/server/task.hpp"
 
+#include "mcp/protocol/iso_time.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <utility>
 
 namespace paddock::mcp {
@@ -23,17 +23,7 @@ constexpr std::size_t task_envelope_bytes_max = 4096;
 
 std::string iso_time(std::chrono::system_clock::time_point t) {
   using namespace std::chrono;
-  const auto day = floor<days>(t);
-  const year_month_day date{day};
-  const hh_mm_ss time{floor<milliseconds>(t - day)};
-  std::array<char, 64> text{};
-  const int n = std::snprintf(
-      text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
-      static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-      static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-      static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
-      static_cast<int>(time.subseconds().count()));
-  return {text.data(), static_cast<std::size_t>(std::max(n, 0))};
+  return iso8601_ms(duration_cast<nanoseconds>(t.time_since_epoch()).count());
 }
 
 /// What is asked for, with views of `params`.

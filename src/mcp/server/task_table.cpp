@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/server/task_table.hpp"
 
-#include "sys/syscall.hpp"
+#include "sys/random_hex.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -15,19 +14,6 @@ namespace {
 
 constexpr std::size_t task_id_bytes = 24;
 constexpr std::size_t tasks_on_page_max = 25;
-
-/// Nobody can guess it; empty when the system has no random numbers.
-std::string new_task_id() {
-  std::array<char, task_id_bytes> bytes{};
-  if (!sys::getrandom(bytes)) return {};
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string id;
-  for (const char each : bytes) {
-    const auto byte = static_cast<unsigned char>(each);
-    id.append({digits[byte >> 4U], digits[byte & 15U]});
-  }
-  return id;
-}
 
 rpc_failure no_room_for_task(unsigned running_max) {
   return {.code = rpc_error::invalid_request,
@@ -60,8 +46,8 @@ std::optional<call_answer> task_table::run(active_call& c) {
 }
 
 std::shared_ptr<task> task_table::make(const active_call& c) const {
-  std::string id = new_task_id();
-  return id.empty() ? nullptr : std::make_shared<task>(core_, c, std::move(id));
+  auto id = sys::random_hex(task_id_bytes);
+  return id ? std::make_shared<task>(core_, c, *std::move(id)) : nullptr;
 }
 
 /// The client asked for a task and gets one at once.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/json/json_escape.hpp"
+#include "mcp/protocol/iso_time.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/file/directory.hpp>

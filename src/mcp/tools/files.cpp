@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/protocol/iso_time.hpp"
 #include "mcp/tools/edits.hpp"
 #include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"

@@ -40,7 +40,8 @@ private:
                file_descriptor listening);
   struct answer;
   void serve();
-  /// On a thread of its own, if not too many are given.
+  /// On a thread of its own, if not too many are given; else on this one, before anybody else is
+  /// heard.
   void begin_answer(std::list<answer>& running, file_descriptor connection);
   void answer_one(int connection);
   [[nodiscard]] std::string answer_to(std::string_view question);

@@ -2,6 +2,7 @@
 
 // The tools for programs that run for long.
 
+#include "mcp/protocol/iso_time.hpp"
 #include "mcp/tools/command_request.hpp"
 #include "mcp/tools/exec_report.hpp"
 #include "mcp/tools/process_rows.hpp"

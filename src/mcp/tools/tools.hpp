@@ -16,7 +16,6 @@
 #include <paddock/path/root.hpp>
 #include <paddock/todo/todo.hpp>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -224,10 +223,6 @@ private:
 
 // --- texts (format.cpp) ---
 
-/// ISO 8601 in UTC with milliseconds, rounded down: "2024-01-01T00:00:00.000Z".
-[[nodiscard]] std::string iso8601_ms(std::int64_t unix_ns);
-using iso8601_buffer = std::array<char, 24>;
-[[nodiscard]] std::string_view iso8601_ms(std::int64_t unix_ns, iso8601_buffer& buffer);
 /// "0 B", "5 B", "1.21 KB", … TB; 1 KB is 1024 bytes.
 [[nodiscard]] std::string human_size(std::uint64_t bytes);
 [[nodiscard]] std::string_view type_name(entry_kind kind);
