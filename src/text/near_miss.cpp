@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -63,6 +64,64 @@ void add_looks(std::string& out, std::string_view text) {
   return line;
 }
 
+[[nodiscard]] constexpr bool is_blank(std::string_view sequence) noexcept {
+  if (sequence.size() == 1) return is_white_space(sequence.front());
+  const char32_t c = detail::code_point(sequence);
+  return c == 0xA0 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x3000;
+}
+
+/// Goes once through a content of which `add` leaves less, to tell where its blanks were.
+class squeezed_places {
+public:
+  using squeeze = void (*)(std::string& out, std::string_view text);
+  squeezed_places(std::string_view content, squeeze add) : rest_(content), add_(add) {}
+
+  /// Whether a blank, or an end of the content, precedes the byte `at` of what is left. No `at` is
+  /// less than the one before.
+  [[nodiscard]] bool has_blank_before(std::size_t at) {
+    while (passed_ < at && !rest_.empty())
+      passed_ += left_of_first().size();
+    if (at == 0) return true;
+    while (!rest_.empty()) {
+      const std::string_view before = rest_;
+      if (!left_of_first().empty()) {
+        rest_ = before;
+        return false;
+      }
+      if (is_blank(before.substr(0, before.size() - rest_.size()))) return true;
+    }
+    return true;
+  }
+
+private:
+  const std::string& left_of_first() {
+    const std::string_view sequence = rest_.substr(0, detail::first_sequence(rest_).size);
+    rest_.remove_prefix(sequence.size());
+    left_.clear();
+    add_(left_, sequence);
+    return left_;
+  }
+
+  std::string_view rest_;
+  const squeeze add_;
+  std::size_t passed_ = 0; ///< bytes that were left
+  std::string left_;
+};
+
+[[nodiscard]] constexpr bool is_of_word(char c) noexcept {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// Whether no word goes on across an end of the text in `content` that begins at `at`.
+[[nodiscard]] constexpr bool has_whole_words(std::string_view content, std::size_t at,
+                                             std::size_t size) noexcept {
+  const auto goes_on = [&](std::size_t i) {
+    return i > 0 && i < content.size() && is_of_word(content[i - 1]) && is_of_word(content[i]);
+  };
+  return !goes_on(at) && !goes_on(at + size);
+}
+
 /// Some lines of a content.
 struct line_span {
   std::size_t begin = 0, count = 0;
@@ -77,23 +136,30 @@ public:
 
   /// Where all but the white space is the same.
   [[nodiscard]] std::optional<line_span> of_other_white_space() const {
-    return of_squeezed(add_without_white_space);
+    return of_squeezed(add_without_white_space, edge::divides_words);
   }
 
   /// Where all but that is the same, and what only looks like something else.
   [[nodiscard]] std::optional<line_span> of_look_alike() const {
     if (is_ascii(content_) && is_ascii(old_text_)) return std::nullopt;
-    return of_squeezed(add_looks);
+    return of_squeezed(add_looks, edge::divides_words);
   }
 
-  /// Where `text` stands that is long enough to mean something.
+  /// Where all but the white space is the same, and words may go on.
+  [[nodiscard]] std::optional<line_span> of_parts() const {
+    return of_squeezed(add_without_white_space, edge::may_be_anywhere);
+  }
+
+  /// Where `text` stands, by whole words, that is long enough to mean something.
   [[nodiscard]] std::optional<line_span> of(std::string_view text) const {
     constexpr std::size_t bytes_min = 8;
     std::string seen;
     add_without_white_space(seen, text.substr(0, detail::wanted_step_bytes));
     if (seen.size() < bytes_min) return std::nullopt;
     std::size_t first = std::string_view::npos;
-    const auto note = [&](std::size_t offset, std::size_t) { first = std::min(first, offset); };
+    const auto note = [&](std::size_t offset, std::size_t size) {
+      if (has_whole_words(content_, offset, size)) first = std::min(first, offset);
+    };
     const auto wanted = [&] { return first == std::string_view::npos && pace_.ask(); };
     (void)detail::for_each_match(content_, text, note, wanted);
     if (first == std::string_view::npos) return std::nullopt;
@@ -133,10 +199,12 @@ public:
 
 private:
   static constexpr std::size_t letters_min = 3; ///< of a line that means something
+  /// What a blank at an end of the old text is.
+  enum class edge : std::uint8_t { divides_words, may_be_anywhere };
 
   /// Where the old text stands in what `add` leaves of both.
-  [[nodiscard]] std::optional<line_span> of_squeezed(void (*add)(std::string& out,
-                                                                 std::string_view line)) const {
+  [[nodiscard]] std::optional<line_span> of_squeezed(squeezed_places::squeeze add,
+                                                     edge at_ends) const {
     std::string wanted, squeezed;
     for (const std::string_view line : old_lines_) {
       if (!pace_.go_on(line.size())) return std::nullopt;
@@ -152,13 +220,33 @@ private:
       ends.push_back(squeezed.size());
     }
     if (!pace_.ask()) return std::nullopt;
-    const std::size_t at = detail::text_finder(wanted).find(squeezed, 0);
+    const std::size_t at = find_between_blanks(squeezed, wanted, add, at_ends);
     if (at == std::string::npos) return std::nullopt;
     const auto line_with = [&](std::size_t offset) {
       return static_cast<std::size_t>(std::ranges::upper_bound(ends, offset) - ends.begin());
     };
     const std::size_t begin = line_with(at);
     return line_span{begin, line_with(at + wanted.size() - 1) - begin + 1};
+  }
+
+  /// Blanks at the ends of the old text are blanks there, too, or an end of the content: a word
+  /// that goes on is another word.
+  [[nodiscard]] std::size_t find_between_blanks(std::string_view squeezed, std::string_view wanted,
+                                                squeezed_places::squeeze add, edge at_ends) const {
+    const bool divides = at_ends == edge::divides_words;
+    const bool begins = divides && is_white_space(old_text_.front());
+    const bool ends = divides && is_white_space(old_text_.back());
+    squeezed_places places(content_, add);
+    const detail::text_finder finder(wanted);
+    std::size_t at = finder.find(squeezed, 0);
+    while (at != std::string_view::npos) {
+      const std::size_t end = at + wanted.size();
+      const bool fits =
+          (!begins || places.has_blank_before(at)) && (!ends || places.has_blank_before(end));
+      if (fits || !pace_.go_on(wanted.size())) break;
+      at = finder.find(squeezed, end);
+    }
+    return pace_.is_over() ? std::string_view::npos : at;
   }
 
   /// Each line of the content that is one of the old text's votes for where that begins. Lines that
@@ -263,6 +351,7 @@ std::optional<near_miss> nearest(std::string_view content, std::string_view old_
   }
   if (const auto similar = places.of_similar())
     return places.describe(near_miss_kind::similar, *similar);
+  if (const auto part = places.of_parts()) return places.describe(near_miss_kind::similar, *part);
   return std::nullopt;
 }
 

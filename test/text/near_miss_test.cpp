@@ -47,6 +47,8 @@ TEST(NearMiss, NamesThePlaceThatWasMeant) {
        "\tfor (int j = 0; j < 3; ++j) {", 4},
       {"one letter of a line", "printf(\"%i\\n\", total);", "x", near_miss_kind::similar, 7,
        "\tprintf(\"%d\\n\", total);\n", "printf(\"%i\\n\", total);", 7},
+      {"a part of a line, with its end", "\tint tot\n", "x", near_miss_kind::similar, 3,
+       "\tint total = 0;\n", "\tint tot", 3},
       {"made before", "\tint sum = 0;\n", "\tint total = 0;\n", near_miss_kind::already_applied, 3,
        "\tint total = 0;\n", "", 0},
       {"indented before", "  return 0;\n", "\treturn 0;\n", near_miss_kind::already_applied, 8,
@@ -89,6 +91,63 @@ TEST(NearMiss, NamesWhatOnlyLooksLikeTheText) {
     ASSERT_TRUE(near.has_value()) << each.name;
     EXPECT_EQ(near->line, each.line) << each.name;
     EXPECT_EQ(near->looks_alike, each.looks_alike) << each.name;
+  }
+}
+
+/// Blanks at an end of the text that was looked for divide words.
+TEST(NearMiss, TakesNoWordThatGoesOnForTheSame) {
+  struct end {
+    const char* name;
+    std::string_view content, old_text;
+    std::optional<std::uint64_t> line;
+  };
+  const end table[] = {
+      {"a line end", "a();\nreturn xyz\n", "return  x\n", std::nullopt},
+      {"a blank", "a();\nreturn xyz\n", "return  x ", std::nullopt},
+      {"a blank before", "a();\nmy_return x\n", "\n return  x", std::nullopt},
+      {"quotes and a line end", "a();\nsay(“x”)yz\n", "say(\"x\")\n", std::nullopt},
+      {"another place behind it", "return xyz\nreturn x;\n  return x\n", "return  x\n", 2},
+      {"control: the line end is there", "a();\nreturn x\n", "return  x\n", 1},
+      {"control: CRLF", "a();\r\nreturn x\r\n", "return  x\n", 1},
+      {"control: the end of the content", "a();\nreturn x", "return x\n", 1},
+      {"control: its beginning", "return x;\n", "\n return  x;", 0},
+      {"control: another blank", "a();\nreturn x y\n", "return  x\n", 1},
+      {"control: quotes and a blank", "a();\nsay(“x”)\u00A0y\n", "say(\"x\")\n", 1},
+      {"control: no blank at an end", "a();\nreturn xyz\n", "return  x", 1},
+  };
+  for (const end& each : table) {
+    const auto near = nearest(each.content, each.old_text, "x");
+    const bool is_same = near && (near->kind == near_miss_kind::white_space || near->looks_alike);
+    EXPECT_EQ(is_same, each.line.has_value()) << each.name;
+    if (is_same && each.line) {
+      EXPECT_EQ(near->line, *each.line) << each.name;
+    }
+  }
+}
+
+TEST(NearMiss, TakesNoLongerWordForTheNewText) {
+  struct made {
+    const char* name;
+    std::string_view content, new_text;
+    std::optional<std::uint64_t> line;
+  };
+  const made table[] = {
+      {"a longer number", "a\nlimit = 200\n", "limit = 20", std::nullopt},
+      {"a longer name", "a\nold_limit = 20;\n", "limit = 20;", std::nullopt},
+      {"a longer name in another script", "a\nlimit = naïveté\n", "limit = naïvet", std::nullopt},
+      {"another place behind it", "limit = 200\nlimit = 20;\n", "limit = 20", 1},
+      {"control: whole", "a\nlimit = 20;\n", "limit = 20", 1},
+      {"control: the whole content", "limit = 20", "limit = 20", 0},
+      {"control: a blank at its end", "a\nlimit = 200\n", "limit = ", std::nullopt},
+      {"control: signs at both ends", "a(limit == 20)b\n", "(limit == 20)", 0},
+  };
+  for (const made& each : table) {
+    const auto near = nearest(each.content, "nothing like it", each.new_text);
+    const bool is_made = near && near->kind == near_miss_kind::already_applied;
+    EXPECT_EQ(is_made, each.line.has_value()) << each.name;
+    if (is_made && each.line) {
+      EXPECT_EQ(near->line, *each.line) << each.name;
+    }
   }
 }
 
