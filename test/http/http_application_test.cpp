@@ -3,6 +3,7 @@
 #include "http/server/access.hpp"
 #include "http/server/pooled_application.hpp"
 #include "http/server/secret.hpp"
+#include "http/server/worker_pool.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/http/http_raw_client.hpp"
 #include "support/process/descriptors.hpp"
@@ -12,7 +13,10 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -430,6 +434,106 @@ TEST(HttpApplication, DecodesParameters) {
   };
   for (const auto& [query, name, expected] : cases)
     EXPECT_EQ(expected, http::query_parameter(query, name)) << query;
+}
+
+// --- the threads --------------------------------------------------------------------------------
+
+enum class holds : std::uint8_t { its_place, nothing };
+
+/// Waits at a gate, in its place or without one, and says when it ran and when it was done.
+class waiting_job final : public http::worker_pool::job {
+public:
+  struct counts {
+    std::atomic<int> running = 0, most = 0;
+  };
+  waiting_job(gate& at, gate& end, holds what, counts& all)
+      : at_(at), end_(end), what_(what), all_(all) {}
+  void run(http::worker_pool::place& mine) override {
+    if (what_ == holds::nothing) mine.give_up();
+    if (what_ == holds::nothing) mine.give_up(); // once is as good as twice
+    const int now = ++all_.running;
+    for (int most = all_.most; now > most && !all_.most.compare_exchange_weak(most, now);) {
+    }
+    at_.pass();
+    --all_.running;
+  }
+  void done() override { end_.pass(); }
+
+private:
+  gate& at_;
+  gate& end_;
+  const holds what_;
+  counts& all_;
+};
+
+class WorkerPool : public testing::Test {
+protected:
+  WorkerPool() {
+    end_.open();
+    EXPECT_TRUE(pool_->start());
+  }
+  ~WorkerPool() override {
+    slow_.open();
+    end_.wait_until_left(submitted_);
+    EXPECT_EQ(0U, pool_->stop());
+  }
+  void submit(gate& at, holds what) {
+    ++submitted_;
+    pool_->submit(std::make_unique<waiting_job>(at, end_, what, all_));
+  }
+
+  gate slow_, quick_, end_;
+  waiting_job::counts all_;
+  int submitted_ = 0;
+  const std::shared_ptr<http::worker_pool> pool_ = std::make_shared<http::worker_pool>(1U, 2U);
+};
+
+TEST_F(WorkerPool, JobsThatOnlyWaitLetOthersRun) {
+  submit(slow_, holds::nothing);
+  submit(slow_, holds::nothing);
+  slow_.wait_until_entered(2);
+  submit(quick_, holds::its_place);
+  quick_.wait_until_entered(1);
+  quick_.open();
+  end_.wait_until_left(1);
+}
+
+TEST_F(WorkerPool, OthersHoldTheirPlaces) {
+  submit(slow_, holds::its_place);
+  slow_.wait_until_entered(1);
+  quick_.open();
+  for (int i = 0; i < 20; ++i)
+    submit(quick_, holds::its_place);
+  slow_.open();
+  end_.wait_until_left(21);
+  EXPECT_EQ(1, all_.most);
+}
+
+TEST_F(WorkerPool, NoMoreWaitThanMay) {
+  for (int i = 0; i < 3; ++i)
+    submit(slow_, holds::nothing); // the last one holds the only place
+  slow_.wait_until_entered(3);
+  quick_.open();
+  for (int i = 0; i < 20; ++i)
+    submit(quick_, holds::its_place);
+  slow_.open();
+  end_.wait_until_left(23);
+  EXPECT_EQ(3, all_.most);
+}
+
+TEST_F(WorkerPool, PlacesAreTakenBackAtTheEnd) {
+  submit(slow_, holds::nothing);
+  submit(slow_, holds::nothing);
+  submit(slow_, holds::its_place);
+  slow_.wait_until_entered(3);
+  slow_.open();
+  end_.wait_until_left(3);
+  quick_.open();
+  all_.most = 0;
+  for (int i = 0; i < 200; ++i)
+    submit(quick_, holds::its_place);
+  end_.wait_until_left(203);
+  EXPECT_EQ(1, all_.most);
 }
 
 TEST(HttpApplication, SecretsAreLongAndNeverTheSame) {

@@ -449,9 +449,9 @@ TEST_F(PromptCalls, SendTheProgressThatWasAskedFor) {
 /// A server on HTTP whose tools can be tasks.
 class HttpTasks : public testing::Test {
 protected:
-  HttpTasks()
+  explicit HttpTasks(http_server_options serving = {})
       : server_(options(), tools_with_tasks(gate_)),
-        http_(std::move(http_server::make(server_, {})).value()),
+        http_(std::move(http_server::make(server_, std::move(serving))).value()),
         thread_([this] { EXPECT_TRUE(http_.run()); }) {}
   ~HttpTasks() override {
     http_.stop();
@@ -508,9 +508,9 @@ TEST_F(HttpTasks, EndWithTheirSession) {
   EXPECT_EQ(204, ends.receive().status);
   // It was waiting for the task, whose end it hears, or came when that or the session had gone.
   const test::http_reply reply = waits.receive();
-  EXPECT_THAT(reply.body, testing::AnyOf(HasSubstr("cancelled"), HasSubstr("ending"),
-                                         HasSubstr("there is no task"),
-                                         HasSubstr("no such session")));
+  EXPECT_THAT(reply.body,
+              testing::AnyOf(HasSubstr("cancelled"), HasSubstr("ending"),
+                             HasSubstr("there is no task"), HasSubstr("no such session")));
 }
 
 TEST_F(HttpTasks, OfClientsWithoutASessionAreKnownByTheirId) {
@@ -531,6 +531,62 @@ TEST_F(HttpTasks, OfClientsWithoutASessionAreKnownByTheirId) {
           ask("tasks/get", R"({"taskId":")" + id + R"(",)" + plain + "}"));
   EXPECT_EQ(400, refused.status);
   EXPECT_THAT(refused.body, HasSubstr("-32021"));
+}
+
+// --- who waits ----------------------------------------------------------------------------------
+
+class FewCalls : public HttpTasks {
+protected:
+  FewCalls() : HttpTasks({.calls_running_max = 2, .calls_waiting_max = 8}) {}
+
+  /// Requests of one session that are not answered yet.
+  void send(const std::string& session, const std::string& body, int times) {
+    for (int i = 0; i < times; ++i) {
+      std::string own = body;
+      own.replace(own.find(R"("id":1)"), 6, R"("id":)" + std::to_string(sent_.size() + 10));
+      sent_.emplace_back(http_.address()).send(test::post(session, own));
+    }
+  }
+  std::string begin_task(const std::string& session) {
+    return id_in(say(session, ask("tools/call", R"({"name":"block","task":{}})")));
+  }
+  static std::string quick() {
+    return ask("tools/call", R"({"name":"echo","arguments":{"text":"a"}})");
+  }
+
+  std::vector<test::raw_client> sent_;
+};
+
+TEST_F(FewCalls, ThatOnlyWaitForATaskHoldUpNobody) {
+  const std::string mine = new_session(), other = new_session();
+  const std::string id = begin_task(mine);
+  send(mine, ask("tasks/result", of_task(id)), 5);
+  EXPECT_THAT(say(other, quick()).body, HasSubstr("structuredContent"));
+  EXPECT_THAT(say(mine, quick()).body, HasSubstr("structuredContent"));
+  gate_.open();
+  for (test::raw_client& each : sent_)
+    EXPECT_THAT(each.receive().body, HasSubstr("passed"));
+}
+
+TEST_F(FewCalls, OfOneSessionLeaveRoomForThoseOfOthers) {
+  const std::string mine = new_session(), other = new_session();
+  const std::string wait = ask("tasks/result", of_task(begin_task(mine)));
+  send(mine, wait, 10); // its share is 2 + 8 / 2
+  // Requests are read in the order of their arrival: by now all of these were.
+  EXPECT_THAT(say(other, quick()).body, HasSubstr("structuredContent"));
+  test::http_reply refused = say(mine, quick());
+  // Calls that were answered count for a moment more.
+  for (int i = 0; i < 10 && refused.status == 200; ++i, refused = say(mine, quick()))
+    send(mine, wait, 1);
+  EXPECT_EQ(503, refused.status);
+  EXPECT_THAT(refused.body, HasSubstr("this session has too many calls under way; wait for one"));
+  gate_.open();
+  int answered = 0;
+  for (test::raw_client& each : sent_)
+    answered += each.receive().status == 200 ? 1 : 0;
+  EXPECT_GE(answered, 5);
+  while (say(mine, quick()).status == 503)
+    std::this_thread::yield();
 }
 
 } // namespace

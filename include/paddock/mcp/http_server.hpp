@@ -58,9 +58,11 @@ struct http_server_options {
   /// Fewer where the process may not have so many descriptors. When all are taken, requests that
   /// are slow to arrive and idle connections give way; other requests get 503.
   unsigned connections_max = 1024;
-  unsigned calls_running_max = 32;  ///< each on a thread of its own
-  unsigned calls_waiting_max = 256; ///< beyond both: 503
-  unsigned sessions_max = 256;      ///< beyond it the one that was idle for longest is ended
+  unsigned calls_running_max = 32; ///< each on a thread of its own
+  /// For their turn, or for what others do: a task, a process. Each of the latter has a thread,
+  /// too. Beyond both, or when a session has more than the former and half of these: 503.
+  unsigned calls_waiting_max = 256;
+  unsigned sessions_max = 256; ///< beyond it the one that was idle for longest is ended
   /// Requests being received and answers not yet taken, of all connections: requests beyond it get
   /// 503. Answers of calls that are running then may exceed it.
   std::size_t buffered_bytes_max = std::size_t{128} * 1024 * 1024;

@@ -34,7 +34,7 @@ public:
       : by_(by), mailbox_(by.mailbox_), to_(std::move(to)),
         request_{std::move(head), std::move(body), to_->cancelled} {}
 
-  void run() override {
+  void run(worker_pool::place&) override {
     try {
       answer_ = by_.answer_to(request_);
     } catch (const std::bad_alloc&) {
@@ -56,7 +56,7 @@ private:
 
 pooled_application::pooled_application(file_descriptor wake, unsigned threads_max)
     : mailbox_(std::make_shared<mailbox<ready>>(std::move(wake))),
-      pool_(std::make_shared<worker_pool>(threads_max)) {}
+      pool_(std::make_shared<worker_pool>(threads_max, 0U)) {}
 
 result<file_descriptor> pooled_application::wake_event() {
   return sys::eventfd();

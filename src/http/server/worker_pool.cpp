@@ -3,6 +3,8 @@
 
 #include "base/start_thread.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace paddock::http {
@@ -19,17 +21,42 @@ bool worker_pool::add_thread() {
   return true;
 }
 
+/// Without a new thread the jobs wait for one that exists.
+void worker_pool::add_thread_if_wanted() {
+  if (queue_.size() > idle_ && threads_.size() < running_max_ + waiting_) (void)add_thread();
+}
+
 void worker_pool::submit(std::unique_ptr<job> j) {
   const std::lock_guard lock(guard_);
   queue_.push_back(std::move(j));
-  // Without a new thread the job waits for one that exists.
-  if (queue_.size() > idle_ && threads_.size() < threads_max_) (void)add_thread();
+  add_thread_if_wanted();
   wake_.notify_one();
+}
+
+void worker_pool::place::give_up() {
+  const std::lock_guard lock(of_.guard_);
+  if (is_given_up_ || of_.finished_ || of_.waiting_ >= of_.waiting_max_) return;
+  is_given_up_ = true;
+  ++of_.waiting_;
+  of_.add_thread_if_wanted();
+}
+
+/// Whether there is one thread too many, because a job that had given up its place has ended; it is
+/// this one then.
+bool worker_pool::leave() {
+  if (finished_ || threads_.size() <= running_max_ + waiting_) return false;
+  for (std::thread& each : gone_)
+    each.join(); // they need the guard no more
+  gone_.clear();
+  const auto mine = std::ranges::find(threads_, std::this_thread::get_id(), &std::thread::get_id);
+  gone_.push_back(std::move(*mine));
+  threads_.erase(mine);
+  return true;
 }
 
 void worker_pool::work_until_finished() {
   std::unique_lock lock(guard_);
-  for (;;) {
+  while (!leave()) {
     ++idle_;
     wake_.wait(lock, [&] { return finished_ || !queue_.empty(); });
     --idle_;
@@ -38,9 +65,11 @@ void worker_pool::work_until_finished() {
     queue_.pop_front();
     ++running_;
     lock.unlock();
-    j->run();
+    place mine(*this);
+    j->run(mine);
     lock.lock();
     --running_; // before it is known to be done: whoever knows may stop the pool and count
+    if (mine.is_given_up_) --waiting_;
     lock.unlock();
     j->done();
     j.reset();
@@ -57,6 +86,8 @@ std::size_t worker_pool::stop() {
     left = running_ + queue_.size();
     queue_.clear();
     threads.swap(threads_);
+    std::ranges::move(gone_, std::back_inserter(threads));
+    gone_.clear();
   }
   wake_.notify_all();
   for (std::thread& t : threads) {

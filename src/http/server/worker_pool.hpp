@@ -2,6 +2,7 @@
 #pragma once
 
 // The threads on which requests are answered: made when needed, up to a bound; beyond it they wait.
+// A job that only waits for others gives its place to the next one, and keeps its thread.
 
 #include <condition_variable>
 #include <cstddef>
@@ -15,15 +16,32 @@ namespace paddock::http {
 
 class worker_pool : public std::enable_shared_from_this<worker_pool> {
 public:
+  /// What a job has while it runs: one of as many as there are threads.
+  class place {
+  public:
+    explicit place(worker_pool& of) : of_(of) {}
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+
+    /// From here to its end the job does little but wait. By the job's own thread; may be repeated.
+    void give_up();
+
+  private:
+    friend worker_pool;
+    worker_pool& of_;
+    bool is_given_up_ = false;
+  };
   class job {
   public:
     virtual ~job() = default;
-    virtual void run() = 0;
+    virtual void run(place& mine) = 0;
     /// Tells that `run` has returned: who hears it may stop the pool and count.
     virtual void done() = 0;
   };
 
-  explicit worker_pool(unsigned threads_max) : threads_max_(threads_max) {}
+  /// As many run at once, and beside them `waiting_max` that have given up their places.
+  worker_pool(unsigned running_max, unsigned waiting_max)
+      : running_max_(running_max), waiting_max_(waiting_max) {}
 
   /// Makes the first thread. False: the system has none left.
   [[nodiscard]] bool start();
@@ -33,15 +51,20 @@ public:
 
 private:
   [[nodiscard]] bool add_thread();
+  void add_thread_if_wanted();
   void work_until_finished();
+  [[nodiscard]] bool leave();
 
-  const unsigned threads_max_;
+  const unsigned running_max_;
+  const unsigned waiting_max_;
   std::mutex guard_;
   std::condition_variable wake_;
   std::deque<std::unique_ptr<job>> queue_;
   std::vector<std::thread> threads_;
+  std::vector<std::thread> gone_; ///< have ended, or are about to
   std::size_t idle_ = 0;
   std::size_t running_ = 0;
+  std::size_t waiting_ = 0; ///< of those that run
   bool finished_ = false;
 };
 

@@ -13,8 +13,11 @@ class posted_message::calls final : public http::worker_pool::job {
 public:
   calls(std::shared_ptr<posted_message> from, std::unique_ptr<transaction> what)
       : from_(std::move(from)), what_(std::move(what)) {}
-  void run() override {
+  void run(http::worker_pool::place& mine) override {
+    // Of a batch other calls come behind the one that waits.
+    from_->place_ = what_->answer.is_batch() ? nullptr : &mine;
     from_->talk->run(*what_, 0);
+    from_->place_ = nullptr;
     from_->answer(std::move(what_));
   }
   void done() override { from_->post(reply_part::kind::done, {}); }
@@ -34,6 +37,10 @@ void posted_message::offer(std::string_view line) {
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (events_waiting_.fetch_add(line.size()) > events_bytes_max) return event_taken(line.size());
   post(reply_part::kind::event, line);
+}
+
+void posted_message::only_waits(std::uint64_t) {
+  if (place_ != nullptr) place_->give_up();
 }
 
 void posted_message::answer(std::unique_ptr<transaction> t) {

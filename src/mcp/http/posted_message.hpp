@@ -47,6 +47,7 @@ public:
 
   void offer(std::string_view line) override;
   void may_block(std::uint64_t) override {} // calls never run on the thread that reads
+  void only_waits(std::uint64_t) override;
   /// Posts what answers the message, if anything does.
   void answer(std::unique_ptr<transaction> t);
   /// An event of that many bytes was taken out of the mailbox.
@@ -78,6 +79,7 @@ private:
 
   const std::shared_ptr<mailbox> out_;
   std::atomic<std::size_t> events_waiting_{0};
+  http::worker_pool::place* place_ = nullptr; ///< of its call, while that runs
 };
 
 } // namespace paddock::mcp

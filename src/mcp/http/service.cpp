@@ -16,7 +16,8 @@ http_server::service::service(std::shared_ptr<const server::core> core, http_ser
                               const http::listener& l, file_descriptor wake)
     : core_(std::move(core)), options_(std::move(options)), address_(l.url_of(options_.path)),
       mailbox_(std::make_shared<mailbox>(std::move(wake))),
-      pool_(std::make_shared<http::worker_pool>(options_.calls_running_max)),
+      pool_(std::make_shared<http::worker_pool>(options_.calls_running_max,
+                                                options_.calls_waiting_max)),
       runner_(std::make_shared<task_runner>(core_->options.tasks.running_max)),
       tasks_(core_->has_tasks ? std::make_shared<task_table>(core_, runner_) : nullptr),
       sessions_(options_.sessions_max, options_.session_idle_ms) {

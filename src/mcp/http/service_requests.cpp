@@ -138,6 +138,10 @@ void http_server::service::pass_on(conn& c, const post& p, std::unique_ptr<trans
   if (m.kind != message_kind::notification &&
       calls_open_ >= std::size_t{options_.calls_running_max} + options_.calls_waiting_max)
     return refuse(c, 503, m, "too many calls are under way; try again in a moment");
+  const std::size_t share =
+      std::size_t{options_.calls_running_max} + options_.calls_waiting_max / 2;
+  if (m.kind != message_kind::notification && p->owner && p->owner->calls_open >= share)
+    return refuse(c, 503, m, "this session has too many calls under way; wait for one of them");
   const bool wants_events =
       p->accepts_events && request_id::from(m.params["_meta"]["progressToken"]).has_value();
   c.pending = p;

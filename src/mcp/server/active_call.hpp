@@ -24,6 +24,8 @@ public:
   virtual void offer(std::string_view line) = 0;
   /// The call that was started with `token` may block its thread from now on.
   virtual void may_block(std::uint64_t token) = 0;
+  /// And from now on does nothing but wait. Called from the thread that runs it.
+  virtual void only_waits(std::uint64_t token) { may_block(token); }
   /// Where a call goes on to speak when it was answered with a task; nullptr: nowhere.
   [[nodiscard]] virtual call_events* after_answer() noexcept { return nullptr; }
 };
@@ -43,6 +45,7 @@ public:
 
   void on_cancel(std::function<void()> f) override;
   void may_block() override { events_.may_block(token_); }
+  void only_waits() override { events_.only_waits(token_); }
   [[nodiscard]] bool wants_progress() const noexcept override {
     return request_.progress_token.has_value() || on_progress_;
   }

@@ -167,7 +167,7 @@ method_result task_table::result_of(call& c) {
   const std::string_view id = c.arguments()["taskId"].string().value_or("");
   const std::shared_ptr<task> found = find(id);
   if (found == nullptr) return {.json = {}, .error = no_such_task(id), .needed = {}};
-  c.may_block();
+  c.only_waits();
   c.on_cancel([found] { found->stir(); });
   found->wait(c.cancelled());
   c.on_cancel({});

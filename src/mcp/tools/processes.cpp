@@ -229,7 +229,7 @@ void begin_with_character(process_page& page) {
 
 /// Reads as long as the client wants the call: the process is another matter.
 result<process_page> read_for(call& c, const process& of, const process_read& asked) {
-  if (asked.wait_ms > 0) c.may_block();
+  if (asked.wait_ms > 0) c.only_waits();
   const cancellation cancel;
   c.on_cancel([cancel] { cancel.request(); });
   const auto forget = gsl::finally([&] { c.on_cancel({}); });
@@ -330,7 +330,7 @@ tool_result stop_process(workspace_state& state, call& c) {
   const std::string_view id = text_argument(c, "process");
   const auto found = state.processes.find(id);
   if (!found) return no_such_process(id);
-  c.may_block();
+  c.only_waits();
   const cancellation cancel;
   c.on_cancel([cancel] { cancel.request(); });
   const auto forget = gsl::finally([&] { c.on_cancel({}); });
