@@ -533,6 +533,98 @@ TEST_F(HttpTasks, OfClientsWithoutASessionAreKnownByTheirId) {
   EXPECT_THAT(refused.body, HasSubstr("-32021"));
 }
 
+// --- who is told --------------------------------------------------------------------------------
+
+std::string meta_with_tasks() {
+  std::string meta = test::envelope();
+  return meta.replace(meta.find("{}}"), 2,
+                      R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
+}
+std::string listen_to(std::string_view ids) {
+  return ask("subscriptions/listen",
+             R"({"notifications":{"taskIds":)" + std::string(ids) + "}," + meta_with_tasks() + "}");
+}
+
+class Subscriptions : public HttpTasks {
+protected:
+  std::string begin_task() {
+    return id_in(say(test::modern_headers("tools/call", "block"),
+                     ask("tools/call", R"({"name":"block",)" + meta_with_tasks() + "}")));
+  }
+  std::string about(std::string_view method, const std::string& id) {
+    return say(test::modern_headers(method, id),
+               ask(method, R"({"taskId":")" + id + "\"," + meta_with_tasks() + "}"))
+        .body;
+  }
+  /// What comes first is the acknowledgement.
+  test::raw_client listen(std::string_view ids) {
+    test::raw_client c(http_.address());
+    c.send(test::post(test::modern_headers("subscriptions/listen") + std::string(test::accept_both),
+                      listen_to(ids)));
+    c.receive_head();
+    return c;
+  }
+  static std::string next(test::raw_client& c) {
+    std::string chunk;
+    do // signs of life
+      if (!c.next_chunk(chunk)) return "the end";
+    while (chunk == ":\n\n");
+    return chunk;
+  }
+  static std::string quoted(const std::string& id) { return "\"" + id + "\""; }
+};
+
+TEST_F(Subscriptions, HearOfTheEndsOfTheTasksTheyName) {
+  const std::string one = begin_task(), unheard = begin_task(), two = begin_task();
+  test::raw_client c =
+      listen("[" + quoted(one) + R"(,"nobody's",)" + quoted(two) + "," + quoted(one) + "]");
+  EXPECT_THAT(next(c), HasSubstr(R"("params":{"notifications":{"taskIds":[)" + quoted(one) + "," +
+                                 quoted(two) + R"(]},"_meta":{)"));
+  gate_.wait_for_arrivals(3);
+  EXPECT_THAT(about("tasks/cancel", two), HasSubstr("complete"));
+  const std::string cancelled = next(c);
+  EXPECT_THAT(
+      cancelled,
+      AllOf(HasSubstr(R"("method":"notifications/tasks","params":{"taskId":)" + quoted(two)),
+            HasSubstr(R"("status":"cancelled")"),
+            HasSubstr(R"("_meta":{"io.modelcontextprotocol/subscriptionId":1})")));
+  gate_.open();
+  const std::string ended = next(c);
+  EXPECT_THAT(ended,
+              AllOf(HasSubstr(R"("taskId":)" + quoted(one)), HasSubstr(R"("status":"completed")"),
+                    HasSubstr("passed"), Not(HasSubstr(unheard))));
+  // As tasks/get has it.
+  const std::string got = about("tasks/get", one);
+  const std::size_t result = got.find(R"("result":{)", got.find(R"("status":"completed")"));
+  ASSERT_NE(got.npos, result);
+  EXPECT_THAT(ended, HasSubstr(got.substr(result, got.find("passed") - result)));
+  http_.stop();
+  EXPECT_THAT(next(c), HasSubstr(R"("id":1,"result")")); // each was told of once
+}
+
+TEST_F(Subscriptions, HearAtOnceOfTasksThatAreOver) {
+  const std::string id = begin_task();
+  gate_.open();
+  while (about("tasks/get", id).find(R"("status":"working")") != std::string::npos)
+    std::this_thread::yield();
+  test::raw_client c = listen("[" + quoted(id) + "]");
+  EXPECT_THAT(next(c), HasSubstr("acknowledged"));
+  EXPECT_THAT(next(c), AllOf(HasSubstr("notifications/tasks"), HasSubstr("completed")));
+}
+
+TEST_F(Subscriptions, AreGrantedNothingThatIsNotThere) {
+  for (const char* ids : {"null", "[]", R"(["x"])"}) {
+    test::raw_client c = listen(ids);
+    EXPECT_THAT(next(c), HasSubstr(R"("notifications":{},)")) << ids;
+  }
+  for (const char* ids : {"7", "{}", R"(["x",7])"}) {
+    test::raw_client c(http_.address());
+    c.send(test::post(test::modern_headers("subscriptions/listen") + std::string(test::accept_both),
+                      listen_to(ids)));
+    EXPECT_THAT(c.receive().body, HasSubstr("-32602")) << ids;
+  }
+}
+
 // --- who waits ----------------------------------------------------------------------------------
 
 class FewCalls : public HttpTasks {

@@ -397,6 +397,46 @@ TEST_P(McpTransport, SubscriptionsAreClosedAtTheEnd) {
   EXPECT_EQ(std::nullopt, c->receive());
 }
 
+TEST_P(McpTransport, SubscriptionsHearOfTasksUntilTheyAreCancelled) {
+  std::vector<tool> tools = test::fixture_tools(gate_);
+  for (tool& each : tools)
+    each.tasks = task_support::optional;
+  server_options options = test::fixture_options();
+  options.tasks.prompt_ms = 0;
+  server with_tasks(options, std::move(tools));
+  connected c(with_tasks, GetParam());
+  const std::string meta = R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                           R"("io.modelcontextprotocol/clientCapabilities":)"
+                           R"({"extensions":{"io.modelcontextprotocol/tasks":{}}}})";
+  const auto begin = [&](int id) {
+    c.send(request(id, "tools/call", R"({"name":"block",)" + meta + "}"));
+    const std::string line = c.receive().value_or("");
+    const std::size_t at = line.find(R"("taskId":")");
+    return at == line.npos ? line : line.substr(at + 10, 48);
+  };
+  const auto listen = [&](int id, const std::string& task) {
+    c.send(request(id, "subscriptions/listen",
+                   R"({"notifications":{"taskIds":[")" + task + R"("]},)" + meta + "}"));
+    return c.receive();
+  };
+  const std::string task = begin(1);
+  EXPECT_THAT(listen(2, task), testing::Optional(HasSubstr(R"({"taskIds":[")" + task + "\"]}")));
+  EXPECT_THAT(listen(3, task), testing::Optional(HasSubstr("acknowledged")));
+  c.send(cancel(2));
+  EXPECT_THAT(listen(4, task), testing::Optional(HasSubstr("acknowledged"))); // and so 2 is over
+  gate_.open();
+  const auto of_end = [](const char* id) {
+    return testing::AllOf(HasSubstr("notifications/tasks"), HasSubstr("completed"), HasSubstr(id));
+  };
+  const std::vector<std::string> told = {c.receive().value_or(""), c.receive().value_or("")};
+  EXPECT_THAT(told, testing::UnorderedElementsAre(of_end(R"(subscriptionId":3})"),
+                                                  of_end(R"(subscriptionId":4})")));
+  c.close_input();
+  for (const char* id : {R"("id":3)", R"("id":4)"})
+    EXPECT_THAT(c.receive(), testing::Optional(HasSubstr(id)));
+  EXPECT_EQ(std::nullopt, c.receive());
+}
+
 TEST_P(McpTransport, ConnectionsOfOneServerAreIndependent) {
   const auto a = connect();
   const auto b = connect();

@@ -48,6 +48,9 @@ public:
   void offer(std::string_view line) override;
   void may_block(std::uint64_t) override {} // calls never run on the thread that reads
   void only_waits(std::uint64_t) override;
+  [[nodiscard]] std::weak_ptr<call_events> while_subscribed() noexcept override {
+    return weak_from_this();
+  }
   /// Posts what answers the message, if anything does.
   void answer(std::unique_ptr<transaction> t);
   /// An event of that many bytes was taken out of the mailbox.

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -22,12 +23,16 @@ public:
   /// A notification for the client, which may be dropped while the client is behind with reading.
   /// `line` ends in its only newline.
   virtual void offer(std::string_view line) = 0;
+  /// The same for one that comes once: dropped only where the client is far behind.
+  virtual void tell(std::string_view line) { offer(line); }
   /// The call that was started with `token` may block its thread from now on.
   virtual void may_block(std::uint64_t token) = 0;
   /// And from now on does nothing but wait. Called from the thread that runs it.
   virtual void only_waits(std::uint64_t token) { may_block(token); }
   /// Where a call goes on to speak when it was answered with a task; nullptr: nowhere.
   [[nodiscard]] virtual call_events* after_answer() noexcept { return nullptr; }
+  /// The same for a subscription, for as long as it lives; empty: nowhere.
+  [[nodiscard]] virtual std::weak_ptr<call_events> while_subscribed() noexcept { return {}; }
 };
 
 /// What an audit wants to know of a call that is over.

@@ -7,8 +7,10 @@
 // Thread-safety: from any thread. A call stays alive until `close` has returned.
 
 #include "mcp/server/active_call.hpp"
+#include "mcp/server/subscription.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -24,7 +26,7 @@ public:
   /// From here on the call cannot be found, and whoever was cancelling it has finished.
   void close(active_call& c);
   /// False: too many are open.
-  [[nodiscard]] bool subscribe(const request_id& id);
+  [[nodiscard]] bool subscribe(std::shared_ptr<subscription> it);
   /// The client wants no answer to this one any more.
   void cancel(const request_id& id);
   /// Cancels all calls and those to come. Returns the subscriptions, which are over.
@@ -36,7 +38,7 @@ public:
 private:
   mutable std::mutex guard_; // before active_call::guard
   std::vector<active_call*> calls_;
-  std::vector<request_id> subscriptions_;
+  std::vector<std::shared_ptr<subscription>> subscriptions_;
   std::optional<active_call::canceller> ending_;
 };
 

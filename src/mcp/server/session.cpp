@@ -16,6 +16,12 @@ constexpr std::size_t batch_messages_max = 1000;
 constexpr std::size_t spares_max = 4;
 constexpr std::size_t spare_bytes_max = std::size_t{256} * 1024;
 
+bool is_list_of_strings(json_view value) {
+  bool all = value.is(json_kind::array);
+  value.for_each_element([&](json_view each) { all = all && each.is(json_kind::string); });
+  return all;
+}
+
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
@@ -206,19 +212,33 @@ void session::listen(transaction& t, const message& m, json_view meta) {
   if (t.answer.is_batch())
     return fail(t, m.id, rpc_error::invalid_request,
                 "Invalid request: subscriptions/listen must not be part of a batch");
-  if (!m.params["notifications"].is(json_kind::object))
+  const json_view wished = m.params["notifications"];
+  if (!wished.is(json_kind::object))
     return fail(t, m.id, rpc_error::invalid_params,
                 "Invalid params: notifications must be an object");
-  if (m.params["notifications"]["taskIds"].exists() && tasks_ && !knows_tasks(meta))
-    return refuse_without_tasks(t, m);
-  if (!open_.subscribe(*m.id))
+  if (wished["taskIds"].exists() && tasks_ && !knows_tasks(meta)) return refuse_without_tasks(t, m);
+  const json_view ids = given(wished, "taskIds");
+  if (ids.exists() && !is_list_of_strings(ids))
+    return fail(t, m.id, rpc_error::invalid_params,
+                "Invalid params: taskIds must be an array of strings");
+  const auto made = std::make_shared<subscription>(*m.id, t.events->while_subscribed());
+  if (!open_.subscribe(made))
     return fail(t, m.id, rpc_error::invalid_params,
                 "Invalid params: too many open subscriptions; cancel one first");
-  json_writer& out = t.answer.next(); // no kind of notification is ever sent, so none is granted
+  t.opened = {.to = made,
+              .of = made->is_heard() ? tasks_among(ids) : std::vector<std::shared_ptr<task>>()};
+  json_writer& out = t.answer.next(); // no other kind of notification is ever sent
   out.begin_object().member("jsonrpc", "2.0");
   out.member("method", "notifications/subscriptions/acknowledged").key("params").begin_object();
-  out.key("notifications").raw("{}");
-  out.key("_meta").begin_object().key(meta_subscription_id).raw(m.id->json()).end_object();
+  out.key("notifications").begin_object();
+  if (!t.opened.of.empty()) {
+    out.key("taskIds").begin_array();
+    for (const auto& each : t.opened.of)
+      out.string(each->id());
+    out.end_array();
+  }
+  out.end_object().key("_meta").begin_object();
+  out.key(meta_subscription_id).raw(m.id->json()).end_object();
   out.end_object().end_object();
   t.answer.keep();
 }
@@ -266,6 +286,9 @@ void session::run_one(transaction& t, active_call& c, std::uint64_t token) {
 }
 
 void session::finish(std::unique_ptr<transaction> t) {
+  for (const auto& each : t->opened.of)
+    each->follow(t->opened.to);
+  t->opened = {};
   if (core_->options.observer)
     for (const auto& c : t->calls)
       if (!c->report.goes_on) c->tell_observer();

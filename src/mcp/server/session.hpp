@@ -79,6 +79,8 @@ private:
   void ask_task(transaction& t, const message& m);
   void ask_task(transaction& t, const message& m, json_view meta);
   void list_tasks(transaction& t, const message& m);
+  /// Those that there are, each once.
+  [[nodiscard]] std::vector<std::shared_ptr<task>> tasks_among(json_view ids) const;
   void cancel_task(std::string_view id);
 
   void answer(transaction& t, const message& m, std::string_view result) const;

@@ -17,6 +17,9 @@ constexpr std::string_view methods_of_handshake[] = {"tasks/get", "tasks/result"
                                                      "tasks/cancel"};
 constexpr std::string_view methods_of_extension[] = {"tasks/get", "tasks/update", "tasks/cancel"};
 
+/// Of one subscription; what is named beyond it is not granted.
+constexpr std::size_t subscribed_tasks_max = 256;
+
 /// A result without members of its own that 2026-07-28 wants more of.
 std::string modern_result(std::string_view members, std::string_view modern_meta) {
   json_writer out;
@@ -104,6 +107,18 @@ void session::ask_task(transaction& t, const message& m, json_view meta) {
                 "Invalid params: inputResponses must be an object");
   if (m.method == "tasks/cancel") (void)found->cancel();
   answer(t, m, modern_result("{}", core_->modern_meta));
+}
+
+std::vector<std::shared_ptr<task>> session::tasks_among(json_view ids) const {
+  std::vector<std::shared_ptr<task>> found;
+  std::size_t left = tasks_ ? subscribed_tasks_max : 0;
+  ids.for_each_element([&](json_view each) {
+    if (left == 0) return;
+    --left;
+    const std::shared_ptr<task> one = tasks_->find(each.string().value_or(""));
+    if (one && std::ranges::find(found, one) == found.end()) found.push_back(one);
+  });
+  return found;
 }
 
 void session::list_tasks(transaction& t, const message& m) {

@@ -129,6 +129,7 @@ void task::end(const call_answer& answer, std::chrono::microseconds took) {
   }
   call.tell_observer();
   tell_client();
+  tell_followers();
   const std::lock_guard lock(guard_);
   asked_.reset(); // whoever cancels it at this moment holds it, too
   settled_ = true;
@@ -146,8 +147,11 @@ task_status task::cancel() {
     }
     held = asked_;
   }
-  const std::lock_guard lock(held->call->guard);
-  held->call->cancel(active_call::canceller::end_of_connection);
+  {
+    const std::lock_guard lock(held->call->guard);
+    held->call->cancel(active_call::canceller::end_of_connection);
+  }
+  tell_followers();
   return task_status::working;
 }
 
@@ -252,6 +256,30 @@ void task::tell_client() {
   out.begin_object().member("jsonrpc", "2.0").member("method", "notifications/tasks/status");
   out.key("params").raw(json(extent::state)).end_object().end_line();
   offer(out.str());
+}
+
+void task::follow(const std::shared_ptr<subscription>& by) {
+  {
+    const std::lock_guard lock(guard_);
+    if (status_ == task_status::working) {
+      std::erase_if(followers_, [](const auto& each) { return each.expired(); });
+      followers_.push_back(by);
+      return;
+    }
+  }
+  by->tell_of_task(json(extent::outcome));
+}
+
+void task::tell_followers() {
+  std::vector<std::weak_ptr<subscription>> followers;
+  {
+    const std::lock_guard lock(guard_);
+    if (status_ != task_status::working) followers.swap(followers_);
+  }
+  if (followers.empty()) return;
+  const std::string state = json(extent::outcome);
+  for (const auto& each : followers)
+    if (const std::shared_ptr<subscription> to = each.lock()) to->tell_of_task(state);
 }
 
 } // namespace paddock::mcp

@@ -8,6 +8,7 @@
 // Thread-safety: from any thread.
 
 #include "mcp/server/active_call.hpp"
+#include "mcp/server/subscription.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddock::mcp {
 
@@ -50,6 +52,8 @@ public:
   /// Until the call is over, or `given_up`, which whoever sets it says with `stir`.
   void wait(const std::atomic<bool>& given_up);
   void stir();
+  /// Tells of the end of the work, which may be over: then at once. Once, as its client knows it.
+  void follow(const std::shared_ptr<subscription>& by);
   /// Nothing is said to the client any more.
   void mute();
   [[nodiscard]] bool is_over() const;
@@ -70,6 +74,7 @@ private:
   void write_state(json_writer& out) const;
   void write_outcome(json_writer& out) const;
   void tell_client();
+  void tell_followers();
 
   const std::shared_ptr<const server::core> core_;
   const std::string id_;
@@ -97,6 +102,7 @@ private:
   std::int64_t ended_ms_ = 0;
   call_answer answer_; ///< of a call that did not begin
   kept_answer kept_;   ///< of a task
+  std::vector<std::weak_ptr<subscription>> followers_;
 };
 
 } // namespace paddock::mcp

@@ -52,12 +52,22 @@ private:
   std::optional<rpc_error> refused_;
 };
 
+class subscription;
+class task;
+
+/// A subscription that its line opens, and the tasks that it is to hear of once that is answered.
+struct opened_subscription {
+  std::shared_ptr<subscription> to;
+  std::vector<std::shared_ptr<task>> of;
+};
+
 struct transaction {
   json_document document;
   std::size_t bytes = 0;         ///< of the line, as a measure of the memory held
   call_events* events = nullptr; ///< what the calls tell while they run
   bool modern = false;           ///< the transport knows the era; else the message tells
   std::vector<std::unique_ptr<active_call>> calls;
+  opened_subscription opened;
   reply answer;
 };
 

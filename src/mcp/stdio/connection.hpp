@@ -46,8 +46,14 @@ public:
   [[nodiscard]] result<serve_outcome> supervise();
 
   void offer(std::string_view line) override { out_.offer(line); }
+  void tell(std::string_view line) override {
+    if (!out_.congested()) out_.send(line);
+  }
   void may_block(std::uint64_t token) override;
   [[nodiscard]] call_events* after_answer() noexcept override { return this; }
+  [[nodiscard]] std::weak_ptr<call_events> while_subscribed() noexcept override {
+    return weak_from_this();
+  }
 
 private:
   using lock = std::unique_lock<std::mutex>;
