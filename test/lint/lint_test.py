@@ -13,6 +13,7 @@ import definitions
 import docs_tables
 import guarantees
 import include_graph
+import includes
 import pages
 import sizes
 import words
@@ -56,6 +57,28 @@ class ApiDocs(unittest.TestCase):
     def test_too_little_is_a_fault(self):
         fine = self.HEADER.format("/// For x.", "/// Adds. No error.\nint f(int);")
         self.assertRegex(findings(api_docs.main, {"include/paddock/a.hpp": fine}), r"\ADoxygen saw 1 public functions only\n\Z")
+
+
+class Includes(unittest.TestCase):
+    FINE = {
+        "test/precompiled/standard.hpp": "#include <vector>\n#include <thread>\n",
+        "test/support/a.hpp": "#include <thread>\n",
+        "test/a_test.cpp": '#include "support/a.hpp"\n#include <gtest/gtest.h>\nTEST(A, B) { std::thread t; std::vector<int> v; } // std::span\n',
+        "test/no_test.cpp": "int main() { std::thread t; }\n",  # compiled without
+    }
+    CASES = {
+        "what is named and not included": ("test/b_test.cpp", "#include <gtest/gtest.h>\nstd::thread t;\n",
+                                           "b_test.cpp:2: std::thread without #include <thread>"),
+        "a framework that is not included": ("test/b_test.cpp", "#include <gtest/gtest.h>\nvoid f() { EXPECT_THAT(1, 1); }\n",
+                                             "EXPECT_THAT without #include <gmock/gmock.h>"),
+        "a header without names": ("test/precompiled/tests.hpp", "#include <barrier>\n", "<barrier> has no row"),
+    }
+
+    def test_faults(self):
+        self.assertEqual(findings(includes.main, self.FINE), "")
+        for name, (path, text, expected) in self.CASES.items():
+            with self.subTest(name):
+                self.assertIn(expected, findings(includes.main, {**self.FINE, path: text}))
 
 
 class Definitions(unittest.TestCase):

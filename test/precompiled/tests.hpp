@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#pragma once
+#ifndef PADDOCK_TEST_PRECOMPILED_TESTS
+#define PADDOCK_TEST_PRECOMPILED_TESTS
 
-// What most tests include.
+// What most tests include. (gcc warns of `#pragma once` in a header that is compiled by itself.)
 
 #include "standard.hpp"
 
@@ -11,3 +12,5 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+
+#endif

@@ -24,14 +24,17 @@ import test_summary
 COMMON = ["--werror", "-Dtests=enabled", "-Doptimization=0"]
 # Suites that are left to --all: "campaign" takes long, "denied-openat2" is unit tests once more.
 LEFT_TO_ALL = {"campaign", "denied-openat2"}
+# Where --all runs a suite. "unsanitized" are unit tests that look at what the sanitizers change.
+SANITIZED = {"unit", "fuzz"}
+NOT_SANITIZED = {"client", "compile", "consumer", "lint", "unsanitized"}
 ALSO_LEFT = "gcc, the sanitizers, benchmarks, and each public header on its own"
 MINUTES_FRESH, MINUTES_AGAIN = 8, 2
 STEP_SECONDS, TEST_SECONDS = 0.9, 1.5  # as long as nothing is known
 NINJA_STEP = re.compile(r"\[(\d+)/(\d+)\] ")
 TEST_LINE = re.compile(r"\s*(\d+)/(\d+) (?:paddock:)?(?:(\S+) / )?(.+?)\s+([A-Z]{2,})\s+([\d.]+)s\b")
 
-# `only` and `never` are suites; without `only` all others are run, and with neither everything is built.
-Build = collections.namedtuple("Build", "title directory compiler options only never")
+# `only` and `never` are suites; without `only` all others are run. What else is there is built as well, if `all_built`.
+Build = collections.namedtuple("Build", "title directory compiler options only never all_built")
 
 
 def compiler_for(*names):
@@ -42,11 +45,13 @@ def builds(everything):
     clang = compiler_for("clang++-19", "clang++")
     quick = ["-Dbench=disabled", "-Dprecompiled=true", "-Ddebug=false"]
     if not everything:
-        return [Build("everyday tests", "build-test", os.environ.get("CXX") or clang, quick, set(), LEFT_TO_ALL)]
+        return [Build("everyday tests", "build-test", os.environ.get("CXX") or clang, quick, set(), LEFT_TO_ALL, False)]
     sanitized = ["-Dcpp_args=-gline-tables-only", "-Db_sanitize=address,undefined", "-Db_lundef=false"]
-    return [Build("every test, gcc", "build-gcc", compiler_for("g++"), ["-Dbench=enabled", "-Ddebug=false"], set(), set()),
-            Build("address and undefined-behaviour sanitizers, clang", "build-asan", clang, quick + sanitized,
-                  {"unit", "fuzz"}, set())]
+    # gcc compiles every source; what clang runs under the sanitizers is not run a second time.
+    return [Build("programs, clients and lints, gcc", "build-gcc", compiler_for("g++"),
+                  ["-Dbench=enabled", "-Ddebug=false", "-Dprecompiled=true"], NOT_SANITIZED, set(), True),
+            Build("unit and fuzz tests, address and undefined-behaviour sanitizers, clang", "build-asan", clang,
+                  quick + sanitized, SANITIZED, set(), False)]
 
 
 def is_chosen(build, test):
@@ -90,7 +95,7 @@ def set_up(build):
 
 def drop_old_headers(directory):
     """Precompiled headers whose parts were replaced by files with an older date, as packages do: Ninja does not see it."""
-    for header in pathlib.Path(directory).glob("**/*.pch"):
+    for header in (path for ending in ("pch", "gch") for path in pathlib.Path(directory).glob(f"**/*.{ending}")):
         name = header.relative_to(directory).as_posix()
         parts = subprocess.run(["ninja", "-C", directory, "-t", "deps", name], capture_output=True, text=True).stdout
         paths = [pathlib.Path(directory, line.strip()) for line in parts.splitlines() if line.startswith("    ")]
@@ -109,7 +114,7 @@ def chosen_tests(build):
     tests = introspect(build.directory, "--tests")
     chosen = [test for test in tests if is_chosen(build, test)]
     others = sorted(test["name"] for test in tests if not is_chosen(build, test))
-    if not build.only and not build.never:
+    if build.all_built:
         return chosen, others, []
     files = {target["id"]: target["filename"] for target in introspect(build.directory, "--targets")}
     top = pathlib.Path(build.directory).resolve()
@@ -231,7 +236,7 @@ def main():
     everything = reader.parse_args().all
     if not everything:
         use_memory()
-    began, without_result, left_out = time.monotonic(), [], []
+    began, without_result, left_out = time.monotonic(), [], None
     planned = builds(everything)
     fresh = not pathlib.Path(planned[0].directory).exists()
     for build in planned:
@@ -239,9 +244,11 @@ def main():
             old.unlink()
         failed, others = build_and_test(build)
         without_result += failed
-        left_out += others
+        left_out = others if left_out is None else [name for name in left_out if name in others]
     counts = test_summary.count([each.directory for each in planned if tested(each)])
     if everything:
+        suites = sorted(SANITIZED | NOT_SANITIZED)
+        without_result += [f"{name} is run by no build: its suites are none of {suites}" for name in left_out]
         say(f"took {spoken(time.monotonic() - began)}, {processor_minutes():.1f} processor minutes")
     else:
         say(f"left to tools/test --all: {ALSO_LEFT}; and {', '.join(left_out)}")
