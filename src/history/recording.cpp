@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-// What becomes of entries, and what is kept of them.
+// What becomes of entries, and whom it is put down to.
 
 #include "base/later.hpp"
-#include "base/parallel_blocks.hpp"
 #include "history/store_impl.hpp"
 #include "sys/syscall.hpp"
-
-#include <fcntl.h>
 
 #include <algorithm>
 #include <optional>
@@ -18,121 +15,9 @@
 namespace paddock::history {
 namespace {
 
-constexpr std::size_t batch_files = 256;
-constexpr std::uint64_t batch_bytes = std::uint64_t{8} << 20U;
-constexpr int reads_max = 3;
 constexpr std::uint64_t wait_ms_max = 3'600'000;
 
-holding why_not(const error& e) {
-  return e.code == error_code::too_large ? holding::over_budget : holding::lost;
-}
-
-/// What may be held if it is asked for by name: a failure may be over by now.
-bool is_worth_another_try(holding why) {
-  return why == holding::ignored || why == holding::unreadable || why == holding::lost;
-}
-
-/// What the first reading, or one after a failure of the store, has to read.
-bool is_to_read(const known_state& state) {
-  return state.held == holding::not_read_yet || state.held == holding::lost;
-}
-
-struct read_entry {
-  std::string bytes;
-  file_status status;
-};
-
-/// What a file or link holds now, if it is still that one.
-result<read_entry> read_content(const root& workspace, const std::string& path,
-                                const known_state& state, std::uint64_t bytes_max) {
-  const bool is_link = state.kind == known_kind::link;
-  PADDOCK_TRY(const auto fd, open_plain(workspace, path, is_link ? O_PATH : O_RDONLY));
-  PADDOCK_TRY(read_entry out, [&]() -> result<read_entry> {
-    PADDOCK_TRY(auto status, sys::status_at(fd.get(), "", AT_SYMLINK_NOFOLLOW));
-    return read_entry{{}, status};
-  }());
-  if (known_kind_of(out.status.kind) != state.kind)
-    return error{error_code::conflict, 0, "history"};
-  if (is_link) {
-    PADDOCK_TRY(out.bytes, sys::readlinkat(fd.get(), ""));
-    return out;
-  }
-  if (out.status.size > bytes_max) return error{error_code::not_text, 0, "history"}; // grown
-  out.bytes.resize(out.status.size + 1);
-  std::size_t size = 0;
-  for (bool is_more = true; is_more && size < out.bytes.size();) {
-    const auto rest = std::span(out.bytes).subspan(size);
-    PADDOCK_TRY(const std::size_t n, sys::read(fd.get(), rest));
-    is_more = n != 0 && size + n != out.status.size; // a file that has grown is told by its times
-    size += n;
-  }
-  out.bytes.resize(size);
-  PADDOCK_TRY(const auto after, sys::fstat(fd.get()));
-  if (after.size != size || after.changed_ns != out.status.changed_ns ||
-      after.modified_ns != out.status.modified_ns)
-    return error{error_code::conflict, 0, "history"};
-  return out;
-}
-
 } // namespace
-
-read_time::read_time() : tick_ns(sys::file_clock_ns()), now_ns(sys::file_time_now_ns()) {}
-
-store::impl::fetched store::impl::fetch(const std::string& path, const known_state& known,
-                                        const read_time& when, reach of) const {
-  fetched out{.state = known};
-  known_state& state = out.state;
-  if (!state.is_content()) return out;
-  if (state.is_ignored && of == reach::covered) {
-    state.held = holding::ignored;
-    return out;
-  }
-  if (state.size > how.file_bytes_max) {
-    state.held = holding::too_large;
-    return out;
-  }
-  for (int attempt = 0; attempt < reads_max; ++attempt) {
-    auto read = read_content(*workspace, path, state, how.file_bytes_max);
-    if (!read) {
-      const error_code why = read.error().code;
-      state.held = why == error_code::not_text ? holding::too_large : holding::unreadable;
-      state.is_unsure = why == error_code::conflict;
-      if (state.is_unsure) continue;
-      return out;
-    }
-    state = state_of(read->status);
-    state.is_ignored = known.is_ignored;
-    state.is_unsure = when.is_fresh(state);
-    out.bytes = std::move(read->bytes);
-    return out;
-  }
-  return out;
-}
-
-known_state store::impl::keep(fetched&& from) {
-  known_state state = from.state;
-  if (!from.bytes) return state;
-  // A page that is mapped may be written to without a new time, but for the first time.
-  const auto since_ns = running_since_ns();
-  state.is_unsure = state.is_unsure || (since_ns && state.changed_ns >= *since_ns);
-  const auto id = packs.add(*from.bytes, room());
-  if (id) {
-    state.held = holding::held;
-    state.content = *id;
-  } else {
-    state.held = why_not(id.error());
-    if (state.held == holding::over_budget)
-      is_full = true;
-    else
-      complain(id.error());
-  }
-  return state;
-}
-
-void store::impl::take_in(const std::string& path, known_state& state, const read_time& when,
-                          reach of) {
-  state = keep(fetch(path, state, when, of));
-}
 
 cause store::impl::unannounced() const {
   for (const agents_work& each : std::views::reverse(running))
@@ -275,95 +160,6 @@ result<void> store::impl::look_at(std::span<const std::string> paths, const caus
   return absorb(std::move(found), by);
 }
 
-result<void> store::impl::hold(std::span<const std::string> paths) {
-  const read_time when;
-  journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
-  const auto one = [&](std::string_view path, const known_state& state, reach of) {
-    const bool is_wanted = state.held == holding::not_read_yet ||
-                           (of == reach::asked && is_worth_another_try(state.held));
-    if (!is_wanted) return;
-    known_state now = state;
-    take_in(std::string(path), now, when, of);
-    if (now.changed_ns != state.changed_ns || now.inode != state.inode) return; // the next scan's
-    seen.transitions.push_back({.path = std::string(path), .after = now});
-  };
-  for (const std::string& path : paths) {
-    if (const known_state state = index.find(path); state.kind != known_kind::directory)
-      one(path, state, reach::asked);
-    else
-      index.for_each_beneath(path, [&](std::string_view inner, const known_state& each) {
-        one(inner, each, reach::covered);
-      });
-  }
-  return write(std::move(seen));
-}
-
-std::vector<unread_file> store::impl::next_unread() {
-  std::vector<unread_file> batch;
-  std::uint64_t bytes = 0;
-  if (std::exchange(has_read_through, false)) return batch; // what is left keeps changing
-  const auto& all = index.all();
-  for (auto at = all.lower_bound(reading_from); at != all.end(); ++at) {
-    if (batch.size() >= batch_files || bytes >= batch_bytes) {
-      reading_from = at->first;
-      return batch;
-    }
-    for (const indexed_entry& entry : at->second.entries) {
-      if (!is_to_read(entry.state)) continue;
-      std::string path = at->first.empty() ? "" : at->first + '/';
-      batch.push_back({std::move(path += at->second.name(entry)), entry.state});
-      bytes += std::min(entry.state.size, how.file_bytes_max);
-    }
-  }
-  has_read_through = !batch.empty();
-  reading_from.clear();
-  return batch;
-}
-
-bool store::impl::has_unread() {
-  const std::lock_guard lock(mutex);
-  return !is_started || index.unread() != 0 || index.lost() != 0;
-}
-
-result<bool> store::impl::read_some() {
-  std::vector<unread_file> batch;
-  {
-    const guard held(*this);
-    PADDOCK_CHECK(held.ready());
-    batch = next_unread();
-  }
-  if (batch.empty()) return false;
-  // Without the lock: nobody waits for files that are read.
-  const read_time when;
-  std::vector<fetched> read(batch.size());
-  const auto fetch_one = [&](std::size_t i) {
-    read[i] = fetch(batch[i].path, batch[i].state, when, reach::covered);
-  };
-  parallel_blocks(batch.size(), how.threads_max, fetch_one, 16).finish();
-  const guard held(*this);
-  PADDOCK_CHECK(held.ready());
-  journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const known_state now = index.find(batch[i].path);
-    const bool is_wanted = is_to_read(now) && now.looks_like(batch[i].state);
-    // What has changed meanwhile is for the next scan.
-    if (!is_wanted || !now.looks_like(read[i].state)) continue;
-    seen.transitions.push_back(
-        {.path = std::move(batch[i].path), .after = keep(std::move(read[i]))});
-    read[i] = {};
-  }
-  PADDOCK_CHECK(write(std::move(seen)));
-  return true;
-}
-
-result<void> store::read_in(const work_bounds& bounds) {
-  for (;;) {
-    PADDOCK_CHECK(bounds.check());
-    PADDOCK_TRY(const bool is_more, impl_->read_some());
-    if (!is_more) return {};
-  }
-}
-
 struct recording::state {
   std::shared_ptr<store> of;
   cause by;
@@ -407,18 +203,6 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
       impl_->running.end(),
       {.by = state->by, .began_ns = sys::file_clock_ns(), .paths = {paths.begin(), paths.end()}});
   return recording(std::move(state));
-}
-
-std::string store::impl::not_held(std::span<const std::string> paths) const {
-  std::string failure;
-  for (const std::string& path : paths)
-    index.for_each_beneath(path, [&](std::string_view inner, const known_state& state) {
-      const bool is_failed = state.held == holding::over_budget || state.held == holding::lost;
-      if (!is_failed || !failure.empty()) return;
-      failure = "what " + std::string(inner) + " held before could not be kept: ";
-      failure += reason_of(state.held);
-    });
-  return failure;
 }
 
 recording store::before_command(std::string_view tool, std::string_view command_line,
