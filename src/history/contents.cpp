@@ -2,6 +2,7 @@
 
 // What entries hold: how it is read, and kept.
 
+#include "base/later.hpp"
 #include "base/parallel_blocks.hpp"
 #include "history/store_impl.hpp"
 #include "sys/syscall.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t batch_files = 256;
 constexpr std::uint64_t batch_bytes = std::uint64_t{8} << 20U;
 constexpr int reads_max = 3;
+constexpr std::uint64_t wait_ms_max = 3'600'000;
 
 holding why_not(const error& e) {
   return e.code == error_code::too_large ? holding::over_budget : holding::lost;
@@ -174,15 +176,29 @@ std::vector<unread_file> store::impl::next_unread() {
   return batch;
 }
 
-bool store::impl::has_unread() {
-  const std::lock_guard lock(mutex);
+result<bool> store::impl::has_unread(const work_bounds& bounds) {
+  std::unique_lock held(mutex, std::defer_lock);
+  PADDOCK_CHECK(hold_mutex(held, bounds));
   return !is_started || index.unread() != 0 || index.lost() != 0;
 }
 
-result<bool> store::impl::read_some() {
+result<void> store::impl::read_before_command(const work_bounds& bounds) {
+  const std::int64_t end =
+      later(sys::monotonic_ms(),
+            static_cast<std::int64_t>(std::min(how.command_wait_ms, wait_ms_max)));
+  while (sys::monotonic_ms() < end) {
+    PADDOCK_TRY(const bool is_left, has_unread(bounds));
+    if (!is_left) return {};
+    PADDOCK_TRY(const bool is_more, read_some(bounds));
+    if (!is_more) return {};
+  }
+  return {};
+}
+
+result<bool> store::impl::read_some(const work_bounds& bounds) {
   std::vector<unread_file> batch;
   {
-    const guard held(*this);
+    const guard held(*this, use::work, bounds);
     PADDOCK_CHECK(held.ready());
     batch = next_unread();
   }
@@ -194,7 +210,7 @@ result<bool> store::impl::read_some() {
     read[i] = fetch(batch[i].path, batch[i].state, when, reach::covered);
   };
   parallel_blocks(batch.size(), how.threads_max, fetch_one, 16).finish();
-  const guard held(*this);
+  const guard held(*this, use::work, bounds);
   PADDOCK_CHECK(held.ready());
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -213,7 +229,7 @@ result<bool> store::impl::read_some() {
 result<void> store::read_in(const work_bounds& bounds) {
   for (;;) {
     PADDOCK_CHECK(bounds.check());
-    PADDOCK_TRY(const bool is_more, impl_->read_some());
+    PADDOCK_TRY(const bool is_more, impl_->read_some(bounds));
     if (!is_more) return {};
   }
 }

@@ -85,12 +85,18 @@ store::impl::guard::guard(impl& of, use why, const work_bounds& bounds)
   if (!ready_ && !is_ended(ready_.error())) of_.complain(ready_.error());
 }
 
-result<void> store::impl::guard::take(const work_bounds& bounds) {
-  if (!bounds.is_bounded()) held_.lock();
-  while (!held_.owns_lock() && !held_.try_lock()) {
+result<void> store::impl::hold_mutex(std::unique_lock<std::mutex>& held,
+                                     const work_bounds& bounds) {
+  if (!bounds.is_bounded()) held.lock();
+  while (!held.owns_lock() && !held.try_lock()) {
     PADDOCK_CHECK(bounds.check());
     sys::pause_ms(1);
   }
+  return {};
+}
+
+result<void> store::impl::guard::take(const work_bounds& bounds) {
+  PADDOCK_CHECK(of_.hold_mutex(held_, bounds));
   PADDOCK_CHECK(of_.directory.lock(bounds));
   is_locked_ = true;
   return {};

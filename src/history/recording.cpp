@@ -2,7 +2,6 @@
 
 // What becomes of entries, and whom it is put down to.
 
-#include "base/later.hpp"
 #include "history/store_impl.hpp"
 #include "sys/syscall.hpp"
 
@@ -15,7 +14,9 @@
 namespace paddock::history {
 namespace {
 
-constexpr std::uint64_t wait_ms_max = 3'600'000;
+constexpr const char* unlooked_notice = "the time of the call was over before the history had "
+                                        "looked at the workspace (healthCheck says "
+                                        "how far it is)";
 
 } // namespace
 
@@ -27,7 +28,7 @@ cause store::impl::unannounced() const {
   return {};
 }
 
-std::optional<std::int64_t> store::impl::running_since_ns() const {
+std::optional<std::int64_t> store::impl::running_since_ns() {
   std::optional<std::int64_t> since;
   const auto take = [&](std::int64_t began_ns) {
     since = std::min(since.value_or(began_ns), began_ns);
@@ -36,6 +37,8 @@ std::optional<std::int64_t> store::impl::running_since_ns() const {
     if (is_command(each)) take(each.time_ms * 1'000'000);
   for (const agents_work& each : running)
     if (each.is_command()) take(each.began_ns);
+  const std::lock_guard lock(told_mutex);
+  if (!unlooked.empty()) take(*unlooked.begin());
   return since;
 }
 
@@ -163,7 +166,9 @@ result<void> store::impl::look_at(std::span<const std::string> paths, const caus
 struct recording::state {
   std::shared_ptr<store> of;
   cause by;
-  std::list<agents_work>::iterator running{};
+  /// Nothing: there was no time for a look before it, and there is none after it.
+  std::optional<std::list<agents_work>::iterator> running{};
+  std::int64_t began_ns = sys::file_clock_ns();
   work_marks::mark mark{};
   std::string failure{}; ///< what could not be kept before it began
 };
@@ -182,11 +187,24 @@ recording::~recording() {
   (void)finish();
 }
 
-recording store::before_tool(std::string_view tool, std::span<const std::string> paths, author by) {
+recording store::unlooked(std::unique_ptr<recording::state> state, const error& why) {
+  if (why.code == error_code::cancelled) return {}; // nobody waits for it
+  state->failure = unlooked_notice;
+  if (state->by.by == author::exec) {
+    const std::lock_guard lock(impl_->told_mutex);
+    impl_->unlooked.insert(state->began_ns);
+  }
+  return recording(std::move(state));
+}
+
+recording store::before_tool(std::string_view tool, std::span<const std::string> paths, author by,
+                             const work_bounds& bounds) {
   auto state = std::make_unique<recording::state>();
   state->of = shared_from_this();
   state->by = {.by = by == author::other ? by : author::tool, .tool = std::string(tool)};
-  const impl::guard held(*impl_);
+  const impl::guard held(*impl_, impl::use::work, bounds);
+  if (!held.ready() && is_ended(held.ready().error()))
+    return unlooked(std::move(state), held.ready().error());
   if (!held.ready()) {
     state->failure = impl_->trouble;
   } else {
@@ -201,50 +219,57 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
   }
   state->running = impl_->running.insert(
       impl_->running.end(),
-      {.by = state->by, .began_ns = sys::file_clock_ns(), .paths = {paths.begin(), paths.end()}});
+      {.by = state->by, .began_ns = state->began_ns, .paths = {paths.begin(), paths.end()}});
   return recording(std::move(state));
 }
 
 recording store::before_command(std::string_view tool, std::string_view command_line,
                                 const work_bounds& bounds) {
-  // What is not read by then cannot be brought back if the command changes it.
-  for (const std::int64_t end =
-           later(sys::monotonic_ms(),
-                 static_cast<std::int64_t>(std::min(impl_->how.command_wait_ms, wait_ms_max)));
-       bounds.check() && impl_->has_unread() && sys::monotonic_ms() < end;) {
-    const auto more = impl_->read_some();
-    if (!more || !*more) break;
-  }
   auto state = std::make_unique<recording::state>();
   state->of = shared_from_this();
   state->by = {.by = author::exec, .tool = std::string(tool), .command = std::string(command_line)};
+  // What is not read by then cannot be brought back if the command changes it.
+  if (const auto read = impl_->read_before_command(bounds); !read && is_ended(read.error()))
+    return unlooked(std::move(state), read.error());
   const impl::guard held(*impl_, impl::use::work, bounds);
-  if (!held.ready() && is_ended(held.ready().error())) return {}; // nobody waits for the command
-  if (held.ready()) {
-    result<void> done = impl_->look_through(impl_->unannounced(), bounds);
-    if (!done && is_ended(done.error())) return {};
-    auto mark = impl_->put_mark(state->by, {});
-    if (mark)
-      state->mark = *std::move(mark);
-    else if (done)
-      done = mark.error();
-    if (!done) impl_->complain(done.error());
-    if (!done) state->failure = impl_->trouble;
-  } else {
-    state->failure = impl_->trouble;
+  result<void> done = held.ready();
+  if (done) {
+    done = impl_->look_through(impl_->unannounced(), bounds);
+    if (done || !is_ended(done.error())) {
+      auto mark = impl_->put_mark(state->by, {});
+      if (mark)
+        state->mark = *std::move(mark);
+      else if (done)
+        done = mark.error();
+      if (!done) impl_->complain(done.error());
+    }
   }
+  if (!done && is_ended(done.error())) return unlooked(std::move(state), done.error());
+  if (!done) state->failure = impl_->trouble;
+  state->began_ns = sys::file_clock_ns();
   state->running = impl_->running.insert(
-      impl_->running.end(), {.by = state->by, .began_ns = sys::file_clock_ns(), .paths = {}});
+      impl_->running.end(), {.by = state->by, .began_ns = state->began_ns, .paths = {}});
   return recording(std::move(state));
+}
+
+std::string recording::lost() const {
+  return state_ ? state_->failure : std::string();
 }
 
 std::string recording::finish() {
   if (!state_) return {};
   const std::unique_ptr<state> ending = std::move(state_);
   store::impl& in = *ending->of->impl_;
+  if (!ending->running) {
+    if (ending->by.by != author::exec) return ending->failure;
+    const std::lock_guard lock(in.told_mutex);
+    if (const auto own = in.unlooked.find(ending->began_ns); own != in.unlooked.end())
+      in.unlooked.erase(own);
+    return ending->failure;
+  }
   const store::impl::guard held(in);
-  const agents_work ended = std::move(*ending->running);
-  in.running.erase(ending->running);
+  const agents_work ended = std::move(**ending->running);
+  in.running.erase(*ending->running);
   result<void> done = held.ready();
   if (done) {
     done = ended.is_command() ? in.look_through(ended.by) : in.look_at(ended.paths, ended.by);

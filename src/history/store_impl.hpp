@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,11 +121,17 @@ struct store::impl {
 
   std::mutex told_mutex; // of what follows; nobody holds it for long
   store_state told_now;
+  /// When the commands began that run and before which there was no time for a look. They are in no
+  /// list of what is under way, which is only changed between looks.
+  std::multiset<std::int64_t> unlooked;
   /// What `state` tells from now on.
   void publish();
 
   /// Holds the mutex and the store's lock, and knows what others have added.
   class guard;
+  /// Waits for the mutex. Errors: cancelled, timed_out.
+  [[nodiscard]] result<void> hold_mutex(std::unique_lock<std::mutex>& held,
+                                        const work_bounds& bounds);
   /// What `guard` begins with. Errors: those of the store.
   enum class use : std::uint8_t { work, reading };
   [[nodiscard]] result<void> catch_up(use why = use::work, const work_bounds& bounds = {});
@@ -160,7 +167,7 @@ struct store::impl {
   /// Puts what tools have done that are not at their end yet down to them.
   [[nodiscard]] result<void> take_from_tools();
   /// Since when a command has been running; nothing: none does.
-  [[nodiscard]] std::optional<std::int64_t> running_since_ns() const;
+  [[nodiscard]] std::optional<std::int64_t> running_since_ns();
   /// The commands that do, the first to begin first.
   [[nodiscard]] std::vector<running_command> commands_under_way() const;
   /// Whom differences are put down to that no tool has announced.
@@ -178,10 +185,14 @@ struct store::impl {
   /// Both.
   void take_in(const std::string& path, known_state& state, const read_time& when,
                reach of = reach::covered);
-  /// A batch of the first reading; false: there is none left. Takes the locks itself.
-  [[nodiscard]] result<bool> read_some();
+  /// A batch of the first reading; false: there is none left. Takes the locks itself. Errors: those
+  /// of the store, cancelled, timed_out.
+  [[nodiscard]] result<bool> read_some(const work_bounds& bounds);
   [[nodiscard]] std::vector<unread_file> next_unread();
-  [[nodiscard]] bool has_unread();
+  /// Errors: cancelled, timed_out.
+  [[nodiscard]] result<bool> has_unread(const work_bounds& bounds);
+  /// As long as a command may wait for the first reading. Errors: as `read_some`.
+  [[nodiscard]] result<void> read_before_command(const work_bounds& bounds);
   /// Reads those of the paths that are not held yet.
   [[nodiscard]] result<void> hold(std::span<const std::string> paths);
   /// What of these the store had no room for, or has lost, as a clause; empty: nothing.

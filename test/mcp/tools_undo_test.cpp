@@ -8,6 +8,9 @@
 
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -398,6 +401,33 @@ TEST_F(tools_undo, where_nothing_can_be_changed_there_is_nothing_to_take_back) {
   serve_coding({.access = mcp::workspace_access::read_only});
   for (const mcp::tool& each : server().tools())
     EXPECT_TRUE(each.name != "restore" && each.name != "listChanges" && each.name != "checkpoint");
+}
+
+/// Somebody else has the store locked: what a call may take of time, its look may not take longer.
+TEST_F(tools_undo, a_deadline_ends_the_look_and_the_work_goes_on) {
+  mcp::workspace_options options{.limits = mcp::limits_of(mcp::toolset::coding),
+                                 .tools = mcp::toolset::coding,
+                                 .confinement = confinement_policy::best_effort()};
+  options.history = store;
+  options.limits.tool_timeout_ms = 100;
+  serve(options);
+  const auto own = std::filesystem::directory_iterator(stores / "h")->path().string();
+  const file_descriptor lock(::open((own + "/lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(0, ::flock(lock.get(), LOCK_EX));
+  const auto ran = call("exec", R"({"command":"sh","args":["-c","echo x >a"]})");
+  EXPECT_FALSE(ran.failed) << ran.json;
+  EXPECT_THAT(ran.string("undo"), HasSubstr("the time of the call was over"));
+  EXPECT_EQ("x\n", tree.content("a"));
+  const auto begun = call("startProcess", R"({"command":"true"})");
+  EXPECT_FALSE(begun.failed) << begun.json;
+  EXPECT_THAT(begun.string("undo"), HasSubstr("the time of the call was over"));
+  const auto written = call("writeTextFile", R"({"path":"n","text":"x"})");
+  EXPECT_FALSE(written.failed) << written.json;
+  EXPECT_THAT(written.string("undo"), HasSubstr("the time of the call was over"));
+  ASSERT_EQ(0, ::flock(lock.get(), LOCK_UN));
+  options.limits.tool_timeout_ms = 0; // the control, for as long as the machine needs
+  serve(options);
+  EXPECT_THAT(call("exec", R"({"command":"true"})").json, testing::Not(HasSubstr("undo")));
 }
 
 } // namespace

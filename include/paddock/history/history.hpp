@@ -77,6 +77,8 @@ public:
   ~recording();
   /// What cannot be undone because of a failure, as a clause; empty: everything was recorded.
   std::string finish();
+  /// What of that is known before the end.
+  [[nodiscard]] std::string lost() const;
 
 private:
   friend class store;
@@ -108,11 +110,13 @@ public:
   [[nodiscard]] store_state state() const;
 
   /// Before a tool changes these paths; of a directory, all in it. Paths need not exist. `other`: a
-  /// person does.
+  /// person does. Bounds as for a command.
   [[nodiscard]] recording before_tool(std::string_view tool, std::span<const std::string> paths,
-                                      author by = author::tool);
+                                      author by = author::tool, const work_bounds& bounds = {});
   /// Before a command or process of the agent begins; finish when it has ended. What bounds end is
-  /// the look before it: what it changes may then not be told from what others did.
+  /// the look before it, the first one of a store, too. Who is cancelled begins nothing. After a
+  /// deadline the command may go on: `finish` then says that it cannot be undone, and what it
+  /// changes is put down to whoever is met by the next look.
   [[nodiscard]] recording before_command(std::string_view tool, std::string_view command_line,
                                          const work_bounds& bounds = {});
   /// Records what commands that run have done until now.
@@ -151,6 +155,7 @@ public:
 
 private:
   friend class recording;
+  [[nodiscard]] recording unlooked(std::unique_ptr<recording::state> state, const error& why);
   explicit store(std::unique_ptr<impl> i) noexcept;
   std::unique_ptr<impl> impl_;
 };

@@ -252,7 +252,11 @@ tool_result start_process(workspace_state& state, call& c) {
   history::recording changes;
   if (history::store* const store = state.options.history.get())
     changes = store->before_command("startProcess",
-                                    command_line_of(r.run.argv.front(), c.arguments()["args"]));
+                                    command_line_of(r.run.argv.front(), c.arguments()["args"]),
+                                    bounds_of(state, c));
+  if (const auto wanted = bounds_of(state, c).check(); !wanted)
+    return failure(wanted.error(), r.run.argv.front());
+  const std::string lost = changes.lost();
   const auto started = state.processes.start(r.run, in_terminal ? process_streams::terminal
                                                                 : process_streams::pipes);
   if (!started) {
@@ -270,9 +274,11 @@ tool_result start_process(workspace_state& state, call& c) {
   auto page = read_for(c, *started, asked);
   if (!page) return failure(page.error(), r.run.argv.front());
   const std::string hint = hint_of(*state.root, r.run, *page);
-  return fitting(*started, *std::move(page), c, [&](const process_page& shown) {
+  tool_result made = fitting(*started, *std::move(page), c, [&](const process_page& shown) {
     return page_result(*started, shown, page_of::start, {*until, hint});
   });
+  say_lost(made, lost);
+  return made;
 }
 
 tool_result read_process(workspace_state& state, call& c) {

@@ -142,6 +142,11 @@ std::string command_line_of(std::string_view program, json_view arguments) {
   return detail::excerpt(line, command_characters_max);
 }
 
+void say_lost(tool_result& in, std::string_view lost) {
+  if (lost.empty() || in.failed() || in.json.empty()) return;
+  add_member(in.json, "undo", "this cannot be undone: " + std::string(lost));
+}
+
 recorded_call::recorded_call(workspace_state& state, call& c, const tool_row& row)
     : state_(state), call_(c) {
   history::store* const store = state.options.history.get();
@@ -149,21 +154,24 @@ recorded_call::recorded_call(workspace_state& state, call& c, const tool_row& ro
   const bool runs = row.effect == effect::runs, writes = row.effect == effect::writes;
   if (!runs && (!writes || c.arguments()["dryRun"].boolean().value_or(false))) return;
   c.may_block();
-  // A deadline is the command's; a call that nobody waits for any more looks at nothing.
+  // A call that nobody waits for any more looks at nothing. A command has its deadline besides.
+  work_bounds bounds = bounds_of(state, c);
+  const auto timeout_ms = c.arguments()["timeout"].integer();
+  if (runs && timeout_ms && *timeout_ms > 0)
+    bounds.deadline_ms =
+        std::min(bounds.deadline_ms, deadline_in(static_cast<std::uint64_t>(*timeout_ms)));
   if (runs)
     recording_ = store->before_command(
-        row.name, command_line_of(text_argument(c, "command"), c.arguments()["args"]),
-        {.cancelled = bounds_of(state, c).cancelled});
+        row.name, command_line_of(text_argument(c, "command"), c.arguments()["args"]), bounds);
   else
-    recording_ = store->before_tool(row.name, paths_of(*state.root, c));
+    recording_ =
+        store->before_tool(row.name, paths_of(*state.root, c), history::author::tool, bounds);
 }
 
 void recorded_call::finish(tool_result& result) {
   if (state_.options.history != nullptr && result.error == wire_name(error_code::stale))
     show_difference(result);
-  const std::string lost = recording_.finish();
-  if (lost.empty() || result.failed() || result.json.empty()) return;
-  add_member(result.json, "undo", "this cannot be undone: " + lost);
+  say_lost(result, recording_.finish());
 }
 
 void recorded_call::show_difference(tool_result& result) const {

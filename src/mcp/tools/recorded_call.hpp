@@ -31,6 +31,9 @@ private:
   history::recording recording_;
 };
 
+/// Says in a result what can no longer be undone, if that is anything.
+void say_lost(tool_result& in, std::string_view lost);
+
 /// A path as the history has it: resolved, relative to the root. It need not exist, nor what is
 /// above it. Nothing where it cannot be one of the workspace.
 [[nodiscard]] std::optional<std::string> path_in_history(const root& workspace,
