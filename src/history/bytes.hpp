@@ -4,6 +4,7 @@
 // Numbers and texts as the store has them: little-endian, or seven bits to a byte. Pure. A reader
 // that meets an end too early gives zeros from then on and says so.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,8 +13,10 @@
 namespace paddock::history {
 
 inline void put_fixed(std::string& to, std::uint64_t value, unsigned bytes) {
-  for (unsigned i = 0; i < bytes; ++i)
-    to += static_cast<char>(static_cast<unsigned char>(value >> (8U * i)));
+  std::array<char, 8> raw;
+  for (unsigned i = 0; i < raw.size(); ++i)
+    raw[i] = static_cast<char>(static_cast<unsigned char>(value >> (8U * i)));
+  to.append(raw.data(), bytes);
 }
 inline void put_u8(std::string& to, std::uint8_t value) {
   put_fixed(to, value, 1);

@@ -6,9 +6,11 @@
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <span>
 #include <utility>
@@ -20,7 +22,7 @@ constexpr std::string_view pack_magic = "paddock pack 1\n";
 constexpr std::uint32_t content_magic = 0x746E6350; // "Pcnt"
 constexpr std::size_t header_size = 48;
 constexpr std::uint32_t stored_plain = 0; ///< how a content is stored: there is one way
-constexpr std::size_t buffer_bytes_max = std::size_t{1} << 20U;
+constexpr std::uint64_t waiting_bytes_max = std::uint64_t{1} << 20U;
 
 using pack_name = std::array<char, 24>;
 pack_name name_of_pack(std::uint32_t number) {
@@ -48,6 +50,7 @@ struct content_header {
 
 std::string header_of(const content_id& id, std::uint64_t size) {
   std::string bytes;
+  bytes.reserve(header_size);
   put_u32(bytes, content_magic);
   put_u32(bytes, stored_plain);
   put_u64(bytes, size);
@@ -80,13 +83,28 @@ result<std::string> read_at(int fd, std::uint64_t offset, std::uint64_t size) {
   return bytes;
 }
 
+/// Everything, however little the kernel takes at a time.
+result<void> write_pieces(int fd, std::span<iovec> rest) {
+  constexpr std::size_t at_once_max = 1024; // IOV_MAX
+  while (!rest.empty()) {
+    PADDOCK_TRY(std::size_t n, sys::writev(fd, rest.first(std::min(at_once_max, rest.size()))));
+    if (n == 0) return sys::failure(ENOSPC, "writev");
+    for (; !rest.empty() && n >= rest.front().iov_len; rest = rest.subspan(1))
+      n -= rest.front().iov_len;
+    if (n == 0) continue;
+    rest.front().iov_base = static_cast<char*>(rest.front().iov_base) + n;
+    rest.front().iov_len -= n;
+  }
+  return {};
+}
+
 } // namespace
 
 void content_packs::forget() {
   contents_.clear();
   open_.clear();
-  buffer_.clear();
-  in_buffer_.clear();
+  waiting_.clear();
+  waiting_bytes_ = 0;
   out_.reset();
   pack_ = 0;
   end_ = 0;
@@ -94,7 +112,7 @@ void content_packs::forget() {
 }
 
 result<void> content_packs::catch_up(std::span<const store_file> files, const work_bounds& bounds) {
-  grown_ = buffer_.size();
+  grown_ = waiting_bytes_;
   std::vector<std::uint32_t> fresh;
   for (const store_file& each : files) {
     const auto number = number_of(each.name);
@@ -164,8 +182,14 @@ result<void> content_packs::begin_pack() {
   return {};
 }
 
-result<content_id> content_packs::add(std::string_view bytes, std::uint64_t room) {
-  content_id id = name_of(bytes, key_);
+named_content content_packs::named(std::string bytes) const {
+  const content_id name = name_of(bytes, key_);
+  return {.bytes = std::move(bytes), .name = name};
+}
+
+result<content_id> content_packs::add(named_content&& content, std::uint64_t room) {
+  content_id id = content.name;
+  const std::string& bytes = content.bytes;
   for (auto found = contents_.find(id); found != contents_.end(); found = contents_.find(id)) {
     if (found->second.size == bytes.size()) {
       const auto there = read(id);
@@ -179,7 +203,7 @@ result<content_id> content_packs::add(std::string_view bytes, std::uint64_t room
   }
   const std::uint64_t all = header_size + bytes.size();
   if (all > room) return error{error_code::too_large, 0, budget_operation};
-  if (end_ + buffer_.size() >= pack_bytes_max) {
+  if (end_ + waiting_bytes_ >= pack_bytes_max) {
     PADDOCK_CHECK(flush());
     is_sealed_ = true;
   }
@@ -189,31 +213,39 @@ result<content_id> content_packs::add(std::string_view bytes, std::uint64_t room
                                   O_WRONLY | O_APPEND | O_NOFOLLOW));
   }
   grown_ += all;
-  buffer_ += header_of(id, bytes.size());
   located_content at;
   at.pack = pack_;
-  at.offset = end_ + buffer_.size();
+  at.offset = end_ + waiting_bytes_ + header_size;
   at.size = bytes.size();
-  buffer_ += bytes;
   contents_.emplace(id, at);
-  in_buffer_.push_back(id);
-  if (buffer_.size() >= buffer_bytes_max) PADDOCK_CHECK(flush());
+  waiting_.push_back({.name = id,
+                      .offset = at.offset,
+                      .head = header_of(id, at.size),
+                      .bytes = std::move(content.bytes)});
+  waiting_bytes_ += all;
+  if (waiting_bytes_ >= waiting_bytes_max) PADDOCK_CHECK(flush());
   return id;
 }
 
 result<void> content_packs::flush() {
-  if (buffer_.empty()) return {};
-  const auto written = write_all(out_.get(), buffer_);
+  if (waiting_.empty()) return {};
+  std::vector<iovec> pieces;
+  pieces.reserve(2 * waiting_.size());
+  for (waiting& each : waiting_) {
+    pieces.push_back({each.head.data(), each.head.size()});
+    pieces.push_back({each.bytes.data(), each.bytes.size()});
+  }
+  const auto written = write_pieces(out_.get(), pieces);
   if (written) {
-    end_ += buffer_.size();
+    end_ += waiting_bytes_;
   } else {
-    for (const content_id& id : in_buffer_)
-      contents_.erase(id);
+    for (const waiting& each : waiting_)
+      contents_.erase(each.name);
     // What is there of it is cut off; where that fails too, another pack goes on.
     if (!sys::ftruncate(out_.get(), end_)) is_sealed_ = true;
   }
-  buffer_.clear();
-  in_buffer_.clear();
+  waiting_.clear();
+  waiting_bytes_ = 0;
   return written;
 }
 
@@ -280,12 +312,12 @@ result<std::optional<error>> content_packs::copy_out(const std::vector<content_i
   constexpr std::uint64_t no_bound = ~std::uint64_t{0};
   for (const content_id& id : wanted) {
     PADDOCK_CHECK(bounds.check());
-    const auto bytes = read(id);
+    auto bytes = read(id);
     const bool is_damaged = !bytes && bytes.error().os_errno == 0;
     if (is_damaged) continue; // it is lost either way
     if (!bytes) return std::optional(bytes.error());
     contents_.erase(id);
-    PADDOCK_CHECK(add(*bytes, no_bound));
+    PADDOCK_CHECK(add(named(*std::move(bytes)), no_bound));
   }
   return std::optional<error>();
 }
@@ -300,7 +332,13 @@ result<const file_descriptor*> content_packs::opened(std::uint32_t pack) const {
 }
 
 result<std::string> content_packs::stored_bytes(const located_content& at) const {
-  if (at.pack == pack_ && at.offset >= end_) return buffer_.substr(at.offset - end_, at.size);
+  if (at.size == 0) return std::string(); // its place may be the end of the file
+  if (at.pack == pack_ && at.offset >= end_) {
+    const auto found = std::ranges::lower_bound(waiting_, at.offset, {}, &waiting::offset);
+    if (found == waiting_.end() || found->offset != at.offset)
+      return error{error_code::io, 0, "history content"};
+    return found->bytes;
+  }
   PADDOCK_TRY(const file_descriptor* fd, opened(at.pack));
   return read_at(fd->get(), at.offset, at.size);
 }

@@ -33,7 +33,14 @@ struct located_content {
   std::uint32_t pack = 0;
 };
 
-/// Not thread-safe; whoever calls `catch_up`, `add` or `flush` holds the store's lock.
+/// Bytes, and the name that they get if no others have it.
+struct named_content {
+  std::string bytes;
+  content_id name;
+};
+
+/// Not thread-safe, but for `named`; whoever calls `catch_up`, `add` or `flush` holds the store's
+/// lock.
 class content_packs {
 public:
   content_packs(int directory, const content_key& key) : directory_(directory), key_(key) {}
@@ -45,9 +52,10 @@ public:
   /// Forgets everything, for another `catch_up`.
   void forget();
 
+  [[nodiscard]] named_content named(std::string bytes) const;
   /// Holds bytes; they are on the way to the file until `flush`. Errors: those of writing;
   /// too_large where `room` bytes are not enough.
-  [[nodiscard]] result<content_id> add(std::string_view bytes, std::uint64_t room);
+  [[nodiscard]] result<content_id> add(named_content&& content, std::uint64_t room);
   [[nodiscard]] result<void> flush();
   /// Puts what was written on the disk.
   [[nodiscard]] result<void> sync();
@@ -78,16 +86,23 @@ private:
   [[nodiscard]] result<const file_descriptor*> opened(std::uint32_t pack) const;
   [[nodiscard]] result<std::string> stored_bytes(const located_content& at) const;
 
+  /// On the way to the pack that grows.
+  struct waiting {
+    content_id name;
+    std::uint64_t offset = 0; ///< of its bytes, in the pack
+    std::string head, bytes;
+  };
+
   int directory_;
   content_key key_;
   table contents_;
   std::uint32_t pack_ = 0; ///< the one that grows; 0: none
-  std::uint64_t end_ = 0;  ///< of it, without the buffer
+  std::uint64_t end_ = 0;  ///< of it, without what waits
   bool is_sealed_ = true;  ///< it gets nothing more
   bool is_listed_ = false; ///< its name is on the disk
   std::uint64_t grown_ = 0;
-  std::string buffer_;
-  std::vector<content_id> in_buffer_;
+  std::vector<waiting> waiting_;
+  std::uint64_t waiting_bytes_ = 0;
   file_descriptor out_;
   mutable std::map<std::uint32_t, file_descriptor> open_;
 };

@@ -16,6 +16,7 @@ namespace paddock::history {
 namespace {
 
 constexpr std::size_t batch_files = 256;
+constexpr std::size_t neighbours_max = 16; ///< what a thread reads at a time
 constexpr std::uint64_t batch_bytes = std::uint64_t{8} << 20U;
 constexpr int reads_max = 3;
 constexpr std::uint64_t wait_ms_max = 3'600'000;
@@ -40,14 +41,11 @@ struct read_entry {
 };
 
 /// What a file or link holds now, if it is still that one.
-result<read_entry> read_content(const root& workspace, const std::string& path,
-                                const known_state& state, std::uint64_t bytes_max) {
+result<read_entry> read_content(const file_descriptor& fd, const known_state& state,
+                                std::uint64_t bytes_max) {
   const bool is_link = state.kind == known_kind::link;
-  PADDOCK_TRY(const auto fd, open_plain(workspace, path, is_link ? O_PATH : O_RDONLY));
-  PADDOCK_TRY(read_entry out, [&]() -> result<read_entry> {
-    PADDOCK_TRY(auto status, sys::status_at(fd.get(), "", AT_SYMLINK_NOFOLLOW));
-    return read_entry{{}, status};
-  }());
+  PADDOCK_TRY(auto status, sys::fstat(fd.get()));
+  read_entry out{{}, status};
   if (known_kind_of(out.status.kind) != state.kind)
     return error{error_code::conflict, 0, "history"};
   if (is_link) {
@@ -71,11 +69,27 @@ result<read_entry> read_content(const root& workspace, const std::string& path,
   return out;
 }
 
+/// Files of one directory, by their places in a batch.
+struct neighbours {
+  std::size_t begin = 0, end = 0;
+};
+
+std::vector<neighbours> neighbours_of(const std::vector<unread_file>& batch) {
+  std::vector<neighbours> all;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const bool goes_on = !all.empty() && i - all.back().begin < neighbours_max &&
+                         parent_of(batch[i].path) == parent_of(batch[i - 1].path);
+    if (!goes_on) all.push_back({.begin = i});
+    all.back().end = i + 1;
+  }
+  return all;
+}
+
 } // namespace
 
 read_time::read_time() : tick_ns(sys::file_clock_ns()), now_ns(sys::file_time_now_ns()) {}
 
-store::impl::fetched store::impl::fetch(const std::string& path, const known_state& known,
+store::impl::fetched store::impl::fetch(const place& where, const known_state& known,
                                         const read_time& when, reach of) const {
   fetched out{.state = known};
   known_state& state = out.state;
@@ -89,7 +103,11 @@ store::impl::fetched store::impl::fetch(const std::string& path, const known_sta
     return out;
   }
   for (int attempt = 0; attempt < reads_max; ++attempt) {
-    auto read = read_content(*workspace, path, state, how.file_bytes_max);
+    const std::uint64_t flags = state.kind == known_kind::link ? O_PATH : O_RDONLY;
+    const auto fd = where.directory >= 0 ? open_plain_in(*workspace, where.directory,
+                                                         std::string(last_of(where.path)), flags)
+                                         : open_plain(*workspace, where.path, flags);
+    auto read = fd ? read_content(*fd, state, how.file_bytes_max) : result<read_entry>(fd.error());
     if (!read) {
       const error_code why = read.error().code;
       state.held = why == error_code::not_text ? holding::too_large : holding::unreadable;
@@ -100,7 +118,7 @@ store::impl::fetched store::impl::fetch(const std::string& path, const known_sta
     state = state_of(read->status);
     state.is_ignored = known.is_ignored;
     state.is_unsure = when.is_fresh(state);
-    out.bytes = std::move(read->bytes);
+    out.content = packs.named(std::move(read->bytes));
     return out;
   }
   return out;
@@ -108,11 +126,11 @@ store::impl::fetched store::impl::fetch(const std::string& path, const known_sta
 
 known_state store::impl::keep(fetched&& from) {
   known_state state = from.state;
-  if (!from.bytes) return state;
+  if (!from.content) return state;
   // A page that is mapped may be written to without a new time, but for the first time.
   const auto since_ns = running_since_ns();
   state.is_unsure = state.is_unsure || (since_ns && state.changed_ns >= *since_ns);
-  const auto id = packs.add(*from.bytes, room());
+  const auto id = packs.add(*std::move(from.content), room());
   if (id) {
     state.held = holding::held;
     state.content = *id;
@@ -128,7 +146,7 @@ known_state store::impl::keep(fetched&& from) {
 
 void store::impl::take_in(const std::string& path, known_state& state, const read_time& when,
                           reach of) {
-  state = keep(fetch(path, state, when, of));
+  state = keep(fetch({.path = path}, state, when, of));
 }
 
 result<void> store::impl::hold(std::span<const std::string> paths) {
@@ -183,9 +201,8 @@ result<bool> store::impl::has_unread(const work_bounds& bounds) {
 }
 
 result<void> store::impl::read_before_command(const work_bounds& bounds) {
-  const std::int64_t end =
-      later(sys::monotonic_ms(),
-            static_cast<std::int64_t>(std::min(how.command_wait_ms, wait_ms_max)));
+  const std::int64_t end = later(
+      sys::monotonic_ms(), static_cast<std::int64_t>(std::min(how.command_wait_ms, wait_ms_max)));
   while (sys::monotonic_ms() < end) {
     PADDOCK_TRY(const bool is_left, has_unread(bounds));
     if (!is_left) return {};
@@ -206,21 +223,31 @@ result<bool> store::impl::read_some(const work_bounds& bounds) {
   // Without the lock: nobody waits for files that are read.
   const read_time when;
   std::vector<fetched> read(batch.size());
-  const auto fetch_one = [&](std::size_t i) {
-    read[i] = fetch(batch[i].path, batch[i].state, when, reach::covered);
+  const auto groups = neighbours_of(batch);
+  const auto fetch_group = [&](std::size_t g) {
+    const std::string in(parent_of(batch[groups[g].begin].path));
+    const auto fd = open_plain(*workspace, in, O_PATH | O_DIRECTORY);
+    for (std::size_t i = groups[g].begin; i < groups[g].end; ++i)
+      read[i] = fetch({.path = batch[i].path, .directory = fd ? fd->get() : -1}, batch[i].state,
+                      when, reach::covered);
   };
-  parallel_blocks(batch.size(), how.threads_max, fetch_one, 16).finish();
+  parallel_blocks(groups.size(), how.threads_max, fetch_group, 1).finish();
   const guard held(*this, use::work, bounds);
   PADDOCK_CHECK(held.ready());
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const known_state now = index.find(batch[i].path);
-    const bool is_wanted = is_to_read(now) && now.looks_like(batch[i].state);
-    // What has changed meanwhile is for the next scan.
-    if (!is_wanted || !now.looks_like(read[i].state)) continue;
-    seen.transitions.push_back(
-        {.path = std::move(batch[i].path), .after = keep(std::move(read[i]))});
-    read[i] = {};
+  seen.transitions.reserve(batch.size());
+  for (const neighbours& group : groups) {
+    const indexed_directory* const in = index.directory(parent_of(batch[group.begin].path));
+    for (std::size_t i = group.begin; in != nullptr && i < group.end; ++i) {
+      const indexed_entry* const now = in->find(last_of(batch[i].path));
+      const bool is_wanted =
+          now != nullptr && is_to_read(now->state) && now->state.looks_like(batch[i].state);
+      // What has changed meanwhile is for the next scan.
+      if (!is_wanted || !now->state.looks_like(read[i].state)) continue;
+      seen.transitions.push_back(
+          {.path = std::move(batch[i].path), .after = keep(std::move(read[i]))});
+      read[i] = {};
+    }
   }
   PADDOCK_CHECK(write(std::move(seen)));
   return true;

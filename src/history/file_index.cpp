@@ -23,6 +23,7 @@ bool is_in(std::string_view path, std::string_view directory) noexcept {
 }
 
 std::size_t indexed_directory::place_of(std::string_view wanted) const noexcept {
+  if (entries.empty() || name(entries.back()) < wanted) return entries.size();
   const auto found =
       std::lower_bound(entries.begin(), entries.end(), wanted,
                        [this](const indexed_entry& e, std::string_view n) { return name(e) < n; });
@@ -32,6 +33,18 @@ std::size_t indexed_directory::place_of(std::string_view wanted) const noexcept 
 const indexed_entry* indexed_directory::find(std::string_view wanted) const noexcept {
   const std::size_t at = place_of(wanted);
   return at < entries.size() && name(entries[at]) == wanted ? &entries[at] : nullptr;
+}
+
+const indexed_entry* indexed_directory::find_beside(std::string_view wanted,
+                                                    std::size_t& before) const noexcept {
+  for (const std::size_t at : {before + 1, before - 1}) {
+    if (at >= entries.size() || name(entries[at]) != wanted) continue;
+    before = at;
+    return &entries[at];
+  }
+  const indexed_entry* const found = find(wanted);
+  if (found != nullptr) before = static_cast<std::size_t>(found - entries.data());
+  return found;
 }
 
 void indexed_directory::remove(std::size_t at) {
@@ -51,6 +64,7 @@ void indexed_directory::remove(std::size_t at) {
 
 void file_index::clear() {
   directories_.clear();
+  last_ = nullptr;
   size_ = files_ = unread_ = lost_ = 0;
 }
 
@@ -82,6 +96,7 @@ void file_index::forget_beneath(std::string_view path) {
     drop(own->second);
     directories_.erase(own);
   }
+  last_ = nullptr;
   const std::string prefix = std::string(path) + '/';
   auto at = directories_.lower_bound(prefix);
   while (at != directories_.end() && at->first.starts_with(prefix)) {
@@ -92,12 +107,15 @@ void file_index::forget_beneath(std::string_view path) {
 
 void file_index::set(std::string_view path, const known_state& state) {
   const std::string_view in = parent_of(path), name = last_of(path);
-  auto found = directories_.find(in);
-  if (found == directories_.end()) {
-    if (!state.exists()) return;
-    found = directories_.emplace(std::string(in), indexed_directory{}).first;
+  if (last_ == nullptr || last_->first != in) {
+    auto found = directories_.find(in);
+    if (found == directories_.end()) {
+      if (!state.exists()) return;
+      found = directories_.emplace(std::string(in), indexed_directory{}).first;
+    }
+    last_ = &*found;
   }
-  indexed_directory& here = found->second;
+  indexed_directory& here = last_->second;
   const std::size_t at = here.place_of(name);
   const bool is_there = at < here.entries.size() && here.name(here.entries[at]) == name;
   if (is_there) {

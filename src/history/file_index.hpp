@@ -32,6 +32,10 @@ struct indexed_directory {
   /// The place of a name, there or to be made.
   [[nodiscard]] std::size_t place_of(std::string_view name) const noexcept;
   [[nodiscard]] const indexed_entry* find(std::string_view name) const noexcept;
+  /// The same, at once where it stands beside the one that was found before, whose place this is:
+  /// the kernel hands out names in an order of its own, and often in this one.
+  [[nodiscard]] const indexed_entry* find_beside(std::string_view name,
+                                                 std::size_t& before) const noexcept;
   void remove(std::size_t at);
 };
 
@@ -39,6 +43,10 @@ struct indexed_directory {
 class file_index {
 public:
   using directories = std::map<std::string, indexed_directory, std::less<>>;
+
+  file_index() = default;
+  file_index(const file_index&) = delete;
+  file_index& operator=(const file_index&) = delete;
 
   /// Absent where nothing is known.
   [[nodiscard]] known_state find(std::string_view path) const;
@@ -84,6 +92,7 @@ private:
   void forget_beneath(std::string_view path);
 
   directories directories_;
+  directories::value_type* last_ = nullptr; ///< what was set last: mostly the next lies beside it
   std::uint64_t size_ = 0, files_ = 0, unread_ = 0, lost_ = 0;
 };
 

@@ -161,21 +161,26 @@ private:
     std::string path = of.path.empty() ? "" : of.path + '/';
     const std::size_t begin = path.size();
     std::uint64_t count = 0;
+    std::size_t found_at = 0;
     const auto visit = [&](std::string_view name, unsigned char) {
       if (begin == 0 ? workspace_.is_protected(name) : workspace_.is_hidden_name(name)) return true;
       if (name.starts_with(temporary_prefix) && is_passing(fd->get(), name)) return true;
       const auto status = sys::status_at(fd->get(), name.data(), AT_SYMLINK_NOFOLLOW);
       const bool is_gone = !status && status.error().code == error_code::not_found;
-      const indexed_entry* entry = known != nullptr ? known->find(name) : nullptr;
+      const indexed_entry* entry = known != nullptr ? known->find_beside(name, found_at) : nullptr;
       if (entry != nullptr && !is_gone)
         is_there[static_cast<std::size_t>(entry - known->entries.data())] = true;
       // A directory may let its names be read, and nothing that they name.
       is_closed = is_closed || (!status && status.error().code == error_code::permission_denied);
       if (!status) return true; // gone by now, or as it was
       ++count;
+      const known_state* old = entry != nullptr ? &entry->state : nullptr;
+      const bool is_as_it_was = old != nullptr && !old->is_unsure &&
+                                old->kind != known_kind::directory &&
+                                old->looks_like(state_of(*status));
+      if (is_as_it_was) return true; // as nearly all are
       path.resize(begin);
       path += name;
-      const known_state* old = entry != nullptr ? &entry->state : nullptr;
       const known_state seen = judge(path, *status, old, of.is_ignored);
       if (old == nullptr || old->is_unsure || !old->looks_like(seen))
         met.met.push_back({path, seen});
@@ -216,7 +221,12 @@ private:
 
 result<file_descriptor> open_plain(const root& workspace, const std::string& path,
                                    std::uint64_t flags) {
-  const resolve::scope in{.root = workspace.descriptor(),
+  return open_plain_in(workspace, workspace.descriptor(), path, flags);
+}
+
+result<file_descriptor> open_plain_in(const root& workspace, int directory, const std::string& path,
+                                      std::uint64_t flags) {
+  const resolve::scope in{.root = directory,
                           .resolver = workspace.resolver(),
                           .mounts = workspace.mounts(),
                           .mount = workspace.status().mount,

@@ -52,6 +52,9 @@ struct scan_outcome {
 /// Opens a path without following any link. "" is the root.
 [[nodiscard]] result<file_descriptor> open_plain(const root& workspace, const std::string& path,
                                                  std::uint64_t flags);
+/// The same from a directory that was opened so.
+[[nodiscard]] result<file_descriptor> open_plain_in(const root& workspace, int directory,
+                                                    const std::string& path, std::uint64_t flags);
 /// What is there, be it a link, without following any. Errors: those of `open_plain`.
 [[nodiscard]] result<file_status> plain_status(const root& workspace, std::string_view path);
 

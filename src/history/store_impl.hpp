@@ -176,11 +176,15 @@ struct store::impl {
   enum class reach : std::uint8_t { covered, asked };
   struct fetched {
     known_state state{};
-    std::optional<std::string> bytes{};
+    std::optional<named_content> content{};
+  };
+  struct place {
+    const std::string& path;
+    int directory = -1; ///< the one that it lies in, where that is open
   };
   /// Without any lock.
-  [[nodiscard]] fetched fetch(const std::string& path, const known_state& known,
-                              const read_time& when, reach of) const;
+  [[nodiscard]] fetched fetch(const place& where, const known_state& known, const read_time& when,
+                              reach of) const;
   [[nodiscard]] known_state keep(fetched&& from);
   /// Both.
   void take_in(const std::string& path, known_state& state, const read_time& when,

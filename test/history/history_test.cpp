@@ -363,4 +363,19 @@ TEST_F(History, ACheckpointIsCancelled) {
   EXPECT_EQ(store->checkpoints().size(), 2u);
 }
 
+/// As the last content of a pack it stands where the next one will.
+TEST_F(History, HoldsAnEmptyFile) {
+  write("a", "1");
+  const auto store = begun();
+  run(*store, ": > empty");
+  const auto point = store->make_checkpoint("");
+  ASSERT_THAT(point, IsOk());
+  EXPECT_EQ(store->bytes_at(point->number, "empty")->value_or("none"), "");
+  EXPECT_THAT(store->verify()->damaged, testing::IsEmpty());
+  run(*store, "rm empty");
+  ASSERT_THAT(store->restore({.to = point->number}), IsOk());
+  EXPECT_EQ(tree.content("ws/empty"), "");
+  EXPECT_TRUE(tree.exists("ws/empty"));
+}
+
 } // namespace
