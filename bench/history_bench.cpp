@@ -14,6 +14,11 @@
 // mapping whose file outlives the command in a queue of a socket, through a name elsewhere, or by
 // Linux AIO. Such a change was missed, or put down to the wrong one later. fanotify without
 // privileges has the same holes.
+//
+// Others: fstatat in place of statx, or statx asked for less, saves 3 % of a status, which is
+// nearly all of a scan. What two scans add to a command is so twice the floor at the least: on a
+// machine where a status takes 2.6 us that is more than 5 ms among 2,000 files, whatever is done
+// here.
 
 #include "scratch.hpp"
 
