@@ -64,7 +64,7 @@ void add_looks(std::string& out, std::string_view text) {
   return line;
 }
 
-[[nodiscard]] constexpr bool is_blank(std::string_view sequence) noexcept {
+[[nodiscard]] constexpr bool is_white_character(std::string_view sequence) noexcept {
   if (sequence.size() == 1) return is_white_space(sequence.front());
   const char32_t c = detail::code_point(sequence);
   return c == 0xA0 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x3000;
@@ -88,7 +88,7 @@ public:
         rest_ = before;
         return false;
       }
-      if (is_blank(before.substr(0, before.size() - rest_.size()))) return true;
+      if (is_white_character(before.substr(0, before.size() - rest_.size()))) return true;
     }
     return true;
   }

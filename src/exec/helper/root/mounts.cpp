@@ -31,6 +31,7 @@ constexpr unsigned at_empty_path = 0x1000;
 constexpr unsigned move_from_descriptor = 0x4;
 constexpr unsigned move_to_descriptor = 0x40;
 constexpr unsigned cloexec = 1; // FSOPEN_CLOEXEC, FSMOUNT_CLOEXEC
+constexpr unsigned set_flag = 0;
 constexpr unsigned set_string = 1;
 constexpr unsigned create = 6;
 
@@ -40,6 +41,33 @@ struct mount_attributes { // struct mount_attr
   std::uint64_t propagation;
   std::uint64_t user_namespace;
 };
+
+bool set(int context, const char* key, const char* value) {
+  return ::syscall(SYS_fsconfig, context, set_string, key, value, 0) == 0;
+}
+
+/// What a context that is ready becomes; it is closed.
+int finish(int context, bool is_ready, std::uint64_t attributes) {
+  int mount = -1;
+  if (is_ready && ::syscall(SYS_fsconfig, context, create, nullptr, nullptr, 0) == 0)
+    mount = static_cast<int>(::syscall(SYS_fsmount, context, cloexec, attributes));
+  const int failed = errno;
+  ::close(context);
+  errno = failed;
+  return mount;
+}
+
+/// For a list of directories, where a colon would begin another one.
+template <std::size_t capacity> bool escape(const char* path, char (&into)[capacity]) {
+  std::size_t size = 0;
+  for (; *path != '\0'; ++path) {
+    if (size + 3 > capacity) return false;
+    if (*path == ':' || *path == '\\') into[size++] = '\\';
+    into[size++] = *path;
+  }
+  into[size] = '\0';
+  return true;
+}
 
 } // namespace
 
@@ -74,30 +102,31 @@ int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep) {
 int new_file_system(const char* type, const char* mode, std::uint64_t attributes) {
   const auto context = static_cast<int>(::syscall(SYS_fsopen, type, cloexec));
   if (context < 0) return -1;
-  int mount = -1;
-  const bool configured =
-      mode == nullptr || ::syscall(SYS_fsconfig, context, set_string, "mode", mode, 0) == 0;
-  if (configured && ::syscall(SYS_fsconfig, context, create, nullptr, nullptr, 0) == 0)
-    mount = static_cast<int>(::syscall(SYS_fsmount, context, cloexec, attributes));
-  const int failed = errno;
-  ::close(context);
-  errno = failed;
-  return mount;
+  return finish(context, mode == nullptr || set(context, "mode", mode), attributes);
 }
 
 int new_terminals() {
   const auto context = static_cast<int>(::syscall(SYS_fsopen, "devpts", cloexec));
   if (context < 0) return -1;
-  int mount = -1;
-  if (::syscall(SYS_fsconfig, context, set_string, "mode", "0620", 0) == 0 &&
-      ::syscall(SYS_fsconfig, context, set_string, "ptmxmode", "0666", 0) == 0 &&
-      ::syscall(SYS_fsconfig, context, create, nullptr, nullptr, 0) == 0)
-    mount = static_cast<int>(
-        ::syscall(SYS_fsmount, context, cloexec, mount_no_setuid | mount_no_programs));
-  const int failed = errno;
-  ::close(context);
-  errno = failed;
-  return mount;
+  return finish(context, set(context, "mode", "0620") && set(context, "ptmxmode", "0666"),
+                mount_no_setuid | mount_no_programs);
+}
+
+int new_overlay(const overlay_places& places) {
+  char below[256]; // the kernel takes no longer value
+  if (!escape(places.below, below)) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  const auto context = static_cast<int>(::syscall(SYS_fsopen, "overlay", cloexec));
+  if (context < 0) return -1;
+  // In attributes that an ordinary user may set it notes what was removed, and it follows none that
+  // lead from one place to another.
+  const bool is_ready = set(context, "lowerdir", below) &&
+                        set(context, "upperdir", places.changed) &&
+                        set(context, "workdir", places.work) &&
+                        ::syscall(SYS_fsconfig, context, set_flag, "userxattr", nullptr, 0) == 0;
+  return finish(context, is_ready, mount_no_setuid | mount_no_devices);
 }
 
 int attach_mount(int mount, const char* path) {

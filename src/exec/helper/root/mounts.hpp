@@ -28,6 +28,16 @@ int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep);
 int new_file_system(const char* type, const char* mode, std::uint64_t attributes);
 /// A detached devpts of its own, whose terminals and their maker are for everybody who sees it.
 int new_terminals();
+
+struct overlay_places {
+  const char* below;   ///< what is there, and stays as it is
+  const char* changed; ///< an empty directory for what is made and changed
+  const char* work;    ///< another one beside that, which belongs to the kernel then
+};
+/// A detached mount of a directory of others as the command's own: what it reads is theirs, what it
+/// changes is not. Before Linux 5.11 an ordinary user has none.
+int new_overlay(const overlay_places& places);
+
 int attach_mount(int mount, const char* path);
 /// On what a descriptor stands for, be it a link.
 int attach_mount_to(int mount, int place);

@@ -3,7 +3,6 @@
 
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/root/mounts.hpp"
-#include "exec/helper/root/overlay.hpp"
 #include "exec/helper/root/remount.hpp"
 
 #include <fcntl.h>
