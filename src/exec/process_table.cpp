@@ -30,6 +30,7 @@ result<process_record::names> names_of(const command& asked) {
 
 struct process_table::state {
   process_limits limits;
+  std::function<void()> on_end;
   mutable std::mutex lock; ///< of all below
   std::vector<entry> all;  ///< in the order of their start
 
@@ -55,13 +56,13 @@ void process_table::state::forget_oldest() {
   }
   std::ranges::sort(forgotten, std::greater<>());
   for (const std::size_t index : forgotten) {
-    if (all[index].thread.joinable()) all[index].thread.join(); // it has nothing more to do
+    if (all[index].thread.joinable()) all[index].thread.join(); // it has little more to do
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(index));
   }
 }
 
-process_table::process_table(const process_limits& limits)
-    : state_(new state{.limits = limits, .lock = {}, .all = {}}) {}
+process_table::process_table(const process_limits& limits, std::function<void()> on_end)
+    : state_(new state{.limits = limits, .on_end = std::move(on_end), .lock = {}, .all = {}}) {}
 
 process_table::~process_table() {
   for (const entry& each : state_->all)
@@ -83,7 +84,11 @@ result<process, command_error> process_table::start(const command& command,
     if (state_->running() >= state_->limits.running_max)
       return command_error({error_code::too_many, 0, "processes"});
     state_->all.push_back({.record = record, .thread = {}});
-    if (!start_thread(state_->all.back().thread, [record = record.get()] { record->run(); })) {
+    const auto work = [record = record.get(), told = &state_->on_end] {
+      record->run();
+      if (*told) (*told)();
+    };
+    if (!start_thread(state_->all.back().thread, work)) {
       state_->all.pop_back();
       return command_error({error_code::too_many, 0, "thread"});
     }

@@ -40,7 +40,9 @@ public:
   planner(const store::impl& of, const path_changes& all, const moves_by_place& moves,
           const restore_request& request, const path_tops& closed)
       : of_(of), all_(all), all_moves_(moves), request_(request), closed_(closed),
-        selected_(request.paths) {}
+        selected_(request.paths), meant_(request.paths) {
+    mean_both_places();
+  }
 
   restore_plan run() {
     for (const auto& [path, each] : all_)
@@ -77,12 +79,27 @@ public:
   [[nodiscard]] const std::set<std::string>& misfits() const noexcept { return misfits_; }
 
 private:
+  /// What the agent has moved is asked for by the place where it is now, too: it goes back to where
+  /// it was, and does not only go.
+  void mean_both_places() {
+    if (selected_.empty()) return;
+    for (const auto& [to, from] : all_moves_)
+      if (selected_.cover(to) && all_.find(to)->second.by_agent) meant_.add(from);
+    for (const std::string& path : request_.paths)
+      for (std::string_view top = path; !top.empty(); top = parent_of(top)) {
+        const auto moved = all_moves_.find(std::string(top));
+        if (moved == all_moves_.end() || !all_.find(moved->first)->second.by_agent) continue;
+        meant_.add(moved->second + path.substr(top.size()));
+        break;
+      }
+  }
+
   void take_moves_back() {
     path_tops moved;
     for (const auto& [to, from] : all_moves_) {
       if (moved.cover(to)) continue; // it goes with that one, and is looked at there
       const path_change& now = all_.find(to)->second;
-      if (!selected_.mean(from) || !selected_.mean(to) || !now.by_agent) continue;
+      if (!meant_.mean(from) || !meant_.mean(to) || !now.by_agent) continue;
       const entry_kind kind = entry_kind_of(now.after.kind);
       if (!of_.workspace->check_changeable(from) || !of_.workspace->check_changeable(to) ||
           !of_.workspace->check_movable(to, from, kind) || !is_on_top(to) || !is_on_top(from))
@@ -327,7 +344,7 @@ private:
   }
 
   void choose(const std::string& path, const placed_change& each) {
-    if (each.wanted.same_as(each.present) || !selected_.mean(path)) return;
+    if (each.wanted.same_as(each.present) || !meant_.mean(path)) return;
     const bool is_named = selected_.has(path) || (request_.force && !selected_.empty());
     if (!each.by_agent && !is_named) { // a person's own
       out_.others += each.by_other ? 1 : 0;
@@ -479,7 +496,9 @@ private:
   const moves_by_place& all_moves_;
   const restore_request& request_;
   const path_tops& closed_;
-  path_tops selected_, left_;
+  path_tops selected_;
+  path_tops meant_; ///< these, and where what was moved there comes from
+  path_tops left_;
   std::map<std::string, bool, std::less<>> others_in_; ///< of `.git` directories
   std::map<std::string, bool, std::less<>> on_top_;    ///< of directories
   placed_changes placed_;

@@ -147,6 +147,34 @@ TEST_F(HistoryMoves, MakesTheHomeOfWhatWasAskedFor) {
   EXPECT_FALSE(tree.exists("ws/a"));
 }
 
+/// By the place where it is now, as a list of changes names it; nothing is only taken away.
+TEST_F(HistoryMoves, GoBackByTheNameOfWhereTheyAre) {
+  const struct {
+    const char* asked;
+    std::vector<const char*> there;
+    std::vector<const char*> gone;
+  } cases[] = {{"theirs", {"a", "lib/m.c", "more"}, {"theirs"}},
+               {"lib", {"src/m.c", "src/net/t.c", "theirs", "more"}, {"lib", "a"}},
+               {"lib/m.c", {"src/m.c", "lib/net/t.c"}, {"lib/m.c", "a"}},
+               {"more", {"theirs", "lib/m.c"}, {"more", "a"}}}; // the control: it was made
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.asked);
+    fs::remove_all(workspace());
+    for (const char* name : {"a", "src/m.c", "src/net/t.c"})
+      write(name, std::string("content of ") + name);
+    const auto store = begun();
+    run(*store, "mv a theirs; mv src lib; echo >more");
+    const std::vector<std::string> asked{each.asked};
+    const auto back = store->restore({.paths = asked});
+    ASSERT_TRUE(back) << explain(back.error());
+    EXPECT_TRUE(back->conflicts.empty());
+    for (const std::string name : each.there)
+      EXPECT_TRUE(tree.exists("ws/" + name)) << name;
+    for (const std::string name : each.gone)
+      EXPECT_FALSE(tree.exists("ws/" + name)) << name;
+  }
+}
+
 class HistoryMovesRandom : public HistoryMoves, public testing::WithParamInterface<unsigned> {
 protected:
   [[nodiscard]] std::size_t below(std::size_t count) {

@@ -12,10 +12,13 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace paddock::test {
@@ -338,6 +341,30 @@ TEST_F(tools_undo, what_a_process_changes_is_its_own_while_it_runs) {
             call("readProcess", process + R"(,"waitMs":20000,"until":"never"})").string("state"));
   EXPECT_EQ("created made by exec", changes());
   EXPECT_FALSE(call("restore")["notice"].exists()); // the control
+  EXPECT_FALSE(tree.exists("made"));
+}
+
+/// The process ends while nobody asks for anything; what a person does then is the person's.
+TEST_F(tools_undo, what_comes_after_the_end_of_a_process_is_not_its_own) {
+  const auto threads = [] {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+  };
+  const auto begun = call("startProcess", R"({"command":"sh","args":["-c",)"
+                                          R"("echo x >made; until test -e go; do :; done"],)"
+                                          R"("waitMs":0})");
+  ASSERT_EQ("running", begun.string("state")) << begun.json;
+  const auto with_it = threads();
+  tree.file("go", "");
+  // Its thread has put down by then what it changed.
+  const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (threads() >= with_it && std::chrono::steady_clock::now() < latest)
+    std::this_thread::yield();
+  ASSERT_LT(threads(), with_it);
+  tree.file("thesis", "by hand");
+  EXPECT_EQ("created go by exec; created made by exec; created thesis by other", changes());
+  EXPECT_FALSE(call("restore").failed);
+  EXPECT_EQ("by hand", tree.content("thesis"));
   EXPECT_FALSE(tree.exists("made"));
 }
 

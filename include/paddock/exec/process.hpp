@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -137,7 +138,8 @@ struct kept_outcome {
 /// Owns processes, and ends them with itself.
 class process_table {
 public:
-  explicit process_table(const process_limits& limits = {});
+  /// `on_end` is called when a process has ended, on its thread; it must not throw.
+  explicit process_table(const process_limits& limits = {}, std::function<void()> on_end = {});
   process_table(const process_table&) = delete;
   process_table& operator=(const process_table&) = delete;
   ~process_table();

@@ -20,8 +20,8 @@ public:
     const std::lock_guard guard(lock_);
     open_.push_back({of, std::move(begun)});
   }
-  /// Puts down what those have changed that ended since the last time. For every call of a tool:
-  /// what somebody changes afterwards is not theirs.
+  /// Puts down what those have changed that ended since the last time. For the end of each, and for
+  /// every call of a tool: what somebody changes afterwards is not theirs.
   void settle() {
     std::vector<entry> ended; // put down when this returns, and the lock is open again
     const std::lock_guard guard(lock_);

@@ -265,6 +265,7 @@ tool_result start_process(workspace_state& state, call& c) {
     return not_started(state, c, started.error(), r.run);
   }
   state.changes_of_processes.add(*started, std::move(changes));
+  state.changes_of_processes.settle(); // it may have ended before
   open_desk(state);
   process_read asked{.from = 0,
                      .bytes_max = page_bytes_max,

@@ -28,7 +28,7 @@ process_limits limits_of_processes(const limits& bounds) {
 workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o)
     : root(std::move(r)), options(std::move(o)), started_ms(sys::monotonic_ms()),
       todos(options.limits.todos_max), memory(options.memory), warning(options.warning),
-      processes(limits_of_processes(options.limits)) {
+      processes(limits_of_processes(options.limits), [this] { changes_of_processes.settle(); }) {
   if (memory == nullptr) memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
   const bool coding = options.tools == toolset::coding;
   if (options.results == result_detail::of_toolset)
