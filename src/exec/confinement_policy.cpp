@@ -66,8 +66,9 @@ std::string unreachable_of(const confinement_policy& policy, const enforcement& 
 bool is_set_up_with_namespaces(step which, const enforcement& taken) {
   if (which == step::private_root || which == step::masks)
     return !taken.has(step::namespaces); // else it is the mounts that failed
-  return which == step::locked_masks || which == step::pid_namespace || which == step::network_namespace ||
-         which == step::loopback || which == step::ipc_namespace;
+  return which == step::locked_masks || which == step::pid_namespace ||
+         which == step::network_namespace || which == step::loopback ||
+         which == step::ipc_namespace;
 }
 
 std::string failure_of(step which, const confinement_policy& policy, const enforcement& taken) {

@@ -171,6 +171,7 @@ void seal_own_proc(const command_setup& setup, const new_namespaces& made) {
   give_up_rights(setup);
   check_required(setup);
   const int channel = 3;
+  if (link == channel) link = ::fcntl(link, F_DUPFD_CLOEXEC, channel + 1);
   const bool kept = given.channel == channel ? ::fcntl(channel, F_SETFD, FD_CLOEXEC) == 0
                                              : ::dup3(given.channel, channel, O_CLOEXEC) >= 0;
   if (!kept) fail(given.channel, exec_stage::helper, errno);
@@ -327,12 +328,12 @@ constexpr timespec between_looks{0, 50'000'000};
       shared.killed = true;
       ::kill(command, SIGKILL);
     }
-    if (written.is_bounded() && written.exceed()) {
+    collect(shared, command);
+    if (!shared.ended && written.is_bounded() && written.exceed()) {
       shared.wrote_too_much = true;
       shared.killed = true;
       ::kill(-1, SIGKILL);
     }
-    collect(shared, command);
   }
   // What was signalled together with the command is not left over: let it end.
   const timespec pause{0, 2'000'000};

@@ -34,7 +34,7 @@ pid_t fork_with_locked_mounts(int& failed) {
     failed = errno;
     return ::fork();
   }
-  ::prctl(PR_SET_DUMPABLE, 1); // the child's files in /proc belong to the user only while this is so
+  ::prctl(PR_SET_DUMPABLE, 1); // so long the child's files in /proc belong to the user
   const auto child = static_cast<pid_t>(
       ::syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD, 0L, 0L, 0L, 0L));
   if (child == 0) {

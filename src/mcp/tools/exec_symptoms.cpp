@@ -129,7 +129,7 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
        "bytes of memory",
        "a larger --max-memory",
        {"Cannot allocate memory", "MemoryError", "bad_alloc", "ut of memory", "ENOMEM",
-        "memory allocation of", "memory exhausted"},
+        "memory allocation of", "memory exhausted", "buffer allocation failed"},
        0},
       {&resource_limits::processes,
        "processes",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 // Two commands that help each other: one passes an open directory of the workspace to the other,
-// through a socket, and ends. What was covered in there stays so. Beside it runs the control: what is
-// not protected is reached the same way.
+// through a socket, and ends. What was covered in there stays so. Beside it runs the control: what
+// is not protected is reached the same way.
 
 #include "support/process/command_fixture.hpp"
 #include "support/process/process.hpp"
