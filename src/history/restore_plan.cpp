@@ -371,13 +371,15 @@ private:
       return leave(path, "it stays, because what is in it cannot be reached: " +
                              std::string(reason_of(each.present.held)));
     if (const holding why = restorable(of_, {.before = each.wanted, .after = each.present});
-        why != holding::held && each.wanted.kind != known_kind::directory && each.by_restore)
+        why != holding::held && each.wanted.kind != known_kind::directory &&
+        (each.by_restore || (why == holding::ignored && !is_named)))
       return lose(path, each, why);
     if (!hindered.empty()) return conflict(path, hindered);
     chosen_.insert(path);
   }
 
-  /// What a restore has removed or replaced, and nobody holds: the way forward is for the rest.
+  /// What nobody holds of what a restore has removed or replaced, so that the way forward is for the
+  /// rest, or of what programs build in ignored directories, so that they keep nothing else back.
   void lose(const std::string& path, const placed_change& each, holding why) {
     std::string top = path;
     if (each.wanted.is_ignored)
@@ -415,8 +417,7 @@ private:
     const bool is_one = each.entries == 1;
     return (is_one ? "it does not come back"
                    : std::to_string(each.entries) + " entries of it do not come back") +
-           ", because a restore took " + (is_one ? "it" : "them") +
-           " away and what was there was not held: " + std::string(reason_of(each.why));
+           ", because what was there was not held: " + std::string(reason_of(each.why));
   }
 
   /// Directories that what is chosen was in.

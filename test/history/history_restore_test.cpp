@@ -59,14 +59,45 @@ TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
   EXPECT_THAT(left, testing::ElementsAre("data"));
   EXPECT_FALSE(tree.exists("ws/data/deep"));
   EXPECT_EQ(tree.content("ws/a.o"), "1\n"); // the control: a file that is named alone is held
-  // The control: what a command took away, and nobody undid, is in the way as before.
-  run(*store, "mkdir data; echo 1 > data/g");
-  const auto mark = store->make_checkpoint("")->number;
-  run(*store, "rm -r data d");
-  const auto refused = store->restore({.to = mark});
+}
+
+/// What programs build in ignored directories keeps nothing else back; asked for by name, it is told.
+TEST_F(HistoryRestore, LeavesWhatWasBuiltInIgnoredDirectories) {
+  write(".gitignore", "build/\n");
+  write("build/made.o", "old");
+  write("build/gone.o", "old");
+  write("a.c", "one");
+  const auto store = begun();
+  run(*store, "echo two > a.c; echo new > build/made.o; rm build/gone.o; echo x > build/more.o");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/a.c"), "one");
+  EXPECT_EQ(tree.content("ws/build/made.o"), "new\n");
+  EXPECT_FALSE(tree.exists("ws/build/more.o"));
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->left.front().path, "build");
+  EXPECT_THAT(back->left.front().reason, testing::HasSubstr("2 entries"));
+  const std::vector<std::string> asked{"build/made.o"};
+  const auto refused = store->restore({.paths = asked});
   ASSERT_THAT(refused, IsOk());
-  EXPECT_EQ(refused->conflicts.size(), 1u);
-  EXPECT_EQ(refused->restored, 0u);
+  EXPECT_EQ(refused->conflicts.size(), 1u); // the control
+}
+
+/// A directory of which nothing is held does not come back hollow.
+TEST_F(HistoryRestore, MakesNoHollowDirectoryOfWhatWasIgnored) {
+  write(".gitignore", "node_modules/\n");
+  write("node_modules/x/deep/f.js", "1");
+  write("d/covered", "1");
+  const auto store = begun();
+  run(*store, "rm -r node_modules d");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/d/covered"), "1");
+  EXPECT_FALSE(tree.exists("ws/node_modules"));
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->left.front().path, "node_modules");
 }
 
 /// The control: what a tool has written there is read before it goes, and can be had back.
@@ -96,16 +127,14 @@ TEST_F(HistoryRestore, KeepsWhatAPersonMadeAndTheAgentMoved) {
   write("notes/theirs", "another one");
   run(*store, "echo own > own");
   run(*store, "mv theirs moved; mv notes papers; mv own owned");
-  // Alone, without the place that it came from, it would be gone.
+  // By where it is now, too: it goes back, and does not only go.
   const std::vector<std::string> there{"moved", "papers"};
-  const auto refused = store->restore({.paths = there});
-  ASSERT_THAT(refused, IsOk());
-  std::vector<std::string> named;
-  for (const auto& each : refused->conflicts)
-    named.push_back(each.path);
-  EXPECT_THAT(named, testing::IsSupersetOf({"moved", "papers/theirs"}));
-  EXPECT_EQ(refused->restored, 0u);
-  EXPECT_EQ(tree.content("ws/moved"), "the only copy");
+  const auto named = store->restore({.paths = there});
+  ASSERT_THAT(named, IsOk());
+  EXPECT_TRUE(named->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/theirs"), "the only copy");
+  EXPECT_EQ(tree.content("ws/notes/theirs"), "another one");
+  EXPECT_TRUE(tree.exists("ws/owned")); // the control
   const auto back = store->restore({});
   ASSERT_THAT(back, IsOk());
   EXPECT_TRUE(back->conflicts.empty());

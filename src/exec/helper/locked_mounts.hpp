@@ -3,8 +3,8 @@
 
 // Mounts that cannot be taken apart. What covers a protected name is a mount, and a mount namespace
 // that ends takes its mounts apart: a directory that one command has passed to another, through a
-// socket, would lie open as soon as the first one has ended. The kernel keeps mounts together beyond
-// that where they are copies for a user namespace with fewer rights (MNT_LOCKED; those of an ended
+// socket, would lie open as soon as the first one has ended. The kernel keeps mounts together even
+// then where they are copies for a user namespace with fewer rights (MNT_LOCKED; those of an ended
 // namespace since Linux 4.0). So the command gets such copies.
 
 #include <sys/types.h>

@@ -54,8 +54,8 @@ private:
 
 /// Writes a text to a file that is not there yet; one that is there stays. 0 or an errno.
 int write_new_file(const char* path, const char* text);
-/// Makes /proc fit the PID namespace and nothing else; as in a private root it can be written until it
-/// is sealed. 0 or an errno.
+/// Makes /proc fit the PID namespace and nothing else; as in a private root it can be written until
+/// it is sealed. 0 or an errno.
 int mount_proc();
 /// Makes /proc read-only. 0 or an errno.
 int seal_proc();
