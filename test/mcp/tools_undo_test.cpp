@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -455,6 +457,97 @@ TEST_F(tools_undo, a_deadline_ends_the_look_and_the_work_goes_on) {
   options.limits.tool_timeout_ms = 0; // the control, for as long as the machine needs
   serve(options);
   EXPECT_THAT(call("exec", R"({"command":"true"})").json, testing::Not(HasSubstr("undo")));
+}
+
+/// A call whose client may cancel it as soon as it begins to wait, as a transport would have it.
+class waiting_call final : public mcp::call {
+public:
+  enum class client : std::uint8_t { waits, cancels };
+  waiting_call(std::string_view arguments, client is) : client_(is) {
+    const auto parsed = document_.parse(arguments);
+    EXPECT_TRUE(parsed) << arguments;
+    if (parsed) arguments_ = *parsed;
+  }
+  void on_cancel(std::function<void()> f) override {
+    if (f && cancelled_) f();
+  }
+  void may_block() override { cancelled_ = client_ == client::cancels; }
+  bool wants_progress() const noexcept override { return false; }
+  void progress(double, std::string_view) override {}
+  void log(mcp::log_level, std::string_view) override {}
+  std::size_t message_bytes_max() const noexcept override { return std::size_t{1} << 20; }
+
+private:
+  mcp::json_document document_;
+  const client client_;
+};
+
+constexpr recorded_case written_by_all[] = {
+    {"", "writeTextFile", R"({"path":"a","text":"x"})", "modified a by tool"},
+    {"", "appendTextFile", R"({"path":"a","text":"x"})", "modified a by tool"},
+    {"", "editTextFile", R"({"path":"a","oldText":"one","newText":"1"})", "modified a by tool"},
+    {"", "editFile", R"({"path":"a","edits":[{"oldText":"one","newText":"1"}]})",
+     "modified a by tool"},
+    {"", "applyChanges", R"({"changes":[{"path":"d/b","delete":true}]})", "deleted d/b by tool"},
+    {"", "moveFile", R"({"source":"a","destination":"z"})", "moved a to z by tool"},
+    {"", "deleteFile", R"({"path":"a"})", "deleted a by tool"},
+    {"", "createDirectory", R"({"path":"x"})", "created x by tool"},
+    {"", "deleteDirectory", R"({"path":"d","recursive":true})", "deleted d by tool"},
+    {"", "exec", R"({"command":"rm","args":["a"],"env":{},"cwd":".","stdout":true,"stderr":true})",
+     "deleted a by exec"},
+    {"", "startProcess",
+     R"({"command":"rm","args":["a"],"cwd":".","until":"never","waitMs":20000})",
+     "deleted a by exec"},
+};
+
+/// Somebody else has the store locked. What is not in the history must not be done.
+TEST_F(tools_undo, what_is_cancelled_while_it_waits_for_the_history_changes_nothing) {
+  using enum waiting_call::client;
+  const auto own = std::filesystem::directory_iterator(stores / "h")->path().string();
+  const file_descriptor lock(::open((own + "/lock").c_str(), O_RDWR | O_CLOEXEC));
+  const std::string before = everything();
+  std::vector<std::string> left;
+  for (const mcp::tool& each : server().tools())
+    if (each.output_schema.find(R"("undo":{)") != std::string::npos && each.name != "healthCheck")
+      left.push_back(each.name);
+  for (const recorded_case& each : written_by_all) {
+    SCOPED_TRACE(each.tool);
+    std::erase(left, each.tool);
+    const auto tool = std::ranges::find(server().tools(), each.tool, &mcp::tool::name);
+    ASSERT_NE(tool, server().tools().end());
+    const std::string mark = call("checkpoint").string("checkpoint");
+    const std::string since = R"({"since":")" + mark + "\"}", to = R"({"to":")" + mark + "\"}";
+    ASSERT_EQ(0, ::flock(lock.get(), LOCK_EX));
+    waiting_call given_up(each.arguments, cancels);
+    EXPECT_EQ("cancelled", tool->handler(given_up).error);
+    ASSERT_EQ(0, ::flock(lock.get(), LOCK_UN));
+    EXPECT_EQ("", changes(since));
+    EXPECT_EQ(before, everything());
+    waiting_call control(each.arguments, waits);
+    const mcp::tool_result done = tool->handler(control);
+    EXPECT_FALSE(done.failed()) << done.json;
+    EXPECT_EQ(each.changes, changes(since));
+    EXPECT_NE(before, everything());
+    EXPECT_FALSE(call("restore", to).failed);
+    EXPECT_EQ(before, everything());
+  }
+  EXPECT_THAT(left, testing::IsEmpty());
+}
+
+TEST_F(tools_undo, a_restore_cancelled_while_it_waits_restores_nothing) {
+  const auto own = std::filesystem::directory_iterator(stores / "h")->path().string();
+  const file_descriptor lock(::open((own + "/lock").c_str(), O_RDWR | O_CLOEXEC));
+  call("writeTextFile", R"({"path":"a","text":"x"})");
+  const auto tool = std::ranges::find(server().tools(), "restore", &mcp::tool::name);
+  ASSERT_NE(tool, server().tools().end());
+  ASSERT_EQ(0, ::flock(lock.get(), LOCK_EX));
+  waiting_call given_up(R"({"to":"start"})", waiting_call::client::cancels);
+  EXPECT_TRUE(tool->handler(given_up).failed());
+  ASSERT_EQ(0, ::flock(lock.get(), LOCK_UN));
+  EXPECT_EQ("x", tree.content("a"));
+  waiting_call control(R"({"to":"start"})", waiting_call::client::waits);
+  EXPECT_FALSE(tool->handler(control).failed());
+  EXPECT_EQ("one\ntwo\n", tree.content("a"));
 }
 
 } // namespace

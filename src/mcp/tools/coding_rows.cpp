@@ -192,7 +192,7 @@ constexpr std::array added{
     tool_row{"startProcess", "Start process",
              "Start a program that goes on, as a server or a watcher, and see the beginning of its "
              "output. For one that ends by itself use exec.",
-             process_rows::start, process_rows::page_schema, opens_world, effect::attends,
+             process_rows::start, process_rows::start_schema, opens_world, effect::attends,
              start_process, R"({"command":"npm","args":["run","dev"],"until":"ready|listening"})",
              less_hint, toolset::coding},
     tool_row{"readProcess", "Read process",

@@ -76,6 +76,9 @@ inline constexpr parameter_row stop[] = {
 
 inline constexpr std::string_view page_schema =
     R"({"type":"object","required":["process","state","output","next"]})";
+/// Whole, because of what is added to it where there is a history.
+inline constexpr std::string_view start_schema =
+    R"({"type":"object","properties":{"process":{"type":"string"},"state":{"type":"string"},"output":{"type":"string"},"next":{"type":"integer"},"dropped":{"type":"integer"},"matched":{"type":"boolean"},"matchedLine":{"type":"string"},"exitCode":{"type":"integer"},"signal":{"type":"integer"},"notice":{"type":"string"}},"required":["process","state","output","next"]})";
 inline constexpr std::string_view write_schema = R"({"type":"object","required":["written"]})";
 inline constexpr std::string_view stop_schema =
     R"({"type":"object","required":["process","state"]})";

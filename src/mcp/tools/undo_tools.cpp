@@ -322,12 +322,12 @@ tool_result checkpoint(workspace_state& state, call& c) {
 tool_result list_changes(workspace_state& state, call& c) {
   history::store* const store = state.options.history.get();
   if (store == nullptr) return refuse_without_history(state);
+  c.may_block();
   const work_bounds bounds = bounds_of(state, c);
   const history::named_checkpoint since = checkpoint_argument(*store, c, "since", bounds);
   if (!since.is_known) return no_such_checkpoint(*store, c, "since", bounds);
   named_paths paths = paths_argument(*state.root, c);
   if (paths.wrong) return refuse_path(*paths.wrong);
-  c.may_block();
   const bool is_within_git = std::ranges::any_of(
       paths.paths, [](const auto& path) { return !history::git_around(path).empty(); });
   const history::change_query query{.since = since.number,
@@ -361,6 +361,7 @@ tool_result list_changes(workspace_state& state, call& c) {
 tool_result restore(workspace_state& state, call& c) {
   history::store* const store = state.options.history.get();
   if (store == nullptr) return refuse_without_history(state);
+  c.may_block();
   const work_bounds bounds = bounds_of(state, c);
   const history::named_checkpoint to = checkpoint_argument(*store, c, "to", bounds);
   if (!to.is_known) return no_such_checkpoint(*store, c, "to", bounds);
@@ -368,7 +369,6 @@ tool_result restore(workspace_state& state, call& c) {
   if (paths.wrong) return refuse_path(*paths.wrong);
   const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
   const bool is_forced = c.arguments()["force"].boolean().value_or(false);
-  c.may_block();
   const auto done = store->restore(
       {.to = to.number,
        .paths = std::move(paths.paths),

@@ -121,6 +121,12 @@ std::optional<tool_result> refuse_home(const root& root, std::string_view path) 
 
 namespace {
 
+/// Whether what it does is put down in the history; a process until that ends (processes.cpp).
+bool is_recorded(const tool_row& row) {
+  return row.effect == effect::writes || row.effect == effect::runs ||
+         row.function == start_process;
+}
+
 /// What cannot be undone is said in the result (recorded_call.hpp).
 void add_undo_member(std::string& schema) {
   constexpr std::string_view begin = R"("properties":{)", member = R"("undo":{"type":"string"})";
@@ -145,9 +151,7 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
   made.output_schema = other.output_schema.empty() ? row.output_schema : other.output_schema;
   if (state->options.results == result_detail::brief && !row.brief_schema.empty())
     made.output_schema = row.brief_schema;
-  if (state->options.history != nullptr &&
-      (row.effect == effect::writes || row.effect == effect::runs))
-    add_undo_member(made.output_schema);
+  if (state->options.history != nullptr && is_recorded(row)) add_undo_member(made.output_schema);
   made.example = row.example;
   made.too_large_hint = row.too_large_hint;
   made.annotations = row.annotations;
@@ -160,6 +164,9 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
         return *std::move(refused);
     state->changes_of_processes.settle();
     recorded_call recorded(*state, c, row);
+    // Who was cancelled while it waited for the history is not in it.
+    if (is_recorded(row) && c.cancelled())
+      return failure({error_code::cancelled, 0, "call"}, row.name);
     tool_result result = row.function(*state, c);
     recorded.finish(result);
     return result;
