@@ -14,6 +14,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -48,6 +50,14 @@ std::vector<tool> tools_with_tasks(const test::gate& g) {
                    .handler = [g](call& c) {
                      if (c.wants_progress()) c.progress(1, "half");
                      return test::wait_at(g, c);
+                   }});
+  tools.push_back({.name = "swell",
+                   .description = "Waits, and has a result of many bytes.",
+                   .parameters = {{.name = "bytes", .type = parameter_type::integer}},
+                   .tasks = task_support::optional,
+                   .handler = [g](call& c) {
+                     tool_result waited = test::wait_at(g, c);
+                     return waited.failed() ? waited : test::big(c);
                    }});
   return tools;
 }
@@ -547,9 +557,24 @@ std::string listen_to(std::string_view ids) {
 
 class Subscriptions : public HttpTasks {
 protected:
-  std::string begin_task() {
-    return id_in(say(test::modern_headers("tools/call", "block"),
-                     ask("tools/call", R"({"name":"block",)" + meta_with_tasks() + "}")));
+  std::string begin_task(std::string_view tool = "block", std::string_view arguments = "{}") {
+    std::string params = R"({"name":")" + std::string(tool) + R"(","arguments":)";
+    params.append(arguments).append(",").append(meta_with_tasks()).append("}");
+    return id_in(say(test::modern_headers("tools/call", tool), ask("tools/call", params)));
+  }
+  /// The ids of so many tasks that are over, with results of so many bytes, as a list.
+  std::string ended_tasks(int count, int bytes) {
+    std::vector<std::string> ids;
+    for (int i = 0; i < count; ++i)
+      ids.push_back(begin_task("swell", R"({"bytes":)" + std::to_string(bytes) + "}"));
+    gate_.open();
+    std::string list;
+    for (const std::string& id : ids) {
+      while (about("tasks/get", id).find(R"("status":"working")") != std::string::npos)
+        std::this_thread::yield();
+      list += (list.empty() ? "[" : ",") + quoted(id);
+    }
+    return list + "]";
   }
   std::string about(std::string_view method, const std::string& id) {
     return say(test::modern_headers(method, id),
@@ -610,6 +635,43 @@ TEST_F(Subscriptions, HearAtOnceOfTasksThatAreOver) {
   test::raw_client c = listen("[" + quoted(id) + "]");
   EXPECT_THAT(next(c), HasSubstr("acknowledged"));
   EXPECT_THAT(next(c), AllOf(HasSubstr("notifications/tasks"), HasSubstr("completed")));
+}
+
+TEST_F(Subscriptions, HearOfEveryTaskThatIsOver) {
+  constexpr int count = 12, bytes = 29'000;
+  test::raw_client c = listen(ended_tasks(count, bytes));
+  EXPECT_THAT(next(c), HasSubstr("acknowledged"));
+  for (int i = 0; i < count; ++i) {
+    const std::string told = next(c);
+    EXPECT_THAT(told.substr(0, 400),
+                AllOf(HasSubstr("notifications/tasks"), HasSubstr("completed")));
+    EXPECT_THAT(told, HasSubstr(std::string(bytes, 'x')));
+  }
+}
+
+/// What does not fit beside one another for a client that does not read comes without the results.
+TEST_F(Subscriptions, HearOfEveryTaskHoweverLargeTheResults) {
+  constexpr int count = 14, bytes = 1'000'000;
+  const std::string ids = ended_tasks(count, bytes);
+  test::raw_client c = listen(ids);
+  EXPECT_THAT(next(c), HasSubstr("acknowledged"));
+  std::set<std::string> told;
+  for (int i = 0; i < count; ++i) {
+    const std::string line = next(c);
+    EXPECT_THAT(line.substr(0, 400),
+                AllOf(HasSubstr("notifications/tasks"), HasSubstr(R"("status":"completed")")));
+    EXPECT_THAT(line.substr(line.size() - std::min<std::size_t>(line.size(), 200)),
+                HasSubstr(R"("_meta":{"io.modelcontextprotocol/subscriptionId":1})"));
+    const auto at = line.find(R"("taskId":")");
+    ASSERT_NE(line.npos, at);
+    const std::string id = line.substr(at + 10, 48);
+    EXPECT_THAT(ids, HasSubstr(id));
+    told.insert(id);
+    if (line.find(R"("result":)") == line.npos) {
+      EXPECT_THAT(about("tasks/get", id), HasSubstr(std::string(bytes, 'x')));
+    }
+  }
+  EXPECT_EQ(static_cast<std::size_t>(count), told.size());
 }
 
 TEST_F(Subscriptions, AreGrantedNothingThatIsNotThere) {

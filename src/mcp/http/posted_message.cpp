@@ -6,6 +6,13 @@ namespace {
 
 /// Of one call; more progress than that is not kept for the thread that writes.
 constexpr std::size_t events_bytes_max = std::size_t{64} * 1024;
+/// Behind so many bytes only what is brief is told.
+constexpr std::size_t told_bytes_max = std::size_t{1} << 20;
+
+std::string_view without_newline(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  return line;
+}
 
 } // namespace
 
@@ -27,16 +34,25 @@ private:
   std::unique_ptr<transaction> what_;
 };
 
-void posted_message::post(reply_part::kind what, std::string_view line, rpc_error code) {
-  if (line.ends_with('\n')) line.remove_suffix(1);
-  out_->post({shared_from_this(), what, code, std::string(line)});
+void posted_message::post(reply_part::kind what, std::string_view line, rpc_error code,
+                          std::string_view brief) {
+  out_->post({shared_from_this(), what, code, std::string(without_newline(line)),
+              std::string(without_newline(brief))});
 }
 
 void posted_message::offer(std::string_view line) {
   if (!accepts_events) return;
-  if (line.ends_with('\n')) line.remove_suffix(1);
+  line = without_newline(line);
   if (events_waiting_.fetch_add(line.size()) > events_bytes_max) return event_taken(line.size());
   post(reply_part::kind::event, line);
+}
+
+void posted_message::tell(std::string_view line, std::string_view brief) {
+  if (!accepts_events) return;
+  if (events_waiting_ > told_bytes_max) line = brief;
+  line = without_newline(line);
+  events_waiting_ += line.size();
+  post(reply_part::kind::told, line, {}, brief);
 }
 
 void posted_message::only_waits(std::uint64_t) {

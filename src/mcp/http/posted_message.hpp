@@ -24,6 +24,7 @@ struct legacy_session;
 struct reply_part {
   enum class kind : std::uint8_t {
     event,   ///< a message before the response
+    told,    ///< one that comes once, and must not be lost
     answer,  ///< the response
     refusal, ///< the response, which `code` decides the status of
     done,    ///< the call has returned; there may have been no response
@@ -32,6 +33,7 @@ struct reply_part {
   kind what = kind::done;
   rpc_error code{};
   std::string text;
+  std::string brief{}; ///< of one that is told: for a client that is far behind
 };
 
 using mailbox = http::mailbox<reply_part>;
@@ -46,6 +48,7 @@ public:
       : connection(connection_number), out_(std::move(out)) {}
 
   void offer(std::string_view line) override;
+  void tell(std::string_view line, std::string_view brief) override;
   void may_block(std::uint64_t) override {} // calls never run on the thread that reads
   void only_waits(std::uint64_t) override;
   [[nodiscard]] std::weak_ptr<call_events> while_subscribed() noexcept override {
@@ -78,7 +81,8 @@ public:
 private:
   class calls;
   void end();
-  void post(reply_part::kind what, std::string_view line, rpc_error code = {});
+  void post(reply_part::kind what, std::string_view line, rpc_error code = {},
+            std::string_view brief = {});
 
   const std::shared_ptr<mailbox> out_;
   std::atomic<std::size_t> events_waiting_{0};

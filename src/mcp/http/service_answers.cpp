@@ -11,6 +11,8 @@ namespace {
 
 /// Progress for a client that is that far behind is dropped.
 constexpr std::size_t unread_events_max = std::size_t{256} * 1024;
+/// What must not be dropped is brief for one behind by so much.
+constexpr std::size_t unread_told_max = std::size_t{1} << 20;
 
 std::string event_text(std::string_view line) {
   std::string text;
@@ -38,7 +40,8 @@ void http_server::service::deliver() {
 void http_server::service::deliver(const reply_part& part) {
   using kind = reply_part::kind;
   posted_message& p = *part.to;
-  if (part.what == kind::event) p.event_taken(part.text.size());
+  const bool is_told = part.what == kind::told;
+  if (part.what == kind::event || is_told) p.event_taken(part.text.size());
   if (part.what == kind::done) {
     --calls_open_;
     if (p.owner) {
@@ -49,10 +52,11 @@ void http_server::service::deliver(const reply_part& part) {
   conn* const c = http_->find(p.connection);
   if (c == nullptr || c->pending != part.to) return;
   if (part.what == kind::event && c->unwritten() > unread_events_max) return;
-  const bool event = part.what == kind::event || p.listening;
+  const bool event = part.what == kind::event || is_told || p.listening;
   if (event || !p.accepts_json) begin_events(*c, p);
   if (event) {
-    http_->stream(*c, event_text(part.text));
+    const bool is_behind = is_told && c->unwritten() > unread_told_max;
+    http_->stream(*c, event_text(is_behind ? part.brief : part.text));
   } else if (c->streaming) {
     if (part.what != kind::done) http_->stream(*c, event_text(part.text));
     http_->end_stream(*c);

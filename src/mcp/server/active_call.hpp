@@ -23,8 +23,9 @@ public:
   /// A notification for the client, which may be dropped while the client is behind with reading.
   /// `line` ends in its only newline.
   virtual void offer(std::string_view line) = 0;
-  /// The same for one that comes once: dropped only where the client is far behind.
-  virtual void tell(std::string_view line) { offer(line); }
+  /// The same for one that comes once and is never dropped. A client that is far behind gets
+  /// `brief`, which says it in a few bytes.
+  virtual void tell(std::string_view line, std::string_view /*brief*/) { offer(line); }
   /// The call that was started with `token` may block its thread from now on.
   virtual void may_block(std::uint64_t token) = 0;
   /// And from now on does nothing but wait. Called from the thread that runs it.

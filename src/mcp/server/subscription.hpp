@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -22,12 +23,15 @@ public:
   [[nodiscard]] const request_id& id() const noexcept { return id_; }
   /// Whether anything can be told of.
   [[nodiscard]] bool is_heard() const noexcept { return !to_.expired(); }
-  /// Says that a task has changed; `state` is the task as its client knows it, an object.
-  void tell_of_task(std::string_view state);
+  /// Says that a task has changed; `outcome` is the task as its client knows it, an object, and
+  /// `state` the same without what it came to.
+  void tell_of_task(std::string_view outcome, std::string_view state);
   /// When this returns nothing is told any more.
   void end();
 
 private:
+  [[nodiscard]] std::string line_of(std::string_view task) const;
+
   const request_id id_;
   const std::weak_ptr<call_events> to_;
   std::mutex guard_; // held while the transport is given something; after those of tables

@@ -267,7 +267,7 @@ void task::follow(const std::shared_ptr<subscription>& by) {
       return;
     }
   }
-  by->tell_of_task(json(extent::outcome));
+  by->tell_of_task(json(extent::outcome), json(extent::state));
 }
 
 void task::tell_followers() {
@@ -277,9 +277,9 @@ void task::tell_followers() {
     if (status_ != task_status::working) followers.swap(followers_);
   }
   if (followers.empty()) return;
-  const std::string state = json(extent::outcome);
+  const std::string outcome = json(extent::outcome), state = json(extent::state);
   for (const auto& each : followers)
-    if (const std::shared_ptr<subscription> to = each.lock()) to->tell_of_task(state);
+    if (const std::shared_ptr<subscription> to = each.lock()) to->tell_of_task(outcome, state);
 }
 
 } // namespace paddock::mcp

@@ -46,8 +46,8 @@ public:
   [[nodiscard]] result<serve_outcome> supervise();
 
   void offer(std::string_view line) override { out_.offer(line); }
-  void tell(std::string_view line) override {
-    if (!out_.congested()) out_.send(line);
+  void tell(std::string_view line, std::string_view brief) override {
+    out_.send(out_.congested() ? brief : line);
   }
   void may_block(std::uint64_t token) override;
   [[nodiscard]] call_events* after_answer() noexcept override { return this; }
