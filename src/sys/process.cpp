@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <iterator>
@@ -185,8 +186,13 @@ void wait(const child_process& child) noexcept {
 
 bool wait_for(const child_process& child, std::int64_t timeout_ms) noexcept {
   std::array<pollfd, 1> ended{{{child.handle.get(), POLLIN, 0}}};
-  const auto found = poll(ended, timeout_ms);
-  if (!found || *found == 0) return false;
+  const std::int64_t deadline_ms = monotonic_ms() + timeout_ms;
+  for (;;) {
+    const auto found = poll(ended, std::max<std::int64_t>(deadline_ms - monotonic_ms(), 0));
+    if (!found) return false;
+    if (*found != 0) break;
+    if (monotonic_ms() >= deadline_ms) return false; // otherwise a signal came
+  }
   wait(child);
   return true;
 }

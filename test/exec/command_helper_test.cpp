@@ -12,14 +12,21 @@
 #include "sys/process.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace paddock::test {
@@ -250,6 +257,43 @@ TEST_F(CommandHelper, AProgramOnItsOwnInheritsNothingOnAnOldKernelEither) {
     // 3 is the directory that the shell reads.
     EXPECT_THAT(text, testing::MatchesRegex("(/proc/[0-9]+/fd/[0-3][ \n]){4}"));
   }
+}
+
+/// A signal is not the end of the time that a child is given.
+TEST(WaitFor, GoesOnAfterASignal) {
+  struct sigaction counts {
+  }, before{};
+  static std::atomic<int> heard;
+  heard = 0;
+  counts.sa_handler = [](int) { ++heard; };
+  ASSERT_EQ(0, ::sigaction(SIGUSR1, &counts, &before));
+  std::array<int, 2> ends{};
+  ASSERT_EQ(0, ::pipe2(ends.data(), O_CLOEXEC));
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::close(ends[1]);
+    char byte = 0;
+    ::_exit(static_cast<int>(::read(ends[0], &byte, 1)));
+  }
+  ::close(ends[0]);
+  const sys::child_process child{
+      .id = pid, .handle = file_descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))};
+  EXPECT_FALSE(sys::wait_for(child, 1)); // the control
+  std::atomic<bool> has_returned = false;
+  bool has_ended = false;
+  std::thread waits([&] {
+    has_ended = sys::wait_for(child, 600'000);
+    has_returned = true;
+  });
+  while (heard < 1'000 && !has_returned) {
+    ::pthread_kill(waits.native_handle(), SIGUSR1);
+    std::this_thread::yield();
+  }
+  ::close(ends[1]);
+  waits.join();
+  EXPECT_TRUE(has_ended);
+  if (!has_ended) sys::wait(child);
+  ASSERT_EQ(0, ::sigaction(SIGUSR1, &before, nullptr));
 }
 
 } // namespace
