@@ -521,6 +521,22 @@ TEST_F(WorkerPool, NoMoreWaitThanMay) {
   EXPECT_EQ(3, all_.most);
 }
 
+TEST_F(WorkerPool, WhoMayNotWaitYetWaitsWhenOthersHaveEnded) {
+  submit(slow_, holds::nothing);
+  submit(slow_, holds::nothing);
+  slow_.wait_until_entered(2);
+  gate late;
+  submit(late, holds::nothing); // as many wait as may
+  late.wait_until_entered(1);
+  slow_.open();
+  end_.wait_until_left(2);
+  submit(quick_, holds::its_place);
+  quick_.wait_until_entered(1);
+  quick_.open();
+  late.open();
+  end_.wait_until_left(4);
+}
+
 TEST_F(WorkerPool, PlacesAreTakenBackAtTheEnd) {
   submit(slow_, holds::nothing);
   submit(slow_, holds::nothing);

@@ -35,10 +35,26 @@ void worker_pool::submit(std::unique_ptr<job> j) {
 
 void worker_pool::place::give_up() {
   const std::lock_guard lock(of_.guard_);
-  if (is_given_up_ || of_.finished_ || of_.waiting_ >= of_.waiting_max_) return;
+  if (is_given_up_ || of_.finished_) return;
   is_given_up_ = true;
-  ++of_.waiting_;
-  of_.add_thread_if_wanted();
+  of_.willing_.push_back(this);
+  of_.let_wait();
+}
+
+/// As many as may wait, in the order in which they gave up their places.
+void worker_pool::let_wait() {
+  while (waiting_ < waiting_max_ && !willing_.empty()) {
+    willing_.front()->is_waiting_ = true;
+    willing_.pop_front();
+    ++waiting_;
+    add_thread_if_wanted();
+  }
+}
+
+void worker_pool::end(const place& of) {
+  std::erase(willing_, &of);
+  if (of.is_waiting_) --waiting_;
+  let_wait();
 }
 
 /// Whether there is one thread too many, because a job that had given up its place has ended; it is
@@ -69,7 +85,7 @@ void worker_pool::work_until_finished() {
     j->run(mine);
     lock.lock();
     --running_; // before it is known to be done: whoever knows may stop the pool and count
-    if (mine.is_given_up_) --waiting_;
+    end(mine);
     lock.unlock();
     j->done();
     j.reset();

@@ -23,13 +23,15 @@ public:
     place(const place&) = delete;
     place& operator=(const place&) = delete;
 
-    /// From here to its end the job does little but wait. By the job's own thread; may be repeated.
+    /// From here to its end the job does little but wait. Where too many wait already it keeps its
+    /// place until one of them ends. By the job's own thread; may be repeated.
     void give_up();
 
   private:
     friend worker_pool;
     worker_pool& of_;
     bool is_given_up_ = false;
+    bool is_waiting_ = false; ///< as one of `waiting_max`
   };
   class job {
   public:
@@ -52,6 +54,8 @@ public:
 private:
   [[nodiscard]] bool add_thread();
   void add_thread_if_wanted();
+  void let_wait();
+  void end(const place& of);
   void work_until_finished();
   [[nodiscard]] bool leave();
 
@@ -60,6 +64,7 @@ private:
   std::mutex guard_;
   std::condition_variable wake_;
   std::deque<std::unique_ptr<job>> queue_;
+  std::deque<place*> willing_; ///< to wait, as soon as they may
   std::vector<std::thread> threads_;
   std::vector<std::thread> gone_; ///< have ended, or are about to
   std::size_t idle_ = 0;

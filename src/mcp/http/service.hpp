@@ -52,6 +52,7 @@ private:
   void on_legacy(conn& c, const post& p, std::unique_ptr<transaction> t, const message& m);
   void begin_session(conn& c, const post& p, std::unique_ptr<transaction> t, const message& m);
   void end_session(conn& c);
+  [[nodiscard]] static bool is_always_taken(std::string_view method);
   void pass_on(conn& c, const post& p, std::unique_ptr<transaction> t, const message& m);
 
   // --- an answer

@@ -132,15 +132,21 @@ void http_server::service::begin_session(conn& c, const post& p, std::unique_ptr
   p->new_session.clear();
 }
 
+/// However many calls are under way: it takes no time, or ends one of them.
+bool http_server::service::is_always_taken(std::string_view method) {
+  return method == "ping" || method == "initialize" || method == "tasks/cancel";
+}
+
 /// The message is one that its session is to judge.
 void http_server::service::pass_on(conn& c, const post& p, std::unique_ptr<transaction> t,
                                    const message& m) {
-  if (m.kind != message_kind::notification &&
+  const bool is_bounded = m.kind != message_kind::notification && !is_always_taken(m.method);
+  if (is_bounded &&
       calls_open_ >= std::size_t{options_.calls_running_max} + options_.calls_waiting_max)
     return refuse(c, 503, m, "too many calls are under way; try again in a moment");
   const std::size_t share =
       std::size_t{options_.calls_running_max} + options_.calls_waiting_max / 2;
-  if (m.kind != message_kind::notification && p->owner && p->owner->calls_open >= share)
+  if (is_bounded && p->owner && p->owner->calls_open >= share)
     return refuse(c, 503, m, "this session has too many calls under way; wait for one of them");
   const bool wants_events =
       p->accepts_events && request_id::from(m.params["_meta"]["progressToken"]).has_value();
