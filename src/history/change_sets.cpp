@@ -178,12 +178,12 @@ std::vector<std::string> unknown_among(const store::impl& of, const path_changes
 }
 
 std::optional<content_id> store::impl::staged_by(const content_id& index_file) const {
-  const auto [at, is_new] = staged.try_emplace(index_file);
-  if (!is_new) return at->second;
+  const auto known = staged.find(index_file);
+  if (known != staged.end()) return known->second;
   const auto bytes = packs.read(index_file);
-  if (const auto said = bytes ? staged_in(*bytes) : std::nullopt)
-    at->second = name_of(*said, directory.key());
-  return at->second;
+  if (!bytes) return std::nullopt; // it may be read another time
+  const auto said = staged_in(*bytes);
+  return staged[index_file] = said ? std::optional(name_of(*said, directory.key())) : std::nullopt;
 }
 
 } // namespace paddock::history

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "history/git_keeping.hpp"
 
+#include "history/bytes.hpp"
+
+#include <paddock/base/limits.hpp>
 #include <paddock/history/naming.hpp>
 
 #include <algorithm>
@@ -66,11 +69,13 @@ private:
     if (version_ == last_version && !take_shared(at, shared)) return false;
     const std::size_t end = left_.find('\0', at);
     if (end == left_.npos) return false;
-    name_.resize(shared);
-    name_ += left_.substr(at, end - at);
+    const std::size_t kept = take_name(shared, left_.substr(at, end - at));
+    if (name_.size() > path_bytes_max) return false;
     if ((flags & name_size_mask) != std::min<std::size_t>(name_.size(), name_size_mask))
       return false;
-    staged_.append(left_, mode_at, mode_size).append(said).append(name_) += '\0';
+    staged_.append(left_, mode_at, mode_size).append(said);
+    put_number(staged_, kept);
+    staged_.append(name_, kept) += '\0';
     const std::size_t size = version_ == last_version ? end + 1 : (end + 8) / 8 * 8;
     if (size > left_.size()) return false;
     left_.remove_prefix(size);
@@ -89,6 +94,16 @@ private:
     if (dropped > name_.size()) return false;
     shared = name_.size() - dropped;
     return true;
+  }
+
+  /// How much of it the name before has, too, which need not be as much as is left out of it here.
+  /// What is told of a name is the rest, or names would take a thousand times what the index does.
+  std::size_t take_name(std::size_t shared, std::string_view rest) {
+    const std::string_view before = std::string_view(name_).substr(shared);
+    const auto same = std::ranges::mismatch(before, rest).in1 - before.begin();
+    name_.resize(shared);
+    name_ += rest;
+    return shared + static_cast<std::size_t>(same);
   }
 
   bool take_extension() {

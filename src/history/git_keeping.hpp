@@ -18,7 +18,8 @@ namespace paddock::history {
 
 /// What an index stages: of each entry name, mode, object and flags, and what git does not call
 /// optional. What it knows of the files that it has looked at, such as their times, is left out.
-/// Nothing where the bytes are no index, or one of a form that is not known.
+/// It has no more bytes than the index has. Nothing where the bytes are no index, or one of a form
+/// that is not known.
 [[nodiscard]] std::optional<std::string> staged_in(std::string_view bytes);
 
 } // namespace paddock::history

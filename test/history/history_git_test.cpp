@@ -217,6 +217,52 @@ TEST_F(HistoryRepository, AnIndexIsReadAsGitWritesIt) {
   }
 }
 
+std::string big_endian(std::uint64_t value, unsigned bytes) {
+  std::string out;
+  for (unsigned i = bytes; i > 0; --i)
+    out += static_cast<char>(value >> (8 * (i - 1)));
+  return out;
+}
+/// An index of `count` names, each but its end the one before.
+std::string index_of(unsigned version, std::size_t count, std::size_t name_size,
+                     char of_last = 'o') {
+  std::string out = "DIRC" + big_endian(version, 4) + big_endian(count, 4);
+  for (std::size_t i = 0; i < count; ++i) {
+    constexpr std::size_t end_size = 8;
+    const std::string digits = std::to_string(10'000'000 + i);
+    const std::string name = std::string(name_size - end_size, 'n') + digits;
+    const std::string flags = big_endian(std::min<std::size_t>(name_size, 0xFFF), 2);
+    std::string entry = std::string(24, '\0') + big_endian(0100644, 4) + std::string(12, '\0') +
+                        std::string(20, i + 1 == count ? of_last : 'o') + flags;
+    if (version < 4)
+      entry += name + std::string(8 - (entry.size() + name.size()) % 8, '\0');
+    else if (i == 0)
+      entry += '\0' + name + '\0';
+    else
+      entry += static_cast<char>(end_size) + digits + '\0';
+    out += entry;
+  }
+  return out + std::string(20, 's');
+}
+
+/// In the fourth form a name of thousands of bytes takes a few: what is kept of it is no more.
+TEST(HistoryGitIndex, TakesNoMoreThanItsBytes) {
+  const std::string bytes = index_of(4, 16'000, 4000);
+  EXPECT_LT(bytes.size(), std::size_t{2} << 20U);
+  const auto staged = history::staged_in(bytes);
+  ASSERT_TRUE(staged);
+  EXPECT_LE(staged->size(), bytes.size());
+  EXPECT_NE(staged, history::staged_in(index_of(4, 16'000, 4000, 'p')));
+  EXPECT_EQ(history::staged_in(index_of(4, 100, 4000)), history::staged_in(index_of(2, 100, 4000)));
+}
+
+TEST(HistoryGitIndex, NamesThatNoPathCanHaveAreNotKnown) {
+  for (const unsigned version : {2U, 4U}) {
+    EXPECT_TRUE(history::staged_in(index_of(version, 3, 4095)));
+    EXPECT_FALSE(history::staged_in(index_of(version, 3, 4096)));
+  }
+}
+
 struct git_whole_case {
   const char* name;
   const char* by_agent;
