@@ -18,9 +18,10 @@ bool is_persons_undo(const journal_record& record) {
 }
 
 /// Whether git has only looked at its files once more, as `git status` does: that is nobody's work.
-bool is_refresh(const store::impl& of, const transition& step) {
-  if (!is_git_index(step.path) || !step.before.has_content() || !step.after.has_content() ||
-      step.before.kind != step.after.kind || step.before.mode != step.after.mode)
+bool is_refresh(const store::impl& of, const path_changes& all, const transition& step) {
+  if (!step.before.has_content() || !step.after.has_content() ||
+      step.before.kind != step.after.kind || step.before.mode != step.after.mode ||
+      !git_of_index(step.path, known_in(of, all)))
     return false;
   if (step.before.content == step.after.content) return true;
   const auto before = of.staged_by(step.before.content);
@@ -122,7 +123,7 @@ result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
       const auto [at, is_first] = all.try_emplace(each.path);
       path_change& to = at->second;
       if (is_first) to.at_checkpoint = to.before = each.before;
-      const bool is_nobodys = is_of_others(record, asked.who) && is_refresh(of, each);
+      const bool is_nobodys = is_of_others(record, asked.who) && is_refresh(of, all, each);
       if (is_first || !is_nobodys) to.time_ms = record.time_ms;
       if (!is_nobodys) take_step(to, each, record, asked.who);
     }
@@ -163,6 +164,11 @@ holding replaceable(const store::impl& of, const path_change& each) {
   const bool is_beyond = now.held == holding::too_large || now.held == holding::over_budget;
   const bool goes = now.is_content() && !each.before.same_content(now);
   return goes && is_beyond ? now.held : holding::held;
+}
+
+was_there known_in(const store::impl& of, const path_changes& all) {
+  return
+      [&](const std::string& path) { return of.index.find(path).exists() || all.contains(path); };
 }
 
 std::vector<std::string> unknown_among(const store::impl& of, const path_changes& all,

@@ -3,6 +3,7 @@
 
 // What became of each path since a checkpoint, from the transitions of the journal.
 
+#include "history/git_keeping.hpp"
 #include "history/journal_records.hpp"
 #include "history/store_impl.hpp"
 
@@ -63,6 +64,9 @@ using moves_by_place = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] holding restorable(const store::impl& of, const path_change& each);
 /// And whether what is there now does not keep it away, because nobody would have it then.
 [[nodiscard]] holding replaceable(const store::impl& of, const path_change& each);
+
+/// Whether something is at a path, or was since; it refers to both.
+[[nodiscard]] was_there known_in(const store::impl& of, const path_changes& all);
 
 /// Of paths that were asked for, those at which nothing is or was.
 [[nodiscard]] std::vector<std::string> unknown_among(const store::impl& of, const path_changes& all,

@@ -2,9 +2,9 @@
 #include "history/git_keeping.hpp"
 
 #include "history/bytes.hpp"
+#include "path/git_names.hpp"
 
 #include <paddock/base/limits.hpp>
-#include <paddock/history/naming.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -19,15 +19,18 @@ constexpr std::uint32_t first_version = 2, flags_version = 3, last_version = 4;
 constexpr unsigned extended_flag = 0x4000, name_size_mask = 0xFFF;
 constexpr std::size_t sha1_size = 20, sha256_size = 32;
 
-/// Within the repository, and of one of its worktrees within what that has there.
-std::string_view rest_in_git(std::string_view path) {
-  const std::string_view git = git_around(path);
-  if (git.empty()) return {};
-  std::string_view rest = path.substr(git.size() + 1);
-  constexpr std::string_view worktrees = "worktrees/";
-  if (!rest.starts_with(worktrees)) return rest;
-  const std::size_t end = rest.find('/', worktrees.size());
-  return end == rest.npos ? std::string_view() : rest.substr(end + 1);
+/// `is_meant` is asked about what a path is within a repository.
+template <class Predicate>
+in_repository repository_where(std::string_view path, const was_there& has, Predicate is_meant) {
+  const auto is_one = [&](std::string_view at) {
+    const std::string beneath = at.empty() ? "" : std::string(at) + '/';
+    return is_git_directory(at) ||
+           is_git_repository([&](const char* name) { return has(beneath + name); });
+  };
+  if (is_meant(path) && is_one("")) return "";
+  for (std::size_t at = path.find('/'); at != path.npos; at = path.find('/', at + 1))
+    if (is_meant(path.substr(at + 1)) && is_one(path.substr(0, at))) return path.substr(0, at);
+  return std::nullopt;
 }
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t at, std::size_t size) {
@@ -125,17 +128,20 @@ private:
 
 } // namespace
 
-bool is_git_index(std::string_view path) {
-  constexpr std::string_view name = "index", of_submodules = "modules/";
-  const std::string_view rest = rest_in_git(path);
-  return rest == name || (rest.starts_with(of_submodules) && rest.ends_with("/index"));
+in_repository git_of_object(std::string_view path, const was_there& has) {
+  return repository_where(path, has, [](auto rest) { return rest.starts_with("objects/"); });
 }
 
-bool is_git_note(std::string_view path) {
+in_repository git_of_note(std::string_view path, const was_there& has) {
   constexpr std::string_view names[] = {"ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "gc.log"};
-  const std::string_view rest = rest_in_git(path);
-  if (rest.starts_with("logs/")) return rest != "logs/refs/stash";
-  return std::ranges::find(names, rest) != std::ranges::end(names);
+  return repository_where(path, has, [&](std::string_view rest) {
+    if (rest.starts_with("logs/")) return rest != "logs/refs/stash";
+    return std::ranges::find(names, rest) != std::ranges::end(names);
+  });
+}
+
+in_repository git_of_index(std::string_view path, const was_there& has) {
+  return repository_where(path, has, [](auto rest) { return rest == "index"; });
 }
 
 std::optional<std::string> staged_in(std::string_view bytes) {

@@ -3,7 +3,6 @@
 
 #include "file/attributes.hpp"
 #include "file/directory_stream.hpp"
-#include "history/git_keeping.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/history/naming.hpp>
@@ -40,7 +39,7 @@ public:
   planner(const store::impl& of, const path_changes& all, const moves_by_place& moves,
           const restore_request& request, const path_tops& closed)
       : of_(of), all_(all), all_moves_(moves), request_(request), closed_(closed),
-        selected_(request.paths), meant_(request.paths) {
+        selected_(request.paths), meant_(request.paths), has_(known_in(of, all)) {
     mean_both_places();
   }
 
@@ -243,34 +242,25 @@ private:
     std::erase_if(out_.unknown, [&](const std::string& path) { return closed_.cover(path); });
   }
 
-  /// The `.git` directory whose objects the path is among; empty: it is none of them.
-  [[nodiscard]] static std::string_view git_of_object(std::string_view path) {
-    constexpr std::string_view name = ".git/objects/";
-    const std::size_t at = path.find(name);
-    if (at == path.npos || (at != 0 && path[at - 1] != '/')) return {};
-    return path.substr(0, at + 4);
-  }
-
   /// Where others have worked in a repository since, what they have made may lead to objects that
   /// the agent has made. Those do no harm where nothing leads to them, so they stay.
   void spare_git_objects() {
     std::map<std::string, std::uint64_t, std::less<>> spared;
     for (auto at = chosen_.begin(); at != chosen_.end();) {
-      const std::string_view git = git_of_object(*at);
+      const in_repository git = git_of_object(*at, has_);
       const bool is_new = !placed_.at(*at).wanted.exists();
-      const bool is_wholly_meant = request_.force && !selected_.empty() && selected_.cover(git);
-      if (git.empty() || !is_new || is_wholly_meant || !others_worked_in(git)) {
+      if (!git || !is_new || is_wholly_meant(*git) || !others_worked_around(*git)) {
         ++at;
         continue;
       }
-      ++spared[std::string(git)];
+      ++spared[git->empty() ? "objects" : std::string(*git) + "/objects"];
       left_.add(*at);
       at = chosen_.erase(at);
     }
-    for (const auto& [git, count] : spared)
-      out_.left.push_back({git + "/objects", std::to_string(count) +
-                                                 " entries stay, because what somebody else has "
-                                                 "made in this repository may need them"});
+    for (const auto& [objects, count] : spared)
+      out_.left.push_back({objects, std::to_string(count) +
+                                        " entries stay, because what somebody else has made in "
+                                        "this repository may need them"});
   }
   /// While something moves directories about, one object is seen at two places. Where it is to stay
   /// at one of them it is not taken away at the other: there is nothing else of it.
@@ -300,6 +290,14 @@ private:
       chosen_.erase(path);
     }
   }
+  [[nodiscard]] bool is_wholly_meant(std::string_view git) const {
+    return request_.force && !selected_.empty() && selected_.cover(git);
+  }
+  /// What is committed around a submodule may need its objects, too.
+  bool others_worked_around(std::string_view git) {
+    const std::string_view outer = git_around(git);
+    return others_worked_in(outer.empty() ? git : outer);
+  }
   bool others_worked_in(std::string_view git) {
     const auto known = others_in_.find(git);
     if (known != others_in_.end()) return known->second;
@@ -314,11 +312,11 @@ private:
   /// Whether git notes something there by itself, in a repository that was there before, and others
   /// have worked in it since: it stays, so that what they have made is still found by it.
   [[nodiscard]] bool is_note_of_others(const std::string& path, const placed_change& each) const {
-    if (!each.other_since || !is_git_note(path)) return false;
-    const std::string_view git = git_around(path);
-    const auto found = placed_.find(git);
+    const in_repository git = each.other_since ? git_of_note(path, has_) : std::nullopt;
+    if (!git) return false;
+    const auto found = placed_.find(*git);
     const bool is_old = found == placed_.end() || found->second.wanted.exists();
-    return is_old && !(request_.force && !selected_.empty() && selected_.cover(git));
+    return is_old && !is_wholly_meant(*git);
   }
 
   /// Why a path cannot become what it was, with force neither; empty: nothing keeps it.
@@ -378,8 +376,9 @@ private:
     chosen_.insert(path);
   }
 
-  /// What nobody holds of what a restore has removed or replaced, so that the way forward is for the
-  /// rest, or of what programs build in ignored directories, so that they keep nothing else back.
+  /// What nobody holds of what a restore has removed or replaced, so that the way forward is for
+  /// the rest, or of what programs build in ignored directories, so that they keep nothing else
+  /// back.
   void lose(const std::string& path, const placed_change& each, holding why) {
     std::string top = path;
     if (each.wanted.is_ignored)
@@ -500,7 +499,8 @@ private:
   path_tops selected_;
   path_tops meant_; ///< these, and where what was moved there comes from
   path_tops left_;
-  std::map<std::string, bool, std::less<>> others_in_; ///< of `.git` directories
+  was_there has_;
+  std::map<std::string, bool, std::less<>> others_in_; ///< of repositories
   std::map<std::string, bool, std::less<>> on_top_;    ///< of directories
   placed_changes placed_;
   std::set<std::string, std::less<>> chosen_;

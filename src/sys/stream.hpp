@@ -38,7 +38,7 @@ void clear_event(int fd) noexcept;
 result<std::size_t> recv_nowait(int fd, std::span<char> buffer);
 /// The same with a descriptor that may come along, close-on-exec.
 result<std::size_t> recv_nowait(int fd, std::span<char> buffer, file_descriptor& passed);
-result<std::size_t> send_nowait(int fd, std::string_view bytes); ///< never raises SIGPIPE
+result<std::size_t> send_nowait(int fd, std::string_view bytes);   ///< never raises SIGPIPE
 result<std::size_t> write_quietly(int fd, std::string_view bytes); ///< `write`, the same
 /// Whether reading from this terminal would stop this process; false of anything else.
 [[nodiscard]] bool is_background_of(int fd) noexcept;

@@ -261,8 +261,7 @@ TEST_F(CommandHelper, AProgramOnItsOwnInheritsNothingOnAnOldKernelEither) {
 
 /// A signal is not the end of the time that a child is given.
 TEST(WaitFor, GoesOnAfterASignal) {
-  struct sigaction counts {
-  }, before{};
+  struct sigaction counts{}, before{};
   static std::atomic<int> heard;
   heard = 0;
   counts.sa_handler = [](int) { ++heard; };

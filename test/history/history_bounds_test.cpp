@@ -139,7 +139,7 @@ TEST_F(HistoryBounds, WhatACommandChangesThatBeganLateIsReadAgain) {
   ASSERT_NE(at, MAP_FAILED);
   auto* bytes = static_cast<char*>(at);
   bytes[0] = 'b';
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::fstat(fd, &status), 0);
   const std::int64_t changed_ns =
       status.st_ctim.tv_sec * std::int64_t{1'000'000'000} + status.st_ctim.tv_nsec;

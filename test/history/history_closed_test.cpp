@@ -43,7 +43,7 @@ protected:
   [[nodiscard]] std::vector<std::int64_t> touched() const {
     std::vector<std::int64_t> times;
     for (const char* name : {"dd", "dd/f", "nn", "nn/mm"}) {
-      struct stat s {};
+      struct stat s{};
       const bool is_there = ::lstat((workspace() + '/' + name).c_str(), &s) == 0;
       times.push_back(is_there ? s.st_ctim.tv_sec * 1'000'000'000 + s.st_ctim.tv_nsec : 0);
     }
@@ -160,7 +160,7 @@ TEST_F(HistoryClosed, WhatAKilledRestoreHadOpenedIsTheAgentsStill) {
       };
       const test::ending end = test::run_until(work, at, stops);
       if (end == test::ending::untraceable) GTEST_SKIP() << "this process may not be traced";
-      struct stat s {};
+      struct stat s{};
       ASSERT_EQ(::stat((workspace() + "/dd").c_str(), &s), 0);
       was_open += (s.st_mode & 0777U) == 0700U ? 1U : 0U;
       const auto store = open({.threads_max = 1});
@@ -194,7 +194,7 @@ TEST_F(HistoryClosed, APersonsClosedDirectoryStaysClosed) {
     ASSERT_THAT(back, IsOk());
     EXPECT_TRUE(back->conflicts.empty());
     EXPECT_EQ(tree.content("ws/a"), "1");
-    struct stat s {};
+    struct stat s{};
     ASSERT_EQ(::stat((workspace() + "/theirs").c_str(), &s), 0);
     EXPECT_EQ(s.st_mode & 0777U, 0U);
     shell("chmod 700 theirs");

@@ -184,6 +184,166 @@ TEST_F(HistoryRepository, WhatForceDoesNotTakeBackIsNotSaidToBeForIt) {
   EXPECT_THAT(tree.content("ws/.git/config"), testing::HasSubstr("person"));
 }
 
+struct place_case {
+  const char* name;
+  const char* make; ///< of a repository at `$up`, for which submodules are added by `$add`
+  const char* at;   ///< where git is run
+  const char* git;  ///< whose objects and notes those are
+  const char* told; ///< in `left`
+};
+class HistoryGitPlace : public HistoryRepository, public testing::WithParamInterface<place_case> {
+protected:
+  static std::string as_somebody(const std::string& commands) {
+    return "export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=n "
+           "GIT_COMMITTER_EMAIL=a@b && " +
+           commands;
+  }
+  [[nodiscard]] static std::string there(const std::string& commands) {
+    return as_somebody(std::string("cd ") + GetParam().at + " && " + commands);
+  }
+  [[nodiscard]] static std::string in_place() { return std::string("-C ") + GetParam().at + ' '; }
+  void make_place() const {
+    shell(as_somebody("git init -q -b main ../up && cd ../up && echo 1 > a && git add a && git "
+                      "commit -qm first"));
+    shell(as_somebody("up=$(cd ../up && pwd) && allow='-c protocol.file.allow=always' && "
+                      "add=\"git $allow submodule --quiet add\" && ") +
+          GetParam().make);
+    ASSERT_TRUE(tree.exists(std::string("ws/") + GetParam().git + "/HEAD"));
+  }
+  [[nodiscard]] bool has_worktree() const {
+    return tree.exists(std::string("ws/") + GetParam().at + "/a");
+  }
+};
+
+#define SUBMODULE "git init -q -b main . && $add $up sub && git commit -qm top"
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryGitPlace,
+    testing::Values(
+        place_case{"Plain", "git clone -q $up r", "r", "r/.git", "r/.git/objects"},
+        place_case{"Submodule", SUBMODULE, "sub", ".git/modules/sub", ".git/modules/sub/objects"},
+        place_case{
+            "SubmoduleOfOne",
+            "git init -q ../mid && (cd ../mid && $add $up inner && git commit -qm mid) && git "
+            "init -q -b main . && $add $(cd ../mid && pwd) sub && git $allow submodule --quiet "
+            "update --init --recursive && git commit -qm top",
+            "sub/inner", ".git/modules/sub/modules/inner",
+            ".git/modules/sub/modules/inner/objects"},
+        place_case{"WorktreeOfASubmodule", SUBMODULE " && git -C sub worktree add -q ../tree",
+                   "tree", ".git/modules/sub/worktrees/tree", ".git/modules/sub/objects"},
+        place_case{
+            "SubmoduleCalledLikeAPart",
+            "git init -q -b main . && $add --name objects/logs $up sub && git commit -qm top",
+            "sub", ".git/modules/objects/logs", ".git/modules/objects/logs/objects"},
+        place_case{"Apart", "git clone -q --separate-git-dir=apart $up r", "r", "apart",
+                   "apart/objects"},
+        place_case{"Bare", "git clone -q --bare $up up.git", "up.git", "up.git", "up.git/objects"},
+        place_case{"BareAtTheTop", "git clone -q --bare $up .", ".", ".", "objects"}),
+    [](const auto& each) { return each.param.name; });
+#undef SUBMODULE
+
+constexpr const char* makes_a_branch =
+    "b=$(echo agent | git hash-object -w --stdin) && t=$(printf '100644 blob %s\\tfile\\n' $b | "
+    "git "
+    "mktree) && c=$(git commit-tree -p HEAD -m agent $t) && git update-ref refs/heads/agent $c";
+
+TEST_P(HistoryGitPlace, WhatATagNeedsStays) {
+  make_place();
+  const auto store = begun();
+  run(*store, there(makes_a_branch));
+  shell(there("git tag keep agent"));
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::IsEmpty());
+  EXPECT_THAT(paths_of(back->left), testing::ElementsAre(GetParam().told));
+  EXPECT_EQ(git(in_place() + "log --format=%s keep"), "agent\nfirst\n");
+  EXPECT_EQ(git(in_place() + "show keep:file"), "agent\n");
+  EXPECT_THAT(git(in_place() + "branch"), testing::Not(testing::HasSubstr("agent")));
+}
+
+/// The control: where nobody else has worked nothing stays.
+TEST_P(HistoryGitPlace, WhatTheAgentAloneMadeGoes) {
+  make_place();
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, there(makes_a_branch));
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::IsEmpty());
+  EXPECT_THAT(paths_of(back->left), testing::IsEmpty());
+  EXPECT_EQ(now(), before);
+}
+
+/// And neither where all of it is meant.
+TEST_P(HistoryGitPlace, ByNameAndWithForceAllOfItGoes) {
+  make_place();
+  const auto store = begun();
+  const std::string every = in_place() + "cat-file --batch-check --batch-all-objects";
+  const std::string before = git(every);
+  run(*store, there(makes_a_branch));
+  shell(there("git tag keep agent"));
+  std::string repository = GetParam().told;
+  repository.resize(repository.size() - std::string_view("objects").size());
+  if (!repository.empty()) repository.pop_back();
+  const auto back =
+      store->restore({.paths = {repository}, .force = true, .by = history::author::other});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::IsEmpty());
+  EXPECT_THAT(paths_of(back->left), testing::IsEmpty());
+  EXPECT_EQ(git(every), before);
+  EXPECT_EQ(git(in_place() + "tag"), "");
+}
+
+TEST_P(HistoryGitPlace, APersonsCommitIsFoundInTheLog) {
+  make_place();
+  if (!has_worktree()) GTEST_SKIP() << "nothing is noted in a bare repository";
+  const auto store = begun();
+  run(*store, there("echo 2 > a && git commit -qam agents"));
+  shell(there("echo theirs > b && git add b && git commit -qm theirs"));
+  const auto back = store->restore({.force = true});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::IsEmpty());
+  EXPECT_THAT(paths_of(back->left),
+              testing::IsSupersetOf({std::string(GetParam().told),
+                                     GetParam().git + std::string("/logs/HEAD"),
+                                     GetParam().git + std::string("/COMMIT_EDITMSG")}));
+  EXPECT_EQ(git(in_place() + "log --format=%s"), "first\n");
+  EXPECT_THAT(git(in_place() + "log -g --format=%s HEAD"), testing::HasSubstr("theirs\n"));
+}
+
+TEST_P(HistoryGitPlace, ToLookIsNoChange) {
+  make_place();
+  if (!has_worktree()) GTEST_SKIP() << "a bare repository has no index";
+  const auto store = begun();
+  run(*store, there("echo 2 > a && git commit -qam agents"));
+  const std::string index = std::string("ws/") + GetParam().git + "/index";
+  const std::string bytes = tree.content(index);
+  shell(there(look_again));
+  ASSERT_NE(tree.content(index), bytes);
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::IsEmpty());
+  EXPECT_THAT(paths_of(back->left), testing::IsEmpty());
+  EXPECT_EQ(git(in_place() + "log --format=%s"), "first\n");
+  EXPECT_EQ(git(in_place() + "status --short"), "");
+}
+
+/// What a commit of the repository around it says of a submodule is among the submodule's objects.
+TEST_F(HistoryRepository, WhatACommitSaysOfASubmoduleStays) {
+  make_repository();
+  shell("git clone -q . ../up && git -c protocol.file.allow=always submodule --quiet add \"$(cd "
+        "../up "
+        "&& pwd)\" sub && git commit -qm sub && git -C sub config user.name n && git -C sub config "
+        "user.email a@b");
+  const auto store = begun();
+  run(*store, "cd sub && echo 2 > a && git commit -qam agents");
+  shell("git add sub && git commit -qm theirs && git tag keep");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::IsEmpty());
+  EXPECT_EQ(git("-C sub log --format=%s $(git rev-parse keep:sub)"), "agents\nfirst\n");
+  EXPECT_EQ(git("-C sub log --format=%s"), "first\n");
+}
+
 /// By each form of it that git writes.
 TEST_F(HistoryRepository, AnIndexIsReadAsGitWritesIt) {
   for (const std::string form : {"--index-version 2", "--index-version 3", "--index-version 4"}) {

@@ -61,7 +61,8 @@ TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
   EXPECT_EQ(tree.content("ws/a.o"), "1\n"); // the control: a file that is named alone is held
 }
 
-/// What programs build in ignored directories keeps nothing else back; asked for by name, it is told.
+/// What programs build in ignored directories keeps nothing else back; asked for by name, it is
+/// told.
 TEST_F(HistoryRestore, LeavesWhatWasBuiltInIgnoredDirectories) {
   write(".gitignore", "build/\n");
   write("build/made.o", "old");

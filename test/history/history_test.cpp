@@ -303,8 +303,7 @@ TEST_F(History, BringsBackAMovedDirectoryAsItIs) {
   write("d/a", "1");
   write("d/sub/b", "2");
   const auto store = begun();
-  struct stat before {
-  }, after{};
+  struct stat before{}, after{};
   ASSERT_EQ(::stat((workspace() + "/d/sub/b").c_str(), &before), 0);
   run(*store, "mv d e");
   EXPECT_EQ(told(store->changes({})), "moved e from d by exec; ");

@@ -777,7 +777,8 @@ TEST(HttpServer, BoundsCalls) {
   const http_reply begun = s.ask(post({}, test::initialize_body)); // however full it is
   EXPECT_EQ(200, begun.status);
   const std::string ping = R"({"jsonrpc":"2.0","id":2,"method":"ping"})";
-  EXPECT_EQ(200, s.ask(post(session_header(std::string(begun.header("mcp-session-id"))), ping)).status);
+  EXPECT_EQ(200,
+            s.ask(post(session_header(std::string(begun.header("mcp-session-id"))), ping)).status);
   EXPECT_EQ(200, s.ask("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").status);
   s.waiting.open();
   EXPECT_EQ(200, running.receive().status);

@@ -80,16 +80,16 @@ TEST_F(tools_process, one_that_ends_at_once_says_how) {
 TEST_F(tools_process, what_it_makes_under_a_protected_name_is_moved_aside) {
   serve_coding({}); // confined, or not at all
   tree.directory("made");
-  const auto ended = start("echo x >.envrc; mkdir .vscode; echo kept >made/kept",
-                           R"(,"waitMs":60000)");
+  const auto ended =
+      start("echo x >.envrc; mkdir .vscode; echo kept >made/kept", R"(,"waitMs":60000)");
   if (ended.error() == "confinement_unavailable") GTEST_SKIP() << "commands cannot be confined";
   EXPECT_THAT(ended.string("notice"),
               AllOf(HasSubstr(".envrc.made-by-command-"), HasSubstr(".vscode.made-by-command-")));
   EXPECT_FALSE(tree.exists(".envrc"));
   EXPECT_FALSE(tree.exists(".vscode"));
   EXPECT_EQ("kept\n", tree.content("made/kept")); // the control
-  const std::string id = id_of(start("echo y >.envrc; echo made; exec sleep 600",
-                                     R"(,"until":"made","waitMs":60000)"));
+  const std::string id = id_of(
+      start("echo y >.envrc; echo made; exec sleep 600", R"(,"until":"made","waitMs":60000)"));
   EXPECT_TRUE(tree.exists(".envrc")); // as long as it runs
   EXPECT_THAT(with("stopProcess", id).string("notice"), HasSubstr(".envrc"));
   EXPECT_FALSE(tree.exists(".envrc"));
@@ -123,8 +123,8 @@ TEST_F(tools_process, the_line_that_ended_a_wait_is_shown_wherever_it_is) {
 }
 
 TEST_F(tools_process, the_line_of_a_terminal_has_no_carriage_return) {
-  const auto last = start("echo 'up at 1234'; exec sleep 600",
-                          R"(,"tty":true,"until":"up at","waitMs":60000)");
+  const auto last =
+      start("echo 'up at 1234'; exec sleep 600", R"(,"tty":true,"until":"up at","waitMs":60000)");
   if (last.failed) GTEST_SKIP() << last.json; // no terminal here
   EXPECT_EQ("up at 1234\r\n", last.string("output"));
   EXPECT_EQ("process state output next matched", last.keys()); // it is the last one

@@ -18,7 +18,7 @@ namespace paddock::cli {
 
 /// "NAME=value": what makes their managers do with the cache alone, for commands that do not reach
 /// the network.
-[[nodiscard]] std::vector<std::string>
-environment_of_caches(const std::vector<home_tool>& caches, network_reach reach);
+[[nodiscard]] std::vector<std::string> environment_of_caches(const std::vector<home_tool>& caches,
+                                                             network_reach reach);
 
 } // namespace paddock::cli

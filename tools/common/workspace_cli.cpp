@@ -381,8 +381,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   if (!policy) return std::nullopt;
   chosen.confinement = *std::move(policy);
   chosen.set_environment = from.set_environment();
-  if (from.confinement.home_tools)
-    chosen.home_tools = names_of(from.home.tools());
+  if (from.confinement.home_tools) chosen.home_tools = names_of(from.home.tools());
   if (from.confinement.package_caches) chosen.package_caches = names_of(from.home.caches());
   chosen.warning = program_in_workspace(from);
   const auto memory = std::make_shared<memory_budget>(from.tools.limits.memory_bytes_max);

@@ -7,9 +7,9 @@
 
 namespace paddock::exec {
 
-/// Counts as the kernel does: what a process has written counts with it, and with whoever has waited
-/// for its end. So what nobody waits for is forgotten when it ends, and to an ordinary user what a
-/// process hides (`PR_SET_DUMPABLE`) is not told.
+/// Counts as the kernel does: what a process has written counts with it, and with whoever has
+/// waited for its end. So what nobody waits for is forgotten when it ends, and to an ordinary user
+/// what a process hides (`PR_SET_DUMPABLE`) is not told.
 class disk_writes {
 public:
   /// `bytes_max` may be 0: there is no bound.

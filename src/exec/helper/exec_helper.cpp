@@ -63,9 +63,10 @@ std::int64_t monotonic_ms() {
 
 /// Closes everything above the standard streams but what was given to this program.
 void close_all_but(const options& given) {
-  const int keep[] = {given.channel,          given.in,        given.out,    given.err,
-                      given.directory,        given.workspace, given.policy, given.user_namespace,
-                      given.network_namespace, given.scratch_user, given.scratch_mounts};
+  const int keep[] = {
+      given.channel,           given.in,           given.out,           given.err,
+      given.directory,         given.workspace,    given.policy,        given.user_namespace,
+      given.network_namespace, given.scratch_user, given.scratch_mounts};
   unsigned next = 3;
   for (;;) {
     unsigned lowest = UINT_MAX;

@@ -60,8 +60,8 @@ int make_mounts(int channel, const visible_paths& visible) {
 /// Whether nobody else holds the directory of that name, and it is this user's. Holds it then, for
 /// as long as this process lives or closes it.
 bool hold_directory(const char* path, int& held) {
-  struct stat opened {};
-  struct stat named {};
+  struct stat opened{};
+  struct stat named{};
   held = ::open(path, directory_flags);
   if (held < 0) return false;
   const bool is_free = ::fstat(held, &opened) == 0 && opened.st_uid == ::geteuid() &&

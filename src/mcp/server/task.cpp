@@ -53,8 +53,7 @@ task::task(std::shared_ptr<const server::core> core, const active_call& from, st
     : core_(std::move(core)), id_(std::move(id)),
       kept_ms_(kept_ms_of(core_->options.tasks, from.request().task_kept_ms)),
       is_modern_(from.request().revision == revision::r2026_07_28),
-      asked_(std::make_shared<asked>()), voice_(&from.events()),
-      created_ms_(sys::monotonic_ms()) {
+      asked_(std::make_shared<asked>()), voice_(&from.events()), created_ms_(sys::monotonic_ms()) {
   const auto parsed = asked_->document.parse(from.request().params.text());
   Expects(parsed.has_value()); // it was parsed before
   asked_->call.emplace(*this, *core_, copy_for_task(from.request(), *parsed, id_));

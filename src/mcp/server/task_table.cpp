@@ -33,11 +33,11 @@ rpc_failure no_such_task(std::string_view id) {
 
 task_table::task_table(std::shared_ptr<const server::core> core,
                        std::shared_ptr<task_runner> runner)
-    : core_(std::move(core)),
-      runner_(std::move(runner)), result_{.name = "tasks/result",
-                                          .handler = [this](call& c) { return result_of(c); },
-                                          .era = method_era::legacy,
-                                          .origin = json_origin::writer} {}
+    : core_(std::move(core)), runner_(std::move(runner)),
+      result_{.name = "tasks/result",
+              .handler = [this](call& c) { return result_of(c); },
+              .era = method_era::legacy,
+              .origin = json_origin::writer} {}
 
 // --- running -----------------------------------------------------------------------------------
 

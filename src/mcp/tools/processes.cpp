@@ -52,8 +52,9 @@ public:
     if (!found || !*found) return false;
     const matched_line& at = **found;
     // The beginning of the line, or where in a long one it matches.
-    const std::size_t from =
-        at.match - at.begin < shown_characters_max / 2 ? at.begin : at.match - shown_characters_max / 4;
+    const std::size_t from = at.match - at.begin < shown_characters_max / 2
+                                 ? at.begin
+                                 : at.match - shown_characters_max / 4;
     std::string_view shown = output.substr(from, at.end - from);
     shown = shown.substr(0, shown.find_last_not_of('\r') + 1); // a terminal ends lines so
     line_ = detail::excerpt(shown.substr(rest_of_character(shown)), shown_characters_max);

@@ -68,8 +68,8 @@ tried("renamed", lambda: os.rename(".git", "other", src_dir_fd=top, dst_dir_fd=t
 class passed_directory_test : public command_fixture {
 protected:
   void SetUp() override {
-    for (const char* each : {"ws", "ws/.perstack", "ws/.git", "ws/.git/hooks", "ws/.git/objects",
-                             "ws/.git/refs"})
+    for (const char* each :
+         {"ws", "ws/.perstack", "ws/.git", "ws/.git/hooks", "ws/.git/objects", "ws/.git/refs"})
       tree_.directory(each);
     tree_.file("ws/file", "plain");
     tree_.file("ws/.perstack/state", "secret");

@@ -211,8 +211,7 @@ int private_root::put(const visible_path& entry, int mount) {
   int failed = make_place(entry.path, S_ISDIR(status.st_mode));
   if (failed == 0 && attach_mount(mount, entry.path) != 0) failed = errno;
   ::close(mount);
-  const bool optional =
-      entry.as == use::scratch || entry.as == use::read || entry.as == use::cache;
+  const bool optional = entry.as == use::scratch || entry.as == use::read || entry.as == use::cache;
   return optional && !entry.named && (failed == EROFS || failed == EACCES) ? 0 : failed;
 }
 
