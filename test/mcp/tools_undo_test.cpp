@@ -319,9 +319,12 @@ TEST_F(tools_undo, what_did_not_come_back_whole_is_told) {
                                std::filesystem::perm_options::add);
   serve_with_history({});
   call("exec", R"({"command":"sh","args":["-c","echo x >a"]})");
+  const auto tried = call("restore", R"({"dryRun":true})");
+  ASSERT_EQ(1U, tried["left"].size()) << tried.json;
+  EXPECT_THAT(tried.string("notice"), HasSubstr("left tells what would not come back whole"));
   const auto got = call("restore");
   ASSERT_EQ(1U, got["left"].size()) << got.json;
-  EXPECT_THAT(got.string("notice"), HasSubstr("left"));
+  EXPECT_THAT(got.string("notice"), HasSubstr("left tells what did not come back whole"));
 }
 
 TEST_F(tools_undo, what_a_process_changes_is_its_own_while_it_runs) {

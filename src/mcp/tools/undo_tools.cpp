@@ -292,7 +292,11 @@ std::string notice_of(const history::restore_outcome& done, bool is_trial, bool 
         "be taken back");
   for (const std::string& path : done.unknown)
     add("nothing is or was at " + shown(path, 200));
-  if (done.left_total != 0) add("left tells what did not come back whole, or stays");
+  if (done.left_total != 0)
+    add(is_trial
+            ? "left tells what would not come back whole, would stay, or is known only once it is "
+              "opened"
+            : "left tells what did not come back whole, or stays");
   add(encode_name(done.kept));
   if (!done.running.empty()) add(running_notice(done.running));
   return notice;
