@@ -54,7 +54,7 @@ std::string render_mark(const journal_record& work) {
   }
   if (!is_told) told.transitions.clear();
   std::string bytes = render(told);
-  while (bytes.size() > mark_bytes_max) {
+  while (bytes.size() > mark_bytes_max && !told.transitions.empty()) {
     widen(told.transitions);
     bytes = render(told);
   }
