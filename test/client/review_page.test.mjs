@@ -233,6 +233,13 @@ inBrowser("undoes what a session of the server did by one click, to the byte", {
   }
 });
 
+inBrowser("shows what goes on while nobody tells it of anything", sample, async (page, workspace) => {
+  for (const name of ["one-by-hand.txt", "another-by-hand.txt"]) {
+    writeFileSync(join(workspace.root, name), "mine\n");
+    await row(page, name).waitFor();
+  }
+});
+
 inBrowser("asks before it overwrites what somebody else changed", sample, async (page, workspace) => {
   writeFileSync(join(workspace.root, "src/router.js"), "mine\n");
   await page.evaluate(() => dispatchEvent(new Event("focus")));

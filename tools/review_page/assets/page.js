@@ -12,6 +12,8 @@ import { askUndo } from "./undo.js";
 import { plain, visible } from "./visible.js";
 
 const pollEvery = 1500; // ms
+const lookEvery = 3000; // ms; what goes on changing things tells nobody
+const lookShare = 20; // of the time at most one part is spent on it
 const countsAtOnce = 100;
 const eventsAtOnce = 500;
 const eventsShown = 100;
@@ -19,6 +21,7 @@ const letters = { created: "A", modified: "M", deleted: "D", moved: "R", mode: "
 
 const now = { state: {}, checkpoints: [], changes: [], notCovered: [], events: [], since: 0 };
 let seen = ""; // what the list was made of, to leave the page alone when nothing has changed
+let nextLook = 0; // by performance.now()
 let view = remembered("view", ["unified", "split"]) ?? "unified";
 const counts = new Map(); // by countKey
 
@@ -217,10 +220,19 @@ const look = () => attempt(async () => {
   await refresh({ look: true });
 });
 
+async function lookAgain() {
+  const began = performance.now();
+  await refresh({ look: true });
+  if (await refreshEvents()) await refreshCheckpoints();
+  const ended = performance.now();
+  nextLook = ended + Math.max(lookEvery, lookShare * (ended - began));
+}
+
 async function poll() {
   if (document.visibilityState === "visible" && !document.querySelector("dialog[open]"))
     await attempt(async () => {
       if (now.state.reading) await refreshState();
+      if (performance.now() >= nextLook) return lookAgain();
       if (!(await refreshEvents())) return;
       await refreshCheckpoints();
       await refresh({ look: false });
