@@ -610,6 +610,7 @@ class Exec(Cli):
         child, terminal = pty.fork()
         if child == 0:
             os.environ["TERM"] = "xterm"
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has ignored for all that it starts
             os.execv(PADDOCK, [PADDOCK, "exec", "--best-effort", "--workspace", self.workspace, *words])
         self.addCleanup(os.close, terminal)
         return child, terminal
