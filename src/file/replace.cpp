@@ -210,8 +210,9 @@ result<void> check_writable(const place& where) {
   constexpr unsigned any_write_bit = 0222;
   if ((where.existing->mode & any_write_bit) == 0) return error{error_code::read_only, 0, "mode"};
   auto allowed = sys::faccessat(where.parent.get(), where.name.c_str(), W_OK);
-  if (!allowed && allowed.error().os_errno != ENOSYS)
-    return error{error_code::read_only, allowed.error().os_errno, "faccessat2"};
+  const int failed = allowed ? 0 : allowed.error().os_errno;
+  if (failed == ENOENT) return allowed; // somebody has taken it away meanwhile
+  if (failed != 0 && failed != ENOSYS) return error{error_code::read_only, failed, "faccessat2"};
   return {};
 }
 
