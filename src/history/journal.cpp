@@ -16,9 +16,9 @@ namespace {
 
 constexpr const char* journal_name = "journal";
 constexpr std::string_view journal_magic = "paddock journal 1\n";
-constexpr const char* fresh_name = "journal.new";
+constexpr const char* new_journal_name = "journal.new";
 constexpr std::size_t write_bytes = std::size_t{1} << 20U;
-constexpr const char* aside_name = "journal.damaged";
+constexpr const char* damaged_journal_name = "journal.damaged";
 
 } // namespace
 
@@ -35,7 +35,7 @@ result<journal::found> journal::open(access how) {
   std::string magic(std::min<std::uint64_t>(status.size, journal_magic.size()), '\0');
   PADDOCK_TRY(const std::size_t size, read_all(fd_.get(), magic, 0));
   has_gap_ = size == journal_magic.size() && magic != journal_magic;
-  was_damaged_ = has_gap_ || sys::entry_status_at(directory_, aside_name).has_value();
+  was_damaged_ = has_gap_ || sys::entry_status_at(directory_, damaged_journal_name).has_value();
   if (status.size < journal_magic.size() && how == access::full) { // not even that was written
     PADDOCK_CHECK(sys::ftruncate(fd_.get(), 0));
     PADDOCK_CHECK(write_all(fd_.get(), journal_magic));
@@ -90,11 +90,11 @@ result<void> journal::put_aside(std::uint64_t begin, std::uint64_t end) const {
   std::string bytes(std::min(end - begin, aside_bytes_max), '\0');
   PADDOCK_TRY(const std::size_t size, read_all(fd_.get(), bytes, begin));
   bytes.resize(size);
-  return write_store_file(directory_, aside_name, bytes, true);
+  return write_store_file(directory_, damaged_journal_name, bytes, true);
 }
 
 void journal::forget_damage() {
-  (void)sys::unlinkat(directory_, aside_name, 0);
+  (void)sys::unlinkat(directory_, damaged_journal_name, 0);
   was_damaged_ = has_gap_;
 }
 
@@ -134,8 +134,8 @@ result<void> journal::read_from(std::uint64_t offset, const look& each,
 
 result<void> journal::replace(std::uint64_t room,
                               const std::function<result<void>(const put&)>& all) {
-  PADDOCK_TRY(const auto fd,
-              sys::openat(directory_, fresh_name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600));
+  PADDOCK_TRY(const auto fd, sys::openat(directory_, new_journal_name,
+                                         O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600));
   std::string waiting(journal_magic);
   const auto flush = [&]() -> result<void> {
     if (waiting.size() > room) return error{error_code::no_space, 0, budget_operation};
@@ -150,9 +150,9 @@ result<void> journal::replace(std::uint64_t room,
   });
   if (done) done = flush();
   if (done) done = sys::fdatasync(fd.get());
-  if (done) done = sys::renameat2(directory_, fresh_name, directory_, journal_name, 0);
+  if (done) done = sys::renameat2(directory_, new_journal_name, directory_, journal_name, 0);
   if (done) return sys::fsync(directory_);
-  (void)sys::unlinkat(directory_, fresh_name, 0);
+  (void)sys::unlinkat(directory_, new_journal_name, 0);
   return done;
 }
 

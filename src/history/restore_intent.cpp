@@ -12,8 +12,8 @@ namespace paddock::history {
 namespace {
 
 constexpr const char* intent_name = "intent";
-constexpr const char* fresh_name = "intent.begun";
-constexpr const char* aside_name = "intent.failed";
+constexpr const char* begun_intent_name = "intent.begun";
+constexpr const char* failed_intent_name = "intent.failed";
 constexpr std::string_view intent_magic = "paddock restore 1\n";
 constexpr std::uint64_t intent_bytes_max = std::uint64_t{1} << 30U;
 
@@ -75,9 +75,10 @@ std::optional<restore_intent> parse_intent(std::string_view bytes) {
 result<void> write_intent(int directory, const restore_intent& intent, std::uint64_t room) {
   const std::string bytes = render(intent);
   if (bytes.size() > room) return error{error_code::no_space, 0, budget_operation};
-  PADDOCK_CHECK(write_store_file(directory, fresh_name, bytes, true));
+  PADDOCK_CHECK(write_store_file(directory, begun_intent_name, bytes, true));
   // One that is under way is never written over.
-  PADDOCK_CHECK(sys::renameat2(directory, fresh_name, directory, intent_name, RENAME_NOREPLACE));
+  PADDOCK_CHECK(
+      sys::renameat2(directory, begun_intent_name, directory, intent_name, RENAME_NOREPLACE));
   return sys::fsync(directory);
 }
 
@@ -91,7 +92,7 @@ result<std::optional<restore_intent>> read_intent(int directory) {
 }
 
 void put_intent_aside(int directory) {
-  (void)sys::renameat2(directory, intent_name, directory, aside_name, 0);
+  (void)sys::renameat2(directory, intent_name, directory, failed_intent_name, 0);
   (void)sys::fsync(directory);
 }
 

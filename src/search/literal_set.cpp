@@ -17,7 +17,7 @@ namespace paddock {
 namespace {
 
 constexpr std::size_t buckets = 8;
-constexpr std::size_t npos = std::string_view::npos;
+constexpr std::size_t no_place = std::string_view::npos;
 
 using detail::ascii_lower;
 using detail::ascii_upper;
@@ -27,7 +27,7 @@ constexpr unsigned frequency(char c) {
   constexpr std::string_view common =
       " etrainosdlcpu_mfh\ngb,();v=.*-y0x/k>w1\t2q\"z&{}:3j[]468#5<79|!+'@%$?\\^~`";
   const std::size_t rank = common.find(ascii_lower(c));
-  const unsigned letter = rank == npos ? 10 : static_cast<unsigned>(200 - 2 * rank);
+  const unsigned letter = rank == no_place ? 10 : static_cast<unsigned>(200 - 2 * rank);
   return c >= 'A' && c <= 'Z' ? letter / 3 : letter;
 }
 
@@ -125,7 +125,7 @@ std::size_t literal_set::verify(std::string_view text, std::size_t from, std::si
       if (same) return begin;
     }
   }
-  return npos;
+  return no_place;
 }
 
 std::size_t literal_set::find_portably(std::string_view text, std::size_t from,
@@ -138,9 +138,9 @@ std::size_t literal_set::find_portably(std::string_view text, std::size_t from,
     if (first == 0) continue;
     const unsigned found = first & buckets_of_[1][byte(at + 1)] & buckets_of_[2][byte(at + 2)];
     if (found == 0) continue;
-    if (const std::size_t begin = verify(text, from, at, found); begin != npos) return begin;
+    if (const std::size_t begin = verify(text, from, at, found); begin != no_place) return begin;
   }
-  return npos;
+  return no_place;
 }
 
 #ifdef __x86_64__
@@ -180,7 +180,7 @@ literal_set::find_by_avx2(std::string_view text, std::size_t from) const noexcep
     for (; places != 0; places &= places - 1) {
       const auto place = static_cast<std::size_t>(std::countr_zero(places));
       const std::size_t begin = verify(text, from, at + place, of_place[place]);
-      if (begin != npos) return begin;
+      if (begin != no_place) return begin;
     }
   }
   return find_portably(text, from, at);

@@ -8,7 +8,7 @@
 namespace paddock {
 namespace {
 
-constexpr std::size_t npos = std::string_view::npos;
+constexpr std::size_t not_found = std::string_view::npos;
 constexpr std::size_t line_bytes = 2 * sizeof(found_line);
 /// Of a line that is cut, what is shown before the match.
 constexpr std::size_t characters_before_match = 100;
@@ -53,8 +53,8 @@ found_line shown(std::string_view line, std::size_t match, std::uint64_t number,
 
 /// Where the line before the one that begins at `begin` begins. Precondition: there is one.
 std::size_t line_before(std::string_view text, std::size_t begin) {
-  const std::size_t newline = begin < 2 ? npos : text.rfind('\n', begin - 2);
-  return newline == npos ? 0 : newline + 1;
+  const std::size_t newline = begin < 2 ? not_found : text.rfind('\n', begin - 2);
+  return newline == not_found ? 0 : newline + 1;
 }
 
 } // namespace
@@ -99,11 +99,11 @@ void shown_lines::count_up_to(std::string_view text, std::size_t end) {
 void shown_lines::show(std::string_view text, std::size_t begin, std::size_t match, bool context) {
   count_up_to(text, begin);
   const std::size_t newline = text.find('\n', begin);
-  const std::size_t end = newline == npos ? text.size() : newline;
+  const std::size_t end = newline == not_found ? text.size() : newline;
   lines_.push_back(shown(text.substr(begin, end - begin), match, number_, context,
                          options_.line_characters_max));
   bytes_ += line_bytes + lines_.back().text.size();
-  next_ = newline == npos ? text.size() : newline + 1;
+  next_ = newline == not_found ? text.size() : newline + 1;
 }
 
 } // namespace paddock

@@ -71,7 +71,7 @@ tree_amount& operator+=(tree_amount& to, const tree_amount& more) {
   return to;
 }
 
-enum class opened : std::uint8_t { no, directories, files };
+enum class shown_level : std::uint8_t { no, directories, files };
 
 /// A directory that was walked through.
 struct node {
@@ -85,7 +85,7 @@ struct node {
   tree_amount files{};             ///< directly in it
   tree_amount ignored_files{};     ///< directly in it, where it is not ignored
   std::vector<node> inside{};      ///< by name
-  opened open = opened::no;
+  shown_level open = shown_level::no;
 };
 
 looked_at seen_of(names_read read) {
@@ -103,8 +103,8 @@ looked_at seen_of(names_read read) {
 }
 
 map_line line_of(const node& of) {
-  const bool collapsed = of.open == opened::no && of.amount != tree_amount{};
-  const bool hides_gaps = of.open == opened::no && of.seen == looked_at::all && !of.all_seen;
+  const bool collapsed = of.open == shown_level::no && of.amount != tree_amount{};
+  const bool hides_gaps = of.open == shown_level::no && of.seen == looked_at::all && !of.all_seen;
   return {.depth = of.depth - 1,
           .kind = collapsed ? map_kind::collapsed : map_kind::directory,
           .ignored = of.ignored,
@@ -185,17 +185,17 @@ public:
       for (auto& [cost, each] : by_cost(level, [&](const node& of) { return list_cost(of); })) {
         if (each->inside.empty() && each != &top) continue; // with its files, or not at all
         if (!take(cost, each == &top)) continue;
-        each->open = opened::directories;
+        each->open = shown_level::directories;
         for (node& inside : each->inside)
           if (!inside.ignored) next.push_back(&inside);
       }
       std::erase_if(level, [](const node* each) {
-        return each->open == opened::no && !each->inside.empty();
+        return each->open == shown_level::no && !each->inside.empty();
       });
       for (auto& [cost, each] : by_cost(level, [&](const node& of) {
-             return files_cost(of) + (of.open == opened::no ? list_cost(of) : 0);
+             return files_cost(of) + (of.open == shown_level::no ? list_cost(of) : 0);
            }))
-        if (take(cost, false)) each->open = opened::files;
+        if (take(cost, false)) each->open = shown_level::files;
       level = std::move(next);
     }
   }
@@ -311,11 +311,11 @@ public:
         if (!each.all_seen) seen = looked_at::some;
         left_out += each.amount;
         ++left_out.directories;
-      } else if (each.open != opened::no) {
+      } else if (each.open != shown_level::no) {
         write(each);
       }
     }
-    const bool by_name = of.open == opened::files && left_out == tree_amount{};
+    const bool by_name = of.open == shown_level::files && left_out == tree_amount{};
     if (by_name)
       for_each_file(of, [&](map_line line) { return add(std::move(line)); });
     else

@@ -24,7 +24,6 @@ using enum error_code;
 
 namespace fs = std::filesystem;
 
-constexpr auto pipe = reach::over_the_pipe;
 constexpr int deep = 2'100; // a path to the end of it is longer than any the kernel takes
 
 /// `deep` directories inside each other.
@@ -148,7 +147,7 @@ std::vector<row> making() {
              for (const char* name : {"ws/nope", "ws/no", "ws/x"})
                EXPECT_FALSE(s.at.tree().exists(name)) << name;
            },
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P53",
        .name = "parents_made_at_the_same_time",
        .check =
@@ -269,7 +268,7 @@ std::vector<row> moving() {
              EXPECT_EQ("inside", s.at.tree().content("ws/a/f"));
              EXPECT_FALSE(s.at.tree().exists("ws/nope"));
            },
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P58",
        .name = "move_within",
        .build = [](scene& s) { s.tree().link("ws/l", "../out/secret"); },

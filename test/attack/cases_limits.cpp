@@ -22,13 +22,6 @@ namespace {
 using enum action;
 using enum error_code;
 
-std::string repeated(std::string_view part, std::size_t times) {
-  std::string out;
-  while (times-- > 0)
-    out += part;
-  return out;
-}
-
 /// Nobody has a descriptor to spare; nothing may be half done, and afterwards all is as before.
 void nothing_works_without_descriptors(session& s) {
   rlimit usual{};

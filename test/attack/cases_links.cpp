@@ -13,8 +13,6 @@ namespace {
 using enum action;
 using enum error_code;
 
-constexpr auto pipe = reach::over_the_pipe;
-
 /// A link that must not be followed, last on the path and in its middle; as an entry it may be
 /// named, moved and removed.
 std::vector<attempt> never_through(const std::string& link, error_code code) {
@@ -28,7 +26,7 @@ std::vector<attempt> never_through(const std::string& link, error_code code) {
        {{.what = move, .path = "f", .want = refused(already_exists), .other = link}}});
 }
 
-std::vector<row> leaving() {
+std::vector<row> links_that_leave() {
   return {
       {.id = "P09",
        .name = "absolute_link",
@@ -44,7 +42,7 @@ std::vector<row> leaving() {
                  never_through("d", absolute_symlink), never_through("evil", absolute_symlink),
                  every("d/secret", absolute_symlink), every("d/dir/inner", absolute_symlink),
                  all({remove_file}, "d", gives("d"))}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P10",
        .name = "relative_link_that_leaves",
        .build =
@@ -58,7 +56,7 @@ std::vector<row> leaving() {
                          never_through("a/up", escapes_root), never_through("via", escapes_root),
                          every("d/secret", escapes_root), every("a/up/out/secret", escapes_root),
                          every("d/../ws/f", escapes_root), all({remove_file}, "l", gives("l"))}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P12",
        .name = "absolute_link_to_the_inside",
        .build = [](scene& s) { s.tree().link("ws/l", s.ws() + "/f"); },
@@ -144,7 +142,7 @@ std::vector<row> slashes_and_dangling() {
                  every_following("o/.", absolute_symlink),
                  all({remove_file, remove_directory, remove_tree, move}, "o/",
                      refused(not_a_directory))}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P22",
        .name = "slash_behind_a_link_that_stays",
        .build = [](scene& s) { s.tree().link("ws/d", "a"); },
@@ -179,7 +177,7 @@ std::vector<row> slashes_and_dangling() {
            },
        .attempts = join({never_through("rel", escapes_root), never_through("abs", absolute_symlink),
                          never_through("deep", escapes_root)}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P25",
        .name = "missing_parents",
        .attempts = join({all({append, edit, read, inspect, list, enter, remove_file, remove_tree},
@@ -195,7 +193,7 @@ std::vector<row> slashes_and_dangling() {
 } // namespace
 
 std::vector<row> link_rows() {
-  auto rows = leaving();
+  auto rows = links_that_leave();
   for (auto* part : {staying, slashes_and_dangling})
     for (auto& r : part())
       rows.push_back(std::move(r));

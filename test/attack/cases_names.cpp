@@ -19,8 +19,6 @@ namespace {
 using enum action;
 using enum error_code;
 
-constexpr auto pipe = reach::over_the_pipe;
-
 const std::string odd_names[] = {
     "new\nline",
     "[DIR] fake\n[FILE] more",
@@ -88,7 +86,7 @@ std::vector<row> odd() {
            },
        .attempts = each_odd_name(),
        .check = odd_names_are_listed,
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P71",
        .name = "bad_entries_in_a_listing",
        .build =
@@ -148,7 +146,7 @@ std::vector<row> no_names() {
        .attempts = join({every(std::string("f\0", 2), invalid_name),
                          every(std::string("f\0/../../out", 13), invalid_name),
                          every(std::string("\0", 1), invalid_name)}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P27",
        .name = "long_names",
        .attempts = join({every(std::string(256, 'n'), name_too_long),

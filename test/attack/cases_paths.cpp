@@ -12,15 +12,6 @@ namespace {
 using enum action;
 using enum error_code;
 
-constexpr auto pipe = reach::over_the_pipe;
-
-std::string repeated(std::string_view part, std::size_t times) {
-  std::string out;
-  while (times-- > 0)
-    out += part;
-  return out;
-}
-
 /// What an operation says of the root itself depends on what it would do to it.
 std::vector<attempt> every_at_the_root(const std::string& path) {
   return join({all({list, inspect, enter}, path, succeeds),
@@ -30,7 +21,7 @@ std::vector<attempt> every_at_the_root(const std::string& path) {
                all({read}, path, refused(is_a_directory))});
 }
 
-std::vector<row> leaving() {
+std::vector<row> paths_that_leave() {
   return {
       {.id = "P01",
        .name = "dotdot",
@@ -38,7 +29,7 @@ std::vector<row> leaving() {
                          every("a/../..", escapes_root), every("../out/secret", escapes_root),
                          every("a/../../out/secret", escapes_root),
                          every(repeated("../", 60) + "etc/passwd", escapes_root)}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P02",
        .name = "dotdot_that_stays",
        .attempts = join({all({read, append}, "a/../f", gives("")),
@@ -51,14 +42,14 @@ std::vector<row> leaving() {
        .name = "sibling_with_the_same_prefix",
        .attempts = join({every("../ws-evil/f", escapes_root), every("@W-evil/f", escapes_root),
                          every("@W-evil", escapes_root), every("@W-evil/new", escapes_root)}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P05",
        .name = "absolute",
        .attempts =
            join({every("/etc/passwd", escapes_root), every("/", escapes_root),
                  every("@T/out/secret", escapes_root), every("//etc", escapes_root),
                  every("/proc/self/root/etc", escapes_root), every("/dev/fd/0", escapes_root)}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
   };
 }
 
@@ -84,7 +75,7 @@ std::vector<row> absolute_spellings() {
        .attempts =
            join({every("@W/../etc/passwd", escapes_root), every("@W//../out/secret", escapes_root),
                  every("@W/../ws/f", escapes_root), every("/x/..@W/f", escapes_root)}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P08",
        .name = "empty",
        .attempts = every("", invalid_argument),
@@ -98,7 +89,7 @@ std::vector<row> absolute_spellings() {
 } // namespace
 
 std::vector<row> path_rows() {
-  auto rows = leaving();
+  auto rows = paths_that_leave();
   for (auto& r : absolute_spellings())
     rows.push_back(std::move(r));
   return rows;

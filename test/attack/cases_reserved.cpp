@@ -21,8 +21,6 @@ using enum error_code;
 
 namespace fs = std::filesystem;
 
-constexpr auto pipe = reach::over_the_pipe;
-
 std::vector<row> spellings() {
   return {
       {.id = "P45",
@@ -38,7 +36,7 @@ std::vector<row> spellings() {
            [](session& s) {
              EXPECT_EQ("a\nf\n", s.perform({.what = list, .path = "."}).text) << "it is listed";
            },
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P45",
        .name = "reserved_below",
        .build =
@@ -51,7 +49,7 @@ std::vector<row> spellings() {
                          every("a/b/.PerStack", protected_entry),
                          every("a/./b//.perstack/new", protected_entry),
                          every("door/cfg", protected_entry), all({list}, "a/b", gives("g\n"))}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P46",
        .name = "reserved_through_a_link",
        .build =
@@ -73,7 +71,7 @@ std::vector<row> spellings() {
                  every_following("a/cfg", protected_entry), every_following("new", protected_entry),
                  every("deep/../../.perstack/cfg", protected_entry)}),
        .check = [](session& s) { EXPECT_FALSE(s.at.tree().exists("ws/.perstack/new")); },
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P47",
        .name = "reserved_in_capitals",
        .attempts =

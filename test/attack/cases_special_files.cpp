@@ -21,8 +21,6 @@ namespace {
 using enum action;
 using enum error_code;
 
-constexpr auto pipe = reach::over_the_pipe;
-
 /// Refused without waiting for a peer and without being touched.
 std::vector<attempt> never_opened(const std::string& path) {
   return join({all({read, write, append, edit}, path, refused(not_regular)),
@@ -64,7 +62,7 @@ std::vector<row> nodes() {
        .attempts =
            join({all({read, read, read, read, read, edit, append}, "fifo", refused(not_regular)),
                  all({read}, "f", gives("inside"))}),
-       .through = pipe},
+       .through = reach::over_the_pipe},
       {.id = "P32",
        .name = "fifo_to_write",
        .build =

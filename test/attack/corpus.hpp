@@ -46,6 +46,13 @@ std::vector<attempt> all(std::initializer_list<action> actions, const std::strin
 std::vector<attempt> every_following(const std::string& path, error_code code);
 /// Every operation there is.
 std::vector<attempt> every(const std::string& path, error_code code);
+inline std::string repeated(std::string_view part, std::size_t times) {
+  std::string out;
+  while (times-- > 0)
+    out += part;
+  return out;
+}
+
 /// The attempts of all lists, in order.
 std::vector<attempt> join(std::vector<std::vector<attempt>> lists);
 

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Builds and runs programs that use Paddock from outside, by every route that docs/building.md offers. Prints TAP.
 
-usage: run.py [--all] [WORK]   WORK: a directory to build in, emptied first (default: a temporary one)
+usage: run.py [--all | --built BUILD] [WORK]   WORK: a directory to build in, emptied first (default: a temporary one)
 
-The sources are those of a tarball that `meson dist` makes of the working tree, committed or not. Everyday: g++ (or $CXX),
-one installation with both kinds of library. --all: g++ and clang++-19, an installation with each kind, every combination.
+--built: what BUILD has built is installed as it is, and one program builds the tarball of the working tree as a subproject.
+Otherwise the sources are those of that tarball, built with $CXX (g++) for both kinds of library; --all: with g++ and
+clang++-19, an installation with each kind, every combination.
 """
+import argparse
 import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +23,8 @@ import tempfile
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PARTS = ("meson.build", "meson_options.txt", "amalgamation", "include", "src", "tools", "subprojects", "LICENSE") # without git
 QUICK = ["--buildtype=plain"] # neither optimised nor with debug information
-OPTIONS = [*QUICK, "-Dtests=disabled", "-Dbench=disabled", "-Dcli=disabled"]
+OPTIONS = [*QUICK, "-Dcli=disabled"]
+DESTINATION = "destination" # of an installation for another prefix
 CONSUMERS = ("agent", "server", "frontmatter", "search", "skills")
 # What other link units need than that for files and commands.
 OTHERS = ("libzip", "yaml-0.1", "libutf8proc", "re2")
@@ -136,7 +140,9 @@ def try_skills(program, workspace, **environment):
     expect("notes" in out and "Keeps notes for people." in out and (workspace / ".agents/skills/notes/SKILL.md").exists(), out)
 
 
-def try_program(name, folder, **environment):
+def try_program(name, folder, prefix=None, **environment):
+    if name == "agent" and prefix and DESTINATION in prefix.parts: # not where the library was told that its helper is
+        (folder / "paddock-exec-helper").symlink_to(prefix / "libexec/paddock/paddock-exec-helper")
     with tempfile.TemporaryDirectory() as workspace:
         globals()["try_" + name](folder / name, pathlib.Path(workspace), **environment)
 
@@ -202,7 +208,7 @@ def by_pkg_config(name, work, _tarball, compiler, kind, prefix):
             expect(known == {"paddock": True, "paddock-search": False, "paddock-skill": False}, known)
         with only_static(prefix):
             run("make", "-C", project, env=environment | {"PKG_CONFIG_FLAGS": "--static"})
-            try_program(name, project)
+            try_program(name, project, prefix)
         return
     run("make", "-C", project, env=environment)
     folders = {str(library.parent) for library in prefix.rglob("libpaddock.so")}
@@ -221,7 +227,7 @@ def by_cmake(name, work, _tarball, compiler, kind, prefix):
         expect(other.returncode != 0 and "component skill: its static library needs lib" in other.stderr, other)
     run("cmake", "-S", project, "-B", project / "build", *options)
     run("cmake", "--build", project / "build")
-    try_program(name, project / "build")
+    try_program(name, project / "build", prefix)
 
 
 ROUTES = {"Meson subproject": ("meson", as_subproject), "pkg-config": ("make", by_pkg_config), "CMake package": ("cmake", by_cmake)}
@@ -245,6 +251,33 @@ def install(work, tarball, compiler, kind, prefix):
         [archive] = prefix.rglob("libpaddock.a")
         sections = subprocess.run(["readelf", "--wide", "--sections", archive], check=True, capture_output=True, text=True).stdout
         expect(".gnu.lto_" in sections, "the archive has nothing for link time optimisation: what follows would show nothing")
+
+
+def install_built(build, destination):
+    """Installs what was built for another prefix, whose pkg-config files are told of this one."""
+    run("meson", "install", "-C", build, "--no-rebuild", "--destdir", destination)
+    for file in destination.rglob("*.pc"):
+        file.write_text(re.sub(r"(?m)^prefix=(.*)$", lambda line: f"prefix={destination}{line[1]}", file.read_text()))
+
+
+def steps_of_built(work, build):
+    """The same for the libraries that a build directory has: the installed routes, and one subproject."""
+    made, destination, compiler = {}, work / DESTINATION, "g++"
+    options = json.loads(subprocess.run(["meson", "introspect", build, "--buildoptions"], check=True, capture_output=True, text=True).stdout)
+    prefix = destination / next(each["value"] for each in options if each["name"] == "prefix").lstrip("/")
+
+    def pack():
+        made["tarball"] = make_tarball(work)
+
+    yield "tarball", ["git"], pack
+    yield "installation of what was built", ["g++"], lambda: install_built(build, destination)
+    for route in ("pkg-config", "CMake package"):
+        tool, function = ROUTES[route]
+        for consumer in CONSUMERS:
+            yield (f"{consumer} by {route}", [compiler, tool],
+                   lambda n=consumer, f=function: f(n, work, None, compiler, "static", prefix))
+    yield ("agent by Meson subproject", [compiler, "meson"],
+           lambda: as_subproject("agent", work, made.get("tarball"), compiler, "static", prefix))
 
 
 def steps(work, everything):
@@ -273,8 +306,8 @@ def steps(work, everything):
                            lambda n=consumer, p=prefix: by_pkg_config(n, work, None, "clang++-19", "static", p))
 
 
-def main(work, everything):
-    plan, failures = list(steps(work, everything)), 0
+def main(work, plan):
+    plan, failures = list(plan), 0
     print(f"1..{len(plan)}", flush=True)
     for number, (name, tools, step) in enumerate(plan, 1):
         missing = next((f"{tool} is not installed" for tool in tools if not shutil.which(tool)), "")
@@ -293,10 +326,16 @@ def main(work, everything):
 
 
 if __name__ == "__main__":
-    folders = [word for word in sys.argv[1:] if word != "--all"]
-    if folders:
-        shutil.rmtree(folders[0], ignore_errors=True)
-        os.makedirs(folders[0])
-        sys.exit(main(pathlib.Path(folders[0]).resolve(), "--all" in sys.argv))
+    reader = argparse.ArgumentParser()
+    which = reader.add_mutually_exclusive_group()
+    which.add_argument("--all", action="store_true")
+    which.add_argument("--built", type=pathlib.Path)
+    reader.add_argument("work", nargs="?", type=pathlib.Path)
+    given = reader.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        sys.exit(main(pathlib.Path(scratch), "--all" in sys.argv))
+        folder = given.work or pathlib.Path(scratch)
+        if given.work:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+        folder = folder.resolve()
+        sys.exit(main(folder, steps_of_built(folder, given.built) if given.built else steps(folder, given.all)))

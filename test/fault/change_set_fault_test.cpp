@@ -7,6 +7,7 @@
 
 #include "file/change_record.hpp"
 #include "file/leftover.hpp"
+#include "support/campaign.hpp"
 #include "support/fault/change_cases.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/fault/kill_at.hpp"
@@ -101,7 +102,9 @@ protected:
   }
 
   /// The second way to resolve paths makes more calls of the same kinds.
-  [[nodiscard]] static std::size_t stride() { return GetParam() == resolver::walker ? 7 : 1; }
+  [[nodiscard]] static std::size_t stride() {
+    return (GetParam() == resolver::walker ? 7 : 1) * test::campaign_step();
+  }
 
   workbench w{GetParam()};
   bool can_trace_ = false;

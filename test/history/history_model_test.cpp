@@ -4,6 +4,7 @@
 // each step: what is told as changed is what differs, and a restore brings the copy back. Seeds are
 // fixed; PADDOCK_MODEL_SEQUENCES sets how many sequences there are.
 
+#include "support/campaign.hpp"
 #include "support/history/history_fixture.hpp"
 #include "support/model/history_model.hpp"
 
@@ -387,8 +388,7 @@ private:
 };
 
 TEST_F(HistoryModel, TheStoreDoesWhatTheModelSays) {
-  const char* asked = std::getenv("PADDOCK_MODEL_SEQUENCES");
-  const unsigned sequences = asked != nullptr ? static_cast<unsigned>(std::atoi(asked)) : 60;
+  const auto sequences = static_cast<unsigned>(test::campaign_size("PADDOCK_MODEL_SEQUENCES", 60));
   for (unsigned seed = 1; seed <= sequences; ++seed)
     ASSERT_EQ(run_sequence(seed), "") << "sequence " << seed;
   std::printf("[ model    ] %u sequences, %ld lists of changes, %ld restores\n", sequences,

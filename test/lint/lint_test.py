@@ -61,7 +61,7 @@ class ApiDocs(unittest.TestCase):
 
 class Includes(unittest.TestCase):
     FINE = {
-        "test/precompiled/standard.hpp": "#include <vector>\n#include <thread>\n",
+        "test/precompiled/tests.hpp": "#include <vector>\n#include <thread>\n",
         "test/support/a.hpp": "#include <thread>\n",
         "test/a_test.cpp": '#include "support/a.hpp"\n#include <gtest/gtest.h>\nTEST(A, B) { std::thread t; std::vector<int> v; } // std::span\n',
         "test/no_test.cpp": "int main() { std::thread t; }\n",  # compiled without

@@ -132,8 +132,7 @@ INSTANTIATE_TEST_SUITE_P(, hostile, testing::Values(era::legacy, era::modern),
 
 TEST_P(hostile, mutated_lines_get_what_they_are_owed) {
   mcp::server server = make_server();
-  judge_mutations(in_process(server),
-                  test::number_from_environment("PADDOCK_HOSTILE_LINES", 10'000));
+  judge_mutations(in_process(server), test::campaign_size("PADDOCK_HOSTILE_LINES", 10'000));
 }
 
 TEST_P(hostile, every_argument_takes_every_odd_value) {
@@ -260,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(, hostile_program, testing::Values(era::legacy, era::mo
                          [](const auto& suite) { return test::name_of(suite.param); });
 
 TEST_P(hostile_program, mutated_lines_get_what_they_are_owed) {
-  judge_mutations(through(), test::number_from_environment("PADDOCK_HOSTILE_LINES", 2'000));
+  judge_mutations(through(), test::campaign_size("PADDOCK_HOSTILE_LINES", 2'000));
   adapter.peer.close_input();
   EXPECT_EQ(std::nullopt, adapter.peer.receive());
   EXPECT_EQ(0, adapter.exit_code());

@@ -38,7 +38,7 @@ std::string ping(std::size_t id) {
 class hostile_transport : public testing::Test {
 protected:
   [[nodiscard]] static std::size_t flood() {
-    return test::number_from_environment("PADDOCK_HOSTILE_CALLS", 100'000);
+    return test::campaign_size("PADDOCK_HOSTILE_CALLS", 100'000);
   }
   /// Writes until nothing is taken any more, and reads nothing.
   void write_until_stalled(int patience_ms = stall_ms) {

@@ -30,7 +30,7 @@ protected:
 };
 
 // The hashes are what `sha256sum` says, as far as 16 digits.
-constexpr std::string_view hash_of_abc = "880553fca8fcea94";   // "a\nb\nc\n"
+constexpr std::string_view abc_hash = "880553fca8fcea94";      // "a\nb\nc\n"
 constexpr std::string_view hash_of_hello = "2cf24dba5fb0a30e"; // "hello"
 
 TEST_F(tools_coding, lines_are_counted_from_one_and_from_the_end) {
@@ -267,7 +267,7 @@ TEST_F(tools_coding, results_are_brief_and_have_the_hash_of_the_file) {
   const auto edited = call("editTextFile", R"({"path":"f","oldText":"x","newText":"b"})");
   EXPECT_EQ("path line occurrences hash", edited.keys());
   EXPECT_EQ(2, edited.integer("line"));
-  EXPECT_EQ(hash_of_abc, edited.string("hash"));
+  EXPECT_EQ(abc_hash, edited.string("hash"));
   EXPECT_EQ("a\nb\nc\n", tree.content("f"));
 }
 

@@ -384,7 +384,7 @@ TEST_F(tools_undo, what_is_not_covered_is_named) {
   EXPECT_THAT(got["notCovered"].text(), AllOf(HasSubstr("out"), HasSubstr("ignored")));
 }
 
-struct refused_case {
+struct refused_undo {
   const char* name;
   const char* tool;
   const char* arguments;
@@ -395,7 +395,7 @@ struct refused_case {
 TEST_F(tools_undo, refusals_say_what_to_do) {
   call("checkpoint", R"({"label":"before the merge"})");
   const std::string long_label = R"({"label":")" + std::string(201, 'x') + "\"}";
-  const refused_case table[] = {
+  const refused_undo table[] = {
       {"no number", "listChanges", R"({"since":"yesterday"})", "not_found", "before the merge"},
       {"an unknown one", "restore", R"({"to":"999"})", "not_found", "there are: start"},
       {"a negative one", "restore", R"({"to":"-1"})", "not_found", "there are"},
@@ -405,7 +405,7 @@ TEST_F(tools_undo, refusals_say_what_to_do) {
       {"no paths", "restore", R"({"paths":[]})", "invalid_argument", "paths"},
       {"a long label", "checkpoint", long_label.c_str(), "invalid_argument", "200"},
   };
-  for (const refused_case& each : table) {
+  for (const refused_undo& each : table) {
     SCOPED_TRACE(each.name);
     const auto got = call(each.tool, each.arguments);
     EXPECT_EQ(each.error, got.error());

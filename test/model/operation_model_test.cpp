@@ -3,6 +3,7 @@
 // Random sequences of operations against a model of the file system, with both resolvers. Seeds are
 // fixed; PADDOCK_MODEL_SEQUENCES sets how many sequences there are.
 
+#include "support/campaign.hpp"
 #include "support/files/canary.hpp"
 #include "support/model/operation_sequence.hpp"
 
@@ -36,8 +37,8 @@ class in_memory : public testing::Environment {
 const auto* const environment = testing::AddGlobalTestEnvironment(new in_memory); // NOLINT: owned
 
 TEST(operation_model, both_resolvers_do_what_the_model_says) {
-  const char* asked = std::getenv("PADDOCK_MODEL_SEQUENCES");
-  const unsigned sequences = asked != nullptr ? static_cast<unsigned>(std::atoi(asked)) : 1'000;
+  const auto sequences =
+      static_cast<unsigned>(test::campaign_size("PADDOCK_MODEL_SEQUENCES", 1'000));
   const canary_tree canary;
   const std::string outside = canary.describe_outside();
   sequence_comparison both(canary.tree() / "both");

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-OPTIONS = ["--buildtype=plain", "-Dtests=disabled", "-Dbench=disabled", "-Ddocs=disabled", "--wrap-mode=nofallback"]
+OPTIONS = ["--buildtype=plain", "-Ddocs=disabled", "--wrap-mode=nofallback"]
 # option: (line of the summary, the library it names)
 FEATURES = {
     "yaml": ("full YAML", "libyaml"),

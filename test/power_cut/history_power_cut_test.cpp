@@ -7,6 +7,7 @@
 //
 // PADDOCK_POWER_CUT_STATES is how many states of the disk are tried for each cut.
 
+#include "support/campaign.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/fault/power_cut.hpp"
 #include "support/history/history_fixture.hpp"
@@ -112,8 +113,7 @@ protected:
 
   /// How much a disk that was cut keeps, in every way: `judge` sees the store on it.
   void cut_everywhere(const std::function<void(history::store&, std::size_t at)>& judge) {
-    const char* asked = std::getenv("PADDOCK_POWER_CUT_STATES");
-    const auto most = asked != nullptr ? static_cast<std::size_t>(std::atoi(asked)) : 24;
+    const auto most = test::campaign_size("PADDOCK_POWER_CUT_STATES", 24);
     std::set<picture> seen; // many fates come to the same
     for (std::size_t at = recorded() + 1; at-- > 0 && !HasFailure();)
       disk_->after_power_cut(
@@ -208,7 +208,7 @@ private:
       } else {
         tree.file(path, rest.substr(5));
       }
-      struct stat s {};
+      struct stat s{};
       ASSERT_EQ(0, ::lstat((tree / path).c_str(), &s));
       inodes_[s.st_ino] = inode;
     }
@@ -238,7 +238,7 @@ private:
       std::cout << "  " << path << ' ' << what.substr(0, 60) << " (" << what.size() << ")\n";
   }
 
-  struct stat top_ {};
+  struct stat top_{};
   std::optional<disk> disk_;
   std::optional<root> workspace_;
   test::recording* recorder_ = nullptr;

@@ -27,7 +27,7 @@ result<void> run_in(const victim& v, confinement_policy confinement) {
   return {};
 }
 
-constexpr operation table[] = {
+constexpr operation command_rows[] = {
     {"command_on_host", [](const victim& v) { return run_in(v, confinement_policy::host()); }, 10},
     {"command_confined",
      [](const victim& v) { return run_in(v, confinement_policy::best_effort()); }, 20},
@@ -36,7 +36,7 @@ constexpr operation table[] = {
 } // namespace
 
 std::span<const operation> operations_with_commands() {
-  return table;
+  return command_rows;
 }
 
 } // namespace paddock::test

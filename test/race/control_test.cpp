@@ -37,7 +37,7 @@ void expect_to_lose(const char* strategy, const std::function<bool()>& lost) {
   FAIL() << strategy << ": the attack never worked, so the other tests prove nothing";
 }
 
-std::string name_of(attacker_kind kind) {
+std::string attacker_name(attacker_kind kind) {
   return kind == attacker_kind::process ? "process" : "thread";
 }
 
@@ -83,7 +83,8 @@ TEST_P(escape_control, a_checked_path_leads_out) {
 }
 
 constexpr auto name_of_case = [](const auto& suite) {
-  return std::string(std::get<1>(suite.param).name) + "_by_a_" + name_of(std::get<0>(suite.param));
+  return std::string(std::get<1>(suite.param).name) + "_by_a_" +
+         attacker_name(std::get<0>(suite.param));
 };
 const auto both = testing::Values(attacker_kind::thread, attacker_kind::process);
 INSTANTIATE_TEST_SUITE_P(every, race_control,
@@ -104,7 +105,7 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(every, strategy_control,
                          testing::Values(attacker_kind::thread, attacker_kind::process),
-                         [](const auto& suite) { return "by_a_" + name_of(suite.param); });
+                         [](const auto& suite) { return "by_a_" + attacker_name(suite.param); });
 
 TEST_P(strategy_control, check_then_create_escapes) {
   const attacker enemy(GetParam(), t / "ws/d", t / "ws/x");

@@ -32,7 +32,7 @@ result<void> look_from(const file_descriptor& directory) {
   return {};
 }
 
-constexpr operation table[] = {
+constexpr operation file_rows[] = {
     {"read",
      [](const victim& v) {
        const auto got = read_file(v.r(), v.in(victim_name));
@@ -154,7 +154,7 @@ constexpr operation table[] = {
 } // namespace
 
 std::span<const operation> operations_on_files() {
-  return table;
+  return file_rows;
 }
 
 } // namespace paddock::test

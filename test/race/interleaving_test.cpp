@@ -6,6 +6,7 @@
 
 #include "operations.hpp"
 #include "strategies.hpp"
+#include "support/campaign.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/matchers.hpp"
 
@@ -74,10 +75,10 @@ private:
 /// PADDOCK_RACE_PAIRS says what is near; everyday it is every place in short operations.
 void run_all(schedule& when, std::size_t calls, const std::function<void()>& what) {
   constexpr std::size_t calls_of_short = 24;
-  const char* asked = std::getenv("PADDOCK_RACE_PAIRS");
-  const std::size_t everyday = calls <= calls_of_short ? calls : 3;
-  const std::size_t near = asked != nullptr ? static_cast<std::size_t>(std::atoi(asked)) : everyday;
-  for (std::size_t first = 1; first <= calls && !testing::Test::HasFailure(); ++first) {
+  const std::size_t near =
+      test::number_from_environment("PADDOCK_RACE_PAIRS", calls <= calls_of_short ? calls : 3);
+  for (std::size_t first = 1; first <= calls && !testing::Test::HasFailure();
+       first += test::campaign_step()) {
     when.run(first, 0, what);
     for (std::size_t second = first + 1; second <= std::min(first + near, calls + 1); ++second)
       when.run(first, second, what);

@@ -9,6 +9,7 @@
 // and attackers).
 
 #include "operations.hpp"
+#include "support/campaign.hpp"
 #include "support/matchers.hpp"
 
 #include <gtest/gtest.h>
@@ -32,9 +33,9 @@ constexpr resolver resolvers[] = {resolver::openat2, resolver::walker};
 int rounds_of(const operation& op) {
   constexpr int everyday = 24;
   constexpr int ways = static_cast<int>(std::size(attacker_kinds) * std::size(resolvers));
-  const char* asked = std::getenv("PADDOCK_RACE_ROUNDS");
-  if (asked != nullptr) return std::max(1, (std::atoi(asked) + ways - 1) / ways);
-  return std::max(2, everyday / op.cost);
+  const auto asked = static_cast<int>(test::number_from_environment("PADDOCK_RACE_ROUNDS", 0));
+  if (asked != 0) return std::max(1, (asked + ways - 1) / ways);
+  return std::max(2, everyday / op.cost / static_cast<int>(test::campaign_step()));
 }
 
 /// In memory where possible: truncating and replacing files waits for a disk, and an operation that

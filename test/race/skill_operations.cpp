@@ -38,7 +38,7 @@ const std::string& archive() {
   return bytes;
 }
 
-constexpr operation table[] = {
+constexpr operation skill_rows[] = {
     {"skill_scan", [](const victim& v) { return judge(v.store.list()); }},
     {"skill_scan_anew",
      [](const victim& v) -> result<void> {
@@ -87,7 +87,7 @@ constexpr operation table[] = {
 } // namespace
 
 std::span<const operation> operations_on_skills() {
-  return table;
+  return skill_rows;
 }
 
 } // namespace paddock::test

@@ -48,7 +48,7 @@ result<void> map(const victim& v, begin from) {
   return {};
 }
 
-constexpr operation table[] = {
+constexpr operation walk_rows[] = {
     {"search_text", [](const victim& v) { return search(v, begin::there); }, 1, true},
     {"search_text_from_above", [](const victim& v) { return search(v, begin::above); }, 2, true},
     {"find_files", [](const victim& v) { return find(v, begin::there); }, 1, true},
@@ -60,7 +60,7 @@ constexpr operation table[] = {
 } // namespace
 
 std::span<const operation> operations_that_walk() {
-  return table;
+  return walk_rows;
 }
 
 } // namespace paddock::test

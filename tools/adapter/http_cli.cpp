@@ -3,6 +3,7 @@
 
 #include "common/workspace_cli.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

@@ -3,9 +3,10 @@
 
 // The command-line options that serve a workspace over HTTP.
 
+#include "common/option_parser.hpp"
+
 #include <paddock/mcp/http_server.hpp>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 

@@ -5,7 +5,7 @@
 #include "audit_log.hpp"
 #include "common/history_cli.hpp"
 #include "common/host_config.hpp"
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/process_sockets.hpp"
 #include "common/workspace_cli.hpp"
 #include "http_cli.hpp"

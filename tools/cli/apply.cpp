@@ -2,7 +2,7 @@
 
 // paddock apply: a patch for several files, made as a whole or not at all, for people.
 
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/shown_diff.hpp"
 #include "common/terminal.hpp"
 #include "input.hpp"
@@ -26,7 +26,7 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock apply";
+constexpr std::string_view apply_command = "paddock apply";
 constexpr std::size_t refusals_max = 100;
 
 struct command_options {
@@ -129,7 +129,7 @@ planned_file described(const file_change& change, const mcp::planned_file& plan,
 }
 
 void complain_of(const refusal& one) {
-  complain(program, without_controls(one.path) + ": " + without_controls(one.words));
+  complain(apply_command, without_controls(one.path) + ": " + without_controls(one.words));
 }
 
 void write_refusal(mcp::json_writer& out, const refusal& one) {
@@ -191,7 +191,7 @@ std::optional<std::string> read_patch(const std::string& name) {
   std::string problem;
   auto patch = read_input(name, problem);
   if (!patch)
-    complain(program,
+    complain(apply_command,
              "the patch " + name + " " + problem + "; name a file, or - for standard input");
   return patch;
 }
@@ -216,7 +216,7 @@ void apply(const root& workspace, const command_options& options, const mcp::pla
 }
 
 int run_apply(const command_options& options) {
-  const auto workspace = open_workspace(program, options.workspace);
+  const auto workspace = open_workspace(apply_command, options.workspace);
   if (!workspace) return usage;
   const auto patch = read_patch(options.patch);
   if (!patch) return usage;
@@ -226,7 +226,7 @@ int run_apply(const command_options& options) {
     const std::string what = fault.code == error_code::unsupported_type
                                  ? std::string(fault.operation) + "; leave this file out"
                                  : fault.operation;
-    complain(program, "line " + std::to_string(fault.line + 1) + " of the patch: " + what);
+    complain(apply_command, "line " + std::to_string(fault.line + 1) + " of the patch: " + what);
     return failed;
   }
   outcome made;
@@ -241,8 +241,8 @@ int run_apply(const command_options& options) {
   if (is_fine && !options.json) print_files(made, options.dry_run);
   for (const refusal& one : made.refused)
     complain_of(one);
-  if (!is_fine && made.made == change_extent::none) complain(program, "nothing was changed");
-  if (made.made == change_extent::some) complain(program, "some of it is changed");
+  if (!is_fine && made.made == change_extent::none) complain(apply_command, "nothing was changed");
+  if (made.made == change_extent::some) complain(apply_command, "some of it is changed");
   return is_fine ? success : failed;
 }
 

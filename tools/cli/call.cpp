@@ -9,6 +9,7 @@
 #include "mcp_request.hpp"
 #include "subcommands.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -16,8 +17,7 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock call";
-constexpr std::size_t shown_characters_max = 200;
+constexpr std::string_view call_command = "paddock call";
 
 struct call_options {
   workspace_cli workspace;
@@ -54,13 +54,13 @@ std::optional<std::string> arguments_of(const call_options& options, const mcp::
   if (!options.pairs.empty()) {
     std::string problem;
     auto made = arguments_from_pairs(tool, options.pairs, problem);
-    if (!made) complain(program, problem);
+    if (!made) complain(call_command, problem);
     return made;
   }
   std::string problem;
   const auto read = value_or_file(options.arguments == "-" ? "@-" : options.arguments, problem);
   if (!read) {
-    complain(program, problem);
+    complain(call_command, problem);
     return std::nullopt;
   }
   const std::string& given = *read;
@@ -71,11 +71,11 @@ std::optional<std::string> arguments_of(const call_options& options, const mcp::
     std::string text = subject_of(options.arguments) + " not JSON";
     if (const std::string_view how = parsed.error().operation; how != "not JSON")
       text.append(": ").append(how);
-    complain(program, text + (is_file ? "" : in_pairs(given, tool)));
+    complain(call_command, text + (is_file ? "" : in_pairs(given, tool)));
     return std::nullopt;
   }
   if (!parsed->is(mcp::json_kind::object)) {
-    complain(program, R"(the arguments must be a JSON object, for example '{"path": "."}')");
+    complain(call_command, R"(the arguments must be a JSON object, for example '{"path": "."}')");
     return std::nullopt;
   }
   return parsed->text();
@@ -86,16 +86,17 @@ void tell_of_its_end(const std::string& result) {
   mcp::json_document document;
   const auto told = document.parse(result);
   if (!told || (*told)["state"].string() != "running") return;
-  complain(program, "the process ends now, with this call; a server keeps one running, and paddock "
-                    "exec runs a command to its end");
+  complain(call_command,
+           "the process ends now, with this call; a server keeps one running, and paddock "
+           "exec runs a command to its end");
 }
 
-int run_call(const call_options& options) {
+int run_tool_call(const call_options& options) {
   workspace_cli from = options.workspace;
-  if (!open_served_history(program, from, history::session::look)) return usage;
-  auto server = make_server(program, from, {});
+  if (!open_served_history(call_command, from, history::session::look)) return usage;
+  auto server = make_server(call_command, from, {});
   if (!server) return usage;
-  const mcp::tool* tool = find_tool(program, *server, options.tool);
+  const mcp::tool* tool = find_tool(call_command, *server, options.tool);
   if (tool == nullptr) return usage;
   const auto arguments = arguments_of(options, *tool);
   if (!arguments) return usage;
@@ -104,7 +105,7 @@ int run_call(const call_options& options) {
   const auto lines = server->handle_line(tool_request(1, options.tool, *arguments));
   const tool_response response = read_tool_response(lines.empty() ? "" : lines.back());
   if (response.json.empty()) {
-    complain(program, response.problem);
+    complain(call_command, response.problem);
     return failed;
   }
   std::printf("%s\n", response.json.c_str());
@@ -136,7 +137,7 @@ subcommand add_call(CLI::App& app) {
       ->excludes(json)
       ->type_name("KEY=VALUE");
   add_workspace_options(*parser, options->workspace);
-  return {parser, [options] { return run_call(*options); }};
+  return {parser, [options] { return run_tool_call(*options); }};
 }
 
 } // namespace paddock::cli

@@ -12,6 +12,7 @@
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/version.hpp>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -20,7 +21,7 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock demo";
+constexpr std::string_view demo_command = "paddock demo";
 
 /// The sources of the build that this program stands in; empty when it is installed.
 std::string own_sources(std::filesystem::path directory) {
@@ -39,7 +40,7 @@ std::optional<std::string> fill(demo_files& files, const std::string& directory,
                                 const std::string& sources) {
   if (!directory.empty()) {
     if (files.copy_from(directory)) return "a copy of files from " + directory;
-    complain(program, "there is no file in " + directory + " that can be copied");
+    complain(demo_command, "there is no file in " + directory + " that can be copied");
     return std::nullopt;
   }
   if (!sources.empty() && files.copy_from(sources)) return "a copy of Paddock's own source files";
@@ -102,7 +103,7 @@ int run_demo(const std::string& directory) {
   const std::string server_path = (self.parent_path() / "paddock-mcp").native();
   demo_files files;
   if (!files.good()) {
-    complain(program, "no temporary directory can be made (see TMPDIR)");
+    complain(demo_command, "no temporary directory can be made (see TMPDIR)");
     return failed;
   }
   const auto what = fill(files, directory, own_sources(self.parent_path()));
@@ -113,7 +114,7 @@ int run_demo(const std::string& directory) {
                           .environment = {"PATH=/usr/local/bin:/usr/bin:/bin"}},
       {.name = "paddock demo", .version = PADDOCK_VERSION});
   if (!server) {
-    complain(program, explain(server.error()));
+    complain(demo_command, explain(server.error()));
     return failed;
   }
   std::printf("Paddock %s puts %s in order by type (%zu files; the originals are not touched).\n",
@@ -122,7 +123,7 @@ int run_demo(const std::string& directory) {
               fit(server_path, 1000).c_str());
   organiser work(*server);
   if (!work.run()) {
-    complain(program, "call " + std::to_string(work.calls()) + " failed");
+    complain(demo_command, "call " + std::to_string(work.calls()) + " failed");
     return failed;
   }
   print_moved(work.files());

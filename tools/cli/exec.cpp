@@ -4,7 +4,7 @@
 
 #include "common/contradictions.hpp"
 #include "common/interruption.hpp"
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/text_forms.hpp"
 #include "progress_line.hpp"
 #include "subcommands.hpp"
@@ -25,14 +25,13 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock exec";
+constexpr std::string_view exec_command = "paddock exec";
 
 // As shells and timeout(1) have them.
 constexpr int exit_timed_out = 124;
 constexpr int exit_not_started = 125;
 constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
-constexpr int exit_signal_base = 128;
 
 constexpr std::uint64_t timeout_s_max = 30 * 86'400;
 constexpr std::uint64_t memory_bytes_min = 1024 * 1024; // with less no program starts
@@ -51,9 +50,9 @@ struct exec_options {
 /// Of what somebody has ended by a signal for this program: that of the signal.
 int exit_code_of(const command_outcome& o, std::optional<int> signal) {
   if (o.ended == ending::timed_out) return exit_timed_out;
-  if (o.ended == ending::cancelled && signal) return exit_signal_base + *signal;
+  if (o.ended == ending::cancelled && signal) return ended_by_signal + *signal;
   if (o.ended == ending::exited) return o.exit_code.value_or(0);
-  return exit_signal_base + o.signal.value_or(0);
+  return ended_by_signal + o.signal.value_or(0);
 }
 
 int exit_code_of(const error& e) {
@@ -133,7 +132,7 @@ void print_json(const finished& done) {
 
 /// Told to a person, and to a program that waits for its object. The code, to exit with.
 int refuse(const exec_options& options, int code, const std::string& why) {
-  if (!why.empty()) complain(program, why);
+  if (!why.empty()) complain(exec_command, why);
   if (!options.json) return code;
   mcp::json_writer out;
   out.begin_object().key("exitCode").integer(code);
@@ -165,7 +164,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
   const interruption ends;
   auto outcome = paddock::run(run, &ends.asked());
   if (!outcome && ends.signal()) { // before it was started
-    code = refuse(options, exit_signal_base + *ends.signal(), "interrupted before it was started");
+    code = refuse(options, ended_by_signal + *ends.signal(), "interrupted before it was started");
     return std::nullopt;
   }
   if (!outcome) {
@@ -197,15 +196,15 @@ int run_exec(const exec_options& options) {
   if (options.host) place.confinement.mode = exec_choice::host;
   if (const std::string wrong = contradiction(place); !wrong.empty())
     return refuse(options, usage, wrong);
-  auto policy = place.policy(program);
+  auto policy = place.policy(exec_command);
   if (!policy) return refuse(options, exit_not_started, {});
-  warn_of_program_in_workspace(program, place);
+  warn_of_program_in_workspace(exec_command, place);
   run.confinement = *std::move(policy);
   run.timeout_ms = options.timeout_s > 0
                        ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))
                        : std::numeric_limits<std::int64_t>::max();
   if (has_input) run.input = STDIN_FILENO;
-  progress_line progress(program);
+  progress_line progress(exec_command);
   run.on_tick = [&progress] { progress.tick(); };
   if (!options.json) {
     run.on_output = [&progress](output_stream stream, std::string_view bytes) {
@@ -225,13 +224,13 @@ int run_exec(const exec_options& options) {
     return code;
   }
   for (const std::string& each : notices_of(outcome))
-    complain(program, each);
+    complain(exec_command, each);
   if (outcome.ended == ending::timed_out)
-    complain(program, "the deadline passed; everything the command had started was killed");
+    complain(exec_command, "the deadline passed; everything the command had started was killed");
   if (outcome.ended == ending::cancelled)
-    complain(program, "interrupted; everything the command had started was ended");
+    complain(exec_command, "interrupted; everything the command had started was ended");
   if (!done->hint.empty() && outcome.ended != ending::cancelled)
-    complain(program, "hint: " + done->hint);
+    complain(exec_command, "hint: " + done->hint);
   return code;
 }
 

@@ -6,6 +6,7 @@
 
 #include <paddock/version.hpp>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <string_view>
 

@@ -4,7 +4,7 @@
 // person. Each server of this user answers for its own.
 
 #include "common/interruption.hpp"
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/process_sockets.hpp"
 #include "common/terminal.hpp"
 #include "mcp/tools/process_desk.hpp"

@@ -5,7 +5,7 @@
 #include "review_page/review.hpp"
 
 #include "common/history_cli.hpp"
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "subcommands.hpp"
 
 #include <paddock/history/naming.hpp>
@@ -21,9 +21,9 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock review";
+constexpr std::string_view review_command = "paddock review";
 
-struct command_options : undo_options {
+struct review_arguments : undo_options {
   std::uint16_t port = 0;
 };
 
@@ -36,28 +36,28 @@ root_options for_a_person() {
   return options;
 }
 
-int run_review(const command_options& options) {
+int run_review(const review_arguments& options) {
   auto opened = root::open(options.workspace, for_a_person());
   if (!opened) {
-    complain(program, unusable_workspace(options.workspace, opened.error().code));
+    complain(review_command, unusable_workspace(options.workspace, opened.error().code));
     return usage;
   }
   const auto workspace = std::make_shared<const root>(*std::move(opened));
-  const std::string directory = history_directory(program, options.history);
+  const std::string directory = history_directory(review_command, options.history);
   if (directory.empty()) return usage;
   const auto known = history::find_histories(*workspace, directory);
-  if (!has_history(program, options, *workspace, known)) return usage;
-  const auto store = open_history(program, workspace, options.history);
+  if (!has_history(review_command, options, *workspace, known)) return usage;
+  const auto store = open_history(review_command, workspace, options.history);
   if (!store) return usage;
   const auto since = history::checkpoint_named(options.since, store->checkpoints());
   const auto list = store->changes({.since = since.number, .limit = 1, .look = false});
   if (!since.is_known || (!list && since.number && list.error().code == error_code::not_found)) {
-    complain_of_checkpoint(program, *store, options.since);
+    complain_of_checkpoint(review_command, *store, options.since);
     return usage;
   }
   if (!list) {
-    complain(program, "the history cannot be used: " + std::string(text(list.error().code)) + "; " +
-                          std::string(advice(list.error().code)));
+    complain(review_command, "the history cannot be used: " + std::string(text(list.error().code)) +
+                                 "; " + std::string(advice(list.error().code)));
     return usage;
   }
   return review_page::serve_review({.workspace = workspace, .store = store, .since = list->since},
@@ -67,7 +67,7 @@ int run_review(const command_options& options) {
 } // namespace
 
 subcommand add_review(CLI::App& app) {
-  const auto options = std::make_shared<command_options>();
+  const auto options = std::make_shared<review_arguments>();
   CLI::App* parser = app.add_subcommand(
       "review", "Serve a web page, to this machine only, that shows what was changed and takes it "
                 "back; prints its address");

@@ -7,13 +7,14 @@
 #include "common/text_forms.hpp"
 #include "subcommands.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock tools";
+constexpr std::string_view tools_command = "paddock tools";
 
 struct tools_options {
   workspace_cli workspace;
@@ -57,7 +58,7 @@ void print_text(const mcp::tool& tool, const workspace_cli& given) {
 }
 
 int run_tools(const tools_options& options) {
-  const auto server = make_server(program, options.workspace, {});
+  const auto server = make_server(tools_command, options.workspace, {});
   if (!server) return usage;
   if (options.tool.empty()) {
     if (options.json)
@@ -67,7 +68,7 @@ int run_tools(const tools_options& options) {
       list_tools(*server);
     return success;
   }
-  const mcp::tool* tool = find_tool(program, *server, options.tool);
+  const mcp::tool* tool = find_tool(tools_command, *server, options.tool);
   if (tool == nullptr) return usage;
   if (options.json)
     print_json(*tool);

@@ -4,6 +4,8 @@
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
+#include <CLI/CLI.hpp>
+
 namespace paddock::cli {
 namespace {
 

@@ -3,7 +3,8 @@
 
 // A program's command line as data, from which its manual page and completion are made.
 
-#include <CLI/CLI.hpp>
+#include "option_parser.hpp"
+
 #include <string>
 #include <string_view>
 

@@ -4,6 +4,7 @@
 #include <paddock/exec/command.hpp>
 #include <paddock/exec/confinement.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +22,7 @@ std::filesystem::path real_path(const std::string& path) {
   return failed ? std::filesystem::path(path).lexically_normal() : real;
 }
 
-bool is_in(const std::filesystem::path& path, const std::filesystem::path& directory) {
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& directory) {
   return std::ranges::mismatch(path, directory).in2 == directory.end();
 }
 
@@ -29,7 +30,7 @@ bool is_in(const std::filesystem::path& path, const std::filesystem::path& direc
 std::string leading_to(const std::filesystem::path& directory,
                        const std::vector<std::string>& paths) {
   for (const std::string& path : paths)
-    if (const auto real = real_path(path); is_in(directory, real) || is_in(real, directory))
+    if (const auto real = real_path(path); lies_in(directory, real) || lies_in(real, directory))
       return path;
   return {};
 }

@@ -15,7 +15,7 @@ namespace {
 
 // Versions and environments are not shown whole: beside bin and lib they have files of
 // configuration, which may hold a password (npmrc, pip.conf).
-constexpr home_row table[] = {
+constexpr home_row home_tool_rows[] = {
     {"rustup", {".cargo/bin", ".rustup/toolchains", ".rustup/settings.toml"}, {".cargo/bin"}},
     {"nvm",
      {".nvm/nvm.sh", ".nvm/alias", ".nvm/versions/node/v*/bin", ".nvm/versions/node/v*/lib",
@@ -204,7 +204,7 @@ std::vector<home_tool> find_in_home(const std::string& home, std::span<const hom
 }
 
 std::vector<home_tool> find_home_tools(const std::string& home) {
-  return find_in_home(home, table);
+  return find_in_home(home, home_tool_rows);
 }
 
 std::string search_path_with(const std::vector<home_tool>& tools, const std::string& search_path) {

@@ -6,6 +6,7 @@
 
 #include <paddock/mcp/json.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -3,7 +3,8 @@
 
 // What a person pastes into an MCP host so that it starts this server.
 
-#include <CLI/CLI.hpp>
+#include "option_parser.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>

@@ -14,7 +14,7 @@ struct cache_row {
 
 // Never a whole directory of settings: ~/.cargo, ~/.m2 and ~/.gradle hold passwords, too. Of Go not
 // the clones (cache/vcs), which it needs to fetch more.
-constexpr cache_row table[] = {
+constexpr cache_row cache_rows[] = {
     {{"npm", {".npm/_cacache"}, {}}, "npm_config_offline=true"},
     {{"pnpm", {".local/share/pnpm/store", ".cache/pnpm"}, {}}, "npm_config_offline=true"},
     {{"yarn", {".cache/yarn/v6", ".yarn/berry/cache"}, {}}, {}},
@@ -31,7 +31,7 @@ constexpr cache_row table[] = {
 
 std::vector<home_tool> find_package_caches(const std::string& home) {
   std::vector<home_row> rows;
-  std::ranges::transform(table, std::back_inserter(rows), &cache_row::where);
+  std::ranges::transform(cache_rows, std::back_inserter(rows), &cache_row::where);
   return find_in_home(home, rows);
 }
 
@@ -41,8 +41,9 @@ std::vector<std::string> environment_of_caches(const std::vector<home_tool>& cac
   if (reach == network_reach::all) return variables;
   for (const home_tool& each : caches) {
     const auto* const row =
-        std::ranges::find(table, each.name, [](const cache_row& of) { return of.where.name; });
-    const bool is_usable = row != std::end(table) && !row->offline.empty() && !each.shown.empty();
+        std::ranges::find(cache_rows, each.name, [](const cache_row& of) { return of.where.name; });
+    const bool is_usable =
+        row != std::end(cache_rows) && !row->offline.empty() && !each.shown.empty();
     if (is_usable && std::ranges::find(variables, row->offline) == variables.end())
       variables.emplace_back(row->offline);
   }

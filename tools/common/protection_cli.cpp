@@ -4,6 +4,7 @@
 #include <paddock/base/detail/ascii.hpp>
 #include <paddock/base/detail/nearest_name.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -4,9 +4,10 @@
 // The options that change what is protected in a workspace, shared by every program that runs tools
 // or commands.
 
+#include "option_parser.hpp"
+
 #include <paddock/path/protected_names.hpp>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 

@@ -33,6 +33,8 @@ void choose_colours(colours wanted);
 [[nodiscard]] std::size_t columns_of(std::string_view utf8);
 /// `without_controls`, and what exceeds `width` columns of a terminal is an ellipsis.
 [[nodiscard]] std::string fit(std::string_view utf8, std::size_t width);
+/// How much of a word of a command line a message repeats.
+inline constexpr std::size_t shown_characters_max = 200;
 enum class align : std::uint8_t { left, right };
 /// The same, filled up with spaces.
 [[nodiscard]] std::string column(std::string_view utf8, std::size_t width,

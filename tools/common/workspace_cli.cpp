@@ -4,6 +4,7 @@
 #include "command_line.hpp"
 #include "contradictions.hpp"
 #include "mistakes.hpp"
+#include "option_values.hpp"
 #include "terminal.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
@@ -45,7 +46,6 @@ void add_choice(CLI::App& app, const std::string& name, Enum& target, const word
   add_word(app, name, target, choices, text);
 }
 
-constexpr std::size_t shown_characters_max = 200;
 /// As much as any file or message can have.
 constexpr auto number_max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 

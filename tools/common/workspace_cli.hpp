@@ -6,6 +6,7 @@
 // codes below.
 
 #include "home_tools.hpp"
+#include "option_parser.hpp"
 #include "protection_cli.hpp"
 
 #include <paddock/file/allowed_file.hpp>
@@ -14,7 +15,6 @@
 #include <paddock/path/root.hpp>
 #include <paddock/skill/prompt.hpp>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,8 +24,10 @@ namespace paddock::cli {
 
 enum exit_code : int {
   success = 0,
-  failed = 1, ///< a tool reported an error, or the work could not be done
-  usage = 2,  ///< the command line or the workspace is not usable
+  failed = 1,            ///< a tool reported an error, or the work could not be done
+  usage = 2,             ///< the command line or the workspace is not usable
+  no_match = 1,          ///< a search that found nothing
+  ended_by_signal = 128, ///< plus the number of the signal
 };
 
 inline constexpr const char* exit_codes_help =

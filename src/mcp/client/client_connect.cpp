@@ -273,9 +273,9 @@ void client_core::agree_modern(std::string_view discovered) {
   json_document document;
   const auto parsed = document.parse(discovered);
   const json_view info = (*parsed)["_meta"][meta_server_info];
-  identity = {.name = text_of(info["name"]),
-              .version = text_of(info["version"]),
-              .instructions = text_of((*parsed)["instructions"]),
+  identity = {.name = string_or_empty(info["name"]),
+              .version = string_or_empty(info["version"]),
+              .instructions = string_or_empty((*parsed)["instructions"]),
               .revision = std::string(revision_modern)};
   server_tells_changes_ = (*parsed)["capabilities"]["tools"]["listChanged"].boolean() == true;
   agreed_.store(true);
@@ -295,7 +295,7 @@ client_core::verdict client_core::initialize(attempt& a) {
   if (a.last.what != answer::outcome::result) return verdict::failed;
   json_document document;
   const auto parsed = document.parse(a.last.json);
-  const std::string version = text_of((*parsed)["protocolVersion"]);
+  const std::string version = string_or_empty((*parsed)["protocolVersion"]);
   const auto agreed = legacy_revision(version);
   if (!agreed) {
     a.last.reason = {error_code::unsupported, 0, "initialize"};
@@ -304,9 +304,9 @@ client_core::verdict client_core::initialize(attempt& a) {
     return verdict::failed;
   }
   const json_view info = (*parsed)["serverInfo"];
-  identity = {.name = text_of(info["name"]),
-              .version = text_of(info["version"]),
-              .instructions = text_of((*parsed)["instructions"]),
+  identity = {.name = string_or_empty(info["name"]),
+              .version = string_or_empty(info["version"]),
+              .instructions = string_or_empty((*parsed)["instructions"]),
               .revision = version};
   speaking_.store(*agreed);
   agreed_.store(true);

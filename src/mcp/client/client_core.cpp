@@ -14,8 +14,8 @@ namespace {
 /// A server that asks again and again is not answered for ever.
 constexpr int input_rounds_max = 16;
 
-constexpr std::size_t spares_max = 4;
-constexpr std::size_t spare_bytes_max = std::size_t{256} * 1024;
+constexpr std::size_t spare_documents_max = 4;
+constexpr std::size_t spare_document_bytes_max = std::size_t{256} * 1024;
 
 std::string implementation(const client_options& o) {
   json_writer out;
@@ -290,9 +290,9 @@ std::unique_ptr<json_document> client_core::take_document() {
 }
 
 void client_core::keep_document(std::unique_ptr<json_document> document, std::size_t bytes) {
-  if (bytes > spare_bytes_max) return;
+  if (bytes > spare_document_bytes_max) return;
   const std::lock_guard lock(guard_);
-  if (spare_.size() < spares_max) spare_.push_back(std::move(document));
+  if (spare_.size() < spare_documents_max) spare_.push_back(std::move(document));
 }
 
 } // namespace paddock::mcp

@@ -44,8 +44,8 @@ void take_page(json_view page, collected_tools& to, bool with_headers,
     const json_view title = definition["title"];
     to.tools.push_back(
         {.name = std::string(*name),
-         .title = text_of(title.exists() ? title : definition["annotations"]["title"]),
-         .description = text_of(definition["description"]),
+         .title = string_or_empty(title.exists() ? title : definition["annotations"]["title"]),
+         .description = string_or_empty(definition["description"]),
          .input_schema = schema.text(),
          .definition = definition.text()});
   });

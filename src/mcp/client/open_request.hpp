@@ -21,7 +21,7 @@ inline constexpr std::size_t text_bytes_max = 1024;
 
 inline constexpr std::size_t usual_request_bytes = 512;
 
-[[nodiscard]] inline std::string text_of(json_view value) {
+[[nodiscard]] inline std::string string_or_empty(json_view value) {
   return std::string(value.string().value_or(""));
 }
 

@@ -73,7 +73,7 @@ private:
   std::vector<std::string> names_; ///< in lower case
 };
 
-std::optional<std::string> text_of(json_view value) {
+std::optional<std::string> header_text_of(json_view value) {
   if (const auto text = value.string()) return std::string(*text);
   if (const auto number = value.integer()) return std::to_string(*number);
   if (const auto truth = value.boolean()) return *truth ? "true" : "false";
@@ -95,7 +95,7 @@ values_of(const std::vector<parameter_header>& headers, json_view arguments) {
     json_view value = arguments;
     for (const std::string& name : each.path)
       value = value[name];
-    if (auto text = text_of(value)) values.emplace_back(each.name, *std::move(text));
+    if (auto text = header_text_of(value)) values.emplace_back(each.name, *std::move(text));
   }
   return values;
 }

@@ -105,7 +105,7 @@ std::int64_t now_s() {
   return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
 }
 
-rpc_failure refusal(rpc_error code, std::string_view message, std::string data = {}) {
+rpc_failure rpc_refusal(rpc_error code, std::string_view message, std::string data = {}) {
   return {.code = code, .message = std::string(message), .data = std::move(data)};
 }
 
@@ -115,13 +115,14 @@ call_answer active_call::run(std::uint64_t token) {
   token_ = token;
   constexpr std::string_view ending = "the connection is ending";
   if (cancelled_.load(std::memory_order_relaxed)) {
-    if (request_.method != nullptr) return refusal(rpc_error::internal_error, ending);
+    if (request_.method != nullptr) return rpc_refusal(rpc_error::internal_error, ending);
     return tool_result::failure(error_code::cancelled, ending);
   }
   if (request_.revision == revision::r2026_07_28 && !take_answers())
-    return refusal(rpc_error::invalid_params,
-                   "Invalid params: inputResponses must be an object, and requestState what this "
-                   "server gave for the same call within the last hour; call again without them");
+    return rpc_refusal(
+        rpc_error::invalid_params,
+        "Invalid params: inputResponses must be an object, and requestState what this "
+        "server gave for the same call within the last hour; call again without them");
   auto answer =
       guarded([&] { return request_.method != nullptr ? run_method() : run_handler(); }, trouble_);
   if (answer) return *std::move(answer);
@@ -132,10 +133,10 @@ call_answer active_call::run(std::uint64_t token) {
 /// The handler has an error of its own. What it is stays here: it may tell what clients must not
 /// know.
 rpc_failure active_call::broken(std::string_view what) const {
-  return refusal(rpc_error::internal_error,
-                 "Internal error: " + request_.name() + " " + std::string(what) +
-                     "; that is a fault of the server, so do without it, or report it to the "
-                     "server's operator");
+  return rpc_refusal(rpc_error::internal_error,
+                     "Internal error: " + request_.name() + " " + std::string(what) +
+                         "; that is a fault of the server, so do without it, or report it to the "
+                         "server's operator");
 }
 
 call_answer active_call::run_handler() {
@@ -217,7 +218,7 @@ call_answer active_call::ask(input_needed needed) {
   constexpr std::string_view nobody_to_ask = "this call has to ask the client's user or model, and "
                                              "only clients of 2026-07-28 can be asked";
   if (request_.revision != revision::r2026_07_28) {
-    if (request_.method != nullptr) return refusal(rpc_error::invalid_request, nobody_to_ask);
+    if (request_.method != nullptr) return rpc_refusal(rpc_error::invalid_request, nobody_to_ask);
     return tool_result::failure(error_code::unsupported, nobody_to_ask);
   }
   if (request_.method != nullptr && !may_need_input(request_.name()))
@@ -227,8 +228,9 @@ call_answer active_call::ask(input_needed needed) {
   if (!trouble_.empty()) return broken("asked for input");
   if (std::string missing = undeclared_capabilities(needed.requests, request_.client_capabilities);
       !missing.empty())
-    return refusal(rpc_error::missing_client_capability,
-                   "This needs capabilities that the client did not declare", std::move(missing));
+    return rpc_refusal(rpc_error::missing_client_capability,
+                       "This needs capabilities that the client did not declare",
+                       std::move(missing));
   put_on_one_line(needed.requests);
   input_request asked{.requests = std::move(needed.requests), .state = {}};
   if (!needed.state.empty())

@@ -13,8 +13,8 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::size_t batch_messages_max = 1000;
-constexpr std::size_t spares_max = 4;
-constexpr std::size_t spare_bytes_max = std::size_t{256} * 1024;
+constexpr std::size_t spare_calls_max = 4;
+constexpr std::size_t spare_call_bytes_max = std::size_t{256} * 1024;
 
 bool is_list_of_strings(json_view value) {
   bool all = value.is(json_kind::array);
@@ -292,14 +292,15 @@ void session::finish(std::unique_ptr<transaction> t) {
   if (core_->options.observer)
     for (const auto& c : t->calls)
       if (!c->report.goes_on) c->tell_observer();
-  if (t->answer.is_batch() || t->bytes > spare_bytes_max || t->answer.bytes() > spare_bytes_max)
+  if (t->answer.is_batch() || t->bytes > spare_call_bytes_max ||
+      t->answer.bytes() > spare_call_bytes_max)
     return;
   t->calls.clear();
   t->answer.clear();
   t->events = nullptr;
   t->modern = false;
   const std::lock_guard lock(spare_guard_);
-  if (spare_.size() < spares_max) spare_.push_back(std::move(t));
+  if (spare_.size() < spare_calls_max) spare_.push_back(std::move(t));
 }
 
 std::unique_ptr<transaction> session::take_spare() {

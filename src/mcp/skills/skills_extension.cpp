@@ -22,7 +22,7 @@ constexpr std::string_view directory_type = "inode/directory";
 constexpr std::string_view cursor_prefix = "after:";
 /// A page ends after this many skills looked at, or when it is this long.
 constexpr std::size_t page_skills_max = 250;
-constexpr std::size_t page_bytes_max = std::size_t{512} * 1024;
+constexpr std::size_t skills_page_bytes_max = std::size_t{512} * 1024;
 
 /// What all methods work with.
 struct served {
@@ -53,7 +53,7 @@ method_result stopped(const error& e, std::string_view uri) {
       asks_too_much ? rpc_error::invalid_params : rpc_error::internal_error, failure_text(e, uri));
 }
 
-std::string quoted(std::string_view uri) {
+std::string quoted_uri(std::string_view uri) {
   return detail::excerpt(uri);
 }
 
@@ -92,7 +92,7 @@ method_result page(const served& from, call& c, std::string_view member, Write w
   const auto& skills = (*list)->skills;
   auto next =
       cursor.exists() ? std::ranges::upper_bound(skills, after, {}, &skill::id) : skills.begin();
-  const std::size_t bytes_max = std::min(page_bytes_max, c.message_bytes_max() / 4);
+  const std::size_t bytes_max = std::min(skills_page_bytes_max, c.message_bytes_max() / 4);
   json_writer out;
   out.begin_object().key(member).begin_array();
   for (std::size_t seen = 0; next != skills.end() && seen < page_skills_max; ++next, ++seen) {
@@ -135,11 +135,11 @@ method_result get_skill(const served& from, call& c) {
   if (!uri) return invalid("Invalid params: uri must be a string");
   const auto found = find_target(store, *uri);
   if (!found || found->path != skill_file_name)
-    return invalid("No skill has the URI " + quoted(*uri));
+    return invalid("No skill has the URI " + quoted_uri(*uri));
   const auto entry = skill_entry(store, found->which, from.bounds_of(c));
   if (!entry) return stopped(entry.error(), *uri);
   if (!*entry)
-    return invalid("The skill " + quoted(*uri) +
+    return invalid("The skill " + quoted_uri(*uri) +
                    " does not conform to the Agent Skills specification, is too large, or has "
                    "invisible characters in its frontmatter, which paddock skills validate names");
   json_writer out;
@@ -154,12 +154,12 @@ method_result read_resource(const served& from, call& c) {
   const auto found = find_target(store, *uri);
   const auto directory =
       found ? directory_of(store, found->which) : error{error_code::not_found, 0, "uri"};
-  if (!directory || found->path.empty()) return invalid("Unknown resource: " + quoted(*uri));
+  if (!directory || found->path.empty()) return invalid("Unknown resource: " + quoted_uri(*uri));
   const work_bounds bounds = from.bounds_of(c);
   const auto file = read_skill_file(store, *directory, found->path, bounds);
   if (!file && is_stopped(file.error())) return stopped(file.error(), *uri);
   if (!file)
-    return invalid("Unknown resource: " + quoted(*uri) + " (" +
+    return invalid("Unknown resource: " + quoted_uri(*uri) + " (" +
                    std::string(text(file.error().code)) + ")");
   const std::string_view head = std::string_view(file->bytes).substr(0, mime::sniff_bytes);
   const std::string_view type = mime::classify(found->path, head).type;
@@ -193,7 +193,7 @@ method_result read_directory(const served& from, call& c) {
   if (given(c.arguments(), "cursor").exists()) return invalid("Invalid cursor");
   const auto found = find_target(store, *uri);
   const auto files = found ? store.files(found->which.id) : error{error_code::not_found, 0, "uri"};
-  if (!files) return invalid("Unknown directory: " + quoted(*uri));
+  if (!files) return invalid("Unknown directory: " + quoted_uri(*uri));
   bool exists = found->path.empty();
   json_writer out;
   out.begin_object().key("resources").begin_array();
@@ -212,7 +212,7 @@ method_result read_directory(const served& from, call& c) {
     out.end_object();
   }
   out.end_array().end_object();
-  if (!exists) return invalid("Unknown directory: " + quoted(*uri));
+  if (!exists) return invalid("Unknown directory: " + quoted_uri(*uri));
   return {.json = out.take()};
 }
 

@@ -118,7 +118,7 @@ std::string_view script_of(const command& run) {
                                                                        : std::string_view();
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> words_in(std::string_view line) {
   constexpr std::string_view blanks = " \t";
   std::vector<std::string_view> found;
   for (std::size_t at = 0; (at = line.find_first_not_of(blanks, at)) != std::string_view::npos;) {
@@ -133,7 +133,7 @@ bool script_needs_network(std::string_view script) {
   constexpr std::string_view ends = ";&|()\n";
   while (!script.empty()) {
     const std::size_t end = std::min(script.find_first_of(ends), script.size());
-    if (needs_network(words_of(script.substr(0, end)))) return true;
+    if (needs_network(words_in(script.substr(0, end)))) return true;
     script.remove_prefix(std::min(end + 1, script.size()));
   }
   return false;
@@ -199,7 +199,7 @@ bool prints_content(const command& run) {
   std::string_view script = script_of(run);
   while (!script.empty()) { // what follows a pipe prints what another program says
     const std::size_t end = std::min(script.find_first_of(";&()\n"), script.size());
-    if (is_content_printer(words_of(script.substr(0, end)))) return true;
+    if (is_content_printer(words_in(script.substr(0, end)))) return true;
     script.remove_prefix(std::min(end + 1, script.size()));
   }
   return false;
@@ -242,7 +242,7 @@ std::string as_arguments(const root& root, const command& run, std::string_view 
   if (is_script || is_builtin) {
     args.string("-c").string(line);
   } else {
-    for (const std::string_view word : words_of(std::string_view(line).substr(end)))
+    for (const std::string_view word : words_in(std::string_view(line).substr(end)))
       args.string(word);
     for (std::size_t i = 1; i < run.argv.size(); ++i)
       args.string(run.argv[i]);

@@ -290,7 +290,7 @@ tool_result get_file_info(workspace_state& state, call& c) {
   if (directory)
     out.key("extension").null();
   else
-    out.member("extension", encode_name(extension(absolute)));
+    out.member("extension", encode_name(paddock::extension(absolute)));
   out.member("type", type_name(info->status.kind));
   if (state.options.tools == toolset::coding && is_link(*state.root, path, *info))
     out.member("linkTo", encode_name(info->path));

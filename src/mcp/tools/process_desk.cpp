@@ -86,7 +86,7 @@ result<void> make_private_directory(const std::string& path) {
   return {};
 }
 
-std::string refusal(std::string_view why) {
+std::string desk_refusal(std::string_view why) {
   json_writer out;
   out.begin_object().member("error", why).end_object();
   return std::string(out.str());
@@ -99,10 +99,10 @@ void write_end(json_writer& out, const process_status& status) {
   if (status.outcome->signal) out.key("signal").integer(*status.outcome->signal);
 }
 
-std::string page_of(const process& from, std::uint64_t offset) {
+std::string page_from(const process& from, std::uint64_t offset) {
   const auto page =
       from.read({.from = offset, .bytes_max = desk_page_bytes, .cursor = process_cursor::stays});
-  if (!page) return refusal("it has not written so much");
+  if (!page) return desk_refusal("it has not written so much");
   json_writer out;
   out.begin_object().member("output", page->bytes);
   out.key("from").unsigned_integer(page->from);
@@ -209,13 +209,13 @@ void process_desk::answer_one(int connection) {
 std::string process_desk::answer_to(std::string_view question) {
   json_document document;
   const auto asked = document.parse(question);
-  if (!asked) return refusal("the question is no JSON");
+  if (!asked) return desk_refusal("the question is no JSON");
   const json_view& q = *asked;
   if (q["list"].boolean()) return list();
   const auto read = q["read"].string(), stop = q["stop"].string();
   const auto found = table_.find(read.value_or(stop.value_or("")));
-  if (!found) return refusal("there is no such process any more");
-  if (read) return page_of(*found, static_cast<std::uint64_t>(q["from"].integer().value_or(0)));
+  if (!found) return desk_refusal("there is no such process any more");
+  if (read) return page_from(*found, static_cast<std::uint64_t>(q["from"].integer().value_or(0)));
   const std::int64_t grace_ms = q["graceMs"].integer().value_or(0);
   const process_status status =
       found->stop(std::clamp<std::int64_t>(grace_ms, 0, grace_ms_max), &over_);

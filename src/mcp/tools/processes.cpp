@@ -118,17 +118,17 @@ std::string_view state_of(const process_status& status) {
   return status.running() ? "running" : "exited";
 }
 
-enum class page_of : std::uint8_t { start, read };
+enum class page_kind : std::uint8_t { start, read };
 
-tool_result page_result(const process& of, const process_page& page, page_of what,
+tool_result page_result(const process& of, const process_page& page, page_kind what,
                         const beside_page& beside) {
   object_result result;
   json_writer& out = result.writer();
   out.member("process", of.id()).member("state", state_of(page.status));
   out.member("output", page.bytes);
-  if (what == page_of::read) result.number("from", static_cast<std::int64_t>(page.from));
+  if (what == page_kind::read) result.number("from", static_cast<std::int64_t>(page.from));
   result.number("next", static_cast<std::int64_t>(page.next));
-  if (what == page_of::read || page.dropped != 0)
+  if (what == page_kind::read || page.dropped != 0)
     result.number("dropped", static_cast<std::int64_t>(page.dropped));
   if (beside.until) out.key("matched").boolean(page.matched);
   if (beside.until && page.matched && !ends_with_line(page.bytes, beside.until->line()))
@@ -277,7 +277,7 @@ tool_result start_process(workspace_state& state, call& c) {
   if (!page) return failure(page.error(), r.run.argv.front());
   const std::string hint = hint_of(*state.root, r.run, *page);
   tool_result made = fitting(*started, *std::move(page), c, [&](const process_page& shown) {
-    return page_result(*started, shown, page_of::start, {*until, hint});
+    return page_result(*started, shown, page_kind::start, {*until, hint});
   });
   say_lost(made, lost);
   return made;
@@ -303,7 +303,7 @@ tool_result read_process(workspace_state& state, call& c) {
                                     " bytes; leave it out to go on where the last answer ended");
   if (!page) return failure(page.error(), "process " + shown(id));
   return fitting(*found, *std::move(page), c, [&](const process_page& shown) {
-    return page_result(*found, shown, page_of::read, {*until});
+    return page_result(*found, shown, page_kind::read, {*until});
   });
 }
 

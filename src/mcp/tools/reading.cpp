@@ -107,7 +107,7 @@ tool_result unread(const error& e, std::string_view path) {
 }
 
 /// The beginning of a text as a page, up to the end of a line if there is one.
-line_slice page_of(std::string beginning) {
+line_slice first_page(std::string beginning) {
   line_slice page{.text = std::move(beginning), .from = 0, .to = 1};
   if (const std::size_t end = page.text.rfind('\n'); end != std::string::npos) {
     page.text.resize(end);
@@ -122,7 +122,7 @@ line_slice page_of(std::string beginning) {
 result<line_slice> first_page(workspace_state& state, const call& c, const std::string& path) {
   const std::uint64_t bytes_max = state.options.limits.read_page_bytes_max;
   PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
-  line_slice page = page_of(std::move(beginning.bytes));
+  line_slice page = first_page(std::move(beginning.bytes));
   const auto last =
       read_lines(*state.root, path, {.from = -1, .to = {}},
                  {.bytes_max = state.options.limits.read_bytes_max, .bounds = bounds_of(state, c)});
@@ -198,7 +198,7 @@ tool_result lines_answer(workspace_state& state, const call& c, std::string_view
   line_slice slice = lines_of_text(text, range);
   if (is_beginning) {
     const auto total = slice.total_lines;
-    slice = page_of(std::string(text.substr(0, bounds.read_page_bytes_max)));
+    slice = first_page(std::string(text.substr(0, bounds.read_page_bytes_max)));
     slice.total_lines = total;
   }
   if (slice.text.size() > bounds.read_bytes_max)

@@ -26,7 +26,7 @@ std::string quoted(std::string_view line) {
 }
 
 /// The line of `place` that stands where the first line of the old text is that differs.
-std::string_view found_line(const near_miss& place) {
+std::string_view line_found(const near_miss& place) {
   std::string_view rest = place.found;
   for (std::uint64_t line = place.line; line < place.wanted_line && !rest.empty(); ++line) {
     const std::size_t end = rest.find('\n');
@@ -171,7 +171,7 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
                               : ", where some is the same");
   if (!nearest->wanted.empty())
     words += ": line " + std::to_string(nearest->wanted_line + 1) + " is " +
-             quoted(found_line(*nearest)) + " and " + std::string(given) + " has " +
+             quoted(line_found(*nearest)) + " and " + std::string(given) + " has " +
              quoted(nearest->wanted);
   return words + "; copy the text as it is there, if that place is meant";
 }

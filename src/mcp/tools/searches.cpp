@@ -92,7 +92,7 @@ constexpr std::string_view line_too_short =
     "not one result fits into a line of this server (--max-message-out-bytes)";
 
 /// What was written, unless there was no room for anything of it.
-tool_result page_of(json_writer& out, std::uint64_t shown, std::size_t found) {
+tool_result search_page(json_writer& out, std::uint64_t shown, std::size_t found) {
   if (shown == 0 && found > 0) return tool_result::failure(error_code::too_large, line_too_short);
   return {.json = out.take()};
 }
@@ -133,7 +133,7 @@ tool_result search_text(workspace_state& state, call& c) {
   if (!found) return failure(found.error(), path);
   json_writer out;
   const std::uint64_t shown = write_matches(out, *found, options, result_bytes_max(c));
-  return page_of(out, shown, found->files.size());
+  return search_page(out, shown, found->files.size());
 }
 
 tool_result find_files(workspace_state& state, call& c) {
@@ -166,7 +166,7 @@ tool_result find_files(workspace_state& state, call& c) {
                                     "any depth, and outside the workspace nothing is");
   json_writer out;
   const std::uint64_t written = write_found(out, *found, options, result_bytes_max(c));
-  return page_of(out, written, found->paths.size());
+  return search_page(out, written, found->paths.size());
 }
 
 tool_result map_directory(workspace_state& state, call& c) {

@@ -21,8 +21,8 @@
 namespace paddock::mcp {
 namespace {
 
-constexpr std::size_t diffs_bytes_max = std::size_t{16} * 1024; ///< of all files
-constexpr std::size_t diffed_max = 1'000;                       ///< files looked at for that
+constexpr std::size_t undo_diffs_bytes_max = std::size_t{16} * 1024; ///< of all files
+constexpr std::size_t diffed_max = 1'000;                            ///< files looked at for that
 constexpr std::size_t label_characters_max = 200;
 constexpr std::size_t told_checkpoints_max = 10;
 constexpr std::size_t told_conflicts_max = 50;
@@ -351,7 +351,7 @@ tool_result list_changes(workspace_state& state, call& c) {
   write_not_covered(out, found->left_out, found->left_out_total);
   write_checkpoints(out, *store, bounds);
   if (c.arguments()["diff"].boolean().value_or(false)) {
-    const std::size_t room = std::min(diffs_bytes_max, result_bytes_max(c) / 4);
+    const std::size_t room = std::min(undo_diffs_bytes_max, result_bytes_max(c) / 4);
     const auto written = write_diffs(out, *store, query, room);
     if (!written) return failed_history(*store, c, written.error(), "since", bounds);
   }

@@ -43,9 +43,9 @@ void check_length(const checked_table& table, std::string_view key, std::size_t 
     table.complain(key, "has at most " + std::to_string(bytes_max) + " bytes");
 }
 
-class reader {
+class config_reader {
 public:
-  reader(std::string_view file, std::vector<config_problem>& problems)
+  config_reader(std::string_view file, std::vector<config_problem>& problems)
       : problems_(file, problems, made_.warnings) {
     made_.file = file;
   }
@@ -202,7 +202,7 @@ result<config> parse_config(std::string_view text, config_format format, std::st
     found.push_back(std::move(problem));
     return unusable;
   }
-  config made = reader(file, found).read(*root);
+  config made = config_reader(file, found).read(*root);
   const auto position = [](const config_problem& p) { return std::tie(p.line, p.key); };
   std::ranges::sort(made.warnings, {}, position);
   if (found.empty()) return made;

@@ -39,7 +39,7 @@ int on_the_wall(int timeout_ms) {
 
 // The reserved names are the linker's.
 // NOLINTBEGIN
-#define PADDOCK_WRAP(type, name, parameters, arguments)                                            \
+#define PADDOCK_WRAP_CALL(type, name, parameters, arguments)                                       \
   type __real_##name parameters;                                                                   \
   type __wrap_##name parameters;                                                                   \
   type __wrap_##name parameters {                                                                  \
@@ -47,18 +47,20 @@ int on_the_wall(int timeout_ms) {
   }
 
 extern "C" {
-PADDOCK_WRAP(int, pipe2, (int* fds, int flags), (fds, flags))
-PADDOCK_WRAP(int, socketpair, (int domain, int type, int protocol, int* fds),
-             (domain, type, protocol, fds))
-PADDOCK_WRAP(int, eventfd, (unsigned count, int flags), (count, flags))
-PADDOCK_WRAP(int, memfd_create, (const char* name, unsigned flags), (name, flags))
-PADDOCK_WRAP(int, poll, (pollfd * entries, nfds_t count, int timeout),
-             (entries, count, on_the_wall(timeout)))
-PADDOCK_WRAP(ssize_t, recv, (int fd, void* out, size_t size, int flags), (fd, out, size, flags))
-PADDOCK_WRAP(ssize_t, send, (int fd, const void* in, size_t size, int flags), (fd, in, size, flags))
-PADDOCK_WRAP(int, waitid, (idtype_t type, id_t id, siginfo_t* out, int options),
-             (type, id, out, options))
-PADDOCK_WRAP(int, kill, (pid_t id, int signal), (id, signal))
+PADDOCK_WRAP_CALL(int, pipe2, (int* fds, int flags), (fds, flags))
+PADDOCK_WRAP_CALL(int, socketpair, (int domain, int type, int protocol, int* fds),
+                  (domain, type, protocol, fds))
+PADDOCK_WRAP_CALL(int, eventfd, (unsigned count, int flags), (count, flags))
+PADDOCK_WRAP_CALL(int, memfd_create, (const char* name, unsigned flags), (name, flags))
+PADDOCK_WRAP_CALL(int, poll, (pollfd * entries, nfds_t count, int timeout),
+                  (entries, count, on_the_wall(timeout)))
+PADDOCK_WRAP_CALL(ssize_t, recv, (int fd, void* out, size_t size, int flags),
+                  (fd, out, size, flags))
+PADDOCK_WRAP_CALL(ssize_t, send, (int fd, const void* in, size_t size, int flags),
+                  (fd, in, size, flags))
+PADDOCK_WRAP_CALL(int, waitid, (idtype_t type, id_t id, siginfo_t* out, int options),
+                  (type, id, out, options))
+PADDOCK_WRAP_CALL(int, kill, (pid_t id, int signal), (id, signal))
 
 int __real_clock_gettime(clockid_t clock, timespec* now);
 int __wrap_clock_gettime(clockid_t clock, timespec* now);

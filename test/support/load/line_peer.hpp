@@ -4,6 +4,8 @@
 // A client's end of a connection, byte by byte in the test's hands: it never blocks, so that one
 // thread can flood, stall and cancel. And a paddock-mcp program at the other end.
 
+#include "support/campaign.hpp"
+
 #include <paddock/base/file_descriptor.hpp>
 
 #include <gtest/gtest.h>
@@ -33,25 +35,6 @@
 namespace paddock::test {
 
 inline constexpr int silence_ms = 60'000; // only a broken server is silent for so long
-
-/// The size of a campaign, or of the everyday test.
-inline std::size_t number_from_environment(const char* name, std::size_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-/// Memory and speed of an instrumented program say nothing.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool instrumented = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool instrumented = true;
-#else
-inline constexpr bool instrumented = false;
-#endif
-#else
-inline constexpr bool instrumented = false;
-#endif
 
 struct pipe_ends {
   file_descriptor read;

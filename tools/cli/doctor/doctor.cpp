@@ -5,7 +5,7 @@
 #include "doctor.hpp"
 
 #include "common/home_tools.hpp"
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/package_caches.hpp"
 #include "common/terminal.hpp"
 #include "common/workspace_cli.hpp"

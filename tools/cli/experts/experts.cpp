@@ -6,6 +6,7 @@
 
 #include "common/terminal.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -9,7 +9,7 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::size_t text_width = 2000;
+constexpr std::size_t asked_width = 2000;
 
 /// One member of a schema, as far as a terminal can ask for it.
 struct question {
@@ -75,7 +75,7 @@ std::string prompt_of(const question& q) {
   }
   text += q.required ? ")" : ", optional)";
   if (!q.description.empty()) text += " " + q.description;
-  return fit(text, text_width) + ": ";
+  return fit(text, asked_width) + ": ";
 }
 
 std::optional<std::string> read_line(const std::string& prompt) {
@@ -110,16 +110,16 @@ std::optional<std::string> ask_for_arguments(std::string_view input_schema) {
 }
 
 std::optional<std::string> ask(const skill_manager::interactive_call& call) {
-  std::fprintf(stderr, "%s asks", fit(call.tool, text_width).c_str());
+  std::fprintf(stderr, "%s asks", fit(call.tool, asked_width).c_str());
   if (!call.description.empty())
-    std::fprintf(stderr, " (%s)", fit(call.description, text_width).c_str());
+    std::fprintf(stderr, " (%s)", fit(call.description, asked_width).c_str());
   std::fprintf(stderr, "\n");
   mcp::json_document arguments;
   if (arguments.parse(call.arguments))
     arguments.root().for_each_member([](std::string_view name, mcp::json_view value) {
       const auto text = value.string();
-      std::fprintf(stderr, "  %s: %s\n", fit(name, text_width).c_str(),
-                   fit(text ? std::string(*text) : value.text(), text_width).c_str());
+      std::fprintf(stderr, "  %s: %s\n", fit(name, asked_width).c_str(),
+                   fit(text ? std::string(*text) : value.text(), asked_width).c_str());
     });
   return read_line("answer: ");
 }

@@ -13,7 +13,7 @@ using namespace skill_manager;
 
 constexpr std::size_t name_width = 24;
 constexpr std::size_t type_width = 12;
-constexpr std::size_t text_width = 80;
+constexpr std::size_t shown_width = 80;
 
 std::string joined(const std::vector<std::string>& all, std::string_view between) {
   std::string text;
@@ -85,10 +85,10 @@ void show_experts(const config& from, const std::vector<const expert*>& experts,
     std::string about = e->version;
     if (!e->description.empty()) about += (about.empty() ? "" : " ") + e->description;
     std::printf("%s%s%s\n", styled(e->name, style::bold).c_str(), about.empty() ? "" : " ",
-                fit(about, text_width).c_str());
+                fit(about, shown_width).c_str());
     for (const skill_line& line : lines_of(*e))
       std::printf("  %s %s %s\n", column(name_of(line.type), type_width).c_str(),
-                  column(line.name, name_width).c_str(), fit(line.target, text_width).c_str());
+                  column(line.name, name_width).c_str(), fit(line.target, shown_width).c_str());
   }
 }
 
@@ -100,7 +100,7 @@ void show_tools(const std::string& expert, const std::vector<tool_definition>& t
       std::printf("  %s %s %s %s\n", column(tool.name, name_width).c_str(),
                   column(tool.skill, name_width).c_str(),
                   column(name_of(tool.type), type_width).c_str(),
-                  fit(tool.description, text_width).c_str());
+                  fit(tool.description, shown_width).c_str());
       continue;
     }
     json->begin_object().member("expert", expert).member("tool", tool.name);
@@ -122,8 +122,8 @@ void show_reply(const tool_reply& reply, shown_as form) {
     if (const auto text = block["text"].string())
       std::printf("%.*s\n", static_cast<int>(text->size()), text->data());
     else
-      std::printf("[%s %s]\n", fit(block["type"].string().value_or("?"), text_width).c_str(),
-                  fit(block["mimeType"].string().value_or(""), text_width).c_str());
+      std::printf("[%s %s]\n", fit(block["type"].string().value_or("?"), shown_width).c_str(),
+                  fit(block["mimeType"].string().value_or(""), shown_width).c_str());
   });
 }
 

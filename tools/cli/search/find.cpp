@@ -2,7 +2,7 @@
 
 // paddock find: files and directories of a workspace by their names.
 
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/terminal.hpp"
 #include "search_cli.hpp"
 
@@ -17,10 +17,9 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock find";
-constexpr int exit_no_match = 1;
+constexpr std::string_view find_command = "paddock find";
 
-struct command_options {
+struct find_arguments {
   std::string workspace = ".";
   std::string pattern;
   std::string path = ".";
@@ -29,10 +28,10 @@ struct command_options {
   bool newest_first = false, no_ignore = false, json = false, separated_by_nul = false;
 };
 
-int run_find(const command_options& options) {
-  const auto workspace = open_workspace(program, options.workspace);
+int run_find(const find_arguments& options) {
+  const auto workspace = open_workspace(find_command, options.workspace);
   if (!workspace) return usage;
-  const auto wanted = glob_of(program, *workspace, options.pattern);
+  const auto wanted = glob_of(find_command, *workspace, options.pattern);
   if (!wanted) return usage;
   const find_options how{.kind = options.kind,
                          .order = options.newest_first ? found_order::modified : found_order::path,
@@ -42,7 +41,7 @@ int run_find(const command_options& options) {
                          .threads_max = search_threads()};
   const auto found = find_files(*workspace, options.path, *wanted, how);
   if (!found) {
-    complain_of_path(program, options.path, found.error());
+    complain_of_path(find_command, options.path, found.error());
     return usage;
   }
   if (options.json) {
@@ -56,19 +55,20 @@ int run_find(const command_options& options) {
       std::fputc(options.separated_by_nul ? '\0' : '\n', stdout);
     }
     if (found->total == 0)
-      complain(program, "nothing found: " + std::to_string(found->coverage.entries) +
-                            " entries met" + left_out(found->coverage) +
-                            (options.pattern.starts_with('/')
-                                 ? "; a leading slash stands for the directory that is looked in"
-                                 : ""));
+      complain(find_command,
+               "nothing found: " + std::to_string(found->coverage.entries) + " entries met" +
+                   left_out(found->coverage) +
+                   (options.pattern.starts_with('/')
+                        ? "; a leading slash stands for the directory that is looked in"
+                        : ""));
   }
-  return found->total > 0 ? success : exit_no_match;
+  return found->total > 0 ? success : no_match;
 }
 
 } // namespace
 
 subcommand add_find(CLI::App& app) {
-  const auto options = std::make_shared<command_options>();
+  const auto options = std::make_shared<find_arguments>();
   CLI::App* parser =
       app.add_subcommand("find", "Files and directories of a workspace, by their names");
   parser->footer("A glob without a slash is about names at any depth; ** crosses directories; "

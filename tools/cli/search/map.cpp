@@ -2,7 +2,7 @@
 
 // paddock map: what is where in a workspace, in little text.
 
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/terminal.hpp"
 #include "search_cli.hpp"
 
@@ -16,11 +16,11 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock map";
+constexpr std::string_view map_command = "paddock map";
 constexpr std::uint64_t number_max = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t map_bytes_min = 200;
 
-struct command_options {
+struct map_arguments {
   std::string workspace = ".";
   std::string path = ".";
   map_options map;
@@ -33,15 +33,15 @@ style style_of(const map_line& line) {
   return is_leaf ? style::plain : style::bold;
 }
 
-int run_map(const command_options& options) {
-  const auto workspace = open_workspace(program, options.workspace);
+int run_map(const map_arguments& options) {
+  const auto workspace = open_workspace(map_command, options.workspace);
   if (!workspace) return usage;
   map_options how = options.map;
   how.threads_max = search_threads();
   if (options.no_ignore) how.ignored = ignore_files::disregard;
   const auto map = map_tree(*workspace, options.path, how);
   if (!map) {
-    complain_of_path(program, options.path, map.error());
+    complain_of_path(map_command, options.path, map.error());
     return usage;
   }
   if (options.json) {
@@ -53,21 +53,21 @@ int run_map(const command_options& options) {
   for (const map_line& line : map->lines)
     std::printf("%s\n", styled(text_of(line), style_of(line)).c_str());
   if (const std::uint64_t unread = map->coverage.unreadable; unread > 0)
-    complain(program, count_of(unread, "directory", "directories") + " could not be read: " +
-                          without_controls(map->coverage.unread.front().path) +
-                          (unread == 1 ? "" : " and others"));
+    complain(map_command, count_of(unread, "directory", "directories") + " could not be read: " +
+                              without_controls(map->coverage.unread.front().path) +
+                              (unread == 1 ? "" : " and others"));
   if (map->truncated)
-    complain(program, map->coverage.ended_early
-                          ? "not everything was looked at, because a bound was met"
-                          : "not everything is shown; give a larger --bytes, or a path further "
-                            "down");
+    complain(map_command, map->coverage.ended_early
+                              ? "not everything was looked at, because a bound was met"
+                              : "not everything is shown; give a larger --bytes, or a path further "
+                                "down");
   return success;
 }
 
 } // namespace
 
 subcommand add_map(CLI::App& app) {
-  const auto options = std::make_shared<command_options>();
+  const auto options = std::make_shared<map_arguments>();
   CLI::App* parser =
       app.add_subcommand("map", "What is where in a workspace, with sizes, in little text");
   parser->footer("What has no room is one line with its counts, as is what ignore files leave out. "

@@ -2,7 +2,7 @@
 
 // paddock search: lines of text that match a pattern, with the options that ripgrep has.
 
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/terminal.hpp"
 #include "file_types.hpp"
 #include "search_cli.hpp"
@@ -22,10 +22,9 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::string_view program = "paddock search";
-constexpr int exit_no_match = 1;
+constexpr std::string_view search_command = "paddock search";
 
-struct command_options {
+struct search_arguments {
   std::string workspace = ".";
   std::string pattern; ///< or the first path, where there are expressions
   const CLI::Option* given_pattern = nullptr;
@@ -53,7 +52,7 @@ bool read_globs(const root& workspace, const std::vector<std::string>& given,
   for (std::string_view text : given) {
     const bool leaves_out = text.starts_with('!');
     if (leaves_out) text.remove_prefix(1);
-    const auto compiled = glob_of(program, workspace, text, "-g ");
+    const auto compiled = glob_of(search_command, workspace, text, "-g ");
     if (!compiled) return false;
     (leaves_out ? exclude : include).push_back(*compiled);
   }
@@ -76,7 +75,7 @@ void print_lines(const file_matches& file, bool heading, bool context) {
   if (heading) print("\n");
 }
 
-void print_text(const text_matches& found, const command_options& options) {
+void print_text(const text_matches& found, const search_arguments& options) {
   const bool heading = ::isatty(STDOUT_FILENO) == 1;
   const bool context = options.context + options.before.value_or(0) + options.after.value_or(0) > 0;
   bool first = true;
@@ -104,10 +103,10 @@ std::string searched(const text_matches& found) {
 /// Searches one path; whether something matched, or nothing after an error.
 std::optional<bool> search_path(const root& workspace, const std::string& path,
                                 const text_pattern& pattern, const search_options& how,
-                                const command_options& options) {
+                                const search_arguments& options) {
   const auto found = search_text(workspace, path, pattern, how);
   if (!found) {
-    complain_of_path(program, path, found.error());
+    complain_of_path(search_command, path, found.error());
     return std::nullopt;
   }
   if (options.json) {
@@ -116,8 +115,9 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
     print(out.str() + '\n');
   } else {
     print_text(*found, options);
-    if (found->total_matches == 0) complain(program, "no match: " + searched(*found));
-    if (!found->exact) complain(program, "not everything was searched, because a bound was met");
+    if (found->total_matches == 0) complain(search_command, "no match: " + searched(*found));
+    if (!found->exact)
+      complain(search_command, "not everything was searched, because a bound was met");
   }
   return found->total_matches > 0;
 }
@@ -127,8 +127,8 @@ bool read_types(const std::vector<std::string>& given, std::vector<glob>& includ
   for (const std::string& name : given) {
     const auto type = glob_of_type(name);
     if (!type) {
-      complain(program, "-t '" + name + "': no such type; there are " + all_types() +
-                            ", and -g takes any glob");
+      complain(search_command, "-t '" + name + "': no such type; there are " + all_types() +
+                                   ", and -g takes any glob");
       return false;
     }
     include.push_back(*glob::compile(*type));
@@ -157,7 +157,7 @@ std::string any_of(const std::vector<std::string>& expressions, bool fixed) {
 }
 
 /// With -e all that stands alone is a path.
-void take_expressions(command_options& options) {
+void take_expressions(search_arguments& options) {
   if (options.expressions.empty()) return;
   if (options.given_pattern->count() > 0)
     options.paths.insert(options.paths.begin(), options.pattern);
@@ -166,18 +166,18 @@ void take_expressions(command_options& options) {
   options.fixed = options.fixed && one;
 }
 
-int run_search(command_options options) {
+int run_search(search_arguments options) {
   choose_colours(options.colour);
   take_expressions(options);
   if (options.paths.empty()) options.paths.emplace_back(".");
   if (options.pattern.empty()) {
     const bool is_given = options.given_pattern->count() > 0 || !options.expressions.empty();
-    complain(program,
+    complain(search_command,
              is_given ? "the pattern is empty; ^ matches every line, . those with something in them"
                       : "a pattern is missing; give one, or -e PATTERN");
     return usage;
   }
-  const auto workspace = open_workspace(program, options.workspace);
+  const auto workspace = open_workspace(search_command, options.workspace);
   if (!workspace) return usage;
   const auto pattern = text_pattern::compile(
       options.pattern,
@@ -185,8 +185,8 @@ int run_search(command_options options) {
        .letters = options.ignore_case ? letter_case::folded : letter_case::exact,
        .bounds = options.word ? match_bounds::whole_words : match_bounds::anywhere});
   if (!pattern) {
-    complain(program, "'" + options.pattern + "': " + pattern.error().operation +
-                          (options.fixed ? "" : " (-F takes the pattern as it is)"));
+    complain(search_command, "'" + options.pattern + "': " + pattern.error().operation +
+                                 (options.fixed ? "" : " (-F takes the pattern as it is)"));
     return usage;
   }
   std::vector<glob> include, exclude;
@@ -213,11 +213,11 @@ int run_search(command_options options) {
     troubled = troubled || !found;
   }
   if (troubled) return usage;
-  return matched ? success : exit_no_match;
+  return matched ? success : no_match;
 }
 
 /// What is looked for, and where.
-void add_choice(CLI::App& parser, command_options& options) {
+void add_choice(CLI::App& parser, search_arguments& options) {
   parser
       .add_option("-e,--regexp", options.expressions,
                   "Look for this, too; what stands alone are paths then")
@@ -230,7 +230,7 @@ void add_choice(CLI::App& parser, command_options& options) {
 }
 
 /// What is shown.
-void add_display(CLI::App& parser, command_options& options) {
+void add_display(CLI::App& parser, search_arguments& options) {
   constexpr std::uint64_t context_max = 1000;
   parser.add_option("-A,--after-context", options.after, "Lines shown after each match")
       ->type_name("N")
@@ -251,7 +251,7 @@ void add_display(CLI::App& parser, command_options& options) {
 } // namespace
 
 subcommand add_search(CLI::App& app) {
-  const auto options = std::make_shared<command_options>();
+  const auto options = std::make_shared<search_arguments>();
   CLI::App* parser =
       app.add_subcommand("search", "Lines of a workspace's files that match a pattern");
   parser->footer("The pattern is a regular expression of RE2. Files that .gitignore and .ignore "

@@ -6,6 +6,7 @@
 
 #include <paddock/path/lexical_path.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <thread>
 

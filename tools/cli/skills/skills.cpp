@@ -7,6 +7,7 @@
 
 #include <paddock/base/detail/visible_text.hpp>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <utility>

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 namespace paddock::cli {
@@ -100,12 +101,12 @@ struct import_given : skills_cli {
 };
 
 /// One line on a terminal, renewed; nothing elsewhere.
-class progress_line {
+class import_progress {
 public:
-  progress_line() : shown_(::isatty(STDERR_FILENO) != 0) {}
-  progress_line(const progress_line&) = delete;
-  progress_line& operator=(const progress_line&) = delete;
-  ~progress_line() {
+  import_progress() : shown_(::isatty(STDERR_FILENO) != 0) {}
+  import_progress(const import_progress&) = delete;
+  import_progress& operator=(const import_progress&) = delete;
+  ~import_progress() {
     if (printed_) std::fputs("\r\x1B[K", stderr);
   }
   void show(std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total) {
@@ -165,7 +166,7 @@ int run_import(const import_given& options) {
   if (!store) return usage;
   import_options how = options.how;
   const auto imported = [&] {
-    progress_line line;
+    import_progress line;
     how.on_progress = [&](std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total) {
       line.show(files, bytes, files_total);
     };

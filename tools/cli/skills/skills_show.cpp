@@ -3,7 +3,7 @@
 // paddock skills list, show, files and prompt: what looks and changes nothing.
 
 #include "cli/skills/skills_cli.hpp"
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/file/file.hpp>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t id_width_max = 40;
 constexpr std::size_t description_width = 80;
 
-void print(std::string_view line) {
+void print_text_line(std::string_view line) {
   std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
 }
 
@@ -54,23 +54,23 @@ void print_json(const skill_list& list) {
 
 void print_table(const skill_list& list, const skill_store_options& places) {
   if (list.skills.empty())
-    print("There are no skills in " + places.system_directory + " and " + places.user_directory +
-          ".");
+    print_text_line("There are no skills in " + places.system_directory + " and " +
+                    places.user_directory + ".");
   std::size_t width = 2;
   for (const skill& s : list.skills)
     width = std::max(width, std::min(columns_of(s.id), id_width_max));
   if (!list.skills.empty())
-    print(styled(column("ID", width) + "  SOURCE  DESCRIPTION", style::bold));
+    print_text_line(styled(column("ID", width) + "  SOURCE  DESCRIPTION", style::bold));
   for (const skill& s : list.skills) {
     const std::string about = s.name == s.id ? s.description : s.name + ": " + s.description;
     const std::string row = column(s.id, width) + "  " + column(name_of(s.source), 6) + "  " +
                             fit(about, description_width);
-    print(s.diagnostics.empty() ? row : row + styled("  (see validate)", style::dim));
+    print_text_line(s.diagnostics.empty() ? row : row + styled("  (see validate)", style::dim));
   }
   if (list.not_loaded.empty()) return;
-  print(styled("\nNot loaded:", style::bold));
+  print_text_line(styled("\nNot loaded:", style::bold));
   for (const unloaded_directory& d : list.not_loaded)
-    print(fit(d.path, path_bytes_max) + ": " + styled(reason_of(d), style::bad));
+    print_text_line(fit(d.path, path_bytes_max) + ": " + styled(reason_of(d), style::bad));
 }
 
 int run_list(const skills_cli& options) {
@@ -98,7 +98,7 @@ void print_lines(std::string_view text) {
       shown.append(fit(line.substr(0, tab), tab)).append("\t");
       line.remove_prefix(tab + 1);
     }
-    print(shown + fit(line, line.size()));
+    print_text_line(shown + fit(line, line.size()));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
@@ -138,7 +138,7 @@ int run_show(const skills_cli& options, const std::string& id) {
     return success;
   }
   const auto row = [](std::string_view name, std::string_view value) {
-    print(styled(column(name, 12), style::bold) + fit(value, value.size()));
+    print_text_line(styled(column(name, 12), style::bold) + fit(value, value.size()));
   };
   row("id", found->id);
   row("name", found->name);
@@ -146,8 +146,8 @@ int run_show(const skills_cli& options, const std::string& id) {
   row("source", name_of(found->source));
   row("path", found->path);
   for (const auto& d : found->diagnostics)
-    print(line_of(found->path, d));
-  print("");
+    print_text_line(line_of(found->path, d));
+  print_text_line("");
   print_lines(file->bytes);
   return success;
 }
@@ -171,9 +171,10 @@ int run_files(const skills_cli& options, const std::string& id) {
   }
   constexpr std::size_t size_width = 12;
   for (const skill_file& f : *files)
-    print(column(f.kind == entry_kind::file ? std::to_string(f.size) : std::string(name_of(f.kind)),
-                 size_width, align::right) +
-          "  " + fit(f.path, f.path.size()));
+    print_text_line(
+        column(f.kind == entry_kind::file ? std::to_string(f.size) : std::string(name_of(f.kind)),
+               size_width, align::right) +
+        "  " + fit(f.path, f.path.size()));
   return success;
 }
 

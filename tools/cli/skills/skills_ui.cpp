@@ -3,7 +3,7 @@
 // paddock skills ui: the page for people.
 
 #include "cli/skills/skills_cli.hpp"
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "skills_page/page.hpp"
 
 #include <cstdint>

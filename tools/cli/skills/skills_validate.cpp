@@ -10,6 +10,7 @@
 #include <paddock/frontmatter/frontmatter_yaml.hpp>
 #include <paddock/path/lexical_path.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -149,7 +150,10 @@ int run_validate(const given& options) {
     errors += v.errors();
     warnings += v.diagnostics.size() + (v.unreadable ? 1 : 0) - v.errors();
   }
-  (options.form == output::json ? print_json : print_text)(verdicts, errors, warnings);
+  if (options.form == output::json)
+    print_json(verdicts, errors, warnings);
+  else
+    print_text(verdicts, errors, warnings);
   return errors > 0 ? failed : success;
 }
 

@@ -3,7 +3,7 @@
 // paddock changes and paddock diff: what was changed in a workspace, and who did it.
 
 #include "cli/search/search_cli.hpp"
-#include "common/mistakes.hpp"
+#include "common/option_values.hpp"
 #include "common/shown_diff.hpp"
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"

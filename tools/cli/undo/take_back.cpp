@@ -10,6 +10,7 @@
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -69,7 +70,6 @@ void print_restored(const history::restore_outcome& done, bool is_trial) {
                             .c_str());
 }
 
-constexpr int exit_signal_base = 128;
 /// What is said besides the list of what was restored.
 void complain_of_rest(std::string_view program, const history::restore_outcome& done,
                       bool is_forced) {
@@ -187,7 +187,7 @@ int run_gc(const undo_options& options) {
   const auto done = opened.store->collect_garbage({.cancelled = &ends.is_asked()});
   if (!done && ends.signal()) {
     complain(program, "interrupted; the history is whole, and the next one does the rest");
-    return exit_signal_base + *ends.signal();
+    return ended_by_signal + *ends.signal();
   }
   if (!done && done.error().code == error_code::no_space) {
     complain(program, explain(done.error()) +

@@ -9,6 +9,7 @@
 #include <paddock/history/naming.hpp>
 #include <paddock/path/lexical_path.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstddef>

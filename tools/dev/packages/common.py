@@ -55,7 +55,7 @@ def build(name, targets, *options, **environment):
     folder = OUT / name
     environment = os.environ | environment
     if not (folder / "build.ninja").exists():
-        run("meson", "setup", folder, TOP, "-Dtests=disabled", "-Dbench=disabled", *options, env=environment)
+        run("meson", "setup", folder, TOP, *options, env=environment)
     run("ninja", "-C", folder, *targets, env=environment)
     return folder
 

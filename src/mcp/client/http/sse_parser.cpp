@@ -10,12 +10,12 @@
 namespace paddock::mcp {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::string_view sse_byte_order_mark = "\xEF\xBB\xBF";
 /// Ids are sent back in a header, and names are compared only.
-constexpr std::size_t id_bytes_max = 4096;
+constexpr std::size_t event_id_bytes_max = 4096;
 constexpr std::int64_t retry_ms_max = 3'600'000;
 
-std::optional<std::int64_t> milliseconds(std::string_view digits) {
+std::optional<std::int64_t> retry_milliseconds(std::string_view digits) {
   std::int64_t n = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
   if (digits.empty() || digits.front() == '-' || end != digits.data() + digits.size())
@@ -55,8 +55,8 @@ bool sse_parser::feed(std::string_view bytes,
 bool sse_parser::end_line(const std::function<void(const sse_event&)>& on_event) {
   const std::string taken = std::exchange(line_, {});
   std::string_view line = taken;
-  if (std::exchange(first_line_, false) && line.starts_with(byte_order_mark))
-    line.remove_prefix(byte_order_mark.size());
+  if (std::exchange(first_line_, false) && line.starts_with(sse_byte_order_mark))
+    line.remove_prefix(sse_byte_order_mark.size());
   if (line.empty()) {
     dispatch(on_event);
     return true;
@@ -74,11 +74,12 @@ bool sse_parser::field(std::string_view name, std::string_view value) {
     data_ += value;
     data_ += '\n';
   } else if (name == "event") {
-    name_ = value.substr(0, id_bytes_max);
+    name_ = value.substr(0, event_id_bytes_max);
   } else if (name == "id") {
-    if (value.size() <= id_bytes_max && value.find('\0') == std::string_view::npos) id_ = value;
+    if (value.size() <= event_id_bytes_max && value.find('\0') == std::string_view::npos)
+      id_ = value;
   } else if (name == "retry") {
-    if (const auto ms = milliseconds(value)) retry_ms_ = ms;
+    if (const auto ms = retry_milliseconds(value)) retry_ms_ = ms;
   }
   return true;
 }

@@ -15,8 +15,8 @@ constexpr std::int64_t retry_ms_min = 100;
 /// After its answer a stream has nothing more to say; a server that does not end it is not waited
 /// for.
 constexpr std::int64_t after_answer_ms = 1'000;
-constexpr error no_answer{error_code::io, 0, "http"};
-constexpr error too_large{error_code::too_large, 0, "http"};
+constexpr error missing_answer{error_code::io, 0, "http"};
+constexpr error answer_too_large{error_code::too_large, 0, "http"};
 
 bool is_encoded(const http_head& head) {
   const std::string_view encoding = head.header("content-encoding");
@@ -75,18 +75,20 @@ bool streamable_http::response::on_success(const http_head& head) {
     }
     if (!job_->message.id) return on_accepted(head);
     if (status_ == 202 || status_ == 204)
-      return refuse(no_answer, "the server accepted the request, but gave no answer");
+      return refuse(missing_answer, "the server accepted the request, but gave no answer");
   }
-  if (is_encoded(head)) return refuse(no_answer, "the answer has an encoding nobody asked for");
+  if (is_encoded(head))
+    return refuse(missing_answer, "the answer has an encoding nobody asked for");
   const std::string type = media_type_of(head);
   if (type == "text/event-stream")
     content_ = content::events;
   else if (type == "application/json" && role_ == role::message)
     content_ = content::json;
   else
-    return refuse(no_answer, "the answer is of type \"" + type +
-                                 "\" and not JSON or a stream of events; is this the URL of an MCP "
-                                 "server?");
+    return refuse(missing_answer,
+                  "the answer is of type \"" + type +
+                      "\" and not JSON or a stream of events; is this the URL of an MCP "
+                      "server?");
   return true;
 }
 
@@ -108,14 +110,14 @@ bool streamable_http::response::on_body(std::string_view piece) {
     return false;
   case content::json:
     if (piece.size() > owner_.message_bytes_max_ - body_.size())
-      return body_.clear(), refuse(too_large, "the answer is larger than a message may be");
+      return body_.clear(), refuse(answer_too_large, "the answer is larger than a message may be");
     body_ += piece;
     return true;
   case content::events:
     break;
   }
   if (events_.feed(piece, [this](const sse_event& event) { on_event(event); })) return true;
-  return refuse(too_large, "an event of the answer is larger than a message may be");
+  return refuse(answer_too_large, "an event of the answer is larger than a message may be");
 }
 
 void streamable_http::response::on_event(const sse_event& event) {
@@ -171,7 +173,8 @@ void streamable_http::response::on_json() {
   const bool is_answer = answers(body_, *job_->message.id);
   if (is_answer) owner_.waiting_.erase(job_->message.id->json());
   owner_.deliver(body_);
-  if (!is_answer) (void)refuse(no_answer, "what the server sent is not the answer to the request");
+  if (!is_answer)
+    (void)refuse(missing_answer, "what the server sent is not the answer to the request");
 }
 
 /// The handshake is over, whatever became of the last message of it.
@@ -190,7 +193,7 @@ void streamable_http::response::on_stream_end(const http_failure* failed) {
   if (failed != nullptr)
     (void)refuse(failed->reason, failed->why);
   else
-    (void)refuse(no_answer, "the stream of the answer ended without the answer");
+    (void)refuse(missing_answer, "the stream of the answer ended without the answer");
 }
 
 } // namespace paddock::mcp

@@ -19,8 +19,8 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::int64_t handshake_ms = 30'000;
-constexpr int bad_request = 400;
-constexpr int not_found = 404;
+constexpr int status_bad_request = 400;
+constexpr int status_not_found = 404;
 // No number: those belong to whoever sends requests through the transport.
 constexpr std::string_view ping = R"({"jsonrpc":"2.0","id":"session-check","method":"ping"})";
 constexpr std::string_view tools_changed =
@@ -42,7 +42,7 @@ public:
       : owner_(owner), job_(std::move(j)), refusal_(std::move(r)) {}
 
   bool on_head(const http_head& head) override {
-    if (head.status == bad_request || head.status == not_found)
+    if (head.status == status_bad_request || head.status == status_not_found)
       owner_.send_again(job_);
     else
       owner_.refuse(*job_, refusal_.status, refusal_.body, refusal_.reason, refusal_.why);
@@ -141,10 +141,11 @@ private:
 /// A request was refused in HTTP, possibly for its session.
 void streamable_http::on_refusal(const std::shared_ptr<job>& j, refusal r) {
   const http_message& m = j->message;
-  const bool may_be_session = (r.status == not_found || r.status == bad_request) && m.id &&
-                              !j->session.empty() && !j->is_sent_again && !initialized_.empty();
+  const bool may_be_session = (r.status == status_not_found || r.status == status_bad_request) &&
+                              m.id && !j->session.empty() && !j->is_sent_again &&
+                              !initialized_.empty();
   if (!may_be_session || closing_) return refuse(*j, r.status, r.body, r.reason, r.why);
-  if (r.status == not_found || j->session != session_) return send_again(j);
+  if (r.status == status_not_found || j->session != session_) return send_again(j);
   http_headers headers = headers_for("application/json, text/event-stream", nullptr);
   headers.emplace_back("Content-Type", "application/json");
   http_request request{.method = "POST",

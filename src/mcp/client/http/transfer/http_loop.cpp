@@ -12,7 +12,7 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t spares_max = 4;
+constexpr std::size_t spare_handles_max = 4;
 constexpr error timed_out{error_code::timed_out, 0, "http"};
 
 /// libcurl wants this once, before anything else. Nothing undoes it: others may use it, too.
@@ -165,7 +165,7 @@ void http_loop::end_transfers(std::int64_t now_ms) {
       if (i < begun_) curl_multi_remove_handle(multi_.get(), t->handle());
       curl_handle handle = t->take_handle();
       t.reset();
-      if (handle && spare_.size() < spares_max) spare_.push_back(std::move(handle));
+      if (handle && spare_.size() < spare_handles_max) spare_.push_back(std::move(handle));
     } else if (i < begun_) {
       ++kept;
     }

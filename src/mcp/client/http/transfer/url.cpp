@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t host_bytes_max = 254;
 
-error wrong(const char* what) {
+error unusable_url(const char* what) {
   return {error_code::invalid_argument, 0, what};
 }
 
@@ -36,30 +36,31 @@ bool is_plain(std::string_view text) {
 }
 
 result<void> check_text(std::string_view text) {
-  if (text.size() > url_bytes_max) return wrong("the URL is too long");
-  if (!is_plain(text)) return wrong("the URL has blanks, backslashes or other than ASCII letters");
+  if (text.size() > url_bytes_max) return unusable_url("the URL is too long");
+  if (!is_plain(text))
+    return unusable_url("the URL has blanks, backslashes or other than ASCII letters");
   return {};
 }
 
 /// What libcurl understands and others may understand differently.
 result<void> check_authority(std::string_view text) {
   if (text.find('@') != std::string_view::npos)
-    return wrong("user names and passwords do not belong into a URL; use a header");
-  if (text.empty() || text.starts_with(':')) return wrong("the host is missing");
+    return unusable_url("user names and passwords do not belong into a URL; use a header");
+  if (text.empty() || text.starts_with(':')) return unusable_url("the host is missing");
   if (text.find('%') != std::string_view::npos)
-    return wrong("the host has a character that host names do not have");
+    return unusable_url("the host has a character that host names do not have");
   return {};
 }
 
 result<void> check_host(std::string_view host) {
-  if (host.size() > host_bytes_max) return wrong("the host is too long");
+  if (host.size() > host_bytes_max) return unusable_url("the host is too long");
   if (host.starts_with('[')) return {}; // libcurl knows what such an address may be
   if (host.starts_with('.') || host.find("..") != std::string_view::npos)
-    return wrong("the host has an empty part");
+    return unusable_url("the host has an empty part");
   if (!std::ranges::all_of(host, [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
       }))
-    return wrong("the host has a character that host names do not have");
+    return unusable_url("the host has a character that host names do not have");
   return {};
 }
 
@@ -71,7 +72,7 @@ result<url> url_of(CURLU* parsed) {
   if (out.host.starts_with('[')) out.host = out.host.substr(1, out.host.size() - 2);
   const auto port = http::whole_number(part_of(parsed, CURLUPART_PORT, CURLU_DEFAULT_PORT), 10);
   if (!port || *port == 0 || *port > 65535)
-    return wrong("the port is not a number from 1 to 65535");
+    return unusable_url("the port is not a number from 1 to 65535");
   out.port = static_cast<std::uint16_t>(*port);
   out.target = part_of(parsed, CURLUPART_PATH);
   if (const std::string query = part_of(parsed, CURLUPART_QUERY); !query.empty())
@@ -95,15 +96,15 @@ std::string url::origin() const {
 result<url> parse_url(std::string_view text) {
   PADDOCK_CHECK(check_text(text));
   const std::size_t colon = text.find("://");
-  if (colon == std::string_view::npos) return wrong("a URL begins with https://");
+  if (colon == std::string_view::npos) return unusable_url("a URL begins with https://");
   const std::string scheme = http::ascii_lower(text.substr(0, colon));
-  if (scheme != "http" && scheme != "https") return wrong("the scheme is not https");
+  if (scheme != "http" && scheme != "https") return unusable_url("the scheme is not https");
   const std::string_view rest = text.substr(colon + 3);
   PADDOCK_CHECK(check_authority(rest.substr(0, rest.find_first_of("/?#"))));
   const url_handle parsed(curl_url());
   const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(),
                                       CURLU_DISALLOW_USER | CURLU_PATH_AS_IS);
-  if (code != CURLUE_OK) return wrong(curl_url_strerror(code));
+  if (code != CURLUE_OK) return unusable_url(curl_url_strerror(code));
   return url_of(parsed.get());
 }
 
@@ -116,7 +117,7 @@ result<url> resolve_reference(const url& base, std::string_view reference) {
   if (code == CURLUE_OK)
     code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(reference).c_str(),
                         CURLU_DISALLOW_USER | CURLU_PATH_AS_IS);
-  if (code != CURLUE_OK) return wrong(curl_url_strerror(code));
+  if (code != CURLUE_OK) return unusable_url(curl_url_strerror(code));
   // Once more, for what libcurl is lenient about.
   return parse_url(part_of(parsed.get(), CURLUPART_URL));
 }
@@ -124,12 +125,12 @@ result<url> resolve_reference(const url& base, std::string_view reference) {
 result<void> check_proxy(std::string_view text) {
   PADDOCK_CHECK(check_text(text));
   if (!text.starts_with("http://") && !text.starts_with("https://"))
-    return wrong("the address of a proxy begins with http:// or https://");
+    return unusable_url("the address of a proxy begins with http:// or https://");
   const url_handle parsed(curl_url());
   const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(), 0);
-  if (code != CURLUE_OK) return wrong(curl_url_strerror(code));
+  if (code != CURLUE_OK) return unusable_url(curl_url_strerror(code));
   const std::string path = part_of(parsed.get(), CURLUPART_PATH);
-  if (path != "/" && !path.empty()) return wrong("the address of a proxy has no path");
+  if (path != "/" && !path.empty()) return unusable_url("the address of a proxy has no path");
   return {};
 }
 

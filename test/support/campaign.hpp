@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How much of a campaign runs. Whole, it is for a build that is optimised; under the sanitizers
+// each case takes five to ten times as long, and a tenth of the cases runs.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+
+namespace paddock::test {
+
+inline std::size_t number_from_environment(const char* name, std::size_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// Memory and speed of an instrumented program say nothing.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool instrumented = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool instrumented = true;
+#else
+inline constexpr bool instrumented = false;
+#endif
+#else
+inline constexpr bool instrumented = false;
+#endif
+
+/// Every how many cases one runs; PADDOCK_CAMPAIGN_STEP=1 runs all.
+inline std::size_t campaign_step() {
+  static const std::size_t step =
+      number_from_environment("PADDOCK_CAMPAIGN_STEP", instrumented ? 10 : 1);
+  return std::max<std::size_t>(step, 1);
+}
+
+/// The number that the variable `name` gives, or `whole` as far as this build runs it.
+inline std::size_t campaign_size(const char* name, std::size_t whole) {
+  return number_from_environment(name, std::max<std::size_t>(whole / campaign_step(), 1));
+}
+
+} // namespace paddock::test
