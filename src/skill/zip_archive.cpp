@@ -5,12 +5,12 @@
 // checks and the reading.
 
 #include "skill/import_policy.hpp"
+#include "skill/libzip.hpp"
 #include "skill/source.hpp"
 #include "skill/zip_directory.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <zip.h>
 
 #include <algorithm>
 #include <array>
@@ -22,10 +22,10 @@ namespace paddock {
 namespace {
 
 struct discard {
-  void operator()(zip_t* z) const { zip_discard(z); }
+  void operator()(zip_t* z) const { libzip().discard(z); }
 };
 struct close_file {
-  void operator()(zip_file_t* f) const { (void)zip_fclose(f); }
+  void operator()(zip_file_t* f) const { (void)libzip().fclose(f); }
 };
 
 /// The high half of the external attributes is a Unix mode, or zero.
@@ -63,7 +63,7 @@ public:
     // libzip takes what local headers do not know yet for a contradiction.
     const bool descriptors = std::ranges::any_of(raw, &zip::raw_entry::has_descriptor);
     PADDOCK_CHECK(open(in, descriptors ? 0 : ZIP_CHECKCONS));
-    const auto count = zip_get_num_entries(archive_.get(), 0);
+    const auto count = libzip().get_num_entries(archive_.get(), 0);
     if (count < 0 || static_cast<std::size_t>(count) != raw.size())
       return in.refuse(import_refusal::inconsistent);
     std::vector<source_entry> found;
@@ -79,15 +79,16 @@ public:
 
   result<void> read(const source_entry& entry, const import_context& in, const sink& out) override {
     const std::unique_ptr<zip_file_t, close_file> file(
-        zip_fopen_index(archive_.get(), entry.handle, 0));
+        libzip().fopen_index(archive_.get(), entry.handle, 0));
     if (!file)
-      return in.refuse(refusal_of(zip_error_code_zip(zip_get_error(archive_.get()))), entry.path);
+      return in.refuse(refusal_of(libzip().error_code_zip(libzip().get_error(archive_.get()))),
+                       entry.path);
     std::uint64_t done = 0;
     std::array<char, std::size_t{64} * 1024> buffer;
     for (;;) {
-      const auto n = zip_fread(file.get(), buffer.data(), buffer.size());
+      const auto n = libzip().fread(file.get(), buffer.data(), buffer.size());
       if (n < 0)
-        return in.refuse(refusal_of(zip_error_code_zip(zip_file_get_error(file.get()))),
+        return in.refuse(refusal_of(libzip().error_code_zip(libzip().file_get_error(file.get()))),
                          entry.path);
       if (n == 0) break;
       done += static_cast<std::uint64_t>(n);
@@ -134,15 +135,16 @@ private:
   }
 
   result<void> open(const import_context& in, int checks) {
+    if (!libzip().are_there) return error{error_code::unsupported, 0, "libzip"};
     zip_error_t failure;
-    zip_error_init(&failure);
-    zip_source_t* source = zip_source_buffer_create(bytes_.data(), bytes_.size(), 0, &failure);
+    libzip().error_init(&failure);
+    zip_source_t* source = libzip().source_buffer_create(bytes_.data(), bytes_.size(), 0, &failure);
     if (source != nullptr)
-      archive_.reset(zip_open_from_source(source, ZIP_RDONLY | checks, &failure));
-    const int code = zip_error_code_zip(&failure);
-    zip_error_fini(&failure);
+      archive_.reset(libzip().open_from_source(source, ZIP_RDONLY | checks, &failure));
+    const int code = libzip().error_code_zip(&failure);
+    libzip().error_fini(&failure);
     if (archive_) return {};
-    if (source != nullptr) zip_source_free(source);
+    if (source != nullptr) libzip().source_free(source);
     if (code == ZIP_ER_MEMORY) return error{error_code::too_many, 0, "libzip"};
     // Its end has been found, so it is an archive, and one that something is wrong with.
     return in.refuse(code == ZIP_ER_NOZIP ? import_refusal::inconsistent : refusal_of(code));
@@ -151,13 +153,14 @@ private:
   result<source_entry> describe(std::uint64_t at, std::string_view name, const import_context& in) {
     using enum import_refusal;
     source_entry entry{.path = std::string(name), .handle = at};
-    const char* translated = zip_get_name(archive_.get(), at, ZIP_FL_ENC_RAW);
+    const char* translated = libzip().get_name(archive_.get(), at, ZIP_FL_ENC_RAW);
     if (translated == nullptr || name != translated) return in.refuse(name_mismatch, name);
     zip_stat_t status;
-    zip_stat_init(&status);
+    libzip().stat_init(&status);
     constexpr zip_uint64_t needed =
         ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
-    if (zip_stat_index(archive_.get(), at, 0, &status) != 0 || (status.valid & needed) != needed)
+    if (libzip().stat_index(archive_.get(), at, 0, &status) != 0 ||
+        (status.valid & needed) != needed)
       return in.refuse(inconsistent, name);
     if (status.encryption_method != ZIP_EM_NONE) return in.refuse(encrypted, name);
     if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
@@ -175,7 +178,7 @@ private:
     using enum import_refusal;
     zip_uint8_t system = 0;
     zip_uint32_t attributes = 0;
-    if (zip_file_get_external_attributes(archive_.get(), at, 0, &system, &attributes) != 0)
+    if (libzip().file_get_external_attributes(archive_.get(), at, 0, &system, &attributes) != 0)
       return in.refuse(inconsistent, entry.path);
     const unsigned mode = attributes >> mode_shift;
     const unsigned type = mode & static_cast<unsigned>(S_IFMT);

@@ -17,7 +17,8 @@ constexpr error timed_out{error_code::timed_out, 0, "http"};
 
 /// libcurl wants this once, before anything else. Nothing undoes it: others may use it, too.
 bool is_curl_ready() {
-  static const bool ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  static const bool ready =
+      libcurl().are_there && libcurl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   return ready;
 }
 
@@ -27,7 +28,7 @@ http_loop::http_loop(http_origin server, multi_handle multi, file_descriptor wak
     : wake_(std::move(wake)), multi_(std::move(multi)), server_(std::move(server)) {}
 
 result<std::unique_ptr<http_loop>> http_loop::start(http_origin server) {
-  multi_handle multi(is_curl_ready() ? curl_multi_init() : nullptr);
+  multi_handle multi(is_curl_ready() ? libcurl().multi_init() : nullptr);
   if (!multi) return error{error_code::io, 0, "curl"};
   PADDOCK_TRY(auto wake, sys::eventfd());
   std::unique_ptr<http_loop> loop(
@@ -63,7 +64,7 @@ std::uint64_t http_loop::send(http_request request, std::unique_ptr<response_han
   const std::int64_t timeout_ms = request.timeout_ms;
   curl_handle handle;
   if (spare_.empty()) {
-    handle.reset(curl_easy_init());
+    handle.reset(libcurl().easy_init());
   } else {
     handle = std::move(spare_.back());
     spare_.pop_back();
@@ -135,16 +136,16 @@ void http_loop::begin_transfers() {
     http_transfer& t = *transfers_[begun_];
     if (t.is_over()) continue;
     is_used_ = true;
-    if (!t.set_up() || curl_multi_add_handle(multi_.get(), t.handle()) != CURLM_OK)
+    if (!t.set_up() || libcurl().multi_add_handle(multi_.get(), t.handle()) != CURLM_OK)
       t.fail({{error_code::io, 0, "curl"}, "libcurl does not take the request"});
   }
 }
 
 void http_loop::transfer() {
   int running = 0;
-  (void)curl_multi_perform(multi_.get(), &running);
+  (void)libcurl().multi_perform(multi_.get(), &running);
   int left = 0;
-  while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
+  while (const CURLMsg* const message = libcurl().multi_info_read(multi_.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result; // what it is in does not outlive the next call
     const auto of_handle = [&](const auto& t) { return t->handle() == message->easy_handle; };
@@ -162,7 +163,7 @@ void http_loop::end_transfers(std::int64_t now_ms) {
   for (std::size_t i = 0; i < transfers_.size(); ++i) {
     auto& t = transfers_[i];
     if (t->is_over()) {
-      if (i < begun_) curl_multi_remove_handle(multi_.get(), t->handle());
+      if (i < begun_) libcurl().multi_remove_handle(multi_.get(), t->handle());
       curl_handle handle = t->take_handle();
       t.reset();
       if (handle && spare_.size() < spare_handles_max) spare_.push_back(std::move(handle));
@@ -183,7 +184,7 @@ void http_loop::end_transfers(std::int64_t now_ms) {
 void http_loop::hang_up(std::int64_t now_ms) {
   if (idle_since_ms_ < 0 || now_ms < idle_since_ms_ + idle_ms_max) return;
   idle_since_ms_ = -1;
-  multi_handle fresh(curl_multi_init());
+  multi_handle fresh(libcurl().multi_init());
   if (!fresh) return;
   is_used_ = false;
   multi_.swap(fresh);
@@ -194,7 +195,7 @@ void http_loop::hang_up(std::int64_t now_ms) {
 void http_loop::wait(std::int64_t at_most_ms) {
   curl_waitfd woken{.fd = wake_.get(), .events = CURL_WAIT_POLLIN, .revents = 0};
   // Fails only without memory; the next round tries again.
-  (void)curl_multi_poll(multi_.get(), &woken, 1, static_cast<int>(at_most_ms), nullptr);
+  (void)libcurl().multi_poll(multi_.get(), &woken, 1, static_cast<int>(at_most_ms), nullptr);
   if (woken.revents != 0) sys::clear_event(wake_.get());
 }
 
@@ -214,7 +215,7 @@ void http_loop::run() {
     wait(wait_ms(now_ms));
   }
   for (std::size_t i = 0; i < begun_; ++i)
-    curl_multi_remove_handle(multi_.get(), transfers_[i]->handle());
+    libcurl().multi_remove_handle(multi_.get(), transfers_[i]->handle());
   transfers_.clear();
   timers_.clear();
   const std::lock_guard lock(guard_);

@@ -45,7 +45,7 @@ public:
 
 private:
   struct freed {
-    void operator()(CURLM* handle) const noexcept { curl_multi_cleanup(handle); }
+    void operator()(CURLM* handle) const noexcept { libcurl().multi_cleanup(handle); }
   };
   using multi_handle = std::unique_ptr<CURLM, freed>;
 

@@ -89,7 +89,7 @@ http_transfer::http_transfer(http_origin& origin, std::uint64_t number, http_req
       reader_(origin.to.scheme == url_scheme::https), handle_(std::move(handle)) {}
 
 curl_handle http_transfer::take_handle() noexcept {
-  if (handle_) curl_easy_reset(handle_.get());
+  if (handle_) libcurl().easy_reset(handle_.get());
   return std::move(handle_);
 }
 
@@ -100,7 +100,7 @@ bool http_transfer::set_up() {
 bool http_transfer::set_up_request() {
   CURL* const h = handle_.get();
   const auto add = [](text_list& to, const std::string& line) {
-    curl_slist* const longer = curl_slist_append(to.get(), line.c_str());
+    curl_slist* const longer = libcurl().slist_append(to.get(), line.c_str());
     if (longer == nullptr) return false;
     (void)to.release();
     to.reset(longer);
@@ -111,19 +111,19 @@ bool http_transfer::set_up_request() {
   if (!add(headers_, "Expect:")) return false; // no round trip before a large body
   const std::string method(request_.method);
   const std::string address = origin_.to.origin() + request_.target;
-  bool good = curl_easy_setopt(h, CURLOPT_URL, address.c_str()) == CURLE_OK &&
-              curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK &&
-              curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get()) == CURLE_OK;
+  bool good = libcurl().easy_setopt(h, CURLOPT_URL, address.c_str()) == CURLE_OK &&
+              libcurl().easy_setopt(h, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK &&
+              libcurl().easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get()) == CURLE_OK;
   if (method == "POST") // a body that is given at once travels with the head, in one packet
-    good = good && curl_easy_setopt(h, CURLOPT_POST, 1L) == CURLE_OK &&
-           curl_easy_setopt(h, CURLOPT_POSTFIELDS, request_.body.c_str()) == CURLE_OK &&
-           curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE,
-                            static_cast<curl_off_t>(request_.body.size())) == CURLE_OK;
+    good = good && libcurl().easy_setopt(h, CURLOPT_POST, 1L) == CURLE_OK &&
+           libcurl().easy_setopt(h, CURLOPT_POSTFIELDS, request_.body.c_str()) == CURLE_OK &&
+           libcurl().easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE,
+                                 static_cast<curl_off_t>(request_.body.size())) == CURLE_OK;
   else
-    good = good && curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method.c_str()) == CURLE_OK;
+    good = good && libcurl().easy_setopt(h, CURLOPT_CUSTOMREQUEST, method.c_str()) == CURLE_OK;
   if (good && !origin_.addresses.empty() && !sys::inet_pton(origin_.to.host))
     good = add(addresses_, resolved(origin_)) &&
-           curl_easy_setopt(h, CURLOPT_RESOLVE, addresses_.get()) == CURLE_OK;
+           libcurl().easy_setopt(h, CURLOPT_RESOLVE, addresses_.get()) == CURLE_OK;
   return good;
 }
 
@@ -144,9 +144,9 @@ bool http_transfer::set_up_connection() {
       {CURLOPT_MAXAGE_CONN, static_cast<long>(idle_ms_max / 1000)},
   };
   // Unless libcurl was built without it, which is all that can go wrong here.
-  (void)curl_easy_setopt(handle_.get(), CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+  (void)libcurl().easy_setopt(handle_.get(), CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
   for (const auto& [option, value] : numbers)
-    if (curl_easy_setopt(handle_.get(), option, value) != CURLE_OK) return false;
+    if (libcurl().easy_setopt(handle_.get(), option, value) != CURLE_OK) return false;
   const struct {
     CURLoption option;
     const char* value;
@@ -161,7 +161,7 @@ bool http_transfer::set_up_connection() {
       {CURLOPT_CAPATH, given(origin_.authorities_directory)},
   };
   for (const auto& [option, value] : texts)
-    if (value != nullptr && curl_easy_setopt(handle_.get(), option, value) != CURLE_OK)
+    if (value != nullptr && libcurl().easy_setopt(handle_.get(), option, value) != CURLE_OK)
       return false;
   return true;
 }
@@ -170,12 +170,12 @@ bool http_transfer::set_up_callbacks() {
   CURL* const h = handle_.get();
   for (const CURLoption option :
        {CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA})
-    if (curl_easy_setopt(h, option, this) != CURLE_OK) return false;
-  return curl_easy_setopt(h, CURLOPT_ERRORBUFFER, problem_) == CURLE_OK &&
-         curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &on_header) == CURLE_OK &&
-         curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &on_body) == CURLE_OK &&
-         curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, &open_socket) == CURLE_OK &&
-         curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &on_connected) == CURLE_OK;
+    if (libcurl().easy_setopt(h, option, this) != CURLE_OK) return false;
+  return libcurl().easy_setopt(h, CURLOPT_ERRORBUFFER, problem_) == CURLE_OK &&
+         libcurl().easy_setopt(h, CURLOPT_HEADERFUNCTION, &on_header) == CURLE_OK &&
+         libcurl().easy_setopt(h, CURLOPT_WRITEFUNCTION, &on_body) == CURLE_OK &&
+         libcurl().easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, &open_socket) == CURLE_OK &&
+         libcurl().easy_setopt(h, CURLOPT_PREREQFUNCTION, &on_connected) == CURLE_OK;
 }
 
 // --- called by libcurl --------------------------------------------------------------------------
@@ -242,7 +242,7 @@ bool http_transfer::is_sent_again() const {
 
 long http_transfer::sent_bytes() const {
   long bytes = 0;
-  (void)curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &bytes);
+  (void)libcurl().easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &bytes);
   return bytes;
 }
 
@@ -278,7 +278,8 @@ void http_transfer::fail(const http_failure& failure) {
 http_failure http_transfer::failure_of(CURLcode code) const {
   if (!denied_.empty()) return {{error_code::denied_by_policy, 0, "address_policy"}, denied_};
   if (*reader_.problem() != '\0') return {{error_code::io, 0, "http"}, reader_.problem()};
-  const std::string said = in_a_sentence(*problem_ == '\0' ? curl_easy_strerror(code) : problem_);
+  const std::string said =
+      in_a_sentence(*problem_ == '\0' ? libcurl().easy_strerror(code) : problem_);
   // The proxy's own answer is none of the server's.
   if ((code == CURLE_RECV_ERROR || code == CURLE_COULDNT_CONNECT) && !is_connected_ &&
       !origin_.proxy.empty())
@@ -288,7 +289,7 @@ http_failure http_transfer::failure_of(CURLcode code) const {
     return {{error_code::io, 0, "http"}, "the answer can't be read: " + said};
   long os_errno = 0;
   if (code == CURLE_COULDNT_CONNECT)
-    (void)curl_easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &os_errno);
+    (void)libcurl().easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &os_errno);
   const error reason = os_errno == 0 ? error{found->reason, 0, "http"}
                                      : sys::failure(static_cast<int>(os_errno), "connect");
   return {reason, found->why + (found->goes_on ? said : "")};

@@ -5,13 +5,13 @@
 // owns it runs libcurl, which calls back. All of it belongs to one thread.
 
 #include "mcp/client/http/transfer/http_head.hpp"
+#include "mcp/client/http/transfer/libcurl.hpp"
 #include "mcp/client/http/transfer/url.hpp"
 #include "sys/socket.hpp"
 
 #include <paddock/mcp/client.hpp>
 
 #include <cstdint>
-#include <curl/curl.h>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,8 +71,8 @@ struct http_origin {
 };
 
 struct curl_freed {
-  void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
-  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+  void operator()(CURL* handle) const noexcept { libcurl().easy_cleanup(handle); }
+  void operator()(curl_slist* list) const noexcept { libcurl().slist_free_all(list); }
 };
 /// What libcurl keeps of one request. It is large, and can be used for another one.
 using curl_handle = std::unique_ptr<CURL, curl_freed>;

@@ -2,9 +2,9 @@
 #include "mcp/client/http/transfer/url.hpp"
 
 #include "http/text.hpp"
+#include "mcp/client/http/transfer/libcurl.hpp"
 
 #include <algorithm>
-#include <curl/curl.h>
 #include <memory>
 
 namespace paddock::mcp {
@@ -17,15 +17,15 @@ error unusable_url(const char* what) {
 }
 
 struct freed {
-  void operator()(CURLU* handle) const noexcept { curl_url_cleanup(handle); }
-  void operator()(char* text) const noexcept { curl_free(text); }
+  void operator()(CURLU* handle) const noexcept { libcurl().url_cleanup(handle); }
+  void operator()(char* text) const noexcept { libcurl().free(text); }
 };
 using url_handle = std::unique_ptr<CURLU, freed>;
 
 /// Empty when there is none.
 std::string part_of(CURLU* from, CURLUPart which, unsigned flags = 0) {
   char* text = nullptr;
-  (void)curl_url_get(from, which, &text, flags);
+  (void)libcurl().url_get(from, which, &text, flags);
   const std::unique_ptr<char, freed> owner(text);
   return text == nullptr ? std::string() : std::string(text);
 }
@@ -36,6 +36,8 @@ bool is_plain(std::string_view text) {
 }
 
 result<void> check_text(std::string_view text) {
+  if (!libcurl().are_there)
+    return error{error_code::unsupported, 0, "libcurl cannot be loaded; install it (Debian: libcurl4)"};
   if (text.size() > url_bytes_max) return unusable_url("the URL is too long");
   if (!is_plain(text))
     return unusable_url("the URL has blanks, backslashes or other than ASCII letters");
@@ -101,23 +103,23 @@ result<url> parse_url(std::string_view text) {
   if (scheme != "http" && scheme != "https") return unusable_url("the scheme is not https");
   const std::string_view rest = text.substr(colon + 3);
   PADDOCK_CHECK(check_authority(rest.substr(0, rest.find_first_of("/?#"))));
-  const url_handle parsed(curl_url());
-  const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(),
-                                      CURLU_DISALLOW_USER | CURLU_PATH_AS_IS);
-  if (code != CURLUE_OK) return unusable_url(curl_url_strerror(code));
+  const url_handle parsed(libcurl().url());
+  const CURLUcode code = libcurl().url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(),
+                                           CURLU_DISALLOW_USER | CURLU_PATH_AS_IS);
+  if (code != CURLUE_OK) return unusable_url(libcurl().url_strerror(code));
   return url_of(parsed.get());
 }
 
 result<url> resolve_reference(const url& base, std::string_view reference) {
   PADDOCK_CHECK(check_text(reference));
   if (reference.empty() || reference.starts_with('#')) return base;
-  const url_handle parsed(curl_url());
-  CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, (base.origin() + base.target).c_str(),
-                                CURLU_PATH_AS_IS);
+  const url_handle parsed(libcurl().url());
+  CURLUcode code = libcurl().url_set(parsed.get(), CURLUPART_URL,
+                                     (base.origin() + base.target).c_str(), CURLU_PATH_AS_IS);
   if (code == CURLUE_OK)
-    code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(reference).c_str(),
-                        CURLU_DISALLOW_USER | CURLU_PATH_AS_IS);
-  if (code != CURLUE_OK) return unusable_url(curl_url_strerror(code));
+    code = libcurl().url_set(parsed.get(), CURLUPART_URL, std::string(reference).c_str(),
+                             CURLU_DISALLOW_USER | CURLU_PATH_AS_IS);
+  if (code != CURLUE_OK) return unusable_url(libcurl().url_strerror(code));
   // Once more, for what libcurl is lenient about.
   return parse_url(part_of(parsed.get(), CURLUPART_URL));
 }
@@ -126,9 +128,10 @@ result<void> check_proxy(std::string_view text) {
   PADDOCK_CHECK(check_text(text));
   if (!text.starts_with("http://") && !text.starts_with("https://"))
     return unusable_url("the address of a proxy begins with http:// or https://");
-  const url_handle parsed(curl_url());
-  const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(), 0);
-  if (code != CURLUE_OK) return unusable_url(curl_url_strerror(code));
+  const url_handle parsed(libcurl().url());
+  const CURLUcode code =
+      libcurl().url_set(parsed.get(), CURLUPART_URL, std::string(text).c_str(), 0);
+  if (code != CURLUE_OK) return unusable_url(libcurl().url_strerror(code));
   const std::string path = part_of(parsed.get(), CURLUPART_PATH);
   if (path != "/" && !path.empty()) return unusable_url("the address of a proxy has no path");
   return {};

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+
+// Nothing: src/meson.build says where it is needed.
