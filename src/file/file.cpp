@@ -14,10 +14,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <memory>
-#include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,9 +34,7 @@ error file_refusal(error_code code, const char* operation) {
 
 /// Memory that will be read into is not cleared first.
 template <class T> struct uncleared : std::allocator<T> {
-  template <class U> struct rebind {
-    using other = uncleared<U>;
-  };
+  template <class U> struct rebind { using other = uncleared<U>; };
   template <class U> void construct(U* place) noexcept { ::new (static_cast<void*>(place)) U; }
 };
 using raw_bytes = std::vector<char, uncleared<char>>;
@@ -286,11 +283,11 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   // An edit of it must not bring the old name back.
   PADDOCK_TRY(const auto lock, lock_content(root, from.path, options.bounds));
   PADDOCK_CHECK(check_content(from, options.only_if, options.file_bytes_max, options.bounds));
-  std::unique_lock alone(directory_moves(), std::defer_lock);
-  if (directory && !alone.try_lock_for(std::chrono::milliseconds(directory_move_wait_ms)))
-    return file_refusal(error_code::timed_out, "move");
-  if (directory && kept_directories::contain(root.status(), from.path))
-    return file_refusal(error_code::conflict, "move");
+  std::optional<directory_move> alone;
+  if (directory) {
+    PADDOCK_TRY(alone, directory_move::begin("move"));
+    PADDOCK_CHECK(alone->check(root.status(), from.path));
+  }
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
   if (!done && done.error().os_errno == EINVAL) {

@@ -49,6 +49,13 @@ result<component> unused_name(std::string_view prefix) {
   return component::from(std::string(prefix) + random);
 }
 
+bool is_temporary_name(std::string_view name) noexcept {
+  if (!name.starts_with(temporary_prefix)) return false;
+  name.remove_prefix(temporary_prefix.size());
+  return name.size() == 2 * random_bytes &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 name_in_use::name_in_use(const component& name) : name_(name) {
   auto& all = names_of_process();
   const std::lock_guard lock(all.mutex);

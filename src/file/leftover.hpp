@@ -28,6 +28,9 @@ inline constexpr std::string_view temporary_prefix = ".paddock-tmp-";
 /// A name that nobody has: 128 random bits.
 [[nodiscard]] result<component> unused_name(std::string_view prefix);
 
+/// Whether a name is one that atomic replaces make. Anybody may have made such a name.
+[[nodiscard]] bool is_temporary_name(std::string_view name) noexcept;
+
 /// Keeps a temporary file's name out of this process's listings while it lives.
 class name_in_use {
 public:

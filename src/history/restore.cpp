@@ -127,12 +127,13 @@ restore_plan still_to_do(store::impl& of, const restore_intent& intent) {
     return status ? state_of(*status) : known_state{};
   };
   path_tops moved, left_out;
-  const auto staging = open_plain(*of.workspace, intent.staging, O_PATH | O_DIRECTORY);
+  const auto staging =
+      private_staging::find(*of.workspace, of.directory.descriptor(), intent.staging);
   for (std::size_t i = 0; i < intent.plan.moves.size(); ++i) {
     restore_move& each = left.moves.emplace_back(intent.plan.moves[i]);
     if (now_at(each.from).inode == each.object.inode) continue;
     const bool is_staged =
-        staging && sys::entry_status_at(staging->get(), ("m" + std::to_string(i)).c_str());
+        staging && sys::entry_status_at(staging->descriptor(), ("m" + std::to_string(i)).c_str());
     each.is_left_out = !is_staged && now_at(each.to).inode != each.object.inode;
     (each.is_left_out ? left_out : moved).add(each.from);
   }

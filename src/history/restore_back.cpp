@@ -3,7 +3,6 @@
 // The end of a restore: what has failed is taken back, and what was set aside is cleared away.
 // Nothing is removed that the restore has not put there itself.
 
-#include "file/directory_stream.hpp"
 #include "history/restore_run.hpp"
 #include "sys/syscall.hpp"
 
@@ -45,8 +44,8 @@ void restore_run::take_back(const done& each) {
   case deed::moved_out:
     return give_back(each, staged('m', number), plan_.moves[number].to);
   case deed::moved_in:
-    return withdraw(each, staged('m', number), plan_.moves[number].from,
-                    plan_.moves[number].object);
+    withdraw(each, staged('m', number), plan_.moves[number].from, plan_.moves[number].object);
+    return held_.follow(plan_.moves[number].from, plan_.moves[number].to);
   case deed::set_aside:
     return give_back(each, staged('a', number), plan_.steps[number].path);
   case deed::placed:
@@ -61,21 +60,18 @@ void restore_run::take_back(const done& each) {
   }
 }
 
-/// A directory that somebody exchanges for another one, again and again, is soon back.
 result<void> restore_run::in_same_parent(const done& each, const std::string& path,
                                          const in_directory& work) {
-  constexpr int attempts_max = 1'000;
-  const bool is_any = each.in == 0 || made_anew_.contains(std::string(parent_of(path)));
-  for (int attempt = 0;; ++attempt) {
-    bool is_there = false;
-    const auto worked = in_parent(path, [&](int in, const char* name) -> result<void> {
-      is_there = is_any || worked_in_ == each.in;
-      return is_there ? work(in, name) : result<void>(error{error_code::conflict, 0, "directory"});
-    });
-    if (is_there) return worked;
-    if (attempt < attempts_max && patience_-- > 0) continue;
-    astray_.push_back(path);
-    return worked;
+  const std::string name(last_of(path));
+  for (;;) {
+    const auto in = held_.descriptor(each.in);
+    if (!in) {
+      astray_.push_back(path);
+      return in.error();
+    }
+    auto worked = work(*in, name.c_str());
+    if (worked || worked.error().code != error_code::permission_denied || !widen(each.in))
+      return worked;
   }
 }
 
@@ -94,7 +90,7 @@ std::string restore_run::astray_clause() const {
 /// To where it was, if nobody else has put something there.
 void restore_run::give_back(const done& each, const std::string& name, const std::string& path) {
   const auto given = in_same_parent(each, path, [&](int in, const char* there) {
-    return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE);
+    return sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_NOREPLACE);
   });
   if (!given) keep(name, path);
 }
@@ -104,9 +100,9 @@ void restore_run::withdraw(const done& each, const std::string& name, const std:
                            const known_state& own) {
   (void)in_same_parent(each, path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_present(in, there, own));
-    PADDOCK_CHECK(sys::renameat2(in, there, staging_.get(), name.c_str(), RENAME_NOREPLACE));
+    PADDOCK_CHECK(sys::renameat2(in, there, staging_.descriptor(), name.c_str(), RENAME_NOREPLACE));
     if (!is_as(name, own) &&
-        !sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE))
+        !sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_NOREPLACE))
       keep(name, path); // somebody's, and somebody else's is there by now
     return {};
   });
@@ -121,7 +117,7 @@ void restore_run::exchange_back(const done& each) {
   const auto back = in_same_parent(each, path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_present(in, there, own));
     const auto exchange = [&] {
-      return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_EXCHANGE);
+      return sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_EXCHANGE);
     };
     PADDOCK_CHECK(exchange());
     if (is_as(name, own)) return {};
@@ -137,9 +133,9 @@ void restore_run::take_directory_back(const done& each) {
   (void)in_same_parent(each, step.path, [&](int in, const char* name) -> result<void> {
     if (each.what == deed::made) return sys::unlinkat(in, name, AT_REMOVEDIR);
     PADDOCK_CHECK(sys::mkdirat(in, name, owner_rwx));
-    touched_[step.path] = {
+    PADDOCK_TRY(const auto id, held_.renew(step.path));
+    touched_[id] = {
         .mode = step.present.mode, .modified_ns = step.present.modified_ns, .widened = true};
-    made_anew_.insert(step.path);
     return {};
   });
 }
@@ -161,7 +157,8 @@ void restore_run::take_attributes_back(const done& each) {
 
 /// Whether what is staged under a name is the object that it is to be.
 bool restore_run::is_as(const std::string& name, const known_state& planned) const {
-  return planned.exists() && check_present(staging_.get(), name.c_str(), planned).has_value();
+  return planned.exists() &&
+         check_present(staging_.descriptor(), name.c_str(), planned).has_value();
 }
 
 /// Whether what is staged under a name is there by the plan, and nobody has written to it since.
@@ -177,40 +174,30 @@ bool restore_run::may_go(const restore_plan& plan, const std::string& name) cons
   if (&plan == &plan_) return is_as(name, staged_[number]);
   // Of a run that was killed: which object it was nobody knows, but it was complete.
   known_state made = step.wanted;
-  const auto status = sys::status_at(staging_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+  const auto status = sys::status_at(staging_.descriptor(), name.c_str(), AT_SYMLINK_NOFOLLOW);
   if (status) made.inode = status->inode;
   return status && is_as(name, made);
 }
 
 /// What a killed run has left: what it moved is wanted still, and what is somebody's stays.
 result<void> restore_run::sort_out() {
-  PADDOCK_TRY(const auto names, names_in_staging());
+  PADDOCK_TRY(const auto names, staging_.names());
   for (const restore_step& each : killed_->steps) // what is staged may have another name
     if (each.present.exists() && each.wanted.exists())
       given_[each.present.inode] = each.wanted.modified_ns;
   for (const std::string& name : names) {
     if (name.starts_with('m') || name.starts_with(kept_mark)) continue;
     if (may_go(*killed_, name)) {
-      PADDOCK_CHECK(sys::unlinkat(staging_.get(), name.c_str(), 0));
+      PADDOCK_CHECK(sys::unlinkat(staging_.descriptor(), name.c_str(), 0));
       continue;
     }
     const std::size_t number = number_in(name);
     const std::string kept = kept_mark + name;
-    PADDOCK_CHECK(sys::renameat2(staging_.get(), name.c_str(), staging_.get(), kept.c_str(),
-                                 RENAME_NOREPLACE));
+    PADDOCK_CHECK(sys::renameat2(staging_.descriptor(), name.c_str(), staging_.descriptor(),
+                                 kept.c_str(), RENAME_NOREPLACE));
     if (number < killed_->steps.size()) keep(kept, killed_->steps[number].path);
   }
   return {};
-}
-
-result<std::vector<std::string>> restore_run::names_in_staging() const {
-  std::vector<std::string> names;
-  PADDOCK_TRY(const auto fd, open_plain(*of_.workspace, name_, O_RDONLY | O_DIRECTORY));
-  PADDOCK_CHECK(for_each_entry(fd.get(), [&](std::string_view name, unsigned char) {
-    names.emplace_back(name);
-    return true;
-  }));
-  return names;
 }
 
 bool restore_run::clear() {
@@ -218,26 +205,29 @@ bool restore_run::clear() {
   for (int attempt = 0; attempt < 2 && !is_gone; ++attempt)
     is_gone = clear_once();
   if (!is_gone) is_gone = keep_rest();
-  if (touched_.contains("")) set_directory("", touched_[""]);
+  if (touched_.contains(held_directories::top))
+    set_directory(held_directories::top, touched_[held_directories::top]);
   return is_gone;
 }
 
 bool restore_run::clear_once() {
   if (!staging_) {
-    auto found = open_plain(*of_.workspace, name_, O_RDONLY | O_DIRECTORY);
+    auto found = private_staging::find(*of_.workspace, of_.directory.descriptor(), name_);
     if (!found) return found.error().code == error_code::not_found;
     staging_ = *std::move(found);
   }
-  const auto names = names_in_staging();
+  const auto names = staging_.names();
   if (!names) return names.error().code == error_code::not_found;
   for (const std::string& name : *names)
-    if (may_go(plan_, name)) (void)sys::unlinkat(staging_.get(), name.c_str(), 0);
-  return sys::unlinkat(of_.workspace->descriptor(), name_.c_str(), AT_REMOVEDIR).has_value();
+    if (may_go(plan_, name)) (void)sys::unlinkat(staging_.descriptor(), name.c_str(), 0);
+  return staging_.remove().has_value();
 }
 
 /// What is not this run's to remove stays, where it is seen.
 bool restore_run::keep_rest() {
-  const auto names = names_in_staging();
+  const auto names =
+      staging_ ? staging_.names()
+               : result<std::vector<std::string>>(error{error_code::not_found, 0, "staging"});
   if (!names) return false;
   std::string first;
   std::size_t count = 0;
@@ -247,9 +237,7 @@ bool restore_run::keep_rest() {
   }
   if (count == 0) return false; // the next one clears it away
   const auto seen = unused_name(kept_prefix);
-  const int top = of_.workspace->descriptor();
-  const bool is_seen =
-      seen && sys::renameat2(top, name_.c_str(), top, seen->c_str(), RENAME_NOREPLACE);
+  const bool is_seen = seen && staging_.show(*seen);
   const std::string where = is_seen ? std::string(seen->view()) : name_;
   const auto wanted = wanted_.find(first);
   kept_ = "what could not go back to ";

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* intent_name = "intent";
 constexpr const char* begun_intent_name = "intent.begun";
 constexpr const char* failed_intent_name = "intent.failed";
+constexpr const char* made_name = "intent.made";
 constexpr std::string_view intent_magic = "paddock restore 1\n";
 constexpr std::uint64_t intent_bytes_max = std::uint64_t{1} << 30U;
 
@@ -91,12 +92,42 @@ result<std::optional<restore_intent>> read_intent(int directory) {
   return intent;
 }
 
+result<void> write_made(int directory, const std::vector<made_directory>& made) {
+  std::string body;
+  put_number(body, made.size());
+  for (const made_directory& each : made) {
+    put_text(body, each.path);
+    put_number(body, each.inode);
+  }
+  std::string bytes;
+  put_u64(bytes, sum_of(body));
+  return write_store_file(directory, made_name, bytes + body, true);
+}
+
+std::vector<made_directory> read_made(int directory) {
+  std::vector<made_directory> made;
+  const auto bytes = read_store_file(directory, made_name, intent_bytes_max);
+  if (!bytes) return made;
+  byte_reader head(*bytes);
+  const std::uint64_t sum = head.u64();
+  if (!head.is_good() || sum_of(std::string_view(*bytes).substr(8)) != sum) return made;
+  byte_reader in(std::string_view(*bytes).substr(8));
+  for (std::uint64_t left = in.number(); left > 0 && in.is_good(); --left) {
+    made_directory& each = made.emplace_back();
+    each.path = in.text();
+    each.inode = in.number();
+  }
+  if (!in.is_good()) made.clear();
+  return made;
+}
+
 void put_intent_aside(int directory) {
   (void)sys::renameat2(directory, intent_name, directory, failed_intent_name, 0);
   (void)sys::fsync(directory);
 }
 
 void remove_intent(int directory) {
+  (void)sys::unlinkat(directory, made_name, 0);
   (void)sys::unlinkat(directory, intent_name, 0);
   // Or a power cut brings it back, and with it what somebody has removed since.
   (void)sys::fsync(directory);

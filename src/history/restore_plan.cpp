@@ -3,6 +3,7 @@
 
 #include "file/attributes.hpp"
 #include "file/directory_stream.hpp"
+#include "file/leftover.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/history/naming.hpp>
@@ -341,8 +342,29 @@ private:
     return {};
   }
 
+  /// What a process of ours that was killed has left, and nobody works in its directory.
+  [[nodiscard]] bool is_leftover(const std::string& path, const placed_change& each) const {
+    if (each.wanted.exists() || each.present.kind != known_kind::file) return false;
+    if (!is_temporary_name(last_of(path))) return false;
+    const auto is_beside = [&](const std::string& other) {
+      return parent_of(other) == parent_of(path);
+    };
+    return std::ranges::none_of(of_.others.living,
+                                [&](const journal_record& work) {
+                                  return !is_command(work) &&
+                                         std::ranges::any_of(paths_of(work), is_beside);
+                                }) &&
+           std::ranges::none_of(of_.running, [&](const agents_work& work) {
+             return std::ranges::any_of(work.paths, is_beside);
+           });
+  }
+
   void choose(const std::string& path, const placed_change& each) {
     if (each.wanted.same_as(each.present) || !meant_.mean(path)) return;
+    if (!each.by_agent && is_leftover(path, each)) {
+      chosen_.insert(path);
+      return;
+    }
     const bool is_named = selected_.has(path) || (request_.force && !selected_.empty());
     if (!each.by_agent && !is_named) { // a person's own
       out_.others += each.by_other ? 1 : 0;

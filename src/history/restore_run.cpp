@@ -2,22 +2,37 @@
 #include "history/restore_run.hpp"
 
 #include "file/attributes.hpp"
-#include "file/directory_stream.hpp"
 #include "file/replace.hpp"
 #include "sys/syscall.hpp"
+
+#include <paddock/path/protected_names.hpp>
 
 #include <fcntl.h>
 #include <linux/fs.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
+#include <functional>
 #include <utility>
 
 namespace paddock::history {
 namespace {
 
 constexpr unsigned owner_all = 0700;
+
+/// Whether a path leads through a name that is usually protected, wherever that is.
+bool has_usual_name(std::string_view path) {
+  static const auto names = usual_protected_names();
+  const auto leads_through = [&](const protected_name& rule) {
+    for (std::size_t at = path.find(rule.name); at != path.npos;
+         at = path.find(rule.name, at + 1)) {
+      const std::size_t end = at + rule.name.size();
+      if ((at == 0 || path[at - 1] == '/') && (end == path.size() || path[end] == '/')) return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(names, leads_through);
+}
 
 /// What a file gets of a mode that was recorded.
 unsigned mode_of(const known_state& wanted) {
@@ -27,10 +42,40 @@ unsigned mode_of(const known_state& wanted) {
 } // namespace
 
 restore_run::restore_run(store::impl& of, const restore_plan& plan, const std::string& staging)
-    : of_(of), plan_(plan), name_(staging), staged_(plan.steps.size()) {
+    : of_(of), plan_(plan), name_(staging),
+      held_(*of.workspace, [this](const std::string& path, int fd,
+                                  const file_status& now) { return is_as_seen(path, fd, now); }),
+      staged_(plan.steps.size()) {
   for (std::size_t i = 0; i < plan.moves.size(); ++i)
     if (!plan.moves[i].is_left_out) homes_[plan.moves[i].from] = i;
   if (const auto name = component::from(staging)) in_use_.emplace(*name);
+}
+
+void restore_run::carries_on(const restore_plan& killed) {
+  killed_ = &killed;
+  made_by_killed_ = read_made(of_.directory.descriptor());
+}
+
+/// Where what comes to lie at a path was when it was looked at.
+std::string restore_run::before_moves(const std::string& path) const {
+  const auto by = brought_by(path);
+  if (!by) return path;
+  const restore_move& move = plan_.moves[*by];
+  return move.to + path.substr(move.from.size());
+}
+
+/// Whether a directory is the one that the last look has met. One that a killed restore has made
+/// nobody has looked at: it was written down before anything was put into it.
+bool restore_run::is_as_seen(const std::string& directory, int fd, const file_status& now) const {
+  for (const std::string& path : {before_moves(directory), directory}) {
+    const known_state seen = of_.index.find(path);
+    if (seen.kind == known_kind::directory && seen.inode == now.inode) return true;
+  }
+  if (killed_ == nullptr) return false;
+  const bool is_written_down = std::ranges::any_of(made_by_killed_, [&](const auto& each) {
+    return each.path == directory && each.inode == now.inode;
+  });
+  return is_written_down || has_only_directories(fd).value_or(false);
 }
 
 std::string restore_run::staged(char kind, std::size_t number) const {
@@ -54,41 +99,61 @@ bool restore_run::stays(const restore_step& step) const {
       !of_.packs.has(step.wanted.content))
     return true;
   std::string path = step.path;
-  if (const auto by = brought_by(path)) {
-    const restore_move& move = plan_.moves[*by];
-    if (!is_home(move)) path = move.to + path.substr(move.from.size());
-  }
+  if (const auto by = brought_by(path); by && !is_home(plan_.moves[*by])) path = before_moves(path);
   const auto status = plain_status(*of_.workspace, path);
   return !status || status->links < 2;
 }
 
-result<void> restore_run::stage() {
-  const int top = of_.workspace->descriptor();
-  touch("", top);
-  const auto made = sys::mkdirat(top, name_.c_str(), owner_all);
-  if (!made && made.error().code != error_code::already_exists) return made;
-  PADDOCK_TRY(staging_, open_plain(*of_.workspace, name_, O_RDONLY | O_DIRECTORY));
+std::string restore_run::why_not(const error& e) const {
+  const bool is_other =
+      e.code == error_code::conflict && std::string_view(e.operation) == held_operation;
+  return (failed_at_.empty() ? "" : failed_at_ + ": ") +
+         (is_other ? "its directory is another one by now, or lies elsewhere"
+                   : std::string(text(e.code)));
+}
+
+result<void, detailed_error> restore_run::stage() {
+  const auto staged = stage_all();
+  if (!staged)
+    return detailed_error(staged.error(), why_not(staged.error()) + "; nothing was restored");
+  return {};
+}
+
+result<void> restore_run::stage_all() {
+  if (const auto top = sys::status_at(of_.workspace->descriptor(), ""))
+    touched_[held_directories::top] = {.mode = top->mode, .modified_ns = top->modified_ns};
+  PADDOCK_TRY(staging_, private_staging::take(*of_.workspace, of_.directory.descriptor(), name_));
   if (killed_ != nullptr) PADDOCK_CHECK(sort_out());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-    if (plan_.steps[i].wanted.is_content() && !stays(plan_.steps[i])) PADDOCK_CHECK(stage_one(i));
+    if (plan_.steps[i].wanted.is_content() && !stays(plan_.steps[i]) && !is_nameless(i))
+      PADDOCK_CHECK(stage_one(i));
   return name_staged();
+}
+
+/// What becomes a protected file, and could be opened by others where all else is made ready: it
+/// has no name before it has its own.
+bool restore_run::is_nameless(std::size_t number) const {
+  const restore_step& step = plan_.steps[number];
+  return !staging_.is_out_of_reach() && step.wanted.kind == known_kind::file && !stays(step) &&
+         (has_usual_name(step.path) || !of_.workspace->check_changeable(step.path));
 }
 
 /// On the disk before it takes the place of anything, and before it is said to be whole: a power
 /// cut is not to leave what was never written, nor what was moved in a directory that is not there.
 result<void> restore_run::name_staged() {
   if (is_small()) {
-    PADDOCK_TRY(const auto top, open_plain(*of_.workspace, "", O_RDONLY | O_DIRECTORY));
-    PADDOCK_CHECK(sys::fsync(top.get()));
-    PADDOCK_CHECK(sys::fsync(staging_.get()));
+    PADDOCK_TRY(const auto home, sys::openat(staging_.home(), ".", O_RDONLY | O_DIRECTORY));
+    PADDOCK_CHECK(sys::fsync(home.get()));
+    PADDOCK_CHECK(sys::fsync(staging_.descriptor()));
   } else {
-    PADDOCK_CHECK(sys::syncfs(staging_.get()));
+    PADDOCK_CHECK(sys::syncfs(staging_.descriptor()));
   }
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
     if (staged_[i].exists())
-      PADDOCK_CHECK(sys::renameat2(staging_.get(), staged('w', i).c_str(), staging_.get(),
-                                   staged('s', i).c_str(), RENAME_NOREPLACE));
-  return sys::fsync(staging_.get());
+      PADDOCK_CHECK(sys::renameat2(staging_.descriptor(), staged('w', i).c_str(),
+                                   staging_.descriptor(), staged('s', i).c_str(),
+                                   RENAME_NOREPLACE));
+  return sys::fsync(staging_.descriptor());
 }
 
 bool restore_run::is_small() const noexcept {
@@ -99,75 +164,94 @@ bool restore_run::is_small() const noexcept {
 /// Before what was set aside goes, and the intent with it. A failure changes nothing any more.
 void restore_run::sync_directories() {
   if (!is_small() || has_unsynced_) {
-    (void)sys::syncfs(staging_.get());
+    (void)sys::syncfs(staging_.descriptor());
     return;
   }
-  for (const auto& [path, times] : touched_)
-    if (const auto fd = open_plain(*of_.workspace, path, O_RDONLY | O_DIRECTORY))
-      (void)sys::fsync(fd->get());
+  for (const auto& [id, times] : touched_) {
+    const auto held = held_.descriptor(id);
+    const auto fd = held ? sys::openat(*held, ".", O_RDONLY | O_DIRECTORY)
+                         : result<file_descriptor>(held.error());
+    if (fd) (void)sys::fsync(fd->get());
+  }
 }
 
 result<void> restore_run::stage_one(std::size_t number) {
   const restore_step& step = plan_.steps[number];
+  failed_at_ = step.path;
   // Under a name of its own until all is complete: what lies under the other one is whole.
   const std::string fresh = staged('w', number);
   PADDOCK_TRY(const std::string bytes, of_.packs.read(step.wanted.content));
   file_descriptor file;
   if (step.wanted.kind == known_kind::link) {
-    PADDOCK_CHECK(sys::symlinkat(bytes.c_str(), staging_.get(), fresh.c_str()));
+    PADDOCK_CHECK(sys::symlinkat(bytes.c_str(), staging_.descriptor(), fresh.c_str()));
   } else {
-    PADDOCK_TRY(file, sys::openat(staging_.get(), fresh.c_str(),
+    PADDOCK_TRY(file, sys::openat(staging_.descriptor(), fresh.c_str(),
                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-    PADDOCK_CHECK(write_all(file.get(), bytes));
-    if (step.present.kind == known_kind::file) {
-      const auto old = of_.workspace->locate(step.path, final_link::keep);
-      if (old && old->existing) PADDOCK_CHECK(take_over_attributes(file.get(), *old));
-    }
-    PADDOCK_CHECK(sys::fchmod(file.get(), mode_of(step.wanted)));
+    PADDOCK_CHECK(fill(file.get(), step, bytes));
   }
-  PADDOCK_CHECK(sys::set_modified(staging_.get(), fresh.c_str(), step.wanted.modified_ns));
+  PADDOCK_CHECK(sys::set_modified(staging_.descriptor(), fresh.c_str(), step.wanted.modified_ns));
   if (file && is_small()) PADDOCK_CHECK(sys::fsync(file.get())); // its mode and time, too
-  PADDOCK_TRY(const auto made, sys::status_at(staging_.get(), fresh.c_str(), AT_SYMLINK_NOFOLLOW));
+  PADDOCK_TRY(const auto made,
+              sys::status_at(staging_.descriptor(), fresh.c_str(), AT_SYMLINK_NOFOLLOW));
   staged_[number] = state_of(made);
   return {};
+}
+
+/// Content, and what the file takes over from the one that it replaces.
+result<void> restore_run::fill(int fd, const restore_step& step, std::string_view bytes) {
+  PADDOCK_CHECK(write_all(fd, bytes));
+  if (step.present.kind == known_kind::file && !brought_by(step.path)) {
+    PADDOCK_TRY(const auto id, held_.look(std::string(parent_of(step.path))));
+    PADDOCK_TRY(const int in, held_.descriptor(id));
+    PADDOCK_TRY(const component name, component::from(last_of(step.path)));
+    PADDOCK_TRY(auto there, sys::openat(in, ".", O_PATH | O_DIRECTORY));
+    place old{.parent = std::move(there), .name = name, .path = step.path};
+    if (const auto status = sys::status_at(in, name.c_str(), AT_SYMLINK_NOFOLLOW))
+      old.existing = *status;
+    if (old.existing && old.existing->kind == entry_kind::file)
+      PADDOCK_CHECK(take_over_attributes(fd, old));
+  }
+  return sys::fchmod(fd, mode_of(step.wanted));
 }
 
 void restore_run::note(deed what, std::size_t number, const known_state& before) {
   done_.push_back({.what = what, .number = number, .in = worked_in_, .before = before});
 }
 
-void restore_run::touch(const std::string& directory, int fd) {
-  if (touched_.contains(directory)) return;
-  if (const auto status = sys::status_at(fd, ""))
-    touched_[directory] = {.mode = status->mode, .modified_ns = status->modified_ns};
-}
-
-result<file_descriptor> restore_run::parent(const std::string& path) {
-  const std::string directory(parent_of(path));
-  PADDOCK_TRY(file_descriptor fd, open_plain(*of_.workspace, directory, O_PATH | O_DIRECTORY));
-  touch(directory, fd.get());
-  return fd;
+void restore_run::touch(held_directories::id directory) {
+  const file_status& first = held_.status(directory);
+  touched_.try_emplace(directory,
+                       known_times{.mode = first.mode, .modified_ns = first.modified_ns});
 }
 
 /// Lets the owner into a directory that has no permission for that, until the end.
 bool restore_run::widen(const std::string& directory) {
-  const auto fd = open_plain(*of_.workspace, directory, O_PATH | O_DIRECTORY);
+  const auto id = held_.look(directory);
+  return id && widen(*id);
+}
+
+bool restore_run::widen(held_directories::id directory) {
+  const auto fd = held_.descriptor(directory);
   if (!fd) return false;
-  touch(directory, fd->get());
+  touch(directory);
   known_times& known = touched_[directory];
   if ((known.mode & owner_all) == owner_all || known.widened) return false;
-  known.widened = sys::chmod_opened(fd->get(), known.mode | owner_all).has_value();
+  known.widened = sys::chmod_opened(*fd, known.mode | owner_all).has_value();
   return known.widened;
 }
 
 result<void> restore_run::in_parent(const std::string& path, const in_directory& work) {
   failed_at_ = path;
+  const std::string name(last_of(path));
+  const auto once = [&]() -> result<void> {
+    PADDOCK_TRY(worked_in_, held_.look(std::string(parent_of(path))));
+    PADDOCK_CHECK(held_.check_place(worked_in_, name));
+    PADDOCK_TRY(const int in, held_.descriptor(worked_in_));
+    touch(worked_in_);
+    return work(in, name.c_str());
+  };
   for (;;) {
-    auto fd = parent(path);
-    const auto status = fd ? sys::status_at(fd->get(), "") : result<file_status>(fd.error());
-    worked_in_ = status ? status->inode : 0;
-    const result<void> worked =
-        fd ? work(fd->get(), std::string(last_of(path)).c_str()) : result<void>(fd.error());
+    const auto worked = once();
     if (worked || worked.error().code != error_code::permission_denied) return worked;
     // Perhaps a directory above keeps everybody out.
     bool widened = widen(std::string(parent_of(path)));
@@ -208,17 +292,19 @@ result<void> restore_run::move_out() {
     const restore_move& move = plan_.moves[i];
     const std::string name = staged('m', i);
     // Some were made by one that was killed.
-    if (move.is_left_out || is_home(move) || sys::entry_status_at(staging_.get(), name.c_str()))
+    if (move.is_left_out || is_home(move) ||
+        sys::entry_status_at(staging_.descriptor(), name.c_str()))
       continue;
     PADDOCK_CHECK(in_parent(move.to, [&](int in, const char* now) -> result<void> {
+      if (moving_) PADDOCK_CHECK(moving_->check(of_.workspace->status(), move.to));
       PADDOCK_CHECK(check_present(in, now, move.object));
-      return sys::renameat2(in, now, staging_.get(), name.c_str(), RENAME_NOREPLACE);
+      return sys::renameat2(in, now, staging_.descriptor(), name.c_str(), RENAME_NOREPLACE);
     }));
     note(deed::moved_out, i);
     // Somebody may have put something else there in the very moment.
-    PADDOCK_CHECK(check_present(staging_.get(), name.c_str(), move.object));
+    PADDOCK_CHECK(check_present(staging_.descriptor(), name.c_str(), move.object));
   }
-  return plan_.moves.empty() ? result<void>() : sys::fsync(staging_.get());
+  return plan_.moves.empty() ? result<void>() : sys::fsync(staging_.descriptor());
 }
 
 result<void> restore_run::move_in(std::size_t number) {
@@ -226,11 +312,12 @@ result<void> restore_run::move_in(std::size_t number) {
   if (is_home(move)) return {};
   const std::string name = staged('m', number);
   PADDOCK_CHECK(in_parent(move.from, [&](int in, const char* there) {
-    return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE);
+    return sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_NOREPLACE);
   }));
   note(deed::moved_in, number);
+  held_.follow(move.to, move.from);
   // Before anything in it goes: a power cut is not to leave it here without that.
-  return is_small() ? sys::fsync(staging_.get()) : result<void>();
+  return is_small() ? sys::fsync(staging_.descriptor()) : result<void>();
 }
 
 /// What goes: beneath each move, and at last what lies beneath none. What is in a directory before
@@ -255,6 +342,7 @@ result<void> restore_run::take_away(const std::vector<std::size_t>& steps) {
 /// home of the other, either way. As soon as something is back, what is not to be in it goes.
 result<void> restore_run::build() {
   const auto goes = find_what_goes();
+  std::vector<made_directory> made = made_by_killed_;
   PADDOCK_CHECK(take_away(goes.back()));
   auto next = homes_.begin();
   const auto move_in_before = [&](const std::string* path) -> result<void> {
@@ -272,8 +360,12 @@ result<void> restore_run::build() {
     PADDOCK_CHECK(in_parent(
         step.path, [](int in, const char* name) { return sys::mkdirat(in, name, owner_all); }));
     note(deed::made, i);
+    PADDOCK_TRY(const auto id, held_.look_at_new(step.path));
+    made.push_back({step.path, held_.status(id).inode});
   }
-  return move_in_before(nullptr);
+  PADDOCK_CHECK(move_in_before(nullptr));
+  if (made.size() == made_by_killed_.size()) return {};
+  return write_made(of_.directory.descriptor(), made);
 }
 
 result<void> restore_run::take_away(std::size_t number) {
@@ -283,10 +375,30 @@ result<void> restore_run::take_away(std::size_t number) {
   PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_present(in, there, step.present));
     if (is_directory) return sys::unlinkat(in, there, AT_REMOVEDIR);
-    return sys::renameat2(in, there, staging_.get(), name.c_str(), RENAME_NOREPLACE);
+    return sys::renameat2(in, there, staging_.descriptor(), name.c_str(), RENAME_NOREPLACE);
   }));
   note(is_directory ? deed::removed : deed::set_aside, number);
-  return is_directory ? result<void>() : check_present(staging_.get(), name.c_str(), step.present);
+  return is_directory ? result<void>()
+                      : check_present(staging_.descriptor(), name.c_str(), step.present);
+}
+
+result<void> restore_run::put_nameless(std::size_t number) {
+  const restore_step& step = plan_.steps[number];
+  PADDOCK_TRY(const std::string bytes, of_.packs.read(step.wanted.content));
+  PADDOCK_TRY(const auto file, sys::openat(staging_.descriptor(), ".", O_WRONLY | O_TMPFILE, 0600));
+  PADDOCK_CHECK(fill(file.get(), step, bytes));
+  PADDOCK_CHECK(sys::fsync(file.get()));
+  PADDOCK_TRY(const auto made, sys::fstat(file.get()));
+  staged_[number] = state_of(made);
+  given_[made.inode] = step.wanted.modified_ns;
+  if (step.present.kind == step.wanted.kind) PADDOCK_CHECK(take_away(number));
+  PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) {
+    return sys::link_nameless(file.get(), in, there);
+  }));
+  note(deed::placed, number);
+  return in_parent(step.path, [&](int in, const char* there) {
+    return sys::set_modified(in, there, step.wanted.modified_ns);
+  });
 }
 
 result<void> restore_run::put(std::size_t number) {
@@ -297,18 +409,19 @@ result<void> restore_run::put(std::size_t number) {
     bool is_exchanged = false;
     PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) -> result<void> {
       PADDOCK_CHECK(check_present(in, there, step.present));
-      const auto swapped = sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_EXCHANGE);
+      const auto swapped =
+          sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_EXCHANGE);
       is_exchanged = swapped.has_value();
       return !swapped && swapped.error().os_errno == EINVAL ? result<void>() : swapped;
     }));
     if (is_exchanged) {
       note(deed::exchanged, number);
-      return check_present(staging_.get(), name.c_str(), step.present);
+      return check_present(staging_.descriptor(), name.c_str(), step.present);
     }
     PADDOCK_CHECK(take_away(number));
   }
   PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) {
-    return sys::renameat2(staging_.get(), name.c_str(), in, there, RENAME_NOREPLACE);
+    return sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_NOREPLACE);
   }));
   note(deed::placed, number);
   return {};
@@ -321,6 +434,7 @@ result<void> restore_run::give_attributes(std::size_t number) {
     note(deed::attributes, number, step.present); // what fails may have been done in part
     if (step.wanted.kind != known_kind::link && step.wanted.mode != step.present.mode) {
       PADDOCK_TRY(const auto fd, sys::openat(in, name, O_PATH | O_NOFOLLOW));
+      PADDOCK_CHECK(check_present(fd.get(), "", step.present));
       PADDOCK_CHECK(sys::chmod_opened(fd.get(), mode_of(step.wanted)));
     }
     given_[step.present.inode] = step.wanted.modified_ns;
@@ -333,10 +447,21 @@ result<void> restore_run::give_attributes(std::size_t number) {
 }
 
 result<void> restore_run::all_steps() {
+  const bool moves_directories = std::ranges::any_of(plan_.moves, [](const restore_move& each) {
+    return each.object.kind == known_kind::directory;
+  });
+  if (moves_directories) {
+    PADDOCK_TRY(moving_, directory_move::begin("history restore"));
+  }
+  std::vector<std::size_t> nameless; // before anything of the plan is done, for which it is asked
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+    if (!staged_[i].exists() && is_nameless(i)) nameless.push_back(i);
   PADDOCK_CHECK(move_out());
   PADDOCK_CHECK(build());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
     if (staged_[i].exists()) PADDOCK_CHECK(put(i));
+  for (const std::size_t each : nameless)
+    PADDOCK_CHECK(put_nameless(each));
   // At last: what a file is given shows at its other names, where it is no longer as planned.
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
     if (plan_.steps[i].wanted.is_content() && !staged_[i].exists())
@@ -347,61 +472,48 @@ result<void> restore_run::all_steps() {
 result<void, detailed_error> restore_run::run() {
   const auto ran = all_steps();
   if (!ran) {
-    const std::string failed = failed_at_ + ": " + std::string(text(ran.error().code));
+    const std::string failed = why_not(ran.error());
     take_back();
-    follow_back();
     finish_directories();
     return detailed_error(ran.error(), failed + (astray_.empty() ? "; nothing was restored"
                                                                  : "; " + astray_clause()));
   }
-  for (const restore_step& step : plan_.steps)
-    if (step.wanted.kind == known_kind::directory)
-      touched_[step.path] = {
+  for (const restore_step& step : plan_.steps) {
+    if (step.wanted.kind != known_kind::directory) continue;
+    // One that is not to be found is told as a change by the next scan.
+    if (const auto id = held_.look(step.path))
+      touched_[*id] = {
           .mode = mode_of(step.wanted), .modified_ns = step.wanted.modified_ns, .widened = true};
+  }
   finish_directories();
   sync_directories();
   return {};
 }
 
-/// Directories that were touched where a move had brought them are where they came from again.
-void restore_run::follow_back() {
-  std::set<std::size_t> brought;
-  for (const done& each : done_)
-    if (each.what == deed::moved_in) brought.insert(each.number);
-  const auto touched = touched_;
-  for (const auto& [path, times] : touched) {
-    const auto by = brought_by(path);
-    if (!by || !brought.contains(*by)) continue;
-    const restore_move& move = plan_.moves[*by];
-    touched_.emplace(move.to + path.substr(move.from.size()), times);
-    touched_.erase(path);
-  }
-}
-
 /// Modes and times of directories, the deepest first.
 void restore_run::finish_directories() {
-  std::vector<std::string> paths;
-  for (const auto& [path, times] : touched_)
-    paths.push_back(path);
-  std::ranges::sort(paths, [](const std::string& a, const std::string& b) {
-    const auto depth = [](const std::string& path) { return std::ranges::count(path, '/'); };
-    if (a.empty() || b.empty()) return b.empty() && !a.empty(); // the root at last
-    return depth(a) != depth(b) ? depth(a) > depth(b) : a < b;
-  });
-  const auto known = touched_;
-  for (const std::string& path : paths)
-    set_directory(path, known.find(path)->second);
+  std::vector<held_directories::id> ids;
+  for (const auto& [id, times] : touched_)
+    ids.push_back(id);
+  const auto depth = [&](held_directories::id id) {
+    const std::string& path = held_.path(id);
+    return path.empty() ? -1 : std::ranges::count(path, '/');
+  };
+  std::ranges::sort(ids, std::ranges::greater(), depth);
+  for (const held_directories::id id : ids)
+    set_directory(id, touched_[id]);
 }
 
 /// What fails is tried once more; what fails then is told as a change by the next scan.
-void restore_run::set_directory(const std::string& path, const known_times& times) {
+void restore_run::set_directory(held_directories::id directory, const known_times& times) {
   const auto once = [&]() -> result<void> {
-    PADDOCK_TRY(const auto fd, open_plain(*of_.workspace, path, O_PATH | O_DIRECTORY));
-    if (times.widened) PADDOCK_CHECK(sys::chmod_opened(fd.get(), times.mode));
-    if (path.empty()) return sys::set_modified(fd.get(), ".", times.modified_ns);
-    PADDOCK_TRY(const auto in,
-                open_plain(*of_.workspace, std::string(parent_of(path)), O_PATH | O_DIRECTORY));
-    return sys::set_modified(in.get(), std::string(last_of(path)).c_str(), times.modified_ns);
+    PADDOCK_TRY(const int fd, held_.descriptor(directory));
+    auto set = sys::set_modified(fd, ".", times.modified_ns);
+    const bool is_closed = !set && set.error().code == error_code::permission_denied;
+    if (is_closed && sys::chmod_opened(fd, times.mode | owner_all))
+      set = sys::set_modified(fd, ".", times.modified_ns);
+    if (times.widened || is_closed) PADDOCK_CHECK(sys::chmod_opened(fd, times.mode));
+    return set;
   };
   const auto set = once();
   if (!set && set.error().code != error_code::not_found) (void)once();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "path/directory_moves.hpp"
 
+#include <chrono>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 
@@ -57,6 +57,19 @@ bool kept_directories::contain(const file_status& top, std::string_view path) {
   const std::scoped_lock lock(guard());
   const auto of_top = all().find(identity_of(top));
   return of_top != all().end() && of_top->second.contains(path);
+}
+
+result<directory_move> directory_move::begin(const char* operation) {
+  directory_move made(operation);
+  made.alone_ = std::unique_lock(directory_moves(), std::defer_lock);
+  if (!made.alone_.try_lock_for(std::chrono::milliseconds(directory_move_wait_ms)))
+    return error{error_code::timed_out, 0, operation};
+  return made;
+}
+
+result<void> directory_move::check(const file_status& top, std::string_view path) const {
+  if (kept_directories::contain(top, path)) return error{error_code::conflict, 0, operation_};
+  return {};
 }
 
 } // namespace paddock

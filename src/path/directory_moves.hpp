@@ -7,7 +7,9 @@
 // leave what is mounted in it behind. Thread-safe.
 
 #include <paddock/base/file_status.hpp>
+#include <paddock/base/result.hpp>
 
+#include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -38,6 +40,21 @@ public:
 private:
   file_status top_;
   std::vector<std::string> paths_;
+};
+
+/// Held by whoever renames a directory of the workspace, by whichever way.
+class directory_move {
+public:
+  /// Waits for starts of commands. Errors: timed_out.
+  [[nodiscard]] static result<directory_move> begin(const char* operation);
+  /// Whether the one at a path may get another name now. Errors: conflict (a command keeps it).
+  [[nodiscard]] result<void> check(const file_status& top, std::string_view path) const;
+
+private:
+  explicit directory_move(const char* operation) noexcept : operation_(operation) {}
+
+  const char* operation_;
+  std::unique_lock<std::shared_timed_mutex> alone_;
 };
 
 } // namespace paddock

@@ -6,9 +6,11 @@
 #include "file/leftover.hpp"
 #include "file/remove_tree.hpp"
 #include "file/replace.hpp"
+#include "path/directory_moves.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/file/directory.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -58,7 +60,7 @@ bool is_unsupported(const error& e) {
 
 } // namespace
 
-result<file_descriptor> open_for_change(const root& base, const skill_store_options& options) {
+result<opened> open_for_change(const root& base, const skill_store_options& options) {
   const std::string& path = options.user_directory;
   auto found = base.open_beneath(path, access::directory);
   if (!found && found.error().code == error_code::not_found) {
@@ -71,7 +73,7 @@ result<file_descriptor> open_for_change(const root& base, const skill_store_opti
   if (!found) return found.error();
   for (auto& own : take_remembered(found->fd.get()))
     (void)remove_own(found->fd.get(), std::move(own)).has_value();
-  return std::move(found->fd);
+  return found;
 }
 
 result<change_lock> change_lock::acquire(int directory) {
@@ -85,7 +87,8 @@ result<change_lock> change_lock::acquire(int directory) {
   }
 }
 
-result<staging> staging::create(int user) {
+result<staging> staging::create(const root& base, const opened& in) {
+  const int user = in.fd.get();
   PADDOCK_TRY(const auto name, unused_name(staging_prefix));
   PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
   auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -94,12 +97,12 @@ result<staging> staging::create(int user) {
     (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
     return hidden.error();
   }
-  return staging(user, name, *std::move(fd), *std::move(hidden));
+  return staging(base, in, name, *std::move(fd), *std::move(hidden));
 }
 
 staging::staging(staging&& other) noexcept
-    : user_(other.user_), fd_(std::move(other.fd_)), hidden_(std::move(other.hidden_)),
-      armed_(std::exchange(other.armed_, false)) {}
+    : base_(other.base_), path_(other.path_), user_(other.user_), fd_(std::move(other.fd_)),
+      hidden_(std::move(other.hidden_)), armed_(std::exchange(other.armed_, false)) {}
 
 staging::~staging() {
   if (armed_) (void)remove_own(user_, std::move(hidden_)).has_value();
@@ -109,6 +112,9 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
                                           durability wanted) {
   if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(fd_.get()));
   PADDOCK_TRY(const auto lock, change_lock::acquire(user_));
+  PADDOCK_TRY(const auto alone, directory_move::begin("skill"));
+  PADDOCK_CHECK(alone.check(base_->status(), join(path_, hidden_.name.view())));
+  PADDOCK_CHECK(alone.check(base_->status(), join(path_, id.view())));
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
     const auto now = sys::status_at(user_, id.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!now && now.error().code != error_code::not_found) return now.error();
@@ -143,11 +149,14 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
   return error{error_code::conflict, 0, "publish"};
 }
 
-result<void> take_away(int user, const component& id, durability wanted) {
+result<void> take_away(const root& base, const opened& in, const component& id, durability wanted) {
+  const int user = in.fd.get();
   PADDOCK_TRY(const auto hidden, unused_name(staging_prefix));
   file_descriptor old;
   {
     PADDOCK_TRY(const auto lock, change_lock::acquire(user));
+    PADDOCK_TRY(const auto alone, directory_move::begin("skill"));
+    PADDOCK_CHECK(alone.check(base.status(), join(in.path, id.view())));
     PADDOCK_TRY(old, sys::openat(user, id.c_str(), O_PATH | O_NOFOLLOW));
     PADDOCK_TRY(const auto now, sys::status_at(old.get(), ""));
     if (now.kind != entry_kind::directory && now.kind != entry_kind::symlink)

@@ -24,8 +24,7 @@ inline constexpr std::string_view staging_prefix = ".staging-";
 
 /// Opens the user's directory for a change, making it first if it is missing, and tries again to
 /// remove what earlier changes of this process could not.
-[[nodiscard]] result<file_descriptor> open_for_change(const root& base,
-                                                      const skill_store_options& options);
+[[nodiscard]] result<opened> open_for_change(const root& base, const skill_store_options& options);
 
 /// Keeps other changes, of this process and of others, away from a directory while it lives. Where
 /// the file system has no such locks it keeps nobody away. Errors: conflict, after some seconds.
@@ -40,8 +39,8 @@ private:
 
 class staging {
 public:
-  /// `user` is the user's directory and has to outlive this.
-  [[nodiscard]] static result<staging> create(int user);
+  /// `user` is the user's directory. Both have to outlive this.
+  [[nodiscard]] static result<staging> create(const root& base, const opened& user);
   staging(staging&& other) noexcept;
   staging& operator=(staging&&) = delete;
   ~staging(); ///< removes what this has put at the hidden name
@@ -51,13 +50,17 @@ public:
   enum class outcome : std::uint8_t { added, replaced };
   /// Swaps the hidden directory in as `id`. What is in it must be on the disk already if `wanted`
   /// is more than `none`. Errors: already_exists, read_only, unsupported (the file system cannot
-  /// exchange two names), conflict.
+  /// exchange two names), conflict (also: a command keeps the old one in place), timed_out.
   [[nodiscard]] result<outcome> publish(const component& id, overwrite existing, durability wanted);
 
 private:
-  staging(int user, const component& name, file_descriptor fd, file_descriptor hidden) noexcept
-      : user_(user), fd_(std::move(fd)), hidden_{.name = name, .made = std::move(hidden)} {}
+  staging(const root& base, const opened& user, const component& name, file_descriptor fd,
+          file_descriptor hidden) noexcept
+      : base_(&base), path_(user.path), user_(user.fd.get()),
+        fd_(std::move(fd)), hidden_{.name = name, .made = std::move(hidden)} {}
 
+  const root* base_;
+  std::string_view path_; ///< of the user's directory
   int user_ = -1;
   file_descriptor fd_;
   own_entry hidden_; ///< what stands at the hidden name: the new directory, later what it replaced
@@ -65,8 +68,9 @@ private:
 };
 
 /// Moves `id` to a hidden name and removes it from there. When the removal fails, `id` is gone and
-/// this process's next change tries again to remove the rest. Errors: not_found, read_only, those
-/// of removing.
-[[nodiscard]] result<void> take_away(int user, const component& id, durability wanted);
+/// this process's next change tries again to remove the rest. Errors: not_found, read_only,
+/// conflict (a command keeps it in place), timed_out, those of removing.
+[[nodiscard]] result<void> take_away(const root& base, const opened& user, const component& id,
+                                     durability wanted);
 
 } // namespace paddock

@@ -3,6 +3,7 @@
 // Skills on disk: what is a skill and what is not, what others change meanwhile, and changes that
 // happen in one step or not at all.
 
+#include "path/directory_moves.hpp"
 #include "support/files/skill_fixture.hpp"
 #include "support/matchers.hpp"
 #include "support/process/process.hpp"
@@ -247,7 +248,7 @@ TEST_F(skill_store_test, every_change_elsewhere_is_seen_by_the_next_call) {
          [&] {
            let_the_clock_tick();
            (void)list_of(store);
-           struct stat s{};
+           struct stat s {};
            ASSERT_EQ(0, ::stat(skill_path("a/SKILL.md").c_str(), &s));
            t.file("ws/.agents/skills/a/SKILL.md", skill_md("a", "ten"));
            const timespec times[2] = {s.st_atim, s.st_mtim};
@@ -464,7 +465,7 @@ TEST_F(skill_store_test, an_edit_changes_two_fields_and_nothing_else) {
   EXPECT_THAT(text, testing::StartsWith("---\n# kept\n"));
   EXPECT_THAT(text, testing::HasSubstr("license: MIT\n"));
   EXPECT_THAT(text, testing::EndsWith("---\n\nBody: stays\r\n"));
-  struct stat s{};
+  struct stat s {};
   ASSERT_EQ(0, ::stat(skill_path("s/SKILL.md").c_str(), &s));
   EXPECT_EQ(s.st_mode & 07777U, 0640U);
   ASSERT_THAT(store.edit("s", {.name = "renamed"}), IsOk());
@@ -599,6 +600,18 @@ TEST_F(skill_store_test, permission_is_said_and_other_skills_are_listed) {
   };
   if (test::in_child(test::become_nobody, body) == test::child_end::refused && ::geteuid() == 0)
     GTEST_SKIP() << "cannot become an ordinary user";
+}
+
+/// What a running command has found protected by its place is neither replaced nor removed.
+TEST_F(skill_store_test, a_directory_that_a_command_keeps_stays_in_its_place) {
+  const auto store = open_store();
+  ASSERT_THAT(store.add("one", "One", "d"), IsOk());
+  {
+    const kept_directories kept(store.root_shared()->status(), {".agents/skills/one"});
+    EXPECT_THAT(store.remove("one"), IsError(conflict));
+    EXPECT_TRUE(t.exists("ws/.agents/skills/one/SKILL.md"));
+  }
+  EXPECT_THAT(store.remove("one"), IsOk()); // the control
 }
 
 } // namespace
