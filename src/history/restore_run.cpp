@@ -345,8 +345,14 @@ result<void> restore_run::build() {
   std::vector<made_directory> made = made_by_killed_;
   PADDOCK_CHECK(take_away(goes.back()));
   auto next = homes_.begin();
+  std::size_t written = made.size();
+  const auto write_down = [&]() -> result<void> {
+    if (made.size() == std::exchange(written, made.size())) return {};
+    return write_made(of_.directory.descriptor(), made);
+  };
   const auto move_in_before = [&](const std::string* path) -> result<void> {
     for (; next != homes_.end() && (path == nullptr || next->first < *path); ++next) {
+      PADDOCK_CHECK(write_down());
       PADDOCK_CHECK(move_in(next->second));
       PADDOCK_CHECK(take_away(goes[next->second]));
     }
@@ -364,8 +370,7 @@ result<void> restore_run::build() {
     made.push_back({step.path, held_.status(id).inode});
   }
   PADDOCK_CHECK(move_in_before(nullptr));
-  if (made.size() == made_by_killed_.size()) return {};
-  return write_made(of_.directory.descriptor(), made);
+  return write_down();
 }
 
 result<void> restore_run::take_away(std::size_t number) {

@@ -5,6 +5,7 @@
 #include "file/replace.hpp"
 #include "history/content_sum.hpp"
 #include "history/unused_stores.hpp"
+#include "path/private_directory.hpp"
 #include "sys/shared_lock.hpp"
 #include "sys/syscall.hpp"
 
@@ -24,129 +25,11 @@ namespace {
 
 constexpr std::string_view head_magic = "paddock history 1\n";
 constexpr std::string_view head_magic_any = "paddock history ";
-constexpr int links_max = 40;
 constexpr int lock_wait_ms = 10'000;
 
 detailed_error refused(error_code code, std::string detail) {
   return {{code, 0, "history store"}, std::move(detail)};
 }
-
-/// The name of a directory that was just made is on the disk. Some may not be read: nothing is lost
-/// then but by a power cut.
-void sync_names(int directory) {
-  if (const auto list = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY))
-    (void)sys::fsync(list->get());
-}
-
-/// Walks to the directory one component at a time, so that each one is judged.
-class way {
-public:
-  explicit way(const root& workspace) : workspace_(workspace) {}
-
-  result<file_descriptor, detailed_error> walk(std::string_view directory) {
-    if (!directory.starts_with('/'))
-      return refused(error_code::invalid_argument,
-                     "the directory of the history must be an absolute path");
-    push(directory);
-    PADDOCK_CHECK(go_to_top());
-    while (!left_.empty()) {
-      const std::string name = std::move(left_.back());
-      left_.pop_back();
-      PADDOCK_CHECK(step(name));
-    }
-    PADDOCK_TRY(const auto status, sys::status_at(here_.get(), ""));
-    if (status.uid != sys::effective_uid())
-      return refused(error_code::denied_by_policy,
-                     "the directory of the history, " + path_ + ", belongs to somebody else");
-    if ((status.mode & 022U) != 0)
-      return refused(error_code::denied_by_policy, "the directory of the history, " + path_ +
-                                                       ", may be written by others: chmod go-w");
-    return std::move(here_);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
-  /// Errors: denied_by_policy, where the agent may write in it.
-  result<void, detailed_error> check(int fd) const {
-    PADDOCK_TRY(const auto status, sys::status_at(fd, ""));
-    if (status.same_object(workspace_.status()))
-      return refused(error_code::denied_by_policy,
-                     "the directory of the history lies in the workspace, where the agent can "
-                     "write: choose one outside (--history DIRECTORY)");
-    const bool is_own = status.uid == sys::effective_uid() || status.uid == 0;
-    constexpr unsigned others_write = 0002, sticky = 01000;
-    const bool is_open = (status.mode & others_write) != 0 && (status.mode & sticky) == 0;
-    if (!is_own || is_open)
-      return refused(error_code::denied_by_policy,
-                     "the directory of the history lies in " + (path_.empty() ? "/" : path_) +
-                         ", which " +
-                         (is_own ? "everybody may write" : "belongs to somebody else"));
-    return {};
-  }
-
-private:
-  void push(std::string_view path) {
-    std::vector<std::string> names;
-    while (!path.empty()) {
-      const std::size_t slash = path.find('/');
-      const std::string_view name = path.substr(0, slash);
-      if (!name.empty() && name != ".") names.emplace_back(name);
-      path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
-    }
-    left_.insert(left_.end(), names.rbegin(), names.rend());
-  }
-
-  result<void, detailed_error> go_to_top() {
-    PADDOCK_TRY(here_, sys::openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
-    path_.clear();
-    return check(here_.get());
-  }
-
-  result<void, detailed_error> step(const std::string& name) {
-    auto status = sys::status_at(here_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (!status && status.error().code == error_code::not_found) {
-      const auto made = sys::mkdirat(here_.get(), name.c_str(), 0700);
-      if (!made && made.error().code != error_code::already_exists)
-        return detailed_error(made.error(), "the directory of the history cannot be made in " +
-                                                (path_.empty() ? "/" : path_));
-      if (made) sync_names(here_.get());
-      status = sys::status_at(here_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
-    }
-    if (!status)
-      return detailed_error(status.error(),
-                            "the directory of the history is not to be reached in " + path_);
-    if (status->kind == entry_kind::symlink) return follow(name, *status);
-    auto next = sys::openat(here_.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (!next) return detailed_error(next.error(), path_ + '/' + name + " is no directory");
-    here_ = *std::move(next);
-    if (name == "..") {
-      path_.resize(path_.rfind('/') == std::string::npos ? 0 : path_.rfind('/'));
-    } else {
-      path_ += '/' + name;
-    }
-    return check(here_.get());
-  }
-
-  result<void, detailed_error> follow(const std::string& name, const file_status& link) {
-    if (link.uid != 0 && link.uid != sys::effective_uid())
-      return refused(error_code::denied_by_policy,
-                     path_ + '/' + name + " is a link that belongs to somebody else");
-    if (++links_ > links_max)
-      return refused(error_code::symlink_loop, path_ + '/' + name + " leads nowhere");
-    PADDOCK_TRY(const std::string target, sys::readlinkat(here_.get(), name.c_str()));
-    if (target.starts_with('/')) {
-      PADDOCK_CHECK(go_to_top());
-    }
-    push(target);
-    return {};
-  }
-
-  const root& workspace_;
-  file_descriptor here_;
-  std::string path_;
-  std::vector<std::string> left_; ///< components, the next one last
-  int links_ = 0;
-};
 
 constexpr std::string_view head_workspace = "\nworkspace ";
 
@@ -164,16 +47,17 @@ std::string name_of_store(const std::string& workspace, const file_status& statu
 result<store_directory, detailed_error>
 store_directory::open(const root& workspace, std::string_view directory,
                       std::optional<std::uint64_t> unused_days_max) {
-  way to(workspace);
-  PADDOCK_TRY(const file_descriptor all, to.walk(directory));
+  PADDOCK_TRY(const private_directory to,
+              open_private_directory(workspace, directory, "the directory of the history"));
+  const file_descriptor& all = to.fd;
   const std::string name = name_of_store(workspace.path(), workspace.status()),
-                    path = to.path() + '/' + name;
+                    path = to.path + '/' + name;
   // Who ages stores out may be faster; then there is another one.
   constexpr int tries_max = 100;
   for (int tries = 0; tries < tries_max; ++tries) {
     const auto made = sys::mkdirat(all.get(), name.c_str(), 0700);
     if (!made && made.error().code != error_code::already_exists)
-      return detailed_error(made.error(), "no store can be made in " + to.path());
+      return detailed_error(made.error(), "no store can be made in " + to.path);
     if (made) sync_names(all.get());
     auto opened = sys::openat(all.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!opened && opened.error().code == error_code::not_found) continue;

@@ -5,7 +5,7 @@
 
 namespace paddock {
 
-/// Hidden at any depth: what is known of a change of several files while it is under way.
+/// Hidden at any depth: where earlier versions kept what was under way of a change of several files.
 inline constexpr const char* change_record_name = ".paddock-changes";
 
 } // namespace paddock

@@ -27,8 +27,8 @@ MISSING = "/proc/nonexistent" # which nobody can make
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
 
-def run(*command, stdin=""):
-    return subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", timeout=60)
+def run(*command, stdin="", env=None):
+    return subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", timeout=60, env=env)
 
 
 class Cli(unittest.TestCase):
@@ -563,19 +563,34 @@ class Apply(Cli):
             for byte in data:
                 value = (value ^ byte) * 0x100000001B3 % 2**64
             return f"{value:x}"
-        self.write({"moved": "text\n"})
-        record = f"paddock changes 1 passing\nmove moved was - - 0 - 5 {mark(b'text' + bytes([10]))} 0\n"
-        self.write({".paddock-changes": record + f"end {mark(record.encode())}\nstaged\n"})
-        looking = run(SERVER, "--read-only", "--workspace", self.workspace)
-        self.assertNotIn("undid", looking.stderr)
-        self.assertIn("moved", self.tree())
-        self.assertIn("undid a change of several files", run(SERVER, "--workspace", self.workspace).stderr)
-        self.assertEqual(self.tree(), {"was": (b"text\n", 0)})
-        self.write({".paddock-changes": "my notes\n"})
-        self.assertIn("remove or rename .paddock-changes", run(SERVER, "--workspace", self.workspace).stderr)
         patch = "--- a/was\n+++ b/was\n@@ -1 +1 @@\n-text\n+TEXT\n"
-        self.refused(self.apply(patch), 1, ".paddock-changes: ", "give it another name, with exec or by hand\n", "nothing was changed")
-        self.assertEqual(self.tree(), {"was": (b"text\n", 0), ".paddock-changes": (b"my notes\n", 0)})
+        with tempfile.TemporaryDirectory() as state:
+            env = {**os.environ, "XDG_STATE_HOME": state}
+            self.write({"was": "text\n"})
+            self.path("patch").write_text(patch)
+            applied = run(PADDOCK, "apply", self.workspace + "/patch", "-w", self.workspace, env=env)
+            self.assertEqual((applied.returncode, self.path("was").read_bytes()), (0, b"TEXT\n"), applied)
+            self.path("patch").unlink()
+            self.path("was").unlink()
+            self.write({"moved": "text\n"})
+            record = f"paddock changes 2 passing\nmove moved was - - 0 - 5 {mark(b'text' + bytes([10]))} 0\n"
+            record += f"end {mark(record.encode())}\nstaged\n"
+            # Anybody may have written what lies in the workspace.
+            self.write({".paddock-changes": record})
+            server = run(SERVER, "--workspace", self.workspace, env=env)
+            self.assertIn(".paddock-changes in the workspace is left alone", server.stderr)
+            self.assertNotIn("undid", server.stderr)
+            refused = run(PADDOCK, "apply", "-", "-w", self.workspace, env=env, stdin=patch)
+            self.assertIn(".paddock-changes in the workspace is left alone", refused.stderr)
+            self.assertEqual(self.tree(), {"moved": (b"text\n", 0), ".paddock-changes": (record.encode(), 0)})
+            self.path(".paddock-changes").unlink()
+            own, = pathlib.Path(state, "paddock").glob("changes-*")
+            own.joinpath("record").write_text(record)
+            looking = run(SERVER, "--read-only", "--workspace", self.workspace, env=env)
+            self.assertNotIn("undid", looking.stderr)
+            self.assertIn("moved", self.tree())
+            self.assertIn("undid a change of several files", run(SERVER, "--workspace", self.workspace, env=env).stderr)
+            self.assertEqual(self.tree(), {"was": (b"text\n", 0)})
 
 
 class Exec(Cli):

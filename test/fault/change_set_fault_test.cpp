@@ -5,7 +5,7 @@
 // at once where a call failed, and after the recovery where the process has gone; and nothing else
 // is left.
 
-#include "file/change_record.hpp"
+#include "change/change_record.hpp"
 #include "file/leftover.hpp"
 #include "support/campaign.hpp"
 #include "support/fault/change_cases.hpp"
@@ -17,6 +17,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <linux/fs.h>
 
 #include <algorithm>
@@ -64,16 +65,23 @@ protected:
   /// Without waiting for disks.
   bool make(const change_case& change, durability how, unsigned unknown_flags = 0) const {
     const injection none(file_system_without(unknown_flags));
-    return apply_changes(*w.root, change.changes, {.durability = how}).has_value();
+    return apply_changes(*w.root, change.changes, {.durability = how, .state_directory = w.state()})
+        .has_value();
   }
   [[nodiscard]] picture now() const { return picture_of(w.t, "ws"); }
 
   /// Without directories and what has temporary names.
   static picture files_of(picture all) {
-    all.erase(test::record_name);
     test::take_leftovers(all);
     std::erase_if(all, [](const auto& entry) { return entry.second.ends_with(" directory"); });
     return all;
+  }
+
+  /// Where the record is, beneath the tree.
+  [[nodiscard]] std::string record() const {
+    for (const auto& each : std::filesystem::directory_iterator(w.state()))
+      return "state/" + each.path().filename().string() + "/record";
+    return "state/none";
   }
 
   struct ends {
@@ -85,19 +93,19 @@ protected:
     EXPECT_TRUE(make(change, durability::none));
     both.after = now();
     EXPECT_NE(both.before, both.after);
-    EXPECT_FALSE(both.after.contains(test::record_name));
+    EXPECT_FALSE(w.t.exists(record()));
     return both;
   }
 
   /// Whoever comes next: the start of a server, or another change.
   void recover(bool by_another_change) const {
     if (!by_another_change) {
-      ASSERT_THAT(recover_changes(*w.root), IsOk());
+      ASSERT_THAT(recover_changes(*w.root, w.state()), IsOk());
       return;
     }
     const std::vector<file_change> other{
         {.action = change_action::create, .path = "sweeper", .bytes = ""}};
-    ASSERT_THAT(apply_changes(*w.root, other), IsOk());
+    ASSERT_THAT(apply_changes(*w.root, other, {.state_directory = w.state()}), IsOk());
     std::filesystem::remove(w.t / "ws/sweeper");
   }
 
@@ -130,7 +138,6 @@ TEST_P(change_set_fault_test, a_kill_at_any_system_call_is_all_or_none_after_rec
       if (run_until([&] { return make(change, how); }, at, stops) != ending::killed) break;
       picture left = now();
       const bool as_before = left == both.before;
-      left.erase(test::record_name);
       test::take_leftovers(left);
       torn_before_recovery += !as_before && left != both.after ? 1U : 0U;
       recover(at % 2 == 0);
@@ -177,14 +184,15 @@ TEST_P(change_set_fault_test, a_recovery_ends_soon_after_it_is_cancelled) {
                                   .temporary = std::string(temporary_prefix) + std::string(32, 'a'),
                                   .fresh = mark_of(large)}}};
   std::size_t cancellations = 0;
+  (void)ends_of(test::change_cases().front()); // makes the place of the record
   for (std::size_t at = 1;; at += 5) {
     w.reset();
     w.t.file("ws/large", large);
-    w.t.file("ws/.paddock-changes", render(record) + std::string(stage_line(change_stage::staged)));
+    w.t.file(this->record(), render(record) + std::string(stage_line(change_stage::staged)));
     std::atomic<bool> is_cancelled = false;
     injection watched(
         {.before = [&](std::size_t call) { is_cancelled = call >= at; }, .files = w.files});
-    const auto found = recover_changes(*w.root, {.cancelled = &is_cancelled});
+    const auto found = recover_changes(*w.root, w.state(), {.cancelled = &is_cancelled});
     watched.end();
     if (injection::calls() < at) break; // the control: not cancelled
     SCOPED_TRACE(at);
@@ -193,13 +201,13 @@ TEST_P(change_set_fault_test, a_recovery_ends_soon_after_it_is_cancelled) {
     if (found) continue;
     ++cancellations;
     EXPECT_EQ(found.error().code, error_code::cancelled);
-    EXPECT_TRUE(w.t.exists("ws/.paddock-changes"));
+    EXPECT_TRUE(w.t.exists(this->record()));
     recover(false);
     EXPECT_FALSE(w.t.exists("ws/large"));
   }
   EXPECT_GT(cancellations, 20U);
   EXPECT_FALSE(w.t.exists("ws/large"));
-  EXPECT_FALSE(w.t.exists("ws/.paddock-changes"));
+  EXPECT_FALSE(w.t.exists(this->record()));
 }
 
 TEST_P(change_set_fault_test, a_recovery_that_is_killed_is_recovered) {
@@ -216,7 +224,7 @@ TEST_P(change_set_fault_test, a_recovery_that_is_killed_is_recovered) {
       std::size_t stops = 0;
       ASSERT_EQ(run_until([&] { return make(change, durability::none); }, at, stops),
                 ending::killed);
-      const auto first = [&] { return recover_changes(*w.root).has_value(); };
+      const auto first = [&] { return recover_changes(*w.root, w.state()).has_value(); };
       const bool is_last = run_until(first, again, stops) != ending::killed;
       if (!is_last) recover(false);
       const picture found = now();
@@ -238,7 +246,9 @@ TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
   const ends both = ends_of(change);
   w.reset();
   injection counting({.files = w.files});
-  ASSERT_THAT(apply_changes(*w.root, change.changes, {.durability = durability::full}), IsOk());
+  ASSERT_THAT(apply_changes(*w.root, change.changes,
+                            {.durability = durability::full, .state_directory = w.state()}),
+              IsOk());
   counting.end();
   const std::size_t calls = injection::calls();
   for (std::size_t at = 1; at <= calls; at += stride())
@@ -247,7 +257,8 @@ TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
       w.reset();
       const auto descriptors = test::open_descriptors();
       injection bad_day({.at = at, .os_errno = os_errno, .files = w.files});
-      const auto done = apply_changes(*w.root, change.changes, {.durability = durability::full});
+      const auto done = apply_changes(
+          *w.root, change.changes, {.durability = durability::full, .state_directory = w.state()});
       bad_day.end();
       faults += injection::failed();
       refused += done ? 0U : 1U;
@@ -258,7 +269,6 @@ TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
       EXPECT_EQ(descriptors, test::open_descriptors());
       EXPECT_TRUE(done || os_errno != EINTR);
       picture found = now();
-      found.erase(test::record_name); // what could not be cleared away is known of
       test::take_leftovers(found);
       const bool is_told_late = !done && done.error().made == change_extent::all;
       EXPECT_NE(done || is_told_late ? change_extent::none : done.error().made,
@@ -282,7 +292,7 @@ TEST_P(change_set_fault_test, when_everything_fails_from_a_call_on_the_next_one_
     for (std::size_t at = 1;; at += stride()) {
       w.reset();
       injection bad_day({.at = at, .os_errno = EIO, .lasting = lasting::ever, .files = w.files});
-      const auto done = apply_changes(*w.root, change.changes);
+      const auto done = apply_changes(*w.root, change.changes, {.state_directory = w.state()});
       bad_day.end();
       if (injection::failed() == 0) break;
       SCOPED_TRACE(std::string(change.name) + ", call " + std::to_string(at));
@@ -308,7 +318,7 @@ TEST_P(change_set_fault_test, a_full_disk_in_the_middle_of_a_write_changes_nothi
   for (std::size_t at = 1;; at += stride()) {
     w.reset();
     injection bad_day({.at = at, .os_errno = ENOSPC, .bytes_max = 700, .files = w.files});
-    const auto done = apply_changes(*w.root, change.changes);
+    const auto done = apply_changes(*w.root, change.changes, {.state_directory = w.state()});
     bad_day.end();
     if (injection::failed() == 0) break;
     refused += done ? 0U : 1U;
@@ -348,7 +358,7 @@ TEST_P(change_set_fault_test, on_file_systems_that_can_do_less_it_is_the_same) {
                                   return EIO;
                                 },
                             .files = w.files});
-        const auto done = apply_changes(*w.root, change.changes);
+        const auto done = apply_changes(*w.root, change.changes, {.state_directory = w.state()});
         old_disk.end();
         EXPECT_EQ(done.has_value(), !has_broken);
         EXPECT_TRUE(now() == (done ? both.after : both.before));
@@ -378,7 +388,7 @@ TEST_P(change_set_fault_test, what_was_made_is_taken_back_whatever_its_name_mean
                             return EIO;
                           },
                       .files = w.files});
-    const auto done = apply_changes(*w.root, changes);
+    const auto done = apply_changes(*w.root, changes, {.state_directory = w.state()});
     others.end();
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().made, change_extent::none);
@@ -387,6 +397,44 @@ TEST_P(change_set_fault_test, what_was_made_is_taken_back_whatever_its_name_mean
     EXPECT_EQ(left.erase("p"), 1U);
     EXPECT_EQ(left, before);
   }
+}
+
+/// What gets the place of a directory that was looked at is another one, and nothing comes into it.
+TEST_P(change_set_fault_test, what_is_meant_for_one_directory_is_not_put_into_another) {
+  const std::vector<file_change> changes{
+      {.action = change_action::replace, .path = "p/f", .bytes = "new", .before = "agent's"},
+      {.action = change_action::create, .path = "p/made", .bytes = "new"},
+      {.action = change_action::move, .path = "p/moved", .from = "n"}};
+  std::size_t refused = 0, made = 0;
+  for (std::size_t at = 1;; ++at) {
+    w.reset();
+    w.t.file("ws/n", "moved");
+    w.t.directory("ws/p");
+    w.t.directory("ws/person");
+    w.t.file("ws/p/f", "agent's");
+    w.t.file("ws/person/f", "mine");
+    bool is_hit = false;
+    injection others({.before =
+                          [&](std::size_t call) {
+                            if (call != at) return;
+                            is_hit = true;
+                            const std::string one = w.t / "ws/p", other = w.t / "ws/person";
+                            (void)::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(),
+                                              RENAME_EXCHANGE);
+                          },
+                      .files = w.files});
+    const auto done = apply_changes(*w.root, changes, {.state_directory = w.state()});
+    others.end();
+    (done ? made : refused) += 1;
+    const bool is_person = w.t.content("ws/person/f") == "mine";
+    const std::string persons = is_person ? "ws/person" : "ws/p";
+    EXPECT_EQ(w.t.content(persons + "/f"), "mine") << at;
+    for (const char* name : {"/made", "/moved"})
+      EXPECT_FALSE(w.t.exists(persons + name)) << "at " << at << name;
+    if (HasFailure() || !is_hit) break;
+  }
+  EXPECT_GT(made, 1u); // the last one is undisturbed, and so it is at the end
+  EXPECT_GT(refused, 5u);
 }
 
 // The controls: what is tried above can go wrong.
@@ -423,7 +471,7 @@ TEST_P(change_set_fault_test, control_without_its_record_a_kill_leaves_a_mixture
     std::size_t stops = 0;
     if (run_until([&] { return make(change, durability::none); }, at, stops) != ending::killed)
       break;
-    std::filesystem::remove(w.t / "ws/.paddock-changes");
+    std::filesystem::remove(w.t / record());
     recover(false);
     picture found = now();
     test::take_leftovers(found);

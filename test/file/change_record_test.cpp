@@ -3,7 +3,7 @@
 // The record of a change of several files: what is written is read again, what is not whole is not
 // read, and what somebody else has written leads to nothing that a tool could not do.
 
-#include "file/change_record.hpp"
+#include "change/change_record.hpp"
 #include "file/leftover.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +34,7 @@ const std::string second = std::string(temporary_prefix) + std::string(32, 'b');
 
 change_record sample() {
   return {.is_durable = true,
+          .places = {{"", 1, 2}, {"p/new\nline", UINT64_MAX, 0}},
           .directories = {"p", "p/new\nline"},
           .steps = {{.what = kind::create,
                      .path = "p/new\nline/x %-",
@@ -151,50 +152,26 @@ TEST(change_record_test, what_is_beyond_the_bounds_is_no_record) {
 class planted_record_test : public testing::TestWithParam<resolver> {
 protected:
   planted_record_test() {
-    t.directory("ws/d/.git/hooks");
     t.directory("ws/.git/hooks");
-    t.directory("ws/.perstack");
-    t.file("ws/.git/HEAD", "ref: refs/heads/main\n");
-    t.file("ws/.git/config", "[core]\n");
-    t.file("ws/.perstack/state", "secret");
-    t.file("ws/.envrc", "mine");
-    t.file("ws/locked", "locked");
-    EXPECT_EQ(0, ::chmod((t / "ws/locked").c_str(), 0444));
+    t.directory("state");
+    EXPECT_EQ(0, ::chmod((t / "state").c_str(), 0700));
     t.file("ws/evil", "evil");
-    t.directory("outside");
-    t.file("outside/file", "evil");
-    t.file("outside/" + first, "evil");
-    t.link("ws/out", "../outside");
-    t.link("ws/out-file", "../outside/file");
-    t.link("ws/inside", "d");
-    t.directory("ws/d/sub");
-    t.file("ws/d/" + first, "evil");
-    t.file("ws/" + first, "evil");
-    t.file("ws/d/.git/hooks/" + first, "evil");
-    t.file("ws/.git/hooks/" + first, "evil");
+    t.file("ws/.env", "secret");
+    auto opened = root::open(t / "ws", {.resolver = GetParam()});
+    EXPECT_THAT(opened, IsOk());
+    root_ = *std::move(opened);
   }
-
-  void plant(const change_record& record) const {
-    t.file("ws/.paddock-changes", render(record) + std::string(stage_line(change_stage::staged)));
-  }
-
-  [[nodiscard]] std::string all() const {
-    std::string text;
-    std::vector<std::filesystem::path> paths;
-    for (const auto& each : std::filesystem::recursive_directory_iterator(t.path()))
-      paths.push_back(each.path());
-    std::sort(paths.begin(), paths.end());
-    for (const auto& path : paths) {
-      const auto name = path.string().substr(t.path().size() + 1);
-      text += name;
-      if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path)))
-        text += ": " + t.content(name);
-      text += '\n';
-    }
-    return text;
+  [[nodiscard]] std::string state() const { return t / "state"; }
+  /// The one directory of this workspace in it.
+  [[nodiscard]] std::string own_state() const {
+    for (const auto& each : std::filesystem::directory_iterator(t / "state"))
+      return "state/" + each.path().filename().string();
+    return {};
   }
 
   test::temp_tree t;
+  std::optional<root> root_;
+  const std::vector<file_change> one_{{.action = change_action::create, .path = "x", .bytes = "1"}};
 };
 INSTANTIATE_TEST_SUITE_P(every, planted_record_test,
                          testing::Values(resolver::automatic, resolver::walker),
@@ -209,246 +186,80 @@ change_record taking(std::string to, std::string from) {
                      .from = std::move(from),
                      .old = {4, mark_of("evil").sum}}}};
 }
-/// A removal that is to be taken back: what has the temporary name gets this one.
-change_record giving(std::string path) {
-  return {.steps = {{.what = kind::remove, .path = std::move(path), .temporary = first}}};
-}
+const std::string staged(stage_line(change_stage::staged));
 
-TEST_P(planted_record_test, nothing_changes_that_a_tool_could_not_change) {
-  change_record directory;
-  directory.directories = {".perstack", "out", "d/.git/hooks"};
-  change_record replaced{.steps = {{.what = kind::replace,
-                                    .path = ".envrc",
-                                    .temporary = first,
-                                    .aside = second,
-                                    .fresh = mark_of("mine"),
-                                    .old = mark_of("evil")}}};
-  change_record locked = replaced;
-  locked.steps[0].path = "locked";
-  locked.steps[0].fresh = mark_of("locked");
-  change_record created{.steps = {{.what = kind::create,
-                                   .path = "locked",
-                                   .temporary = second,
-                                   .fresh = mark_of("locked")}}};
-  change_record huge = taking("evil", "moved");
-  huge.steps[0].old.size = UINT64_MAX;
-  const std::pair<const char*, change_record> rows[] = {
-      {"a hook", taking("evil", ".git/hooks/pre-commit")},
-      {"a hook further down", taking("evil", "d/.git/hooks/pre-commit")},
-      {"what is hidden", taking("evil", ".perstack/x")},
-      {"out of what is hidden", taking(".perstack/state", "state")},
-      {"outside", taking("evil", "../outside/new")},
-      {"outside by a link", taking("evil", "out/new")},
-      {"from outside by a link", taking("out/file", "new")},
-      {"through a link inside", taking("inside/" + first, "new")},
-      {"what is read-only", taking("locked", "new")},
-      {"a name that is given back", giving(".envrc2/x")},
-      {"a hook that is given back", giving(".git/hooks/pre-commit")},
-      {"given back outside", giving("out/new")},
-      {"given back further outside", giving("../outside/new")},
-      {"an exchange of what is obeyed", replaced},
-      {"an exchange of what is read-only", locked},
-      {"taking away what is read-only", created},
-      {"directories", directory},
-      {"a size that nothing has", huge},
-      {"the root", taking("evil", ".")},
-      {"above the root", taking("evil", "..")},
-  };
-  for (const auto options : {0, 1}) {
-    // Also for a person who allows everything: the record is not theirs.
-    root_options how{.resolver = GetParam()};
-    if (options == 1) how.protected_names = {};
-    for (const auto& [name, record] : rows) {
-      SCOPED_TRACE(name);
-      const auto opened = root::open(t / "ws", how);
-      ASSERT_THAT(opened, IsOk());
-      for (const char* spare : {"ws/", "ws/d/"})
-        t.file(spare + first, "evil"); // where it was cleared away, as a tool could
-      const std::string before = all();
-      plant(record);
-      EXPECT_THAT(recover_changes(*opened), IsOk());
-      for (const char* spare : {"ws/", "ws/d/"})
-        t.file(spare + first, "evil");
-      EXPECT_EQ(before, all());
+TEST_P(planted_record_test, what_lies_in_the_workspace_is_never_carried_out) {
+  std::string of_before = render(taking("evil", "moved"));
+  of_before.replace(of_before.find("changes 2"), 9, "changes 1");
+  const std::string rows[] = {render(taking("evil", "moved")) + staged,
+                              render(taking("evil", ".git/hooks/pre-commit")) + staged,
+                              of_before + staged, "my notes\n", ""};
+  for (const std::string& bytes : rows)
+    for (const std::string& where : {state(), std::string()}) {
+      t.file("ws/.paddock-changes", bytes);
+      const auto found = recover_changes(*root_, where);
+      ASSERT_THAT(found, IsOk());
+      EXPECT_EQ(*found, interrupted_change::none);
+      EXPECT_THAT(apply_changes(*root_, one_, {.state_directory = where}), IsOk());
+      EXPECT_EQ(t.content("ws/.paddock-changes"), bytes);
+      EXPECT_TRUE(has_foreign_record(*root_));
+      EXPECT_EQ(t.content("ws/evil"), "evil");
+      EXPECT_FALSE(t.exists("ws/moved"));
+      EXPECT_FALSE(t.exists("ws/.git/hooks/pre-commit"));
+      std::filesystem::remove(t / "ws/x");
     }
-  }
+  std::filesystem::remove(t / "ws/.paddock-changes");
+  EXPECT_FALSE(has_foreign_record(*root_));
+  // The control: in its place outside it is.
+  t.file(own_state() + "/record", rows[0]);
+  EXPECT_THAT(recover_changes(*root_, state()), IsOk());
+  EXPECT_EQ(t.content("ws/moved"), "evil");
 }
 
-TEST_P(planted_record_test, what_git_keeps_and_directories_stay_where_they_are) {
-  const auto at_temporary = [this](const std::string& directory, bool is_link) {
-    const std::string name = directory + first;
-    std::filesystem::remove_all(t / name);
-    if (is_link)
-      t.link(name, "../evil");
-    else
-      t.directory(name + "/sys.skills");
-  };
-  change_record aside{.steps = {{.what = kind::replace,
-                                 .path = "given",
-                                 .temporary = second,
-                                 .aside = first,
-                                 .fresh = mark_of("x"),
-                                 .old = mark_of("evil")}}};
-  change_record into_git = aside;
-  into_git.steps[0].path = ".git/given";
-  change_record directories;
-  directories.directories = {".git", ".git/refs", ".git/objects", "d/.git/refs"};
-  const struct {
-    const char* name;
-    std::string directory; ///< where the temporary one is
-    bool is_link;
-    change_record record;
-  } rows[] = {
-      {"a directory", "ws/", false, giving("given")},
-      {"a directory of skills", "ws/d/", false, giving("d/.agents")},
-      {"a directory of git's", "ws/.git/", false, giving(".git/worktrees")},
-      {"a directory put aside", "ws/", false, aside},
-      {"a directory put aside in git's", "ws/.git/", false, into_git},
-      {"a link in git's", "ws/.git/", true, giving(".git/worktrees")},
-      {"a link put aside in git's", "ws/.git/", true, into_git},
-      {"directories that git needs", "ws/", false, directories},
-  };
-  for (const auto& row : rows) {
-    SCOPED_TRACE(row.name);
-    for (const char* needed : {"ws/.git/refs", "ws/.git/objects", "ws/d/.git/refs"})
-      t.directory(needed);
-    const auto opened = root::open(t / "ws", {.resolver = GetParam()});
-    ASSERT_THAT(opened, IsOk());
-    at_temporary(row.directory, row.is_link);
-    const std::string before = all();
-    plant(row.record);
-    EXPECT_THAT(recover_changes(*opened), IsOk());
-    if (row.is_link) at_temporary(row.directory, true); // it is cleared away, as a tool could
-    EXPECT_EQ(before, all());
-    std::filesystem::remove_all(t / (row.directory + first));
-  }
-  // The control: a file or link comes back elsewhere, and other directories that are empty go.
-  for (const bool is_link : {false, true}) {
-    change_record record = giving("d/given");
-    record.directories = {"d/sub"};
-    t.directory("ws/d/sub");
-    at_temporary("ws/d/", true);
-    if (!is_link) {
-      std::filesystem::remove(t / ("ws/d/" + first));
-      t.file("ws/d/" + first, "evil");
-    }
-    const auto opened = root::open(t / "ws", {.resolver = GetParam()});
-    ASSERT_THAT(opened, IsOk());
-    plant(record);
-    EXPECT_THAT(recover_changes(*opened), IsOk());
-    EXPECT_FALSE(t.exists("ws/d/sub"));
-    EXPECT_EQ(std::filesystem::is_symlink(t / "ws/d/given"), is_link);
-    EXPECT_EQ(t.content("ws/d/given"), "evil");
-    std::filesystem::remove(t / "ws/d/given");
-  }
-}
-
-TEST_P(planted_record_test, control_what_a_tool_could_do_is_done) {
-  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
-  ASSERT_THAT(opened, IsOk());
-  plant(taking("evil", "d/moved"));
-  const auto found = recover_changes(*opened);
-  ASSERT_THAT(found, IsOk());
-  EXPECT_EQ(*found, interrupted_change::undone);
-  EXPECT_EQ(t.content("ws/d/moved"), "evil");
-  plant(giving("given"));
-  ASSERT_THAT(recover_changes(*opened), IsOk());
-  EXPECT_EQ(t.content("ws/given"), "evil");
-}
-
-TEST_P(planted_record_test, what_is_no_record_does_nothing_and_stands_in_nobodys_way) {
-  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
-  ASSERT_THAT(opened, IsOk());
-  const std::vector<file_change> one{{.action = change_action::create, .path = "x", .bytes = "1"}};
-  const std::string whole = render(taking("evil", "moved"));
-  const std::string rows[] = {"", std::string(100'000, '\0'), whole.substr(0, 5),
-                              whole.substr(0, whole.size() / 2), whole + whole};
-  for (const std::string& bytes : rows) {
-    t.file("ws/.paddock-changes", bytes);
-    EXPECT_THAT(apply_changes(*opened, one), IsOk());
-    EXPECT_FALSE(t.exists("ws/.paddock-changes"));
-    EXPECT_TRUE(t.exists("ws/evil"));
+TEST_P(planted_record_test, a_place_where_others_may_write_is_none) {
+  EXPECT_EQ(0, ::chmod((t / "state").c_str(), 0777));
+  for (const std::string& where : {state(), t / "ws/state", std::string("relative")}) {
+    EXPECT_THAT(apply_changes(*root_, one_, {.state_directory = where}), IsOk());
     std::filesystem::remove(t / "ws/x");
   }
-  // Larger than any record: not read at all.
-  t.file("ws/.paddock-changes", whole);
-  std::filesystem::resize_file(t / "ws/.paddock-changes", std::uint64_t{1} << 40U);
-  EXPECT_THAT(apply_changes(*opened, one), IsOk());
+  EXPECT_TRUE(std::filesystem::is_empty(t / "state"));
+  EXPECT_FALSE(t.exists("ws/state/changes"));
+}
+
+TEST_P(planted_record_test, what_is_no_whole_record_stands_in_nobodys_way) {
+  EXPECT_THAT(apply_changes(*root_, one_, {.state_directory = state()}), IsOk());
   std::filesystem::remove(t / "ws/x");
-  // Of a version to come: nobody knows what it says.
-  t.file("ws/.paddock-changes", "paddock changes 2 durable\n");
-  EXPECT_THAT(apply_changes(*opened, one), IsError(error_code::unsupported));
-  EXPECT_TRUE(t.exists("ws/.paddock-changes"));
-}
-
-TEST_P(planted_record_test, a_file_as_large_as_none_is_not_read) {
-  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
-  ASSERT_THAT(opened, IsOk());
-  constexpr std::uint64_t size = std::uint64_t{4} << 40U;
-  t.file("ws/sparse", "");
-  if (::truncate((t / "ws/sparse").c_str(), static_cast<off_t>(size)) != 0) {
-    GTEST_SKIP() << "file system too small";
-  }
-  plant({.steps = {
-             {.what = kind::create, .path = "sparse", .temporary = second, .fresh = {size, 1}}}});
-  const std::vector<file_change> one{{.action = change_action::create, .path = "x", .bytes = "1"}};
-  EXPECT_THAT(apply_changes(*opened, one), IsOk());
-  EXPECT_TRUE(t.exists("ws/sparse"));
-}
-
-TEST_P(planted_record_test, what_is_a_persons_keeps_its_content) {
-  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
-  ASSERT_THAT(opened, IsOk());
-  const std::vector<file_change> one{{.action = change_action::create, .path = "x", .bytes = "1"}};
-  const std::string whole =
-      render(taking("evil", "moved")) + std::string(stage_line(change_stage::staged));
-  const std::string before_magic = "Paddock changes 1 durable\n";
-  const struct {
-    const char* name;
-    std::string bytes;
-    bool has_second_name;
-    error_code code;
-    const char* detail;
-  } rows[] = {
-      {"a file of that name", "my notes\n", false, error_code::not_regular, "another name"},
-      {"a short one", "\n", false, error_code::not_regular, "another name"},
-      {"one that is almost a record", before_magic, false, error_code::not_regular, "another name"},
-      {"a hard link", "my notes\n", true, error_code::hard_linked, "remove this one"},
-      {"a hard link to nothing", "", true, error_code::hard_linked, "remove this one"},
-      {"a hard link to a record", whole, true, error_code::hard_linked, "remove this one"},
-  };
-  for (const auto& row : rows) {
-    SCOPED_TRACE(row.name);
-    t.file("ws/.paddock-changes", row.bytes);
-    if (row.has_second_name) {
-      std::filesystem::create_hard_link(t / "ws/.paddock-changes", t / "ws/second");
-    }
-    EXPECT_THAT(recover_changes(*opened), IsError(row.code));
-    const auto done = apply_changes(*opened, one);
-    ASSERT_FALSE(done);
-    EXPECT_EQ(wire_name(done.error().code), wire_name(row.code));
-    EXPECT_EQ(done.error().path, ".paddock-changes");
-    EXPECT_EQ(done.error().made, change_extent::none);
-    EXPECT_NE(done.error().detail.find(row.detail), std::string::npos) << done.error().detail;
-    EXPECT_EQ(t.content("ws/.paddock-changes"), row.bytes);
+  const std::string whole = render(taking("evil", "moved"));
+  for (const std::string& bytes :
+       {std::string(), std::string(100'000, '\0'), whole.substr(0, 5), whole + whole}) {
+    t.file(own_state() + "/record", bytes);
+    EXPECT_THAT(apply_changes(*root_, one_, {.state_directory = state()}), IsOk());
     EXPECT_TRUE(t.exists("ws/evil"));
-    EXPECT_FALSE(t.exists("ws/x"));
-    std::filesystem::remove(t / "ws/.paddock-changes");
-    std::filesystem::remove(t / "ws/second");
+    EXPECT_FALSE(t.exists(own_state() + "/record"));
+    std::filesystem::remove(t / "ws/x");
   }
-  // The control: what is advised helps.
-  EXPECT_THAT(apply_changes(*opened, one), IsOk());
+  // Of a version to come: nobody knows what it says.
+  t.file(own_state() + "/record", "paddock changes 3 durable\n");
+  EXPECT_THAT(apply_changes(*root_, one_, {.state_directory = state()}),
+              IsError(error_code::unsupported));
+  EXPECT_TRUE(t.exists(own_state() + "/record"));
 }
 
-TEST_P(planted_record_test, a_record_of_somebody_else_is_left_alone) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
-  const auto opened = root::open(t / "ws", {.resolver = GetParam()});
-  ASSERT_THAT(opened, IsOk());
-  plant(taking("evil", "moved"));
-  ASSERT_EQ(0, ::chown((t / "ws/.paddock-changes").c_str(), 65534, 65534));
-  EXPECT_THAT(recover_changes(*opened), IsError(error_code::permission_denied));
-  EXPECT_TRUE(t.exists("ws/evil"));
-  EXPECT_TRUE(t.exists("ws/.paddock-changes"));
+/// What a killed change was at work in is another directory by now: it is left as it is.
+TEST_P(planted_record_test, a_directory_in_the_place_of_another_is_not_worked_in) {
+  EXPECT_THAT(apply_changes(*root_, one_, {.state_directory = state()}), IsOk());
+  for (const bool is_same : {false, true}) { // the second one is the control
+    t.directory("ws/d");
+    t.file("ws/d/evil", "evil");
+    struct stat s {};
+    ASSERT_EQ(0, ::stat((t / "ws/d").c_str(), &s));
+    change_record record = taking("d/evil", "moved");
+    record.places = {{"d", s.st_dev, is_same ? s.st_ino : s.st_ino + 1}};
+    t.file(own_state() + "/record", render(record) + staged);
+    EXPECT_THAT(recover_changes(*root_, state()), IsOk());
+    EXPECT_EQ(t.exists("ws/d/evil"), !is_same);
+    EXPECT_EQ(t.exists("ws/moved"), is_same);
+  }
 }
 
 } // namespace

@@ -40,6 +40,8 @@ protected:
 
   void reset() {
     std::filesystem::remove_all(t / "ws");
+    t.directory("state");
+    ASSERT_EQ(0, ::chmod((t / "state").c_str(), 0700));
     t.directory("ws/d/e");
     t.directory("ws/empty");
     t.directory("ws/.git/hooks");
@@ -65,8 +67,9 @@ protected:
     EXPECT_EQ(0, ::mkfifo((t / "ws/fifo").c_str(), 0644));
     return all;
   }
+  [[nodiscard]] std::string state() const { return t / "state"; }
   [[nodiscard]] unsigned mode(const std::string& name) const {
-    struct stat s{};
+    struct stat s {};
     EXPECT_EQ(0, ::lstat((t / name).c_str(), &s)) << name;
     return s.st_mode & 07777U;
   }
@@ -235,8 +238,8 @@ TEST_P(change_set_test, a_check_says_what_would_become_and_does_nothing) {
 }
 
 TEST_P(change_set_test, what_is_as_it_is_to_be_is_left_alone) {
-  struct stat before{};
-  struct stat after{};
+  struct stat before {};
+  struct stat after {};
   ASSERT_EQ(0, ::stat((t / "ws/a").c_str(), &before));
   const auto done = apply_changes(
       *root_, std::vector<file_change>{
@@ -295,21 +298,25 @@ TEST_P(change_set_test, tools_do_not_see_a_record) {
 }
 
 TEST_P(change_set_test, somebody_at_work_is_waited_for) {
-  t.file("ws/.paddock-changes", "");
   const std::vector<file_change> one{{.action = create, .path = "x", .bytes = "1"}};
-  const int held = ::open((t / "ws/.paddock-changes").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_THAT(apply_changes(*root_, one, {.state_directory = state()}), IsOk());
+  std::filesystem::remove(t / "ws/x");
+  std::string lock;
+  for (const auto& each : std::filesystem::directory_iterator(state()))
+    lock = each.path() / "lock";
+  const int held = ::open(lock.c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_EQ(0, ::flock(held, LOCK_EX));
-  EXPECT_THAT(apply_changes(*root_, one, {.wait_ms = 20}), IsError(error_code::conflict));
-  const auto looked = recover_changes(*root_);
+  EXPECT_THAT(apply_changes(*root_, one, {.wait_ms = 20, .state_directory = state()}),
+              IsError(error_code::conflict));
+  const auto looked = recover_changes(*root_, state());
   ASSERT_THAT(looked, IsOk());
   EXPECT_EQ(*looked, interrupted_change::under_way);
   ::close(held);
-  EXPECT_THAT(apply_changes(*root_, one), IsOk());
-  EXPECT_FALSE(t.exists("ws/.paddock-changes"));
+  EXPECT_THAT(apply_changes(*root_, one, {.state_directory = state()}), IsOk());
 }
 
 /// Adds one to the number in each of three files, which are always the same.
-bool add_one(const root& where) {
+bool add_one(const root& where, const std::string& state) {
   for (;;) {
     std::vector<file_change> changes;
     for (const char* path : {"a", "b", "d/c"}) {
@@ -321,7 +328,7 @@ bool add_one(const root& where) {
                          .bytes = std::move(more),
                          .before = std::move(content->bytes)});
     }
-    const auto done = apply_changes(where, changes, {.wait_ms = 60'000});
+    const auto done = apply_changes(where, changes, {.wait_ms = 60'000, .state_directory = state});
     if (done) return true;
     // Between their reads somebody was faster.
     if (done.error().code != error_code::stale) return false;
@@ -339,7 +346,7 @@ TEST_P(change_set_test, of_many_agents_none_loses_a_change) {
     if (child == 0) {
       bool fine = true;
       for (int round = 0; round < rounds; ++round)
-        fine = fine && add_one(*root_);
+        fine = fine && add_one(*root_, state());
       ::_exit(fine ? 0 : 1);
     }
     others.push_back(child);
@@ -349,7 +356,7 @@ TEST_P(change_set_test, of_many_agents_none_loses_a_change) {
   for (int i = 0; i < workers; ++i)
     threads.emplace_back([&] {
       for (int round = 0; round < rounds; ++round)
-        failures += add_one(*root_) ? 0 : 1;
+        failures += add_one(*root_, state()) ? 0 : 1;
     });
   for (auto& thread : threads)
     thread.join();
@@ -366,7 +373,7 @@ TEST_P(change_set_test, of_many_agents_none_loses_a_change) {
   EXPECT_THAT(test::take_leftovers(left), IsEmpty());
 }
 
-TEST_P(change_set_test, what_is_no_file_of_ours_has_the_records_name) {
+TEST_P(change_set_test, what_has_the_name_of_a_record_stands_in_nobodys_way) {
   const std::vector<file_change> one{{.action = create, .path = "x", .bytes = "1"}};
   const std::pair<const char*, std::function<void(const std::string&)>> rows[] = {
       {"a directory", [](const auto& path) { std::filesystem::create_directory(path); }},
@@ -377,13 +384,11 @@ TEST_P(change_set_test, what_is_no_file_of_ours_has_the_records_name) {
   for (const auto& [name, make] : rows) {
     SCOPED_TRACE(name);
     make(t / "ws/.paddock-changes");
-    const auto done = apply_changes(*root_, one);
-    ASSERT_FALSE(done);
-    EXPECT_EQ(wire_name(done.error().code), "not_regular");
-    EXPECT_EQ(done.error().path, ".paddock-changes");
-    EXPECT_THAT(recover_changes(*root_), IsError(error_code::not_regular));
-    EXPECT_FALSE(t.exists("ws/x"));
+    EXPECT_THAT(recover_changes(*root_, state()), IsOk());
+    EXPECT_THAT(apply_changes(*root_, one, {.state_directory = state()}), IsOk());
+    EXPECT_TRUE(has_foreign_record(*root_));
     std::filesystem::remove(t / "ws/.paddock-changes");
+    std::filesystem::remove(t / "ws/x");
   }
   EXPECT_EQ(t.content("ws/a"), "one\n");
   EXPECT_EQ(t.content("outside"), "not ours\n");

@@ -307,7 +307,7 @@ TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
   const std::string changed = now();
   save();
   std::size_t carried_on = 0;
-  for (std::size_t at = 1;; at += 7 * test::campaign_step()) {
+  for (std::size_t at = 1;; at += 3 * test::campaign_step()) {
     load();
     const auto store = open(plain());
     ASSERT_NE(store, nullptr);

@@ -40,7 +40,7 @@ ROOMS = {
     "mcp/server": ["base", "sys", "text", "mcp/json", "mcp/protocol"],
     "mcp/stdio": ["base", "sys", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/http": ["base", "sys", "text", "http", "http/server", "mcp/json", "mcp/protocol", "mcp/server"],
-    "mcp/tools": ["base", "crypto", "sys", "path", "file", "search", "history", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
+    "mcp/tools": ["base", "crypto", "sys", "path", "file", "change", "search", "history", "text", "mime", "todo", "exec", "mcp/json", "mcp/protocol", "mcp/server"],
     "mcp/skills": ["base", "crypto", "path", "file", "text", "mime", "frontmatter", "skill", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools"],
     "mcp/client": ["base", "sys", "exec", "mcp/json", "mcp/protocol", "mcp/stdio"],
     "mcp/client/http/transfer": ["base", "sys", "http", "mcp/protocol", "mcp/client"],
@@ -62,7 +62,7 @@ ROOMS = {
                   "tools/cli/undo"],
 }
 # Public headers of a folder with several rooms, whose room is not that of a source with their name.
-HEADERS = {"exec/confinement_layers": "exec/protocol", "mcp/extension": "mcp/protocol", "mcp/json": "mcp/json",
+HEADERS = {"file/change_set": "change", "exec/confinement_layers": "exec/protocol", "mcp/extension": "mcp/protocol", "mcp/json": "mcp/json",
            "mcp/skills": "mcp/skills", "skill_manager/config": "skill_manager/config"}
 # The exec helper is a program of its own, without the C++ library and with system calls of its own.
 HELPER = ("exec/helper", "exec/protocol")

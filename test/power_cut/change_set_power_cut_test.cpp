@@ -16,6 +16,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <set>
 
 namespace paddock {
@@ -26,27 +27,6 @@ using test::disk;
 using test::IsOk;
 using test::picture;
 using test::workbench;
-
-/// Makes the directory what a picture says.
-void put_back(const test::temp_tree& t, const picture& wanted) {
-  std::filesystem::remove_all(t / "found");
-  t.directory("found");
-  for (const auto& [path, what] : wanted) {
-    const std::string name = "found/" + path;
-    const auto space = what.find(' ');
-    const std::string rest = what.substr(space + 1);
-    if (rest == "directory") {
-      t.directory(name);
-      continue;
-    }
-    if (rest.starts_with("link ")) {
-      t.link(name, rest.substr(5));
-      continue;
-    }
-    t.file(name, rest.substr(5));
-    ASSERT_EQ(0, ::chmod((t / name).c_str(), static_cast<mode_t>(std::stoul(what))));
-  }
-}
 
 class change_set_power_cut_test : public testing::TestWithParam<resolver> {
 protected:
@@ -60,52 +40,77 @@ protected:
   tally cut_everywhere(const change_case& change, durability how) {
     w.reset();
     const picture before = picture_of(w.t, "ws");
-    disk d(w.t / "ws");
-    struct stat s{};
+    disk d(w.t.path());
+    struct stat s {};
     EXPECT_EQ(0, ::stat((w.t / "ws").c_str(), &s));
     {
       const test::injection without_waiting_for_disks({.files = w.files});
       test::recording recorder(s.st_dev);
-      EXPECT_THAT(apply_changes(*w.root, change.changes, {.durability = how}), IsOk());
+      EXPECT_THAT(
+          apply_changes(*w.root, change.changes, {.durability = how, .state_directory = w.state()}),
+          IsOk());
       d.take_down(std::move(recorder.changes));
     }
     const picture after = picture_of(w.t, "ws");
     tally t;
     std::set<picture> seen; // many fates come to the same
     for (std::size_t at = d.changes() + 1; at-- > 0 && (t.torn == 0 || t.lost == 0);)
-      d.after_power_cut(at, [&](const picture& found) {
-        const bool done = at == d.changes();
-        if (!seen.insert(found).second || (t.torn > 0 && t.lost > 0)) return;
-        ++t.states;
-        const picture recovered = recover(found);
-        const bool is_new = recovered == after;
-        const bool is_old = recovered == before;
-        t.torn += is_new || is_old ? 0U : 1U;
-        t.lost += is_old && done ? 1U : 0U;
-        picture files = found;
-        files.erase(test::record_name);
-        test::take_leftovers(files);
-        t.torn_before_recovery += files == before || files == after ? 0U : 1U;
-      });
+      d.after_power_cut(at,
+                        [&](const picture& found, const test::identities& more) {
+                          const bool done = at == d.changes();
+                          if (!seen.insert(found).second || (t.torn > 0 && t.lost > 0)) return;
+                          ++t.states;
+                          put_back(found, more);
+                          picture files = picture_of(w.t, "ws");
+                          test::take_leftovers(files);
+                          t.torn_before_recovery += files == before || files == after ? 0U : 1U;
+                          const picture recovered = recover();
+                          const bool is_new = recovered == after;
+                          const bool is_old = recovered == before;
+                          t.torn += is_new || is_old ? 0U : 1U;
+                          t.lost += is_old && done ? 1U : 0U;
+                        },
+                        {});
     return t;
   }
 
-  [[nodiscard]] picture recover(const picture& found) const {
-    put_back(w.t, found);
-    const auto opened = root::open(w.t / "found", {.resolver = GetParam()});
-    EXPECT_THAT(opened, IsOk());
-    const test::injection without_waiting_for_disks({.files = w.files});
-    auto ended = recover_changes(*opened);
-    if (!ended && ended.error().code == error_code::not_regular) {
-      // Rubbish in its place cannot be told from what a person has written: they put it away.
-      EXPECT_FALSE(w.t.content("found/.paddock-changes").starts_with("paddock changes "));
-      std::filesystem::remove(w.t / "found/.paddock-changes");
-      ended = recover_changes(*opened);
+  /// Makes workspace and state what a picture says. New files have new inode numbers; a status says
+  /// the old ones.
+  void put_back(const picture& found, const test::identities& more) {
+    for (const char* top : {"ws", "state"})
+      for (const auto& entry : std::filesystem::directory_iterator(w.t / top))
+        std::filesystem::remove_all(entry.path());
+    inodes_.clear();
+    for (const auto& [path, what] : found) {
+      if (!path.starts_with("ws") && !path.starts_with("state")) continue;
+      const std::string rest = what.substr(what.find(' ') + 1);
+      if (rest == "directory")
+        w.t.directory(path);
+      else if (rest.starts_with("link "))
+        w.t.link(path, rest.substr(5));
+      else
+        w.t.file(path, rest.substr(5));
+      if (!rest.starts_with("link ")) {
+        ASSERT_EQ(0, ::chmod((w.t / path).c_str(), static_cast<mode_t>(std::stoul(what))));
+      }
+      struct stat s {};
+      ASSERT_EQ(0, ::lstat((w.t / path).c_str(), &s));
+      inodes_[s.st_ino] = more.at(path).inode;
     }
-    EXPECT_THAT(ended, IsOk());
-    return picture_of(w.t, "found");
   }
 
+  [[nodiscard]] picture recover() const {
+    const test::injection without_waiting_for_disks(
+        {.files = w.files, .inode_told = [&](std::uint64_t inode) {
+           constexpr std::uint64_t of_others = std::uint64_t{1} << 40U;
+           const auto old = inodes_.find(inode);
+           return old != inodes_.end() ? old->second : inode + of_others;
+         }});
+    EXPECT_THAT(recover_changes(*w.root, w.state()), IsOk());
+    return picture_of(w.t, "ws");
+  }
+
+  std::map<std::uint64_t, std::uint64_t> inodes_;
   workbench w{GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(every, change_set_power_cut_test,

@@ -68,15 +68,15 @@ constexpr std::uint64_t recovery_ms_max = 5'000;
 void end_interrupted_change(const paddock::cli::workspace_cli& from) {
   const auto workspace = paddock::root::open(from.workspace, from.protected_root());
   if (!workspace) return;
-  // Others may have written the record: it does not keep the server from starting.
   const auto found =
-      paddock::recover_changes(*workspace, {.deadline_ms = paddock::deadline_in(recovery_ms_max)});
+      paddock::recover_changes(*workspace, from.tools.state_directory,
+                               {.deadline_ms = paddock::deadline_in(recovery_ms_max)});
+  if (paddock::has_foreign_record(*workspace))
+    paddock::cli::complain(program, std::string(paddock::cli::foreign_record));
   if (!found)
-    paddock::cli::complain(program,
-                           "a change of several files that was interrupted cannot be undone: " +
-                               std::string(paddock::text(found.error().code)) +
-                               "; to leave the files as they are, remove or rename "
-                               ".paddock-changes in the workspace");
+    paddock::cli::complain(
+        program, "a change of several files that was interrupted cannot be undone: " +
+                     std::string(paddock::text(found.error().code)) + "; start the server again");
   else if (*found == paddock::interrupted_change::undone)
     paddock::cli::complain(program, "undid a change of several files that was interrupted");
   else if (*found == paddock::interrupted_change::finished)
@@ -121,6 +121,7 @@ int main(int argc, char** argv) {
   from.tools.process_sockets = cli::process_sockets_of(from);
   const bool serves = !mode.list && !mode.check && mode.host.empty();
   if (serves && !cli::open_served_history(program, from)) return cli::usage;
+  if (serves) from.tools.state_directory = cli::state_directory_of(from);
   auto server = cli::make_server(program, from, std::move(options));
   if (!server) return cli::usage;
   if (mode.list) {

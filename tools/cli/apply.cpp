@@ -2,6 +2,7 @@
 
 // paddock apply: a patch for several files, made as a whole or not at all, for people.
 
+#include "common/history_cli.hpp"
 #include "common/option_values.hpp"
 #include "common/shown_diff.hpp"
 #include "common/terminal.hpp"
@@ -199,9 +200,11 @@ std::optional<std::string> read_patch(const std::string& name) {
 void apply(const root& workspace, const command_options& options, const mcp::planned_changes& plan,
            outcome& to) {
   const auto effect = options.dry_run ? change_effect::check : change_effect::apply;
-  const auto done = apply_changes(
-      workspace, plan.changes,
-      {.effect = effect, .durability = durability::data, .bytes_max = options.file_bytes_max});
+  const auto done = apply_changes(workspace, plan.changes,
+                                  {.effect = effect,
+                                   .durability = durability::data,
+                                   .bytes_max = options.file_bytes_max,
+                                   .state_directory = default_history_directory()});
   if (!done) {
     const change_failure& why = done.error();
     const mcp::failed_change said = mcp::refused_plan(why, plan);
@@ -220,6 +223,10 @@ int run_apply(const command_options& options) {
   if (!workspace) return usage;
   const auto patch = read_patch(options.patch);
   if (!patch) return usage;
+  // A plan for what is half done would not fit what is undone; what stands in the way is told
+  // below.
+  if (!options.dry_run) (void)recover_changes(*workspace, default_history_directory());
+  if (has_foreign_record(*workspace)) complain(apply_command, std::string(foreign_record));
   const auto files = parse_patch(*patch);
   if (!files) {
     const patch_fault& fault = files.error();

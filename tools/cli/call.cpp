@@ -94,6 +94,7 @@ void tell_of_its_end(const std::string& result) {
 int run_tool_call(const call_options& options) {
   workspace_cli from = options.workspace;
   if (!open_served_history(call_command, from, history::session::look)) return usage;
+  from.tools.state_directory = state_directory_of(from);
   auto server = make_server(call_command, from, {});
   if (!server) return usage;
   const mcp::tool* tool = find_tool(call_command, *server, options.tool);

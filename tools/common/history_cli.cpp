@@ -125,6 +125,14 @@ std::string reach_of_commands(const workspace_cli& from, const std::string& dire
          "see paddock doctor";
 }
 
+std::string state_directory_of(const workspace_cli& from) {
+  const bool is_named = !from.history.empty() && from.history != "off";
+  const std::string directory = is_named ? from.history : default_history_directory();
+  if (directory.empty() || !reach_of_commands(from, directory).empty()) return {};
+  std::error_code failed;
+  return std::filesystem::absolute(directory, failed).string();
+}
+
 bool open_served_history(std::string_view program, workspace_cli& from, history::session by) {
   const bool is_named = !from.history.empty() && from.history != "off";
   std::string& why = from.tools.no_history;

@@ -42,6 +42,14 @@ void add_history_option(CLI::App& parser, std::string& target);
 [[nodiscard]] std::string reach_of_commands(const workspace_cli& from,
                                             const std::string& directory);
 
+/// Where changes of several files are recorded for a server; empty where commands could reach it.
+[[nodiscard]] std::string state_directory_of(const workspace_cli& from);
+
+/// What is said of what a workspace has in the place where records of changes were once kept.
+inline constexpr std::string_view foreign_record =
+    ".paddock-changes in the workspace is left alone: a command may have written it; look at it, "
+    "and remove it";
+
 /// Reads what a history does not hold yet, on a thread of its own, as long as this lives.
 class history_reader {
 public:

@@ -227,7 +227,8 @@ answer write_without(const call& c, const two_sides& sides, const file_diff& dif
   auto recording =
       c.of.store->before_tool(history::persons_undo, std::span(&path, 1), history::author::other);
   const auto applied =
-      apply_changes(*c.of.workspace, std::span(&change, 1), {.durability = durability::data});
+      apply_changes(*c.of.workspace, std::span(&change, 1),
+                    {.durability = durability::data, .state_directory = c.of.state_directory});
   const std::string lost = recording.finish();
   if (!applied) {
     const change_failure& why = applied.error();

@@ -26,7 +26,8 @@ inline constexpr std::uint64_t image_bytes_max = std::uint64_t{16} << 20U;
 struct reviewed {
   std::shared_ptr<const root> workspace;
   std::shared_ptr<history::store> store;
-  std::uint64_t since = 0; ///< the checkpoint that is shown first
+  std::uint64_t since = 0;       ///< the checkpoint that is shown first
+  std::string state_directory{}; ///< for changes of files (change_set.hpp)
 };
 
 /// What of a side can be shown.

@@ -8,22 +8,21 @@
 /// looked at before anything is touched: each path by the rules of file.hpp, that no path is named
 /// twice or lies beneath another, that they do not make a repository of git of a directory that is
 /// none, and that what was read is still there, byte for byte. New content
-/// is then written beside its place under a temporary name. A record in the top directory of the
-/// workspace (`.paddock-changes`, hidden from every tool) says what is under way, and renames bring
-/// it about, in the order of the changes. What they replace keeps a temporary name until all of
+/// is then written beside its place under a temporary name. Renames bring it about, in the order of
+/// the changes, in the directories that were looked at, which are held: what gets the place of one
+/// of them meanwhile is never worked in. What they replace keeps a temporary name until all of
 /// them are made; so a rename that fails is followed by taking back those before it.
 ///
-/// Of a process that was killed, the record stays. The next `apply_changes` on that workspace, or
+/// With a `state_directory`, outside of the workspace, a record there says what is under way. Of a
+/// process that was killed, it stays. The next `apply_changes` on that workspace, or
 /// `recover_changes`, undoes a change that was not made as a whole, and removes what is left of one
-/// that was. A process that still works on its change holds a lock on the record and is waited for.
-/// The record is not trusted: a command may have written it. It leads to nothing that a tool could
-/// not do by itself under the same root, nor to any change of a name that is usually protected, and
-/// to no more work than the bounds allow. A file of that name that does not begin as a record, or
-/// has a second name, is left as it is, and refused. On a disk that leaves rubbish where nothing
-/// was confirmed, a power cut can make such a file; nothing else was changed by then. What somebody
-/// else has changed in the meantime stays as they left it.
+/// that was. A process that still works on its change holds a lock beside the record and is waited
+/// for. Nothing in the workspace is ever taken for a record: what is called `.paddock-changes`
+/// there, as records of earlier versions were, is left alone. What somebody else has changed in the
+/// meantime stays as they left it.
 ///
-/// Not guaranteed: that readers see all changes at the same moment (each file by itself is old or
+/// Not guaranteed: without a `state_directory`, or where it cannot be used, anything after a kill;
+/// that readers see all changes at the same moment (each file by itself is old or
 /// new, except, on file systems without RENAME_EXCHANGE and hard links, for a moment in which it
 /// has no name); that directories which others move meanwhile are found again; without a
 /// `durability` above `none` anything after a power cut. Directories that become empty stay.
@@ -40,6 +39,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paddock {
@@ -75,7 +75,10 @@ struct change_options {
   std::size_t files_max = 10'000;
   std::uint64_t bytes_max = limits{}.edit_file_bytes_max; ///< of each file, before and after
   std::uint64_t wait_ms = 10'000; ///< for somebody else's change of the same workspace
-  work_bounds bounds{};           ///< looked at until the first rename, not from then on
+  /// Absolute; of this user's programs alone, outside of the workspace, and made where it is not
+  /// there. Empty, or where it cannot be made: a kill leaves what was made until then.
+  std::string state_directory{};
+  work_bounds bounds{}; ///< looked at until the first rename, not from then on
 };
 
 /// What became of one change, or would.
@@ -102,8 +105,8 @@ struct change_failure : error {
       : error(reason), change(number), path(std::move(where)), detail(std::move(text)) {}
 
   std::size_t change; ///< the number of the change that it is about, from 0, or `no_change`
-  std::string path;   ///< as that change names it; without one, the record's if it is about that
-  std::string detail; ///< what the code does not say, as a clause; of the record, what helps, too
+  std::string path;   ///< as that change names it
+  std::string detail; ///< what the code does not say, as a clause; of an earlier change, what helps
   change_extent made = change_extent::none;
 };
 
@@ -112,7 +115,7 @@ struct change_failure : error {
 /// missing or too much), already_exists, not_found, is_a_directory, not_a_directory, not_regular,
 /// read_only, too_many, too_large (also above 2 GiB together), no_space, permission_denied,
 /// conflict (somebody else changes the same files, or keeps changing the workspace), cancelled,
-/// timed_out, io, those of root::locate; with the record's path those of recover_changes.
+/// timed_out, io, those of root::locate; without a path those of recover_changes.
 [[nodiscard]] result<std::vector<changed_file>, change_failure>
 apply_changes(const root& root, std::span<const file_change> changes,
               const change_options& options = {});
@@ -126,10 +129,13 @@ enum class interrupted_change : std::uint8_t {
 };
 
 /// Ends what a killed process has left of its change: for the start of a program, before it serves
-/// the workspace. Errors: not_regular (what has the record's name is none), hard_linked,
-/// permission_denied (it is somebody else's), unsupported (of a version to come), root_gone, io,
-/// no_space, cancelled, timed_out; the record stays then.
-[[nodiscard]] result<interrupted_change> recover_changes(const root& root,
-                                                         const work_bounds& bounds = {});
+/// the workspace. Errors: unsupported (of a version to come), io, no_space, cancelled, timed_out;
+/// the record stays then.
+[[nodiscard]] result<interrupted_change>
+recover_changes(const root& root, std::string_view state_directory, const work_bounds& bounds = {});
+
+/// Whether something in the workspace has the name of a record, which nobody acts on: a command may
+/// have written it, or an earlier version of this library.
+[[nodiscard]] bool has_foreign_record(const root& root);
 
 } // namespace paddock

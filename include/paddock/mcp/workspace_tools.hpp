@@ -85,6 +85,8 @@ struct workspace_options {
   /// Where the coding set puts down what it changes, so that it can be taken back; null: nowhere.
   /// Neither the tools nor their commands may reach it. Who opens it also calls `read_in`.
   std::shared_ptr<history::store> history{};
+  /// Where applyChanges keeps what is to survive a kill (change_set.hpp); no command may reach it.
+  std::string state_directory{};
   std::string no_history{}; ///< why there is none, as a clause for models and people
   /// An absolute path to a directory for the socket at which people of this user see and end what
   /// startProcess has started; empty: there is none. No command may reach it.

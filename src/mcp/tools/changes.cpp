@@ -159,11 +159,13 @@ tool_result apply_changes(workspace_state& state, call& c) {
   const change_options options{.effect = is_trial ? change_effect::check : change_effect::apply,
                                .durability = state.options.durability,
                                .bytes_max = state.options.limits.edit_file_bytes_max,
+                               .state_directory = state.options.state_directory,
                                .bounds = bounds_of(state, c)};
   // Before anything is read: a plan for what is half done would not fit what is undone. What stands
   // in the way is told by apply_changes.
-  const auto earlier = is_trial ? result<interrupted_change>(interrupted_change::none)
-                                : recover_changes(*state.root, options.bounds);
+  const auto earlier = is_trial
+                           ? result<interrupted_change>(interrupted_change::none)
+                           : recover_changes(*state.root, options.state_directory, options.bounds);
   for (unsigned attempt = 1;; ++attempt) {
     const auto plan = plan_of(state, c, *patch);
     if (!plan) {

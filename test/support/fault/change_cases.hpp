@@ -37,6 +37,4 @@ inline const std::vector<change_case>& change_cases() {
   return all;
 }
 
-inline constexpr const char* record_name = ".paddock-changes";
-
 } // namespace paddock::test

@@ -53,7 +53,7 @@ inline picture picture_of(const temp_tree& t, const std::string& top) {
   picture all;
   namespace fs = std::filesystem;
   for (const auto& entry : fs::recursive_directory_iterator(t / top)) {
-    struct stat s{};
+    struct stat s {};
     const std::string path = entry.path().string();
     if (::lstat(path.c_str(), &s) != 0) continue;
     const std::string name = path.substr((t / top).size() + 1);
@@ -107,6 +107,8 @@ struct workbench {
   explicit workbench(resolver how)
       : files(how == resolver::walker ? nameless_files::unknown : nameless_files::known) {
     t.directory("ws");
+    t.directory("state");
+    if (::chmod((t / "state").c_str(), 0700) != 0) std::abort();
     t.directory("source/sub");
     t.file("source/SKILL.md", "---\nname: Imported\ndescription: From a folder.\n---\nBody\n");
     t.file("source/sub/a.txt", "a");
@@ -128,8 +130,14 @@ struct workbench {
     durable_skills = std::move(*durable);
   }
 
+  /// For changes of several files.
+  [[nodiscard]] std::string state() const {
+    return t / "state";
+  }
   void sweep() const;
   void reset() const {
+    for (const auto& entry : std::filesystem::directory_iterator(t / "state"))
+      std::filesystem::remove(entry.path() / "record");
     for (const auto& entry : std::filesystem::directory_iterator(t / "ws"))
       std::filesystem::remove_all(entry.path());
     t.directory("ws/d/e/deep");

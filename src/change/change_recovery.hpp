@@ -4,44 +4,52 @@
 // The way back of a change of several files, and what is cleared away behind it. It finds out from
 // what is there which renames were made, so it can be broken off and begun again.
 
-#include "file/change_record.hpp"
+#include "change/change_record.hpp"
+#include "change/held_directories.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/path/root.hpp>
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace paddock {
 
-/// Under what a record is acted upon. One that was found is obeyed in what two roots allow: the
-/// one that is asked for, and one where the usual names are protected.
+/// Where a record is acted upon: the directories that it was made for, each held.
 class change_ground {
 public:
-  explicit change_ground(const root& root) : root_(root) {} ///< of this operation itself
-  change_ground(const root& root, const paddock::root& usual, const work_bounds& bounds)
-      : root_(root), usual_(&usual), bounds_(bounds) {}
+  enum class record_is : std::uint8_t { own, found };
+  change_ground(const root& root, const change_record& record, record_is whose,
+                const work_bounds& bounds = {});
+  change_ground(const change_ground&) = delete;
+  change_ground& operator=(const change_ground&) = delete;
 
   /// Not of a record that was found.
-  [[nodiscard]] bool is_of_this_operation() const noexcept { return usual_ == nullptr; }
-  /// Where an entry is, whether or not it exists; nothing where its directory is gone or, of a
-  /// record that was found, it may not be changed. This operation has asked the rules of names
-  /// before; what it made may have changed their answer. Errors: those that may be gone the next
-  /// time; all, of this operation.
+  [[nodiscard]] bool is_of_this_operation() const noexcept { return whose_ == record_is::own; }
+  /// Where an entry is, whether or not it exists; nothing where its directory is gone, or another
+  /// one has its place and the record was found. Errors: conflict (another one has its place),
+  /// those of opening.
   [[nodiscard]] result<std::optional<place>> find(std::string_view resolved) const;
-  /// Whether a file or link may get another name: `now` is what is at `from`.
-  [[nodiscard]] bool is_movable(const file_status& now, std::string_view from,
-                                std::string_view to) const;
-  [[nodiscard]] const root& top() const noexcept { return root_; }
+  /// Before something new comes to a place. Errors: those of held_directories::check_place.
+  [[nodiscard]] result<void> check_place(std::string_view resolved) const;
+  /// Makes a directory of the record, in one that is held.
+  [[nodiscard]] result<void> make(const std::string& resolved) const;
+  /// For syncing. Errors: as of `find`.
+  [[nodiscard]] result<file_descriptor> open_directory(std::string_view resolved) const;
   /// Of this operation itself there are none: what it has begun it also ends.
   [[nodiscard]] const work_bounds& bounds() const noexcept { return bounds_; }
 
 private:
-  [[nodiscard]] result<std::optional<place>> find_again(std::string_view resolved) const;
-
-  const root& root_;
-  const root* usual_ = nullptr;
-  work_bounds bounds_{};
+  record_is whose_;
+  work_bounds bounds_;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>, std::less<>> places_;
+  mutable held_directories held_;
 };
 
 // All of these end at the bounds of the ground.

@@ -3,7 +3,7 @@
 
 // What is looked at before several files are changed: nothing here changes anything.
 
-#include "file/change_record.hpp"
+#include "change/change_record.hpp"
 #include "file/replace.hpp"
 
 #include <paddock/file/change_set.hpp>
@@ -27,7 +27,8 @@ struct planned_step {
 };
 
 struct change_plan {
-  std::vector<changed_file> files; ///< one for each change
+  std::vector<changed_file> files;  ///< one for each change
+  std::vector<change_place> places; ///< the directories that were looked at
   std::vector<planned_step> steps;
   std::vector<std::string> directories; ///< that are not there yet, each above the next
   std::vector<content_lock> locks;      ///< of every path

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "file/change_record.hpp"
+#include "change/change_record.hpp"
 
 #include "file/leftover.hpp"
 
@@ -14,10 +14,11 @@ namespace paddock {
 namespace {
 
 constexpr std::string_view magic = change_record_magic;
-constexpr std::string_view version = "1";
+constexpr std::string_view version = "2";
 constexpr std::string_view kinds[] = {"create", "replace", "remove", "move"};
 constexpr std::string_view stages[] = {"", "staged\n", "done\n", "undone\n"};
 constexpr std::string_view directory_word = "directory";
+constexpr std::string_view place_word = "at";
 constexpr std::string_view end_word = "end";
 constexpr std::string_view hex_digits = "0123456789abcdef";
 constexpr std::size_t name_digits = 32;
@@ -183,6 +184,13 @@ content_mark mark_of(std::string_view bytes) noexcept {
 std::string render(const change_record& record) {
   std::string out(magic);
   out.append(version).append(record.is_durable ? " durable\n" : " passing\n");
+  for (const change_place& place : record.places) {
+    out += place_word;
+    add_field(out, place.path);
+    add_number(out, place.device, 16);
+    add_number(out, place.inode, 16);
+    out += '\n';
+  }
   for (const std::string& path : record.directories) {
     out += directory_word;
     add_field(out, path);
@@ -210,7 +218,8 @@ std::string_view stage_line(change_stage stage) noexcept {
 }
 
 result<void> check_extent(const change_record& record) {
-  if (record.directories.size() + record.steps.size() > change_record_lines_max)
+  if (record.places.size() + record.directories.size() + record.steps.size() >
+      change_record_lines_max)
     return error{error_code::too_many, 0, "change record"};
   std::uint64_t room_bytes = change_record_marked_bytes_max;
   for (const change_step& step : record.steps) {
@@ -243,6 +252,13 @@ result<std::optional<change_record>> parse_change_record(std::string_view bytes)
     if (w[0] == end_word) {
       if (count != 2 || number<std::uint64_t>(w[1], 16) != sum) return none;
       break;
+    }
+    if (w[0] == place_word) {
+      auto path = count == 4 ? field(w[1]) : std::nullopt;
+      const auto device = number<std::uint64_t>(w[2], 16), inode = number<std::uint64_t>(w[3], 16);
+      if (!path || !device || !inode) return none;
+      record.places.push_back({*std::move(path), *device, *inode});
+      continue;
     }
     if (w[0] == directory_word) {
       auto path = count == 2 ? path_field(w[1]) : std::nullopt;

@@ -3,9 +3,9 @@
 
 // What the record of a change of several files says, as a value and as bytes. Pure.
 //
-// A record is text: a line for each directory that is made and each rename, a line with the sum of
-// all before it, and then a line for each stage that was reached. It is whole on the disk before
-// anything else happens, so one that is not whole says that nothing has.
+// A record is text: a line for each directory that is worked in or made and each rename, a line
+// with the sum of all before it, and then a line for each stage that was reached. It is whole on
+// the disk before anything else happens, so one that is not whole says that nothing has.
 
 #include <paddock/base/result.hpp>
 
@@ -57,8 +57,17 @@ enum class change_stage : std::uint8_t {
   undone, ///< all is as it was, but for these
 };
 
+/// A directory that was looked at, and which one it is.
+struct change_place {
+  std::string path; ///< resolved; empty for the root
+  std::uint64_t device = 0, inode = 0;
+
+  friend bool operator==(const change_place&, const change_place&) = default;
+};
+
 struct change_record {
   bool is_durable = false;                ///< what is on the disk counts
+  std::vector<change_place> places{};     ///< the directories of all steps that were there before
   std::vector<std::string> directories{}; ///< made for it, each above the next
   std::vector<change_step> steps{};
   change_stage stage = change_stage::begun;
@@ -76,7 +85,7 @@ inline constexpr std::string_view change_record_magic = "paddock changes ";
 // What a record may be and ask for, so that one that somebody else has written keeps nobody busy
 // for long.
 inline constexpr std::size_t change_record_bytes_max = std::size_t{64} * 1024 * 1024;
-inline constexpr std::size_t change_record_lines_max = 100'000; ///< directories and steps
+inline constexpr std::size_t change_record_lines_max = 100'000; ///< places, directories, steps
 /// Of all files that are known again by their sums.
 inline constexpr std::uint64_t change_record_marked_bytes_max = std::uint64_t{2} << 30U;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "file/change_recovery.hpp"
+#include "change/change_recovery.hpp"
 
 #include "file/durable.hpp"
 #include "file/replace.hpp"
@@ -43,10 +43,6 @@ result<std::optional<file_status>> look(const place& where, const component& nam
   return status.error();
 }
 
-std::string path_beside(const place& where, const component& name) {
-  return join(parent(where.path), name.view());
-}
-
 bool is_file_or_link(const file_status& status) {
   return status.kind == entry_kind::file || status.kind == entry_kind::symlink;
 }
@@ -76,7 +72,7 @@ result<void> undo_in_two_steps(const change_ground& ground, const change_step& s
                                const place& where) {
   PADDOCK_TRY(const auto aside, component::from(step.aside));
   PADDOCK_TRY(const auto old, look(where, aside));
-  if (!old || !ground.is_movable(*old, path_beside(where, aside), where.path)) return {};
+  if (!old || !is_file_or_link(*old)) return {};
   const int parent = where.parent.get();
   if (where.existing) {
     if (old->same_object(*where.existing)) return {}; // a second name, no more
@@ -109,18 +105,18 @@ result<void> undo_replace(const change_ground& ground, const change_step& step,
   return sys::renameat2(parent, temporary.c_str(), parent, where.name.c_str(), RENAME_EXCHANGE);
 }
 
-result<void> undo_remove(const change_ground& ground, const change_step& step, const place& where) {
+result<void> undo_remove(const change_step& step, const place& where) {
   PADDOCK_TRY(const auto temporary, component::from(step.temporary));
   PADDOCK_TRY(const auto old, look(where, temporary));
   if (!old || where.existing) return {};
-  if (!ground.is_movable(*old, path_beside(where, temporary), where.path)) return {};
+  if (!is_file_or_link(*old)) return {};
   return move_to_unused(where.parent.get(), temporary, where.parent.get(), where.name);
 }
 
 result<void> undo_move(const change_ground& ground, const change_step& step, const place& to) {
   PADDOCK_TRY(const auto from, ground.find(step.from));
   if (!from || !is_changeable(to)) return {};
-  if (!ground.is_movable(*to.existing, to.path, from->path)) return {};
+  if (!is_file_or_link(*to.existing)) return {};
   if (from->existing) {
     // Two spellings of one name, or two links after a move in two steps.
     if (!from->existing->same_object(*to.existing)) return {};
@@ -142,7 +138,7 @@ result<void> undo(const change_ground& ground, const change_step& step) {
   case change_step::kind::replace:
     return undo_replace(ground, step, *where);
   case change_step::kind::remove:
-    return undo_remove(ground, step, *where);
+    return undo_remove(step, *where);
   case change_step::kind::move:
     break;
   }
@@ -151,28 +147,29 @@ result<void> undo(const change_ground& ground, const change_step& step) {
 
 } // namespace
 
-result<std::optional<place>> change_ground::find(std::string_view resolved) const {
-  if (is_of_this_operation()) return find_again(resolved);
-  std::optional<place> none;
-  auto where = root_.locate(resolved, final_link::keep);
-  const bool is_gone = !where && where.error().code == error_code::not_found;
-  if (!where && !is_gone && may_pass(where.error())) return where.error();
-  // A link on the way is no part of what was recorded.
-  if (!where || where->directory || where->path != resolved) return none;
-  if (usual_->is_protected(resolved) || !usual_->check_changeable(resolved)) return none;
-  return std::optional(*std::move(where));
+change_ground::change_ground(const root& root, const change_record& record, record_is whose,
+                             const work_bounds& bounds)
+    : whose_(whose), bounds_(bounds),
+      held_(root, [this](const std::string& path, int, const file_status& now) {
+        const auto seen = places_.find(path);
+        return seen == places_.end() || seen->second == std::pair(now.device, now.inode);
+      }) {
+  for (const change_place& each : record.places)
+    places_.emplace(each.path, std::pair(each.device, each.inode));
 }
 
-result<std::optional<place>> change_ground::find_again(std::string_view resolved) const {
+result<std::optional<place>> change_ground::find(std::string_view resolved) const {
   std::optional<place> none;
-  const std::string_view above = parent(resolved);
-  auto holder = root_.open_beneath(above.empty() ? "." : above, access::inspect);
-  if (!holder && holder.error().code == error_code::not_found) return none;
-  if (!holder) return holder.error();
-  if (holder->path != above || holder->status.kind != entry_kind::directory)
-    return error{error_code::conflict, 0, "change record"};
+  const auto id = held_.look(std::string(parent(resolved)));
+  const auto held = id ? held_.descriptor(*id) : result<int>(id.error());
+  const bool is_other = !held && std::string_view(held.error().operation) == held_operation;
+  if (!held && (held.error().code == error_code::not_found ||
+                (!is_of_this_operation() && (is_other || !may_pass(held.error())))))
+    return none;
+  PADDOCK_TRY(const int in, held);
   PADDOCK_TRY(const auto name, component::from(file_name(resolved)));
-  place where{.parent = std::move(holder->fd),
+  PADDOCK_TRY(auto fd, sys::openat(in, ".", O_PATH | O_DIRECTORY));
+  place where{.parent = std::move(fd),
               .name = name,
               .path = std::string(resolved),
               .existing = std::nullopt};
@@ -180,11 +177,27 @@ result<std::optional<place>> change_ground::find_again(std::string_view resolved
   return std::optional(std::move(where));
 }
 
-bool change_ground::is_movable(const file_status& now, std::string_view from,
-                               std::string_view to) const {
-  if (!is_file_or_link(now)) return false;
-  return is_of_this_operation() || (root_.check_movable(from, to, now.kind).has_value() &&
-                                    usual_->check_movable(from, to, now.kind).has_value());
+result<void> change_ground::check_place(std::string_view resolved) const {
+  PADDOCK_TRY(const auto id, held_.look(std::string(parent(resolved))));
+  return held_.check_place(id, file_name(resolved));
+}
+
+result<void> change_ground::make(const std::string& resolved) const {
+  PADDOCK_CHECK(check_place(resolved));
+  PADDOCK_TRY(const auto id, held_.look(std::string(parent(resolved))));
+  PADDOCK_TRY(const int in, held_.descriptor(id));
+  PADDOCK_TRY(const auto name, component::from(file_name(resolved)));
+  const auto made = sys::mkdirat(in, name.c_str(), 0777);
+  if (!made && made.error().code != error_code::already_exists) return made;
+  // One that somebody else has made by now will do.
+  return made ? held_.look_at_new(resolved).transform([](auto) {})
+              : held_.look(resolved).transform([](auto) {});
+}
+
+result<file_descriptor> change_ground::open_directory(std::string_view resolved) const {
+  PADDOCK_TRY(const auto id, held_.look(std::string(resolved)));
+  PADDOCK_TRY(const int in, held_.descriptor(id));
+  return sys::openat(in, ".", O_RDONLY | O_DIRECTORY);
 }
 
 result<void> move_to_unused(int from_directory, const component& from, int to_directory,
@@ -263,10 +276,12 @@ result<void> sync_places(const change_ground& ground, const change_record& recor
   }
   for (const std::string_view path : directories) {
     PADDOCK_CHECK(ground.bounds().check());
-    const auto holder = ground.top().open_beneath(path.empty() ? "." : path, access::directory);
+    const auto holder = ground.open_directory(path);
     if (!holder && !may_pass(holder.error())) continue; // it has gone, and so has the file
+    if (!holder && !ground.is_of_this_operation() && holder.error().code == error_code::conflict)
+      continue; // another directory has its place
     if (!holder) return holder.error();
-    PADDOCK_CHECK(sys::fsync(holder->fd.get()));
+    PADDOCK_CHECK(sys::fsync(holder->get()));
   }
   return {};
 }

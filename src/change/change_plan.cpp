@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "file/change_plan.hpp"
+#include "change/change_plan.hpp"
 
 #include "file/attributes.hpp"
 #include "file/leftover.hpp"
@@ -43,11 +43,17 @@ unsigned with_execution(unsigned mode, std::optional<bool> wanted) {
   return *wanted ? mode | ((mode & 0444U) >> 2U) : mode & ~all;
 }
 
-/// Where a new entry is to be.
+/// Where an entry is, or is to be.
 struct new_place {
-  std::string path;                     ///< resolved
-  std::vector<std::string> directories; ///< above it, that are not there yet
+  std::string path;                       ///< resolved
+  change_place in;                        ///< the directory, or the deepest above it that is there
+  std::vector<std::string> directories{}; ///< above it, that are not there yet
 };
+
+result<change_place> place_of(const file_descriptor& directory, std::string_view path) {
+  PADDOCK_TRY(const auto status, sys::status_at(directory.get(), ""));
+  return change_place{std::string(path), status.device, status.inode};
+}
 
 /// Of a path whose parent is not there: the deepest directory that is, and the names below it.
 result<new_place> place_with_parents(const root& root, std::string_view path) {
@@ -64,7 +70,8 @@ result<new_place> place_with_parents(const root& root, std::string_view path) {
     if (!base && base.error().code != error_code::not_found) return base.error();
   }
   if (base->status.kind != entry_kind::directory) return refusal(error_code::not_a_directory);
-  new_place found{.path = base->path, .directories = {}};
+  PADDOCK_TRY(auto in, place_of(base->fd, base->path));
+  new_place found{.path = base->path, .in = std::move(in)};
   while (!names.empty()) {
     if (!found.path.empty()) found.path += '/';
     found.path += names.back();
@@ -80,18 +87,22 @@ result<new_place> place_with_parents(const root& root, std::string_view path) {
 result<new_place> find_new(const root& root, std::string_view path) {
   if (path.ends_with('/')) return refusal(error_code::is_a_directory);
   const auto where = root.locate(path, final_link::keep);
-  if (where) return new_place{.path = where->path, .directories = {}};
+  if (where) {
+    PADDOCK_TRY(auto in, place_of(where->parent, parent(where->path)));
+    return new_place{.path = where->path, .in = std::move(in)};
+  }
   if (where.error().code != error_code::not_found) return where.error();
   return place_with_parents(root, path);
 }
 
 /// Where an existing file is.
-result<std::string> find_old(const root& root, std::string_view path, final_link last) {
+result<new_place> find_old(const root& root, std::string_view path, final_link last) {
   PADDOCK_TRY(const auto where, root.locate(path, last));
   if (!where.existing) return refusal(error_code::not_found, ENOENT);
   if (where.existing->kind == entry_kind::directory) return refusal(error_code::is_a_directory);
   if (where.directory) return refusal(error_code::not_a_directory);
-  return where.path;
+  PADDOCK_TRY(auto in, place_of(where.parent, parent(where.path)));
+  return new_place{.path = where.path, .in = std::move(in)};
 }
 
 class planner {
@@ -111,6 +122,8 @@ public:
     plan_.locks = *std::move(locks);
     PADDOCK_CHECK(for_each_change([&](const file_change& change) { return examine(change); }));
     plan_.directories.assign(directories_.begin(), directories_.end());
+    for (auto& [path, place] : places_)
+      plan_.places.push_back(std::move(place));
     return std::move(plan_);
   }
 
@@ -137,27 +150,41 @@ private:
     changed_file file{.action = change.action};
     switch (change.action) {
     case change_action::move: {
-      PADDOCK_TRY(file.from, find_old(root_, change.from, final_link::keep));
+      PADDOCK_TRY(auto old, find_old(root_, change.from, final_link::keep));
+      file.from = std::move(old.path);
       paths_.push_back(file.from);
+      PADDOCK_CHECK(take(std::move(old.in)));
       [[fallthrough]];
     }
     case change_action::create: {
       PADDOCK_TRY(auto fresh, find_new(root_, change.path));
       file.path = std::move(fresh.path);
+      PADDOCK_CHECK(take(std::move(fresh.in)));
       directories_.insert(fresh.directories.begin(), fresh.directories.end());
       break;
     }
     case change_action::replace: {
-      PADDOCK_TRY(file.path, find_old(root_, change.path, final_link::follow));
+      PADDOCK_TRY(auto old, find_old(root_, change.path, final_link::follow));
+      file.path = std::move(old.path);
+      PADDOCK_CHECK(take(std::move(old.in)));
       break;
     }
     case change_action::remove: {
-      PADDOCK_TRY(file.path, find_old(root_, change.path, final_link::keep));
+      PADDOCK_TRY(auto old, find_old(root_, change.path, final_link::keep));
+      file.path = std::move(old.path);
+      PADDOCK_CHECK(take(std::move(old.in)));
       break;
     }
     }
     paths_.push_back(file.path);
     plan_.files.push_back(std::move(file));
+    return {};
+  }
+
+  /// The directory of a change, which is the same one for all of them.
+  result<void> take(change_place in) {
+    const auto [at, is_new] = places_.try_emplace(in.path, in);
+    if (!is_new && at->second != in) return refusal(error_code::conflict);
     return {};
   }
 
@@ -341,6 +368,7 @@ private:
   const change_options& options_;
   change_plan plan_;
   std::vector<std::string> paths_;
+  std::map<std::string, change_place> places_;
   std::set<std::string> directories_; // sorted: each is above those beneath it
   std::set<std::pair<std::uint64_t, std::uint64_t>> old_;
   std::size_t now_ = 0;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include "change/change_journal.hpp"
+#include "change/change_plan.hpp"
+#include "change/change_recovery.hpp"
 #include "file/attributes.hpp"
-#include "file/change_journal.hpp"
-#include "file/change_plan.hpp"
-#include "file/change_recovery.hpp"
 #include "file/durable.hpp"
 #include "file/leftover.hpp"
 #include "path/own_names.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/file/change_set.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -34,18 +35,15 @@ bool lacks_exchange(const error& e) {
 class change_work {
 public:
   change_work(const root& root, change_plan plan, const change_options& options)
-      : root_(root), plan_(std::move(plan)), options_(options) {
-    record_.is_durable = options.durability != durability::none;
-    record_.directories = std::move(plan_.directories);
-    for (const planned_step& planned : plan_.steps) {
-      record_.steps.push_back(planned.step);
+      : plan_(std::move(plan)), options_(options), record_(record_of(plan_, options)),
+        ground_(root, record_, change_ground::record_is::own) {
+    for (const planned_step& planned : plan_.steps)
       for (const std::string* name : {&planned.step.temporary, &planned.step.aside})
         if (auto checked = component::from(*name)) names_.emplace_back(*checked);
-    }
   }
 
-  result<void, change_failure> make(change_journal& journal) {
-    auto done = journal.begin(record_);
+  result<void, change_failure> make(change_journal* journal) {
+    auto done = journal != nullptr ? journal->begin(record_) : result<void>();
     if (done) done = stage_all();
     bool has_begun_renaming = false;
     if (done) done = reach(journal, change_stage::staged);
@@ -53,12 +51,12 @@ public:
       has_begun_renaming = true;
       done = rename_all();
     }
-    if (done) done = sync_places(change_ground(root_), record_);
-    if (done) done = journal.write_stage(change_stage::done);
+    if (done) done = sync_places(ground_, record_);
+    if (done && journal != nullptr) done = journal->write_stage(change_stage::done);
     if (!done) return give_up(journal, done.error(), has_begun_renaming);
     now_ = change_failure::no_change;
-    const auto synced = record_.is_durable ? journal.sync() : result<void>();
-    if (const auto cleared = clear(); cleared) journal.end();
+    const auto synced = record_.is_durable && journal != nullptr ? journal->sync() : result<void>();
+    if (const auto cleared = clear(); cleared && journal != nullptr) journal->end();
     if (synced) return {};
     change_failure late = failure(synced.error());
     late.made = change_extent::all;
@@ -67,6 +65,15 @@ public:
   }
 
 private:
+  static change_record record_of(const change_plan& plan, const change_options& options) {
+    change_record record{.is_durable = options.durability != durability::none,
+                         .places = plan.places,
+                         .directories = plan.directories};
+    for (const planned_step& planned : plan.steps)
+      record.steps.push_back(planned.step);
+    return record;
+  }
+
   [[nodiscard]] change_failure failure(const error& why) const {
     if (now_ >= plan_.steps.size()) return change_failure(why);
     const std::size_t change = plan_.steps[now_].change;
@@ -74,35 +81,48 @@ private:
   }
 
   /// What is on the disk by then is what the stage says.
-  result<void> reach(change_journal& journal, change_stage stage) {
+  result<void> reach(change_journal* journal, change_stage stage) {
     now_ = change_failure::no_change;
-    PADDOCK_CHECK(sync_places(change_ground(root_), record_));
-    PADDOCK_CHECK(journal.write_stage(stage));
-    return record_.is_durable ? journal.sync() : result<void>();
+    PADDOCK_CHECK(sync_places(ground_, record_));
+    if (journal == nullptr) return {};
+    PADDOCK_CHECK(journal->write_stage(stage));
+    return record_.is_durable ? journal->sync() : result<void>();
+  }
+
+  /// The directory of an entry, held, where something new may come into it now.
+  result<place> find(const std::string& path) {
+    PADDOCK_CHECK(ground_.check_place(path));
+    PADDOCK_TRY(auto where, ground_.find(path));
+    if (!where) return error{error_code::conflict, 0, "change_set"};
+    return *std::move(where);
   }
 
   result<void> stage_all() {
+    PADDOCK_CHECK(make_directories());
     for (now_ = 0; now_ < plan_.steps.size(); ++now_) {
       PADDOCK_CHECK(options_.bounds.check());
       const planned_step& planned = plan_.steps[now_];
       if (planned.bytes != nullptr) PADDOCK_CHECK(stage(planned));
-      if (planned.step.what == change_step::kind::move) PADDOCK_CHECK(make_parents(planned.step));
     }
     return {};
   }
 
-  result<void> make_parents(const change_step& step) {
-    PADDOCK_TRY(const auto where, root_.locate(step.path, final_link::keep, parents::create));
-    if (where.path != step.path) return error{error_code::conflict, 0, "change_set"};
-    return record_.is_durable ? sync_made_parents(root_, where) : result<void>();
+  result<void> make_directories() {
+    for (const std::string& path : record_.directories) {
+      for (now_ = 0; now_ + 1 < plan_.steps.size(); ++now_)
+        if (plan_.steps[now_].step.path.starts_with(path + '/')) break;
+      PADDOCK_CHECK(ground_.make(path));
+      if (!record_.is_durable) continue;
+      PADDOCK_TRY(const auto above, ground_.open_directory(parent(path)));
+      PADDOCK_CHECK(sys::fsync(above.get()));
+    }
+    return {};
   }
 
   /// Writes what a file is to be, beside its place.
   result<void> stage(const planned_step& planned) {
     const change_step& step = planned.step;
-    PADDOCK_TRY(const auto where, root_.locate(step.path, final_link::keep, parents::create));
-    if (where.path != step.path) return error{error_code::conflict, 0, "change_set"};
-    if (record_.is_durable) PADDOCK_CHECK(sync_made_parents(root_, where));
+    PADDOCK_TRY(const auto where, find(step.path));
     PADDOCK_TRY(const auto temporary, component::from(step.temporary));
     const bool is_new = planned.attributes_of.empty();
     const unsigned mode = planned.is_executable.value_or(false) ? 0777 : 0666;
@@ -111,7 +131,7 @@ private:
                 sys::openat(where.parent.get(), temporary.c_str(), flags, is_new ? mode : 0600));
     PADDOCK_CHECK(write_all(fd.get(), *planned.bytes, options_.bounds));
     if (!is_new) {
-      PADDOCK_TRY(const auto old, root_.locate(planned.attributes_of, final_link::keep));
+      PADDOCK_TRY(const auto old, find(planned.attributes_of));
       if (!old.existing || old.existing->kind != entry_kind::file)
         return error{error_code::conflict, 0, "change_set"};
       PADDOCK_CHECK(take_over_attributes(fd.get(), old));
@@ -137,8 +157,7 @@ private:
 
   result<void> rename(const planned_step& planned) {
     const change_step& step = planned.step;
-    PADDOCK_TRY(const auto where, root_.locate(step.path, final_link::keep));
-    if (where.path != step.path) return error{error_code::conflict, 0, "change_set"};
+    PADDOCK_TRY(const auto where, find(step.path));
     const int parent = where.parent.get();
     if (step.what == change_step::kind::move) return rename_from(planned, where);
     PADDOCK_TRY(const auto temporary, component::from(step.temporary));
@@ -178,9 +197,8 @@ private:
   }
 
   result<void> rename_from(const planned_step& planned, const place& to) {
-    PADDOCK_TRY(const auto from, root_.locate(planned.step.from, final_link::keep));
-    if (from.path != planned.step.from || !from.existing ||
-        !same_but_for_name(*from.existing, planned.old))
+    PADDOCK_TRY(const auto from, find(planned.step.from));
+    if (!from.existing || !same_but_for_name(*from.existing, planned.old))
       return error{error_code::conflict, 0, "change_set"};
     const int parent = from.parent.get();
     if (to.existing && to.existing->same_object(*from.existing)) // another spelling of its name
@@ -188,37 +206,35 @@ private:
     return move_to_unused(parent, from.name, to.parent.get(), to.name);
   }
 
-  change_failure give_up(change_journal& journal, const error& why, bool has_begun_renaming) {
+  change_failure give_up(change_journal* journal, const error& why, bool has_begun_renaming) {
     change_failure told = failure(why);
-    const change_ground ground(root_);
     if (has_begun_renaming) {
-      auto undone = undo_steps(ground, record_);
-      if (undone) undone = sync_places(ground, record_);
+      auto undone = undo_steps(ground_, record_);
+      if (undone) undone = sync_places(ground_, record_);
       if (!undone) {
         told.made = change_extent::some;
         told.detail = "what was made of it is taken back by the next change of several files";
         return told;
       }
       // Without it the way back would be looked for once more, and not be found.
-      if (journal.write_stage(change_stage::undone) && record_.is_durable)
-        (void)journal.sync().has_value();
+      if (journal != nullptr && journal->write_stage(change_stage::undone) && record_.is_durable)
+        (void)journal->sync().has_value();
     }
     const auto cleared = clear();
-    (void)remove_made_directories(ground, record_).has_value();
-    if (cleared) journal.end();
+    (void)remove_made_directories(ground_, record_).has_value();
+    if (cleared && journal != nullptr) journal->end();
     return told;
   }
 
   [[nodiscard]] result<void> clear() const {
-    const change_ground ground(root_);
-    PADDOCK_CHECK(remove_temporary(ground, record_));
-    return sync_places(ground, record_);
+    PADDOCK_CHECK(remove_temporary(ground_, record_));
+    return sync_places(ground_, record_);
   }
 
-  const root& root_;
   change_plan plan_;
   const change_options& options_;
   change_record record_;
+  change_ground ground_;
   std::deque<name_in_use> names_;               ///< nobody here lists them
   std::size_t now_ = change_failure::no_change; ///< the step that is worked on
 };
@@ -227,11 +243,7 @@ result<interrupted_change> recover(const root& root, change_journal& journal,
                                    const work_bounds& bounds) {
   PADDOCK_TRY(const auto record, journal.read());
   if (!record) return interrupted_change::none;
-  PADDOCK_TRY(const auto usual, paddock::root::open(root.path(), {.resolver = root.resolver(),
-                                                                  .mounts = root.mounts()}));
-  if (!usual.status().same_object(root.status()))
-    return error{error_code::root_gone, ENOENT, "change record"};
-  const change_ground ground(root, usual, bounds);
+  const change_ground ground(root, *record, change_ground::record_is::found, bounds);
   std::vector<std::string> paths;
   for (const change_step& step : record->steps) {
     paths.push_back(step.path);
@@ -251,30 +263,17 @@ result<interrupted_change> recover(const root& root, change_journal& journal,
   return is_done ? interrupted_change::finished : interrupted_change::undone;
 }
 
-/// Why the record stands in the way, and what then helps.
-std::string_view way_past_record(error_code why) {
-  using enum error_code;
-  constexpr std::pair<error_code, std::string_view> table[] = {
-      {conflict, "somebody else is changing several files of this workspace; call again"},
-      {cancelled, "the call was cancelled while an earlier change of several files was ended"},
-      {not_regular, "what has this name is no record of a change of several files; give it another "
-                    "name, with exec or by hand"},
-      {hard_linked, "the record of a change of several files has a second name; remove this one, "
-                    "with exec or by hand"},
-      {permission_denied, "the record of an earlier change of several files is somebody else's; "
-                          "have them end it, or remove it by hand"},
-      {unsupported, "the record of an earlier change of several files is of another version of "
-                    "this program; have that one end it, or remove it, with exec or by hand"},
-  };
-  for (const auto& [code, words] : table)
-    if (code == why) return words;
-  return "an earlier change of several files cannot be ended; to leave its files as they are, "
-         "remove this record, with exec or by hand";
-}
-
+/// Why an earlier change stands in the way, and what then helps.
 change_failure about_the_last_one(const error& why) {
-  return {why, change_failure::no_change, change_record_name,
-          std::string(way_past_record(why.code))};
+  std::string_view words = "an earlier change of several files cannot be ended; call again";
+  if (why.code == error_code::conflict)
+    words = "somebody else is changing several files of this workspace; call again";
+  else if (why.code == error_code::cancelled)
+    words = "the call was cancelled while an earlier change of several files was ended";
+  else if (why.code == error_code::unsupported)
+    words = "an earlier change of several files was made by another version of this program; have "
+            "that one end it";
+  return {why, change_failure::no_change, {}, std::string(words)};
 }
 
 } // namespace
@@ -286,29 +285,37 @@ apply_changes(const root& root, std::span<const file_change> changes,
     PADDOCK_TRY(auto plan, plan_changes(root, changes, options));
     return std::move(plan.files);
   }
-  auto journal = change_journal::open(root, options.wait_ms, options.bounds);
-  if (!journal) return about_the_last_one(journal.error());
-  if (const auto before = recover(root, *journal, options.bounds); !before)
-    return about_the_last_one(before.error());
+  auto found = change_journal::open(root, options.state_directory, missing_directories::make,
+                                    options.wait_ms, options.bounds);
+  if (!found) return about_the_last_one(found.error());
+  change_journal* const journal = *found ? &**found : nullptr;
+  if (journal != nullptr)
+    if (const auto before = recover(root, *journal, options.bounds); !before)
+      return about_the_last_one(before.error());
   auto plan = plan_changes(root, changes, options);
   if (!plan || plan->steps.empty()) {
-    journal->end();
+    if (journal != nullptr) journal->end();
     if (!plan) return std::move(plan).error();
     return std::move(plan->files);
   }
   std::vector<changed_file> files = plan->files;
-  PADDOCK_CHECK(change_work(root, *std::move(plan), options).make(*journal));
+  PADDOCK_CHECK(change_work(root, *std::move(plan), options).make(journal));
   return files;
 }
 
-result<interrupted_change> recover_changes(const root& root, const work_bounds& bounds) {
-  auto journal = change_journal::open_existing(root);
+result<interrupted_change> recover_changes(const root& root, std::string_view state_directory,
+                                           const work_bounds& bounds) {
+  auto journal = change_journal::open(root, state_directory, missing_directories::leave, 0, bounds);
   if (!journal && journal.error().os_errno == EAGAIN) return interrupted_change::under_way;
   if (!journal) return journal.error();
   if (!*journal) return interrupted_change::none;
   PADDOCK_TRY(const auto found, recover(root, **journal, bounds));
   (*journal)->end();
   return found;
+}
+
+bool has_foreign_record(const root& root) {
+  return sys::entry_status_at(root.descriptor(), change_record_name).has_value();
 }
 
 } // namespace paddock
