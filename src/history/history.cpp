@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "history/kept_rules.hpp"
 #include "history/store_impl.hpp"
 #include "sys/syscall.hpp"
 
@@ -393,9 +394,14 @@ result<std::shared_ptr<store>, detailed_error> store::open(std::shared_ptr<const
       by == session::serve ? std::optional(how.age_days_max) : std::nullopt;
   PADDOCK_TRY(store_directory directory,
               store_directory::open(*workspace, how.directory, unused_days_max));
+  PADDOCK_TRY(workspace, under_kept_rules(std::move(workspace), directory, by));
   auto made =
       std::make_unique<impl>(std::move(workspace), std::move(how), std::move(directory), by);
   return std::shared_ptr<store>(new store(std::move(made)));
+}
+
+std::shared_ptr<const root> store::workspace() const {
+  return impl_->workspace;
 }
 
 store_state store::state() const {

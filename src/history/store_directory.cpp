@@ -90,6 +90,7 @@ result<void, detailed_error> store_directory::take_up(const root& workspace,
   if (read) {
     const auto use = [this]() -> result<void> {
       PADDOCK_TRY(head_, sys::openat(fd_.get(), head_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+      was_unused_ = sys::try_flock(head_.get()).has_value();
       return sys::try_shared_flock(head_.get());
     }();
     if (!use) read = detailed_error(use.error(), "the history cannot be locked");

@@ -48,6 +48,8 @@ public:
   /// timed_out.
   [[nodiscard]] result<void> lock(const work_bounds& bounds = {});
   void unlock() const noexcept;
+  /// Whether nobody else had it open when it was opened.
+  [[nodiscard]] bool was_unused() const noexcept { return was_unused_; }
   /// Everything in it. Errors: those of reading.
   [[nodiscard]] result<std::vector<store_file>> files() const;
   /// The same, in bytes; 0 where it cannot be read.
@@ -66,10 +68,13 @@ private:
   std::int64_t used_before_ns_ = 0; ///< the last time before this one; 0: it is new
   content_key key_{};
   bool waited_in_vain_ = false;
+  bool was_unused_ = false;
 };
 
 /// The file that says that a directory is a store.
 inline constexpr const char* head_name = "head";
+/// The file that says which names servers protect.
+inline constexpr const char* rules_name = "rules";
 inline constexpr std::uint64_t head_bytes_max = 16 * 1024;
 /// What the store of a workspace is called, by its path and the directory there.
 [[nodiscard]] std::string name_of_store(const std::string& workspace, const file_status& status);

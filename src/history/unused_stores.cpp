@@ -31,7 +31,7 @@ bool is_store_name(std::string_view name) {
 /// Whether a store has files of that name. Not `intent`: what a restore has set aside is needed. One
 /// that was not made yet set nothing aside.
 bool is_file_of_store(std::string_view name) {
-  constexpr std::array<std::string_view, 10> names{head_name,
+  constexpr std::array<std::string_view, 14> names{head_name,
                                                   "head.new",
                                                   "lock",
                                                   "journal",
@@ -40,7 +40,11 @@ bool is_file_of_store(std::string_view name) {
                                                   "journal.damaged.new",
                                                   "intent.begun",
                                                   "intent.begun.new",
-                                                  "intent.failed"};
+                                                  "intent.failed",
+                                                  "intent.made",
+                                                  "intent.made.new",
+                                                  rules_name,
+                                                  "rules.new"};
   return std::ranges::find(names, name) != names.end() || name.starts_with("pack-") ||
          name.starts_with(mark_prefix);
 }

@@ -134,6 +134,7 @@ result<root> root::open(std::string_view path, const root_options& options) {
   r.mounts_ = options.mounts;
   r.probe_devices_ = sys::effective_uid() == 0;
   PADDOCK_CHECK(r.reserve(options));
+  r.options_ = options;
   return r;
 }
 

@@ -227,4 +227,38 @@ TEST_F(HistoryHeld, WhatAKilledToolLeftIsTakenAway) {
   (void)working.finish();
 }
 
+/// What a server was told to protect a person's command keeps away from, too.
+TEST_F(HistoryHeld, TheRulesOfAServerAreThoseOfAPersonsCommand) {
+  write("secret.env", "a person's");
+  write("d/f", "one");
+  const auto open_as = [&](bool is_server, bool with_rule) {
+    root_options how;
+    if (with_rule) protect(how.protected_names, {.name = "secret.env", .mode = protection::hidden});
+    auto where = root::open(workspace(), how);
+    EXPECT_THAT(where, IsOk());
+    auto store = history::store::open(std::make_shared<const root>(*std::move(where)),
+                                      {.directory = state_directory()},
+                                      is_server ? history::session::serve : history::session::look);
+    EXPECT_THAT(store, IsOk());
+    return *store;
+  };
+  {
+    const auto server = open_as(true, true);
+    EXPECT_THAT(server->read_in(), IsOk());
+    run(*server, "echo two > d/f");
+    const auto person = open_as(false, false);
+    EXPECT_EQ(told(person->changes({})), "modified d/f by exec; ");
+    ASSERT_THAT(person->restore({.force = true, .by = history::author::other}), IsOk());
+    EXPECT_EQ(tree.content("ws/secret.env"), "a person's");
+    EXPECT_EQ(tree.content("ws/d/f"), "one");
+    // Another server, without the rule, does not take it away from the first.
+    const auto second = open_as(true, false);
+    EXPECT_TRUE(open_as(false, false)->workspace()->is_protected("secret.env"));
+  }
+  EXPECT_TRUE(open_as(false, false)->workspace()->is_protected("secret.env"));
+  // The control: when all have ended, the rules are those of the next one.
+  (void)open_as(true, false);
+  EXPECT_FALSE(open_as(false, false)->workspace()->is_protected("secret.env"));
+}
+
 } // namespace

@@ -60,9 +60,11 @@ int run_review(const review_arguments& options) {
                                  "; " + std::string(advice(list.error().code)));
     return usage;
   }
-  return review_page::serve_review(
-      {.workspace = workspace, .store = store, .since = list->since, .state_directory = directory},
-      options.port);
+  return review_page::serve_review({.workspace = store->workspace(),
+                                    .store = store,
+                                    .since = list->since,
+                                    .state_directory = directory},
+                                   options.port);
 }
 
 } // namespace

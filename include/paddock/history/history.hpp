@@ -103,6 +103,10 @@ public:
   open(std::shared_ptr<const root> workspace, options how, session by = session::serve);
   ~store();
 
+  /// Under the rules of names that it was opened with and those of servers that have it open, or had
+  /// it open last: for who acts in the workspace for a person.
+  [[nodiscard]] std::shared_ptr<const root> workspace() const;
+
   /// Reads what is not held yet. For a thread in the background; other members may be called.
   /// Errors: cancelled, timed_out, those of the store.
   result<void> read_in(const work_bounds& bounds = {});

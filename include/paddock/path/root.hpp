@@ -199,6 +199,8 @@ public:
   [[nodiscard]] paddock::mounts mounts() const noexcept { return mounts_; }
   /// Of the directory, when it was opened.
   [[nodiscard]] const file_status& status() const noexcept { return status_; }
+  /// As it was opened: what another root of the same directory may want, too.
+  [[nodiscard]] const root_options& options() const noexcept { return options_; }
   /// For use beside this library (fchdir, *at calls); stays owned by the root.
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
 
@@ -216,6 +218,7 @@ private:
   [[nodiscard]] error missing_or_gone(error failure) const;
 
   file_descriptor fd_;
+  root_options options_;
   std::string configured_; ///< absolute, lexically normal, as the caller spelled it
   std::string canonical_;  ///< as the kernel spells it
   file_status status_;

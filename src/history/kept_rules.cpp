@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "history/kept_rules.hpp"
+
+#include <paddock/path/protected_names.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace paddock::history {
+namespace {
+
+constexpr std::uint64_t rules_bytes_max = std::uint64_t{1} << 20U;
+constexpr std::string_view hidden_word = "hidden ", read_only_word = "read-only ";
+
+using rule_list = std::vector<protected_name>;
+
+std::string rendered(const rule_list& rules) {
+  std::string text;
+  for (const protected_name& each : rules)
+    text.append(each.mode == protection::hidden ? hidden_word : read_only_word).append(each.name) +=
+        '\0';
+  return text;
+}
+
+rule_list parsed(std::string_view text) {
+  rule_list rules;
+  for (auto end = text.find('\0'); end != text.npos; end = text.find('\0')) {
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    const bool is_hidden = line.starts_with(hidden_word);
+    if (!is_hidden && !line.starts_with(read_only_word)) continue;
+    const std::size_t at = is_hidden ? hidden_word.size() : read_only_word.size();
+    protected_name rule{.name = std::string(line.substr(at)),
+                        .mode = is_hidden ? protection::hidden : protection::read_only,
+                        .asked = true};
+    if (is_valid(rule)) rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+/// Whether there was anything to add.
+bool add_rules_of(const rule_list& others, rule_list& to) {
+  bool is_any = false;
+  for (const protected_name& each : others) {
+    const auto known = std::ranges::find(to, each.name, &protected_name::name);
+    if (known != to.end() && (known->mode == each.mode || known->mode == protection::hidden))
+      continue;
+    protect(to, each);
+    is_any = true;
+  }
+  return is_any;
+}
+
+} // namespace
+
+result<std::shared_ptr<const root>> under_kept_rules(std::shared_ptr<const root> workspace,
+                                                     store_directory& store, session by) {
+  PADDOCK_CHECK(store.lock());
+  const auto bytes = read_store_file(store.descriptor(), rules_name, rules_bytes_max);
+  rule_list kept = bytes ? parsed(*bytes) : rule_list();
+  rule_list all = workspace->options().protected_names;
+  if (by == session::serve) {
+    if (store.was_unused()) kept.clear();
+    (void)add_rules_of(all, kept);
+    const std::string text = rendered(kept);
+    if (!bytes || *bytes != text)
+      (void)write_store_file(store.descriptor(), rules_name, text, false);
+  }
+  store.unlock();
+  if (!add_rules_of(kept, all)) return workspace;
+  root_options how = workspace->options();
+  how.resolver = workspace->resolver();
+  how.protected_names = std::move(all);
+  PADDOCK_TRY(auto stricter, root::open(workspace->path(), how));
+  if (!stricter.status().same_object(workspace->status()))
+    return error{error_code::root_gone, 0, "history store"};
+  return std::make_shared<const root>(std::move(stricter));
+}
+
+} // namespace paddock::history
