@@ -69,6 +69,7 @@ private:
   std::size_t wanted_begin_ = 0;                  ///< where the next hunk is in its lines
   std::size_t exact_begin_ = 0, loose_begin_ = 0; ///< and where they begin
   std::size_t at_ = 0;     ///< the first line that is neither copied nor removed
+  std::optional<bool> has_pairs_alone_; ///< whether each line of the file ends with CRLF
   std::int64_t shift_ = 0; ///< by how much the last hunk stood elsewhere than it said
   std::vector<hunk_place> made_;
   std::string out_;
@@ -88,9 +89,10 @@ private:
   /// Whose ends new lines have: on the way CRs get lost, or come. The lines that are there tell.
   enum class line_ends : std::uint8_t { of_patch, of_neighbours };
   [[nodiscard]] line_ends ends_of(const patch_hunk& hunk, std::span<const hunk_line> before,
-                                  std::size_t place) const {
+                                  std::size_t place) {
     if (!hunk.line) return line_ends::of_neighbours; // a model wrote it, which sees no CR
-    if (hunk.has_pairs && before.empty() && !lines_.empty()) return line_ends::of_neighbours;
+    if (before.empty() && !lines_.empty() && (hunk.has_pairs || has_lost_pairs(hunk)))
+      return line_ends::of_neighbours;
     bool are_lost = false, are_added = false;
     for (std::size_t i = 0; i < before.size(); ++i) {
       const bool is_there = without_break(lines_[place + i]).ends_with('\r');
@@ -101,12 +103,24 @@ private:
     return are_lost != are_added ? line_ends::of_neighbours : line_ends::of_patch;
   }
 
+  /// Of a hunk that only adds: whether the patch lost the CRs that all lines of the file have.
+  [[nodiscard]] bool has_lost_pairs(const patch_hunk& hunk) {
+    if (hunk.has_crs) return false;
+    if (!has_pairs_alone_)
+      has_pairs_alone_ = lines_.front().ends_with("\r\n") &&
+                         std::ranges::all_of(lines_, [](std::string_view line) {
+                           return line.ends_with("\r\n") || !line.ends_with('\n');
+                         });
+    return *has_pairs_alone_;
+  }
+
   /// That of what stands before, or else behind.
   [[nodiscard]] std::string_view break_of_neighbours() const {
     const std::size_t before = out_.rfind('\n');
-    const bool is_pair = before != std::string::npos
-                             ? before > 0 && out_[before - 1] == '\r'
-                             : at_ < lines_.size() && lines_[at_].ends_with("\r\n");
+    bool is_pair = before != std::string::npos && before > 0 && out_[before - 1] == '\r';
+    // At the beginning what stands behind tells, and where nothing does, what was removed.
+    if (before == std::string::npos && !lines_.empty())
+      is_pair = lines_[at_ < lines_.size() ? at_ : 0].ends_with("\r\n");
     return is_pair ? "\r\n" : "\n";
   }
 
@@ -167,7 +181,8 @@ private:
     if (hunk.line)
       for (std::size_t i = 0; i < before.size(); ++i)
         if (lines_[place + i].ends_with('\n') != before[i].has_line_break) return false;
-    return !hunk.is_at_end || place + before.size() == lines_.size();
+    if (place != 0 && belongs_to_top(hunk)) return false;
+    return !belongs_to_end(hunk) || place + before.size() == lines_.size();
   }
 
   /// Of each hunk its anchors and its lines before; none when it is not wanted.
@@ -293,7 +308,22 @@ private:
   }
 };
 
+[[nodiscard]] bool keeps_lines(const patch_hunk& hunk) {
+  return std::ranges::any_of(
+      hunk.lines, [](const hunk_line& line) { return line.action == line_action::keep; });
+}
+
 } // namespace
+
+bool belongs_to_top(const patch_hunk& hunk) {
+  return hunk.line && *hunk.line == 0 && keeps_lines(hunk) &&
+         hunk.lines.front().action != line_action::keep;
+}
+
+bool belongs_to_end(const patch_hunk& hunk) {
+  return hunk.is_at_end ||
+         (hunk.line && keeps_lines(hunk) && hunk.lines.back().action != line_action::keep);
+}
 
 result<std::string, hunk_failure> apply_hunks(std::string_view content,
                                               std::span<const patch_hunk> hunks) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,17 +85,21 @@ constexpr std::uint64_t line_max = std::uint64_t{1} << 60;
 /// The unified format.
 class unified_reader {
 public:
-  explicit unified_reader(std::string_view patch) : lines_(patch) {}
+  explicit unified_reader(std::string_view patch)
+      : lines_(patch), has_crs_(patch.find('\r') != std::string_view::npos) {}
 
   [[nodiscard]] patch_result read() {
     std::vector<file_patch> files;
     while (!lines_.is_over()) {
       if (!lines_.begins("diff --git ") && !is_head()) {
         if (lines_.begins("@@ -")) return lines_.fault("a hunk without the name of its file");
+        const std::string_view line = lines_.line();
         lines_.skip();
+        if (!files.empty() && is_cut_head(line)) return lines_.fault_before(cut_off);
         continue;
       }
       PADDOCK_TRY(files.emplace_back(), read_file());
+      if (lines_.ends_inside_line()) return lines_.fault_before(cut_off);
     }
     if (files.empty())
       return lines_.fault("there is no patch in the text: a unified one has lines --- and +++ with "
@@ -105,8 +110,44 @@ public:
 
 private:
   patch_lines lines_;
+  bool has_crs_;
   std::string before_, after_; ///< names on both sides
   bool has_sides_ = true;      ///< such as a/ and b/
+  bool changes_text_ = false;  ///< as git's line `index` says
+
+  static constexpr const char* cut_off =
+      "the patch ends inside this line; write it to its end, with a newline behind its last line";
+  static constexpr const char* cut_hunk =
+      "the patch ends here, and its last hunk has fewer lines than its head says; write it to its "
+      "end, or correct the numbers in that head";
+
+  /// Whether the line, which was passed, is the last and begins a file or a hunk.
+  [[nodiscard]] bool is_cut_head(std::string_view line) const {
+    constexpr std::string_view heads[] = {"--- ", "diff --git ", "@@ -"};
+    return lines_.is_over() && !line.empty() &&
+           std::ranges::any_of(heads, [&](std::string_view head) {
+             return line.starts_with(head) ||
+                    (lines_.ends_inside_line() && head.starts_with(line));
+           });
+  }
+
+  /// Whether a line such as `index 12..34` says that the text of the file is another one.
+  [[nodiscard]] static bool tells_of_text(std::string_view index) {
+    // What git calls a file that is empty, with either of its sums.
+    constexpr std::string_view empty_files[] = {"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+                                                "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f77"
+                                                "49120a303721813"};
+    const auto is_empty = [&](std::string_view sum) {
+      return sum.find_first_not_of('0') == std::string_view::npos ||
+             std::ranges::any_of(empty_files,
+                                 [&](std::string_view empty) { return empty.starts_with(sum); });
+    };
+    const std::string_view sums = index.substr(0, index.find(' '));
+    const std::size_t dots = sums.find("..");
+    if (dots == std::string_view::npos) return false;
+    const std::string_view before = sums.substr(0, dots), after = sums.substr(dots + 2);
+    return before != after && !(is_empty(before) && is_empty(after));
+  }
 
   [[nodiscard]] bool is_head() const { return lines_.begins_file(); }
 
@@ -137,7 +178,9 @@ private:
         file.action = patch_action::remove;
       else if (value("new mode "))
         set_mode(file, file.action, line);
-      else if (!value("old mode ") && !value("index ") && !value("similarity index ") &&
+      else if (const auto sums = value("index "))
+        changes_text_ = tells_of_text(*sums);
+      else if (!value("old mode ") && !value("similarity index ") &&
                !value("dissimilarity index "))
         break;
     }
@@ -209,6 +252,7 @@ private:
     before_.clear();
     after_.clear();
     has_sides_ = true;
+    changes_text_ = false;
     if (lines_.begins("diff --git ")) PADDOCK_CHECK(read_headers(file));
     if (is_head()) {
       std::string before = patch_name(lines_.line().substr(4));
@@ -244,6 +288,10 @@ private:
     if (has_two_names == file.from.empty())
       return lines_.fault("a file that is renamed or copied has a line for both of its names");
     if (changes_nothing(file)) return lines_.fault(no_change);
+    if (changes_text_ && file.hunks.empty() && lines_.is_over() &&
+        file.action != patch_action::remove)
+      return lines_.fault_before("the hunks of this file are missing, though git's lines say that "
+                                 "its text changes; write the patch to its end");
     return file;
   }
 
@@ -251,6 +299,7 @@ private:
     if (!lines_.begins("@@ -")) return bad_head();
     patch_hunk hunk;
     hunk.line_of_patch = lines_.at();
+    hunk.has_crs = has_crs_;
     hunk.has_pairs = lines_.unbroken().ends_with('\r');
     std::string_view head = lines_.line().substr(4);
     std::uint64_t first = 0, before = 0, ignored = 0, after = 0;
@@ -276,6 +325,7 @@ private:
       hunk.lines.push_back({action, lines_.line().empty() ? raw : raw.substr(1)});
     }
     if (hunk.lines.empty()) return lines_.fault("the hunk has no lines");
+    if (lines_.is_over() && (before > 0 || after > 0)) return lines_.fault_before(cut_hunk);
     if (is_torn(before > 0 || after > 0))
       return lines_.fault(of_file == patch_action::create ? unmarked_new_line : unmarked_line);
     return hunk;

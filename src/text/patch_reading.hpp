@@ -66,6 +66,14 @@ public:
                                   error_code code = error_code::invalid_argument) const noexcept {
     return {{code, 0, what}, at_};
   }
+  /// The same of the line before. Precondition: there is one.
+  [[nodiscard]] patch_fault fault_before(const char* what) const noexcept {
+    return {{error_code::invalid_argument, 0, what}, at_ - 1};
+  }
+  /// Whether nothing follows, and the last line has no end: the text may be cut off in it.
+  [[nodiscard]] bool ends_inside_line() const noexcept {
+    return is_over() && !lines_.empty() && !lines_.back().ends_with('\n');
+  }
 
 private:
   std::vector<std::string_view> lines_;

@@ -173,6 +173,55 @@ class GitDecides(unittest.TestCase):
         self.assertGreater(both, 20)
         self.assertGreater(refused, 100)
 
+    def test_patches_that_were_cut_off(self):
+        """As a model's answer is at its limit. What git refuses is refused, and what both take gives the same tree."""
+        cuts = refused = 0
+        for number in range(ROUNDS):
+            directory, before, _, patch = self.diff(f"o{number}", [[], ["-U1"], ["-M"], ["-U10"]])
+            if not patch:
+                continue
+            lines = [sum(map(len, patch.splitlines(keepends=True)[:count])) for count in range(1, patch.count(b"\n"))]
+            for at in self.random.sample(lines, min(len(lines), CHANGED)) + [self.random.randrange(1, len(patch)) for _ in range(CHANGED)]:
+                cut = patch[:at]
+                ours, gits = self.top / "ours", self.top / "gits"
+                for copy in (ours, gits):
+                    shutil.rmtree(copy, ignore_errors=True)
+                    shutil.copytree(directory, copy)
+                ran = self.apply(ours, cut)
+                (self.top / "patch").write_bytes(cut)
+                judged = self.git(gits, "apply", "--whitespace=nowarn", self.top / "patch")
+                cuts += 1
+                self.assertIn(ran.returncode, (0, 1, 3), ran.stderr + cut)
+                if ran.returncode != 0:
+                    refused += 1
+                    self.assertEqual(self.read(ours), before)
+                    continue
+                if b"removal patch leaves file contents" in judged.stderr: # here the file's name is enough
+                    continue
+                self.assertEqual(judged.returncode, 0, judged.stderr + b"\n" + cut)
+                self.assertEqual(self.read(ours), self.read(gits), cut)
+        self.assertGreater(cuts, 300)
+        self.assertGreater(refused, cuts * 2 // 3)
+
+    def test_each_byte_of_one_patch(self):
+        directory = self.top / "bytes"
+        self.write(directory, {"a": (b"1\n2\n3\n4\n5\n6\n7\n8\n9\n", 0o644), "b": (b"x\n", 0o644), "c": (b"y\n", 0o644)})
+        before = self.read(directory)
+        patch = (b"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,4 +1,4 @@\n 1\n-2\n+two\n 3\n 4\n@@ -6,4 +6,5 @@\n 6\n-7\n+seven\n+and\n 8\n 9\n"
+                 b"diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\n+z\n\\ No newline at end of file\n"
+                 b"diff --git a/c b/d\nsimilarity index 100%\nrename from c\nrename to d\n")
+        taken = []
+        for at in range(1, len(patch)):
+            copy = self.top / "copy"
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(directory, copy)
+            if self.apply(copy, patch[:at]).returncode == 0:
+                taken.append(patch[:at])
+            else:
+                self.assertEqual(self.read(copy), before)
+        ends = [patch.index(b"@@ -6"), patch.index(b"diff --git a/b"), patch.index(b"\\ No newline"), patch.index(b"diff --git a/c")]
+        self.assertEqual(taken, [patch[:at] for at in ends])
+
 
 if __name__ == "__main__":
     unittest.main()

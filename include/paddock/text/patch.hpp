@@ -9,9 +9,11 @@
 /// Every line that a hunk shows as it was has to be there, byte for byte but for the CR of a line
 /// end; nothing is tried that comes near, unless it is asked for (text_matching.hpp). A hunk
 /// belongs where it says; if its lines do not stand there, then to the one other place where they
-/// do, and to none of several. Counts in the head of a hunk that are not right are passed over, for
-/// models count badly: what follows the last counted line and begins as lines of a hunk do belongs
-/// to it, too. But a line in a hunk that is none of its lines is refused where the hunk goes on
+/// do, and to none of several. What a hunk with line numbers shows nothing of is not there: the file
+/// begins or ends with its lines (`belongs_to_top`, `belongs_to_end`). Counts in the head of a hunk
+/// that are not right are passed over, for models count badly: what follows the last counted line
+/// and begins as lines of a hunk do belongs to it, too. But a patch that was cut off is refused:
+/// the last hunk has fewer lines than its head says, or the text ends inside a line. And a line in a hunk that is none of its lines is refused where the hunk goes on
 /// behind it, and so is a patch that changes nothing in a file: no part of a patch is left out.
 ///
 /// Not guaranteed: binary patches and those of symbolic links, submodules or other modes than
@@ -47,8 +49,9 @@ struct patch_hunk {
   std::optional<std::uint64_t> line{};
   /// Lines of which each stands before the hunk, in this order (`@@ class X` of the second format).
   std::vector<std::string_view> anchors{};
-  bool is_at_end = false;        ///< nothing follows in the file
+  bool is_at_end = false;        ///< nothing follows in the file, as the patch says
   bool has_pairs = false;        ///< its head ends with CRLF, so its lines' ends say nothing
+  bool has_crs = true;           ///< the patch has a CR somewhere; without, they may be lost
   std::size_t line_of_patch = 0; ///< from 0, for messages
 };
 
@@ -111,6 +114,13 @@ struct patched_text {
 [[nodiscard]] result<patched_text, hunk_failure>
 apply_hunks(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching,
             detail::function_view<bool()> wanted = {});
+
+/// Whether the hunk has line numbers, begins at the first line and shows none before its change, so
+/// that the file begins with its lines. A hunk that keeps no line (`-U0`) shows nothing at all.
+[[nodiscard]] bool belongs_to_top(const patch_hunk& hunk);
+/// Whether the file ends with the lines of the hunk: it says so, or shows no line behind its change
+/// though it keeps others.
+[[nodiscard]] bool belongs_to_end(const patch_hunk& hunk);
 
 struct hunk_texts {
   std::string before, after;

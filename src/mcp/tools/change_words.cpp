@@ -88,6 +88,14 @@ std::string misplaced(std::string_view text, const patch_hunk& hunk, const shown
   if (ends_file)
     return " says that the file ends without a newline there, which it does not; leave the line "
            "\\ No newline at end of file out";
+  if (belongs_to_top(hunk) && where.line != 0)
+    return " begins at line 1 and shows no line before its change, so it belongs to the beginning "
+           "of the file, but its lines stand in line " +
+           line + "; show the line before them, if it belongs there";
+  if (belongs_to_end(hunk))
+    return " shows no line behind its change, so it belongs to the end of the file, but its lines "
+           "stand in line " +
+           line + " with others behind them; show the line that follows, if it belongs there";
   return " shows lines that stand in line " + line +
          ", but not behind the hunk before it and the lines behind @@; give hunks in the order of "
          "the file";
