@@ -7,6 +7,7 @@
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/path/root.hpp>
 #include <paddock/search/text_search.hpp>
+#include <paddock/text/utf16.hpp>
 
 #include <cstdint>
 #include <mutex>
@@ -35,19 +36,19 @@ private:
   memory_share share_;
 };
 
-/// Reads files one after the other; one for each thread. UTF-16 comes as UTF-8, and whole, as does
-/// a line that is longer than a part; no byte order mark comes.
+/// Reads files one after the other; one for each thread. UTF-16 comes as UTF-8, a line that is
+/// longer than a part whole; no byte order mark comes.
 class file_parts {
 public:
   file_parts(const root& root, const search_options& options, search_memory& memory) noexcept
       : root_(root), options_(options), memory_(memory) {}
 
-  /// Opens the file `name` of an open directory. Errors: not_regular, too_large, those of openat
-  /// and of root::check_entered.
+  /// Opens the file `name` of an open directory. Errors: not_regular, those of openat and
+  /// of root::check_entered.
   [[nodiscard]] result<void> open(int directory, const char* name);
 
   /// Reads the next part; the first begins with the file, the others with what the one before has
-  /// from `kept` on. Precondition: open, and not at the end. Errors: too_large (it has grown),
+  /// from `kept` on. Precondition: open, and not at the end. Errors: too_large (a line),
   /// those of read and of memory_share::grow.
   [[nodiscard]] result<void> next(std::size_t kept);
 
@@ -65,7 +66,11 @@ public:
 private:
   /// Reads until there are so many bytes in the buffer, or to the end.
   [[nodiscard]] result<void> fill(std::size_t wanted);
-  [[nodiscard]] result<void> decode();
+  /// `next` where the file is UTF-16.
+  [[nodiscard]] result<void> next_decoded(std::size_t kept);
+  /// Makes UTF-8 of the characters that are whole in the buffer, from `skipped` on.
+  [[nodiscard]] result<void> decode(std::size_t skipped);
+  [[nodiscard]] result<void> check_line(std::size_t bytes) const;
   [[nodiscard]] result<void> count_buffer(std::size_t bytes, std::uint64_t& counted);
 
   const root& root_;
@@ -76,7 +81,8 @@ private:
   std::uint64_t read_ = 0;
   std::string buffer_;
   std::size_t size_ = 0; ///< of it that is filled
-  std::string decoded_;  ///< UTF-16 made UTF-8
+  utf16_mark mark_ = utf16_mark::none;
+  std::string decoded_; ///< of UTF-16: what comes as text; the buffer holds what is behind it
   std::string_view text_;
   bool is_at_end_ = false, is_binary_ = false;
   std::uint64_t counted_ = 0;         ///< bytes of `buffer_` that are taken of the budget

@@ -96,7 +96,7 @@ public:
     if (ended_) into.coverage.ended_early = ended_;
     into.exact = into.exact && !ended_ && lines_left_out_ == 0;
     gather(into);
-    into.exact = into.exact && into.no_memory == 0;
+    into.exact = into.exact && into.coverage.unread.empty();
     return {};
   }
 
@@ -170,6 +170,7 @@ private:
       return;
     case file_verdict::too_large:
       ++into.too_large;
+      into.unread.push_back({file.in->path_of(*file.entry), error_code::too_large});
       return;
     case file_verdict::unreadable:
       // It went away, or became something else: as if it had never been met.
@@ -198,7 +199,7 @@ private:
       into.binary += block.binary;
       into.too_large += block.too_large;
       into.no_memory += block.no_memory;
-      into.coverage.unreadable += block.unread.size();
+      into.coverage.unreadable += block.unread.size() - block.too_large;
       std::ranges::move(block.unread, std::back_inserter(into.coverage.unread));
       std::uint64_t next = by_line() ? into.total_matches : into.total_files;
       into.total_matches += block.found.matches;
@@ -246,6 +247,11 @@ result<text_matches> search_one(const root& root, const std::string& path,
   text_matches found;
   found.coverage.entries = 1;
   PADDOCK_CHECK(ordered_search(root, pattern, options, {{&directory, &entry}}, {}).run(found));
+  if (found.binary > 0) return error{error_code::unsupported_type, 0, "search"};
+  if (!found.coverage.unread.empty())
+    return error{found.coverage.unread.front().why, 0, "search"};
+  if (found.searched == 0 && !found.coverage.ended_early)
+    return error{error_code::not_found, 0, "search"}; // it went away
   return found;
 }
 

@@ -227,7 +227,7 @@ TEST_F(tools_search, newest_first) {
 TEST_F(tools_search, an_answer_without_a_match_says_what_was_looked_at) {
   if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
   const std::string why =
-      R"("skipped":{"ignored":1,"binary":1,"unreadable":0,"tooLarge":0},)"
+      R"("skipped":{"ignored":1,"binary":1},)"
       R"("ignoredBy":[{"rule":"out/","file":".gitignore","line":1,"entries":1}]})";
   EXPECT_EQ(R"({"matches":[],"totalMatches":0,"totalFiles":0,"exact":true,"truncated":false,)"
             R"("searched":3,)" +

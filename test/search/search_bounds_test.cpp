@@ -125,8 +125,8 @@ TEST_P(SearchBounds, DecodedTextIsCountedInTheBudget) {
   const auto where = root::open(tree.path());
   ASSERT_TRUE(where);
   const search_options options{.threads_max = GetParam()};
-  EXPECT_EQ("ok, too large: 1", within(16 * mib, *where, "x", options));
-  EXPECT_EQ("ok, too large: 0", within(21 * mib, *where, "x", options));
+  EXPECT_EQ("ok, too large: 1", within(12 * mib, *where, "x", options));
+  EXPECT_EQ("ok, too large: 0", within(32 * mib, *where, "x", options));
   tree.file("f", repeated("\x2D\x4E", 8 * mib)); // the control
   EXPECT_EQ("ok, too large: 0", within(16 * mib, *where, "x", options));
 }

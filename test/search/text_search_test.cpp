@@ -11,6 +11,7 @@
 #include <atomic>
 #include <optional>
 #include <ostream>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -175,16 +176,65 @@ TEST_P(Search, TellsWhatIsNoText) {
   tree.file("large", std::string(2'000, 'n'));
   tree.file("latin", "n\xE9\n");
   tree.file("bom", "\xEF\xBB\xBFn\n");
-  const auto matches = search("^n", {.file_bytes_max = 1'000});
+  const auto matches = search("^n", {.line_bytes_max = 1'000});
   ASSERT_TRUE(matches);
   EXPECT_EQ("bom:1:n\nlatin:1:n\xE9\nutf16be:1:n\xC3\xA9\xEF\xBF\xBD\nutf16le:1:"
             "n\xC3\xA9\xF0\x9F\x98\x80\n",
             told(*matches));
-  EXPECT_EQ(1u, matches->binary);
-  EXPECT_EQ(2u, matches->too_large);
+  EXPECT_EQ(2u, matches->binary);
+  EXPECT_EQ(1u, matches->too_large);
+  EXPECT_FALSE(matches->exact);
+  ASSERT_EQ(1u, matches->coverage.unread.size());
+  EXPECT_EQ("large", matches->coverage.unread.front().path);
+  EXPECT_EQ(error_code::too_large, matches->coverage.unread.front().why);
   const auto all = search("needle");
   ASSERT_TRUE(all);
   EXPECT_EQ(2u, all->binary);
+}
+
+TEST_P(Search, FilesOfAnySizeAreSearchedInPieces) {
+  std::string large;
+  while (large.size() < 65u * 1024 * 1024)
+    large.append(1023, 'x') += '\n';
+  tree.file("large", large + "needle\n");
+  const auto found = search("needle");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(1u, found->total_matches);
+  EXPECT_TRUE(found->exact);
+  EXPECT_EQ(0u, found->too_large);
+}
+
+TEST_P(Search, UTF16InPiecesIsWhatItsTextIs) {
+  std::minstd_rand random(7);
+  for (const bool is_little : {true, false}) {
+    const auto unit = [&](unsigned value) {
+      const char high = static_cast<char>(value >> 8), low = static_cast<char>(value & 0xff);
+      return is_little ? std::string{low, high} : std::string{high, low};
+    };
+    std::string wide = unit(0xFEFF), text;
+    while (wide.size() < 900'000) { // more than three parts, with halves at their ends
+      const unsigned kind = random() % 40;
+      wide += kind == 0 ? unit('\n') : kind < 20 ? unit(0xD83D) + unit(0xDE00) : unit('n');
+      text += kind == 0 ? "\n" : kind < 20 ? "\xF0\x9F\x98\x80" : "n";
+    }
+    tree.file("f", wide);
+    const auto decoded = search("nnn", {.limit = 1'000'000});
+    tree.file("f", text);
+    const auto plain = search("nnn", {.limit = 1'000'000});
+    ASSERT_TRUE(decoded && plain);
+    EXPECT_GT(plain->total_matches, 1'000u);
+    EXPECT_EQ(plain->files, decoded->files);
+  }
+}
+
+TEST_P(Search, AFileThatIsNamedAndCannotBeSearchedIsAnError) {
+  using namespace std::string_view_literals;
+  tree.file("binary", "needle\0"sv);
+  tree.file("large", std::string(2'000, 'n'));
+  tree.file("empty", "");
+  EXPECT_EQ("error unsupported_type", found("needle", {}, {}, "binary"));
+  EXPECT_EQ("error too_large", found("n", {.line_bytes_max = 1'000}, {}, "large"));
+  EXPECT_EQ("", found("n", {}, {}, "empty")); // the control
 }
 
 TEST_P(Search, FollowsNoLinkAndWaitsForNothing) {

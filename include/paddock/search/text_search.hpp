@@ -44,7 +44,8 @@ struct search_options {
   std::uint64_t limit = 200;       ///< matching lines (or files) returned
   ignore_files ignored = ignore_files::respect;
   std::uint64_t line_characters_max = 500;            ///< code points of a line that are returned
-  std::uint64_t file_bytes_max = 64ull * 1024 * 1024; ///< larger files are counted, not searched
+  /// Files are searched in pieces, at any size; one with a longer line is not searched.
+  std::uint64_t line_bytes_max = 64ull * 1024 * 1024;
   std::uint64_t matches_max = 10'000'000;             ///< counting ends there
   unsigned threads_max = 2;
   std::uint64_t entries_max = 2'000'000;
@@ -73,19 +74,20 @@ struct text_matches {
   std::vector<file_matches> files; ///< bytewise by path
   std::uint64_t total_matches = 0; ///< matching lines
   std::uint64_t total_files = 0;   ///< files that have one
-  bool exact = true;               ///< false: a bound ended the count, and there may be more
+  /// False: there may be more, for a bound ended the count, or something could not be read; what
+  /// that was, `coverage` names.
+  bool exact = true;
   std::uint64_t searched = 0;      ///< files looked through
   std::uint64_t searched_bytes = 0;
   std::uint64_t binary = 0;    ///< files not searched because they are no text
-  std::uint64_t too_large = 0; ///< files not searched because of file_bytes_max, or the budget
-  std::uint64_t no_memory =
-      0;                    ///< files not searched because the budget had no room; not exact then
-  search_coverage coverage; ///< `unreadable` counts files, too
+  std::uint64_t too_large = 0; ///< files not searched because of line_bytes_max, or the budget
+  std::uint64_t no_memory = 0; ///< those of them for which the budget had no room
+  search_coverage coverage;    ///< `unreadable` counts files, too, and `unread` names all of them
 };
 
 /// The matching lines in the file or beneath the directory `path`. When the deadline passes, what
 /// was found so far is returned, with `exact` false. Errors: those of root::open_beneath;
-/// cancelled.
+/// cancelled; of a file that was named, why it cannot be searched (unsupported_type: it is no text).
 [[nodiscard]] result<text_matches> search_text(const root& root, std::string_view path,
                                                const text_pattern& pattern,
                                                const search_options& options = {});

@@ -4,13 +4,15 @@
 #include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace paddock::mcp {
 namespace {
 
 /// What comes after the matches is never longer, about.
-constexpr std::size_t ending_bytes = 8 * 1024;
+constexpr std::size_t ending_bytes = 4 * 1024;
 
 bool has_room(const json_writer& out, std::size_t next_bytes, std::size_t json_bytes_max) {
   return out.str().size() + next_bytes + ending_bytes <= json_bytes_max;
@@ -24,6 +26,17 @@ void write_page(json_writer& out, std::uint64_t offset, std::uint64_t shown, std
   if (more) out.key("nextOffset").unsigned_integer(offset + shown);
 }
 
+/// How much was not looked at, by reason, where it is something.
+void write_skipped(json_writer& out,
+                   std::initializer_list<std::pair<const char*, std::uint64_t>> amounts) {
+  const auto is_zero = [](const auto& each) { return each.second == 0; };
+  if (std::ranges::all_of(amounts, is_zero)) return;
+  out.key("skipped").begin_object();
+  for (const auto& [reason, amount] : amounts)
+    if (amount > 0) out.key(reason).unsigned_integer(amount);
+  out.end_object();
+}
+
 /// Why not everything was looked at, and what to do.
 std::string_view notice_of(const search_coverage& coverage, bool exact, std::uint64_t no_memory) {
   if (coverage.ended_early == error_code::timed_out)
@@ -33,6 +46,8 @@ std::string_view notice_of(const search_coverage& coverage, bool exact, std::uin
   if (no_memory > 0)
     return "files were not searched, because the memory for all calls together had no room for "
            "them; call again when others are done, or name fewer files";
+  if (!coverage.unread.empty() && !exact)
+    return "unreadable names what was not searched, and why; what matches there is not counted";
   return exact ? std::string_view()
                : "long lines were left out, because the pattern is slow on them; make it simpler";
 }
@@ -41,13 +56,14 @@ constexpr std::string_view no_file_fits =
     "no file fits include, whose globs are matched against paths beneath path, without a leading "
     "slash; leave include away, or write *.ext or **/name/**";
 
-/// The rules that left something out, and what could not be read, as far as there is room.
-void write_reasons(json_writer& out, const search_coverage& coverage, std::string_view notice,
-                   std::size_t json_bytes_max) {
+/// The rules that left something out, where nothing was found, and what could not be read, as far
+/// as there is room.
+void write_reasons(json_writer& out, const search_coverage& coverage, std::uint64_t total,
+                   std::string_view notice, std::size_t json_bytes_max) {
   const auto fits = [&](std::size_t names_bytes) {
     return out.str().size() + 6 * names_bytes + ending_bytes / 8 <= json_bytes_max;
   };
-  if (!coverage.ignored_by.empty()) {
+  if (total == 0 && !coverage.ignored_by.empty()) {
     out.key("ignoredBy").begin_array();
     for (const ignoring_rule& each : coverage.ignored_by) {
       const std::string rule = detail::excerpt(each.rule);
@@ -141,16 +157,14 @@ std::uint64_t write_matches(json_writer& out, const text_matches& found,
   write_page(out, options.offset, shown, by_line ? found.total_matches : found.total_files,
              found.coverage);
   out.key("searched").unsigned_integer(found.searched);
-  out.key("skipped").begin_object();
-  out.key("ignored").unsigned_integer(found.coverage.ignored);
-  out.key("binary").unsigned_integer(found.binary);
-  out.key("unreadable").unsigned_integer(found.coverage.unreadable);
-  out.key("tooLarge").unsigned_integer(found.too_large);
-  out.end_object();
+  write_skipped(out, {{"ignored", found.coverage.ignored},
+                      {"binary", found.binary},
+                      {"unreadable", found.coverage.unreadable},
+                      {"tooLarge", found.too_large}});
   std::string_view notice = notice_of(found.coverage, found.exact, found.no_memory);
   const std::uint64_t looked_at = found.searched + found.binary + found.too_large;
   if (notice.empty() && looked_at == 0 && !options.include.empty()) notice = no_file_fits;
-  write_reasons(out, found.coverage, notice, json_bytes_max);
+  write_reasons(out, found.coverage, found.total_matches, notice, json_bytes_max);
   out.end_object();
   return shown;
 }
@@ -168,11 +182,10 @@ std::uint64_t write_found(json_writer& out, const found_files& found, const find
   out.key("total").unsigned_integer(found.total);
   if (found.coverage.ended_early) out.key("exact").boolean(false);
   write_page(out, options.offset, shown, found.total, found.coverage);
-  out.key("skipped").begin_object();
-  out.key("ignored").unsigned_integer(found.coverage.ignored);
-  out.key("unreadable").unsigned_integer(found.coverage.unreadable);
-  out.end_object();
-  write_reasons(out, found.coverage, notice_of(found.coverage, true, 0), json_bytes_max);
+  write_skipped(out, {{"ignored", found.coverage.ignored},
+                      {"unreadable", found.coverage.unreadable}});
+  write_reasons(out, found.coverage, found.total, notice_of(found.coverage, true, 0),
+                json_bytes_max);
   out.end_object();
   return shown;
 }
@@ -186,9 +199,9 @@ void write_map(json_writer& out, const tree_map& map, std::size_t json_bytes_max
   out.key("directories").unsigned_integer(map.amount.directories);
   out.key("bytes").unsigned_integer(map.amount.bytes);
   out.key("truncated").boolean(map.truncated);
-  search_coverage coverage = map.coverage;
-  coverage.ignored_by.clear(); // they are in the map
-  write_reasons(out, coverage, notice_of(coverage, true, 0), json_bytes_max);
+  // The map has what is ignored.
+  write_reasons(out, map.coverage, map.lines.size(), notice_of(map.coverage, true, 0),
+                json_bytes_max);
   out.end_object();
 }
 

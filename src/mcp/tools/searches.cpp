@@ -88,6 +88,12 @@ search_output output_of(const call& c) {
   return wanted == "counts" ? search_output::counts : search_output::lines;
 }
 
+/// A page of results, which nextOffset goes on behind: what a model reads at once.
+std::size_t page_bytes_max(const call& c) {
+  constexpr std::size_t bytes_max = 30'000;
+  return std::min(result_bytes_max(c), bytes_max);
+}
+
 constexpr std::string_view line_too_short =
     "not one result fits into a line of this server (--max-message-out-bytes)";
 
@@ -132,7 +138,7 @@ tool_result search_text(workspace_state& state, call& c) {
   const auto found = paddock::search_text(*state.root, path, *pattern, options);
   if (!found) return failure(found.error(), path);
   json_writer out;
-  const std::uint64_t shown = write_matches(out, *found, options, result_bytes_max(c));
+  const std::uint64_t shown = write_matches(out, *found, options, page_bytes_max(c));
   return search_page(out, shown, found->files.size());
 }
 
@@ -165,7 +171,7 @@ tool_result find_files(workspace_state& state, call& c) {
                                     "directory that is looked in, without it a name is found at "
                                     "any depth, and outside the workspace nothing is");
   json_writer out;
-  const std::uint64_t written = write_found(out, *found, options, result_bytes_max(c));
+  const std::uint64_t written = write_found(out, *found, options, page_bytes_max(c));
   return search_page(out, written, found->paths.size());
 }
 

@@ -116,7 +116,12 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
   } else {
     print_text(*found, options);
     if (found->total_matches == 0) complain(search_command, "no match: " + searched(*found));
-    if (!found->exact)
+    for (const unread_entry& each : found->coverage.unread)
+      complain(search_command, name_on_output(each.path) + ": not searched: " +
+                            (each.why == error_code::too_large
+                                 ? "a line of it is too long"
+                                 : std::string(text(each.why))));
+    if (!found->exact && found->coverage.unread.empty())
       complain(search_command, "not everything was searched, because a bound was met");
   }
   return found->total_matches > 0;
