@@ -725,7 +725,7 @@ while :; do sleep 0.01; done"""
     def test_a_failure_is_explained_in_options_of_this_program(self):
         script = "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6"
         done = self.run_confined("--", "sh", "-c", script)
-        self.assertIn("hint: network is denied by policy", done.stderr)
+        self.assertIn("hint: if it needs a network, that is denied by policy", done.stderr)
         self.assertIn("run it with --allow-network", done.stderr)
         self.assertIn("run it with --allow-network", json.loads(self.run_confined("--json", "--", "sh", "-c", script).stdout)["hint"])
         self.assertNotIn("hint", self.run_confined("--network", "all", "--", "sh", "-c", script).stderr)
@@ -770,9 +770,8 @@ while :; do sleep 0.01; done"""
             (["./folder"], 126, ["./folder: is a directory; name the program in it"]),
             (["./absent"], 127, ["./absent: no such program; nothing is at that path"]),
             (["/srv/no/program"], 127, ["run it with --read PATH where it is installed"]),
-            (["python3", "-c", "print(\"code: 'getaddrinfo EAI_AGAIN host'\"); exit(1)"], 1, ["run it with --allow-network"]),
+            (["sh", "-c", "echo 'getaddrinfo EAI_AGAIN host' >&2; exit 1"], 1, ["run it with --allow-network"]),
             (["python3", "-c", "open('/data/x.csv')"], 1, ["run it with --read PATH or --write PATH"]),
-            (["sh", "-c", "echo >/dev/tty || exit 1"], 1, ["commands have no terminal"]),
             (["diff", "/etc/passwd", "/etc/group"], 1, []),
         ]:
             if not words[0].startswith((".", "/")) and not shutil.which(words[0]):

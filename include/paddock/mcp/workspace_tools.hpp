@@ -114,10 +114,9 @@ void write_confinement(json_writer& out, const confinement_report& report);
 /// those of `paddock exec`.
 enum class hint_reader : std::uint8_t { model, person };
 
-/// What a command that failed or met its deadline has run into, as far as its two streams (which
-/// have to be kept), its exit code and its name tell: "; " and advice, or nothing. Programs say
-/// such things in their own words, so this is never the reason given. What they print to standard
-/// output is mostly content, and tells only what reads like a report of an error.
+/// What a command that failed or met its deadline has run into, as far as the policy, how it ended,
+/// and the errno and the paths in its standard error (which has to be kept) tell: "; " and advice,
+/// or nothing. What is a guess begins with "if". Standard output is content and tells nothing.
 [[nodiscard]] std::string command_hint(const root& root, const command& run,
                                        const command_outcome& o, hint_reader reader);
 /// What a command that claims success could not write or remove, because it is protected, as far as

@@ -56,14 +56,12 @@ bool is_outside(const root& root, std::string_view path) {
          (path.starts_with('/') && path.size() > 1 && !strip_root_prefix(path, root.path()));
 }
 
-/// A socket has no place in the workspace and is no file: what would let a command reach it is
-/// nothing to be recommended.
-bool tells_of_socket(std::string_view line) {
-  return holds(line, {"dial unix", "unix://", "docker.sock", "ocker daemon"});
-}
-
 bool tells_of_mount(std::string_view line) {
   return holds(line, {"ead-only file system", "EROFS", "esource busy", "EBUSY"});
+}
+
+bool tells_of_permission(std::string_view line) {
+  return holds(line, {"ermission denied", "EACCES"});
 }
 
 /// A protected entry in a path, and what lies before it: "sub/" and ".git/hooks" in
@@ -76,8 +74,11 @@ struct protected_place {
 
 std::optional<protected_place> place_in(const root& root, const command& run,
                                         std::string_view word) {
-  if (const auto inside = strip_root_prefix(word, root.path()); inside && word.starts_with('/'))
+  if (word.starts_with('/')) {
+    const auto inside = strip_root_prefix(word, root.path());
+    if (!inside) return std::nullopt;
     word = *inside;
+  }
   while (word.starts_with("./"))
     word.remove_prefix(2);
   const std::string whole = "/" + std::string(word) + "/";
@@ -152,14 +153,6 @@ std::string unprotecting(hint_reader reader, const std::vector<protected_place>&
   return allowing(reader, "--unprotect", names) + (own.empty() ? "" : "; " + own);
 }
 
-/// What is there may also be just what git wanted, as after going back to the branch it is of.
-constexpr const char* left_by_git = "; where git status names it, do not commit it as it is now";
-
-/// Git goes on where it could not write a file, and the next commit would undo what was there.
-bool left_old(const command_outcome& o) {
-  return complains(o, {"unable to unlink old", "unable to create file", "would be overwritten by"});
-}
-
 std::string removing_whole(hint_reader reader, const std::string& what) {
   return reader == hint_reader::model ? "call deleteDirectory with recursive true on " + what
                                       : "remove " + what + " with a program that is not confined";
@@ -170,7 +163,7 @@ std::string whole_directory_hint(const refusals& met, hint_reader reader) {
   if (met.removing)
     return "; a command cannot remove what is protected in " + what +
            ", but perhaps the rest: " + removing_whole(reader, what);
-  return "; a command cannot move a directory with protected entries: " +
+  return "; if it holds protected entries, a command cannot move it: " +
          std::string(reader == hint_reader::model ? "call moveFile"
                                                   : "move it with a program that is not confined");
 }
@@ -190,48 +183,13 @@ std::string protected_hint(const root& root, const command& run, const command_o
     hint = "; " + name + " is protected" +
            (is_usual({name}) ? ", because programs outside the workspace obey it: " : ": ") +
            unprotecting(reader, met.places);
-    if (left_old(o)) hint += left_by_git;
-    return hint;
   }
-  if (complains(o, {"would be overwritten by", "You have unstaged changes",
-                    "contains unstaged changes", "commit or stash them"}))
-    return "; a protected entry (such as .vscode) that git status names is one that an earlier "
-           "command could not write: do not commit it; git switch -f BRANCH goes to another branch "
-           "all the same, and where a person runs it writes the entry too (it discards other "
-           "changes that are not committed)";
-  return {};
-}
-
-bool tells_of_outside(const root& root, std::string_view line) {
-  return holds(line, {"ead-only file system", "ermission denied", "EROFS", "EACCES"}) &&
-         !tells_of_socket(line) &&
-         any_word(line, [&](std::string_view word) { return is_outside(root, word); });
-}
-
-bool is_asked_for_outside(const root& root, const command& run) {
-  return std::any_of(run.argv.begin() + 1, run.argv.end(),
-                     [&](const std::string& argument) { return is_outside(root, argument); });
-}
-
-std::string_view writing_option(hint_reader reader) {
-  return reader == hint_reader::model ? "--exec-write PATH" : "--write PATH";
-}
-
-/// What a command says may leave open which of two it has met.
-std::string outside_hint(const command_outcome& o, hint_reader reader) {
-  const bool may_be_protected =
-      o.confinement.of(confinement_layer::protected_entries).applied &&
-      complains(o, {"Read-only file system", "read-only file system", "EROFS"});
-  if (may_be_protected)
-    return "; files outside the workspace, and protected names in it, cannot be changed: " +
-           allowing(reader, "--exec-write", "PATH") + " or --unprotect NAME";
-  return "; files outside the workspace are denied by policy: " +
-         allowing(reader, "--exec-read", "PATH") + " or " + std::string(writing_option(reader));
+  return hint;
 }
 
 /// What commands see of the system, or have of their own: what is not there is nowhere.
 bool is_visible(const command& run, std::string_view path) {
-  constexpr std::string_view places[] = {"/usr",  "/bin", "/sbin", "/lib", "/lib64",
+  constexpr std::string_view places[] = {"/usr",  "/bin", "/sbin", "/lib", "/lib64",  "/etc",
                                          "/proc", "/dev", "/sys",  "/tmp", "/var/tmp"};
   const auto holds_it = [&](std::string_view place) {
     return strip_root_prefix(path, place).has_value();
@@ -242,18 +200,43 @@ bool is_visible(const command& run, std::string_view path) {
          std::ranges::any_of(run.confinement.cache_paths, holds_it);
 }
 
-/// That something is not there which may be, out of sight.
-bool tells_of_unseen(const root& root, const command& run, std::string_view line) {
-  return holds(line, {"No such file", "no such file", "ENOENT", "does not exist",
-                      "does not appear to be a git repository"}) &&
-         any_word(line, [&](std::string_view word) {
-           return word.starts_with('/') && is_outside(root, word) && !is_visible(run, word);
-         });
+/// A path outside the workspace that a line of standard error has, with the words of its errno.
+struct outside_path {
+  std::string path;
+  bool may_be_absent = false; ///< it is not there for commands, and perhaps not at all
+};
+
+std::optional<outside_path> refused_outside(const root& root, const command& run,
+                                            const command_outcome& o) {
+  std::optional<outside_path> found;
+  (void)any_line(o, [&](std::string_view line) {
+    const bool is_read_only = holds(line, {"ead-only file system", "EROFS"});
+    const bool is_denied = tells_of_permission(line);
+    const bool is_absent = holds(line, {"o such file", "ENOENT"});
+    if (!is_read_only && !is_denied && !is_absent) return false;
+    return any_word(line, [&](std::string_view word) {
+      if (!is_outside(root, word) || word.find("://") != std::string_view::npos) return false;
+      const bool is_relative = !word.starts_with('/'); // such a name is often a header's
+      if (!is_read_only && (is_visible(run, word) || (is_absent && is_relative))) return false;
+      found = {std::string(word), !is_read_only && !is_denied};
+      return true;
+    });
+  });
+  return found;
+}
+
+std::string outside_hint(const outside_path& met, hint_reader reader) {
+  const std::string option = reader == hint_reader::model ? " or --exec-write PATH" : " or --write PATH";
+  if (met.may_be_absent)
+    return "; if " + shown(met.path) + " exists, commands do not see it, for it lies outside the " +
+           "workspace: " + allowing(reader, "--exec-read", "PATH") + option;
+  return "; " + shown(met.path) + " lies outside the workspace, where commands change nothing and "
+         "see only the system: " + allowing(reader, "--exec-read", "PATH") + option;
 }
 
 /// Root without its privileges is like any other user.
 std::string owner_hint(const root& root, const command_outcome& o, hint_reader reader) {
-  if (!complains(o, {"ermission denied", "EACCES", "dubious ownership", "unsafe repository"}))
+  if (!any_line(o, tells_of_permission) && !complains(o, {"dubious ownership"}))
     return {};
   const auto found = root.open_beneath(".", access::inspect);
   if (!found || found->status.uid == sys::effective_uid()) return {};
@@ -285,10 +268,6 @@ bool is_by_landlock_alone(const layer_report& file_system) {
          file_system.mechanism.find("filter of attribute calls") != std::string::npos;
 }
 
-bool tells_of_permission(std::string_view line) {
-  return holds(line, {"ermission denied", "EACCES"});
-}
-
 /// A temporary directory of all, which commands have of their own elsewhere.
 bool tells_of_shared_scratch(std::string_view line) {
   return tells_of_permission(line) && any_word(line, [](std::string_view word) {
@@ -298,65 +277,10 @@ bool tells_of_shared_scratch(std::string_view line) {
          });
 }
 
-/// What commands have of their own denies only what one of them has denied. In a home directory
-/// that begins empty there was nobody before to do that.
-bool tells_of_own_scratch(const root& root, const command& run, const command_outcome& o,
-                          std::string_view line) {
-  const bool is_shared = o.confinement.scratch == scratch_life::session;
-  const std::string_view home = is_shared ? std::string_view(run.confinement.home) : "";
-  const auto holds_it = [](std::string_view word) {
-    return [word](std::string_view place) { return strip_root_prefix(word, place).has_value(); };
-  };
-  return tells_of_permission(line) && any_word(line, [&](std::string_view word) {
-           const std::string_view own[] = {"/tmp", "/var/tmp", "/dev/shm", home};
-           return is_outside(root, word) && std::ranges::any_of(own, holds_it(word)) &&
-                  std::ranges::none_of(run.confinement.read_paths, holds_it(word)) &&
-                  std::ranges::none_of(run.confinement.write_paths, holds_it(word));
-         });
-}
-
-/// A program of the workspace that was made but could not be made executable.
-bool tells_of_made_program(std::string_view line) {
-  return tells_of_permission(line) &&
-         any_word(line, [](std::string_view word) { return word.starts_with("./"); });
-}
-
 } // namespace
 
 bool complains(const command_outcome& o, phrases wanted) {
   return holds(o.err.head, wanted) || holds(o.err.tail, wanted);
-}
-
-/// The words of the C library, of Node, Go and Python for a socket or an address that could not be
-/// had. A seccomp filter refuses the socket itself, so that even `listen` fails with EACCES.
-bool complains_of_network(const command_outcome& o) {
-  return any_line(o, [](std::string_view line) {
-    return !tells_of_socket(line) && holds(line, {"Network is unreachable",
-                                                  "network is unreachable",
-                                                  "ENETUNREACH",
-                                                  "name resolution",
-                                                  "Name or service not known",
-                                                  "no such host",
-                                                  "esolve host",
-                                                  "EAI_AGAIN",
-                                                  "ENOTFOUND",
-                                                  "getaddrinfo",
-                                                  "gaierror",
-                                                  "listen EACCES",
-                                                  "bind EACCES",
-                                                  "connect EACCES",
-                                                  "listen EPERM",
-                                                  "bind EPERM",
-                                                  "connect EPERM",
-                                                  "ocket: permission denied",
-                                                  "ocket: Permission denied",
-                                                  "ocket: Operation not permitted",
-                                                  "ocket: operation not permitted",
-                                                  "_socket.socket.__init__",
-                                                  "attempting to bind on address",
-                                                  "Unable to connect",
-                                                  "create socket"});
-  });
 }
 
 std::string allowing(hint_reader reader, std::string_view option, std::string_view value) {
@@ -369,41 +293,25 @@ std::string allowing(hint_reader reader, std::string_view option, std::string_vi
 std::string attributes_hint(const confinement_report& enforced, hint_reader reader) {
   const layer_report& layer = enforced.of(confinement_layer::file_system);
   if (!is_by_landlock_alone(layer)) return {};
-  return "; this system cannot confine changes of modes, times and owners of files, so commands "
-         "cannot make them: a person can allow user namespaces (paddock doctor says how), or " +
+  return "; if it changes the mode, the times or the owner of a file, this system cannot confine "
+         "that, so commands may not: a person can allow user namespaces (paddock doctor says how), or " +
          giving(reader, "--exec host");
 }
 
 std::string denial_hint(const root& root, const command& run, const command_outcome& o,
                         hint_reader reader) {
   constexpr int exit_not_executable = 126;
-  const bool is_confined = o.confinement.of(confinement_layer::file_system).applied;
-  const bool outside =
-      any_line(o, [&](std::string_view line) { return tells_of_outside(root, line); });
-  if (auto met = protected_hint(root, run, o, reader); !met.empty())
-    return !outside ? met
-                    : met + "; where it lies outside the workspace, with " +
-                          std::string(writing_option(reader)) + " instead";
-  const bool by_landlock_alone =
-      is_by_landlock_alone(o.confinement.of(confinement_layer::file_system));
-  if (by_landlock_alone && any_line(o, tells_of_shared_scratch))
+  if (auto met = protected_hint(root, run, o, reader); !met.empty()) return met;
+  const layer_report& file_system = o.confinement.of(confinement_layer::file_system);
+  const bool is_alone = is_by_landlock_alone(file_system);
+  if (is_alone && any_line(o, tells_of_shared_scratch))
     return "; here commands share /tmp with other programs and cannot use it: write to $TMPDIR, "
            "which is theirs alone";
-  if (o.confinement.scratch != scratch_life::none && !by_landlock_alone &&
-      any_line(o, [&](std::string_view line) { return tells_of_own_scratch(root, run, o, line); }))
-    return "; that is in a directory of the commands' own, where only a mode that one of them has "
-           "set denies anything: chmod u+rwx gives it back";
-  if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable ||
-      (by_landlock_alone && any_line(o, tells_of_made_program)))
+  if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable)
     if (auto attributes = attributes_hint(o.confinement, reader); !attributes.empty())
       return attributes;
-  const bool unseen =
-      (is_asked_for_outside(root, run) &&
-       complains(o, {"No such file", "ENOENT", "does not exist"})) ||
-      any_line(o, [&](std::string_view line) { return tells_of_unseen(root, run, line); }) ||
-      (!prints_content(run) &&
-       any_line(o.out, [&](std::string_view line) { return tells_of_unseen(root, run, line); }));
-  if (is_confined && (outside || unseen)) return outside_hint(o, reader);
+  if (file_system.applied)
+    if (const auto outside = refused_outside(root, run, o)) return outside_hint(*outside, reader);
   return owner_hint(root, o, reader);
 }
 
@@ -412,21 +320,17 @@ std::string command_notice(const root& root, const command& run, const command_o
   const refusals met = refused_by_mounts(root, run, o);
   if (met.places.empty()) return {};
   std::string text = met.removing ? "not removed: " : "not written: ";
-  bool may_be_committed = false;
   for (const auto& each : met.places) {
     if (&each != &met.places.front()) text += ", ";
     text += encode_name(each.path);
-    may_be_committed |= !each.rule.name.starts_with(".git/");
   }
   text += " (protected)";
   if (met.removing && !met.directory.empty())
     return text + ", so " + encode_name(met.directory) + " is still there; " +
            removing_whole(hint_reader::model, encode_name(met.directory)) +
            ", or remove it with a program that is not confined";
-  if (may_be_committed) text += left_by_git;
-  text += "; a person can ";
-  text += may_be_committed ? "write it with git switch -f BRANCH" : "do it";
   const auto [names, own] = remedies_for(met.places);
+  text += "; a person can do it";
   if (!names.empty()) text += ", or allow it with --unprotect " + names;
   return own.empty() ? text : text + "; " + own;
 }

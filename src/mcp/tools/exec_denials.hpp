@@ -17,10 +17,6 @@ namespace paddock::mcp {
 /// Whether one of the phrases stands in what was kept of standard error, at either end.
 [[nodiscard]] bool complains(const command_outcome& o,
                              std::initializer_list<std::string_view> phrases);
-/// The same of a line that tells of no socket in the file system, which is another matter than a
-/// network.
-[[nodiscard]] bool complains_of_network(const command_outcome& o);
-
 /// How the reader gets what an option of paddock-mcp allows: "a person can start the server with
 /// --allow-network", "run it with --allow-network".
 [[nodiscard]] std::string allowing(hint_reader reader, std::string_view option,

@@ -3,7 +3,6 @@
 
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_programs.hpp"
-#include "mcp/tools/exec_symptoms.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -45,18 +44,6 @@ constexpr answering_program answering_programs[] = {
     {"expr", {}, "the result is empty or 0"},
 };
 
-/// git refuses to guess an author, and its own advice changes a file that is protected.
-std::string author_hint(hint_reader reader) {
-  return std::string("; git wants an author: write -c user.name=NAME -c user.email=ADDRESS before "
-                     "its subcommand") +
-         (reader == hint_reader::model ? ", or give GIT_AUTHOR_NAME and the like in env" : "");
-}
-
-bool complains_of_author(const command_outcome& o) {
-  return complains(o, {"Please tell me who you are", "empty ident name",
-                       "unable to auto-detect email address", "no email was given"});
-}
-
 /// The program that a shell or `env` did not find: "sh: 1: make: not found", "bash: line 1: make:
 /// command not found", "env: 'make': No such file or directory".
 std::string_view not_found_by(const command_outcome& o) {
@@ -78,43 +65,94 @@ std::string_view not_found_by(const command_outcome& o) {
   return {};
 }
 
-std::string network_hint(const command_outcome& o, hint_reader reader) {
+std::string network_words(const command_outcome& o, hint_reader reader) {
   const confinement_report& met = o.confinement;
-  std::string hint = "; network is denied by policy";
+  std::string hint = "that is denied by policy";
   if (met.reach == network_reach::loopback) hint += ", but for a loopback of the commands' own";
   if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
   return hint + ": " + allowing(reader, "--allow-network");
 }
 
-/// Most likely what listens outside of the loopback that commands have.
-std::string refused_connection_hint(const command_outcome& o, hint_reader reader) {
-  if (o.confinement.reach != network_reach::loopback ||
-      !complains(o, {"onnection refused", "ECONNREFUSED"}))
-    return {};
-  return "; commands have a loopback of their own, where services of this machine do not listen: "
-         "start the service by a command, or " +
-         allowing(reader, "--allow-network");
-}
-
-/// By what it says when it misses a terminal, also where another program started it.
-bool is_editor(const command& run, const command_outcome& o) {
-  constexpr std::string_view editors[] = {"vi",   "vim",   "nvim", "view",   "vimdiff", "nano",
-                                          "pico", "emacs", "joe",  "mcedit", "ed"};
-  return std::ranges::find(editors, file_name(run.argv.front())) != std::end(editors) ||
-         complains(o, {"Input is not from a terminal", "Output is not to a terminal",
-                       "Standard input is not a terminal"});
-}
-
-/// Nothing is known of what a program waits for, but what it is for.
-std::string hint_at_deadline(const command& run, const command_outcome& o, hint_reader reader) {
-  if (is_editor(run, o))
-    return "; an editor waits for keys, and nobody types here: change files with a tool or a "
-           "command, and give messages by an option (git commit -m)";
+/// A program says in words of its own what a socket or a name was refused for, or that nobody
+/// answers; so this is a guess.
+std::string network_hint(const command_outcome& o, hint_reader reader) {
   if (!o.confinement.of(confinement_layer::network).applied) return {};
-  if (complains_of_network(o) || reports_network(run, o)) return network_hint(o, reader);
-  if (!is_known_to_need_network(run)) return {};
-  return "; commands reach no network here, which this one may have waited for: " +
-         allowing(reader, "--allow-network");
+  if (complains(o, {"etwork is unreachable", "ENETUNREACH", "name resolution", "EAI_AGAIN",
+                    "ENOTFOUND", "no such host", "esolve host", "Name or service not known",
+                    "ocket: permission denied", "ocket: Permission denied", "listen EACCES",
+                    "connect EACCES", "_socket.socket"}))
+    return "; if it needs a network, " + network_words(o, reader);
+  if (o.confinement.reach == network_reach::loopback &&
+      complains(o, {"onnection refused", "ECONNREFUSED"}))
+    return "; if it asks for a service outside, commands have a loopback of their own: start the "
+           "service by a command, or " +
+           allowing(reader, "--allow-network");
+  return {};
+}
+
+/// Nothing is known of what a program waits for.
+std::string hint_at_deadline(const command_outcome& o, hint_reader reader) {
+  std::string hint = "; if it waits for keys or an answer, nobody types here: give it by an option";
+  if (!o.confinement.of(confinement_layer::network).applied) return hint;
+  return hint + "; if it waits for a network, " + network_words(o, reader);
+}
+
+struct bound_row {
+  std::uint64_t resource_limits::* bound;
+  std::string_view what, option;
+  std::initializer_list<std::string_view> errors; ///< of the kernel and the languages' own
+  int signal;                                     ///< that ends a program which met it; 0: none
+};
+
+/// Which bound of the operator's the command has met: its signal tells, or else this is a guess.
+std::string bound_hint(const command& run, const command_outcome& o, hint_reader reader) {
+  constexpr int file_size_signal = 25, time_signal = 24, kill_signal = 9; // SIGXFSZ, SIGXCPU
+  const bound_row table[] = {
+      {&resource_limits::memory_bytes,
+       "bytes of memory",
+       "a larger --max-memory",
+       {"Cannot allocate memory", "ENOMEM", "MemoryError", "bad_alloc", "memory allocation of"},
+       0},
+      {&resource_limits::processes,
+       "processes",
+       "a larger --max-pids",
+       {"Resource temporarily unavailable", "EAGAIN", "can't start new thread"},
+       0},
+      {&resource_limits::file_size_bytes,
+       "bytes of each file",
+       "a larger --max-file-size",
+       {"File too large", "EFBIG"},
+       file_size_signal},
+      {&resource_limits::disk_bytes,
+       "bytes to write to disks",
+       "a larger --max-disk-written",
+       {},
+       0},
+      {&resource_limits::cpu_seconds, "seconds of processor time", {}, {}, time_signal},
+  };
+  const layer_report& limits = o.confinement.of(confinement_layer::limits);
+  if (!limits.applied) return {};
+  const auto ended_by = [&](int signal) {
+    return signal != 0 && (o.signal == signal || o.exit_code == 128 + signal);
+  };
+  const std::uint64_t seconds = static_cast<std::uint64_t>(o.duration_ms) / 1000;
+  for (const bound_row& each : table) {
+    const std::uint64_t bound = run.confinement.bounds.*each.bound;
+    if (bound == 0) continue;
+    // The kernel kills what has met a bound of its control group, or all of its time.
+    const bool was_killed =
+        ended_by(kill_signal) && !o.wrote_too_much &&
+        ((each.bound == &resource_limits::memory_bytes &&
+          limits.mechanism.find("control group") != std::string::npos) ||
+         (each.bound == &resource_limits::cpu_seconds && seconds >= bound));
+    const bool is_sure = ended_by(each.signal) || was_killed ||
+                         (o.wrote_too_much && each.bound == &resource_limits::disk_bytes);
+    if (!is_sure && !complains(o, each.errors)) continue;
+    return std::string(is_sure ? "; " : "; if it met a bound, ") + "commands may have " +
+           std::to_string(bound) + " " + std::string(each.what) +
+           (each.option.empty() ? "" : ": " + allowing(reader, each.option));
+  }
+  return {};
 }
 
 std::string unseen_program_hint(const command& run, std::string_view name, hint_reader reader) {
@@ -218,22 +256,16 @@ std::optional<std::string_view> answer_of(const command& run, const command_outc
 
 std::string command_hint(const root& root, const command& run, const command_outcome& o,
                          hint_reader reader) {
-  const auto applied = [&](confinement_layer layer) { return o.confinement.of(layer).applied; };
-  if (o.ended == ending::timed_out) return hint_at_deadline(run, o, reader);
-  if (o.ended != ending::exited) return bound_hint(run, o, reader);
-  if (o.exit_code == 0 || answer_of(run, o)) return {};
-  if (auto symptom = symptom_hint(run, o, reader); !symptom.empty()) return symptom;
-  if (applied(confinement_layer::network) &&
-      (complains_of_network(o) || reports_network(run, o) ||
-       is_exit_code_for_network(run, o.exit_code.value_or(0))))
-    return network_hint(o, reader);
-  if (auto refused = refused_connection_hint(o, reader); !refused.empty()) return refused;
-  if (complains_of_author(o)) return author_hint(reader);
+  if (o.ended == ending::timed_out) return hint_at_deadline(o, reader);
+  if (o.ended == ending::exited && (o.exit_code == 0 || answer_of(run, o))) return {};
+  if (auto bound = bound_hint(run, o, reader); !bound.empty() || o.ended != ending::exited)
+    return bound;
   if (auto meant = shell_word_hint(run, o, reader); !meant.empty()) return meant;
-  if (applied(confinement_layer::file_system))
+  if (o.confinement.of(confinement_layer::file_system).applied)
     if (auto unseen = unseen_program_hint(run, not_found_by(o), reader); !unseen.empty())
       return unseen;
-  return denial_hint(root, run, o, reader);
+  if (auto denied = denial_hint(root, run, o, reader); !denied.empty()) return denied;
+  return network_hint(o, reader);
 }
 
 } // namespace paddock::mcp

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a command line says about the program it names: whether that needs a network, whether it is
-// installed out of the command's sight, and whether it is a whole command line by mistake.
+// What a command line says about the program it names: whether it is installed out of the
+// command's sight, and whether it is a whole command line by mistake.
 
 #include <paddock/exec/command.hpp>
 #include <paddock/path/root.hpp>
@@ -12,16 +12,6 @@
 #include <string_view>
 
 namespace paddock::mcp {
-
-/// Whether the command, or a command in the script that a shell is given, is known to fetch from or
-/// talk to another machine: `npm install`, `git clone` of an address, `curl` of an address.
-[[nodiscard]] bool is_known_to_need_network(const command& run);
-/// Whether this program ends with that exit code when it could not connect, also when it is silent.
-[[nodiscard]] bool is_exit_code_for_network(const command& run, int exit_code);
-
-/// Whether the program, or one of the script that a shell is given, prints files or what they hold:
-/// what it says then is no report of its own.
-[[nodiscard]] bool prints_content(const command& run);
 
 /// Where the search path of the policy, which is the server's, leads for a name that the command's
 /// own PATH did not find there. Nothing for a path: what lies elsewhere on this machine is not
