@@ -154,6 +154,15 @@ std::int64_t from_front(std::int64_t bound, std::int64_t total) {
   return bound >= 0 ? bound : std::max<std::int64_t>(0, total + bound);
 }
 
+/// Whether nothing stands behind the last newline, where that is no line.
+result<bool> has_no_last_line(int fd, std::uint64_t size, line_breaks breaks) {
+  if (breaks == line_breaks::separate) return false;
+  if (size == 0) return true;
+  char last = '\0';
+  PADDOCK_TRY(const auto n, sys::pread(fd, {&last, 1}, size - 1));
+  return n == 1 && last == '\n';
+}
+
 } // namespace
 
 result<line_slice> read_lines(const root& root, std::string_view path, line_range range,
@@ -166,10 +175,12 @@ result<line_slice> read_lines(const root& root, std::string_view path, line_rang
   if (!range.from && !range.to && file.status.size > options.bytes_max)
     return error{error_code::too_large, 0, "read lines"};
 
+  PADDOCK_TRY(const bool is_short, has_no_last_line(fd, file.status.size, range.breaks));
   std::int64_t from = range.from.value_or(0);
   std::int64_t to = range.to.value_or(no_line);
   if (from < 0 || to < 0) {
     PADDOCK_TRY(slice.total_lines, count_lines(fd, file.status.size, options.bounds));
+    *slice.total_lines -= is_short ? 1 : 0;
     from = from_front(from, *slice.total_lines);
     to = from_front(to, *slice.total_lines);
   }
@@ -182,7 +193,8 @@ result<line_slice> read_lines(const root& root, std::string_view path, line_rang
   if (reached && to > from) {
     PADDOCK_TRY(at_end, take_lines(stream, to - from, options.bytes_max, slice.text));
   }
-  if (at_end) slice.total_lines = stream.passed() + 1;
+  if (at_end) slice.total_lines = stream.passed() + (is_short ? 0 : 1);
+  if (at_end && is_short && range.to && slice.text.ends_with('\n')) slice.text.pop_back();
   const auto last = slice.total_lines.value_or(no_line);
   slice.from = std::min(from, last);
   slice.to = std::max(slice.from, std::min(to, last));

@@ -48,6 +48,33 @@ TEST_F(tools_coding, lines_are_counted_from_one_and_from_the_end) {
   EXPECT_EQ("not_found", content(R"({"path":"g"})"));
 }
 
+/// What is behind the last newline is no line, but for `from` and `to`, which base has.
+TEST_F(tools_coding, a_newline_ends_its_line) {
+  mcp::workspace_options small{.limits = mcp::limits_of(mcp::toolset::coding)};
+  small.limits.edit_file_bytes_max = 2; // so that the lines are read by themselves
+  for (const bool is_streamed : {false, true}) {
+    if (is_streamed) serve_coding(small);
+    tree.file("f", "a\nb\nc\n");
+    EXPECT_EQ("c", content(R"({"path":"f","firstLine":-1,"lastLine":-1})"));
+    EXPECT_EQ("c\n", content(R"({"path":"f","firstLine":-1})"));
+    EXPECT_EQ("b\nc", content(R"({"path":"f","firstLine":2,"lastLine":3})"));
+    EXPECT_EQ("b\nc", content(R"({"path":"f","firstLine":2,"lastLine":9})"));
+    EXPECT_EQ("a\nb", content(R"({"path":"f","lastLine":-2})"));
+    EXPECT_EQ("", content(R"({"path":"f","firstLine":4})"));
+    EXPECT_EQ("1\ta\n2\tb\n3\tc\n", content(R"({"path":"f","numbered":true})"));
+    EXPECT_EQ("3\tc\n", content(R"({"path":"f","firstLine":3,"numbered":true})"));
+    EXPECT_EQ(3, call("readTextFile", R"({"path":"f","firstLine":-1})").integer("totalLines"));
+    EXPECT_EQ("", content(R"({"path":"f","from":3})")); // the control: the seed's lines
+    EXPECT_EQ("c\n", content(R"({"path":"f","from":-2})"));
+    EXPECT_EQ("a\nb\nc\n", content(R"({"path":"f"})"));
+    tree.file("f", "a\n\nb\n");
+    EXPECT_EQ("1\ta\n2\t", content(R"({"path":"f","lastLine":2,"numbered":true})"));
+    tree.file("f", "");
+    EXPECT_EQ("", content(R"({"path":"f","numbered":true})"));
+    EXPECT_EQ("", content(R"({"path":"f","firstLine":-1})"));
+  }
+}
+
 TEST_F(tools_coding, a_long_file_is_read_page_by_page) {
   std::string text;
   for (int i = 1; i <= 20'000; ++i)

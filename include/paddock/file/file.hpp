@@ -58,12 +58,18 @@ struct file_content {
 [[nodiscard]] result<file_content> read_prefix(const root& root, std::string_view path,
                                                std::size_t bytes);
 
-/// Lines are separated by '\n', so a file that ends in a newline has one more, empty, line.
+/// Whether what is behind the last newline is a line where it is empty: '\n' separates lines, or
+/// ends them.
+enum class line_breaks : std::uint8_t { separate, end };
+
+/// A file that ends in a newline has one more, empty, line where newlines separate lines. Where they
+/// end them, the last newline is of the text only without `to`.
 /// 0-based, `to` exclusive; a negative number counts from the end; out of range gives an empty
 /// text.
 struct line_range {
   std::optional<std::int64_t> from{};
   std::optional<std::int64_t> to{};
+  line_breaks breaks = line_breaks::separate;
 };
 
 struct line_slice {

@@ -160,9 +160,11 @@ inline std::vector<diagnostic> validate(std::string_view skill_md, std::string_v
   detail::find_hidden(file.reading.description, found);
   if (!file.reading.name.text.empty()) detail::check_name(file.reading.name, directory, found);
   if (file.reading.from == origin::none) return found;
-  for (const entry& e :
-       detail::read_entries(skill_md.substr(file.found.begin, file.found.size), full))
+  const std::string_view block = skill_md.substr(file.found.begin, file.found.size);
+  for (const entry& e : detail::read_entries(block, full)) {
     detail::check_entry(e, found);
+    detail::check_metadata(block, e, full, found);
+  }
   // By place. Nearly sorted already: only the few that reading found stand before those of the
   // keys.
   const auto is_before = [](const diagnostic& a, const diagnostic& b) {

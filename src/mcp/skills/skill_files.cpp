@@ -36,11 +36,8 @@ bool are_optional_fields_valid(json_view fields) {
     const auto text = c.string();
     valid = text && has_characters(*text, compatibility_characters_max);
   }
-  if (const json_view m = fields["metadata"]; m.exists()) {
-    valid = valid && m.is(json_kind::object);
-    m.for_each_member(
-        [&](std::string_view, json_view value) { valid = valid && value.is(json_kind::string); });
-  }
+  // Its values are passed on as they are, texts or not; `validate` warns.
+  if (const json_view m = fields["metadata"]; m.exists()) valid = valid && m.is(json_kind::object);
   return valid;
 }
 

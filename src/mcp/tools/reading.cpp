@@ -12,6 +12,7 @@
 #include <paddock/text/utf16.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -83,6 +84,10 @@ tool_result image_file(workspace_state& state, const call& c, std::string_view n
                state.options.limits.image_bytes_max, notice);
 }
 
+bool is_numbered(const call& c) {
+  return c.arguments()["numbered"].boolean().value_or(false);
+}
+
 /// The lines that a call asks for in either way of counting; `wrong` where it does in both.
 line_range lines_asked(const call& c, std::optional<tool_result>& wrong) {
   const auto first = integer_argument(c, "firstLine"), last = integer_argument(c, "lastLine");
@@ -97,6 +102,8 @@ line_range lines_asked(const call& c, std::optional<tool_result>& wrong) {
   if (first) range.from = *first > 0 ? *first - 1 : *first;
   if (last && *last > 0) range.to = *last;
   if (last && *last < -1) range.to = *last + 1;
+  if (first && last == -1) range.to = std::numeric_limits<std::int64_t>::max();
+  if (first || last || is_numbered(c)) range.breaks = line_breaks::end;
   return range;
 }
 
@@ -119,12 +126,13 @@ line_slice first_page(std::string beginning) {
 }
 
 /// That of a file that is longer than a page.
-result<line_slice> first_page(workspace_state& state, const call& c, const std::string& path) {
+result<line_slice> first_page(workspace_state& state, const call& c, const std::string& path,
+                              line_breaks breaks) {
   const std::uint64_t bytes_max = state.options.limits.read_page_bytes_max;
   PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
   line_slice page = first_page(std::move(beginning.bytes));
   const auto last =
-      read_lines(*state.root, path, {.from = -1, .to = {}},
+      read_lines(*state.root, path, {.from = -1, .to = {}, .breaks = breaks},
                  {.bytes_max = state.options.limits.read_bytes_max, .bounds = bounds_of(state, c)});
   if (last) page.total_lines = last->total_lines;
   return page;
@@ -132,22 +140,23 @@ result<line_slice> first_page(workspace_state& state, const call& c, const std::
 
 /// Each line behind its number and a tab.
 std::string with_numbers(const line_slice& slice) {
-  if (slice.from == slice.to) return {};
   std::string out;
-  std::int64_t number = slice.from;
   std::string_view rest = slice.text;
-  while (true) {
+  for (std::int64_t number = slice.from; number < slice.to;) {
     const std::size_t end = rest.find('\n');
     out.append(std::to_string(++number)).append("\t").append(rest.substr(0, end));
-    if (end == std::string_view::npos) return out;
+    if (end == std::string_view::npos) break;
     out += '\n';
     rest.remove_prefix(end + 1);
   }
+  return out;
 }
 
 /// Lines of a text as read_lines has those of a file.
 line_slice lines_of_text(std::string_view text, const line_range& range) {
-  const std::int64_t total = std::ranges::count(text, '\n') + 1;
+  const bool is_short =
+      range.breaks == line_breaks::end && (text.empty() || text.ends_with('\n'));
+  const std::int64_t total = std::ranges::count(text, '\n') + (is_short ? 0 : 1);
   const auto from_front = [&](std::int64_t bound) {
     return std::clamp<std::int64_t>(bound >= 0 ? bound : total + bound, 0, total);
   };
@@ -162,13 +171,14 @@ line_slice lines_of_text(std::string_view text, const line_range& range) {
   if (out.from == out.to) return out;
   const std::size_t begin = begin_of(out.from);
   out.offset = begin;
-  out.text = text.substr(begin, begin_of(out.to) - 1 - begin);
+  const std::size_t end = is_short && !range.to ? text.size() : begin_of(out.to) - 1;
+  out.text = text.substr(begin, end - begin);
   return out;
 }
 
 tool_result read_answer(const call& c, const line_slice& slice, bool is_beginning,
                         std::string_view encoding, std::string_view hash) {
-  const bool numbered = c.arguments()["numbered"].boolean().value_or(false);
+  const bool numbered = is_numbered(c);
   object_result out;
   out.writer().reserve(slice.text.size() + slice.text.size() / 8 + 256);
   out.text("path", text_argument(c, "path"));
@@ -265,7 +275,7 @@ tool_result read_text_file(workspace_state& state, call& c) {
   const bool is_too_large =
       !slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error());
   if (is_too_large && !is_paged) return read_too_large(path, *state.root, bytes_max);
-  if (is_too_large) slice = first_page(state, c, path);
+  if (is_too_large) slice = first_page(state, c, path, range.breaks);
   if (!slice) return unread(slice.error(), path);
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
   if (bad < slice->text.size()) return not_text(path, *slice, bad);

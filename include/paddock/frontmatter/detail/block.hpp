@@ -63,6 +63,13 @@ struct found_block {
   return line.starts_with("---") && without_leading_blanks(line.substr(3)).empty();
 }
 
+/// Whether a line closes the block: also with a heading that got onto the line, as in `---# Title`,
+/// which the reference parser leaves to the body, and YAML takes for the end of a document.
+[[nodiscard]] constexpr bool is_closing(std::string_view line) noexcept {
+  return is_fence(line) ||
+         (line.starts_with("---") && without_leading_blanks(line.substr(3)).starts_with('#'));
+}
+
 /// Finds the block in the beginning of a file. `at_end` says whether the file ends with `bytes`, so
 /// that the last line is whole without a line break.
 [[nodiscard]] inline found_block find_block(std::string_view bytes, bool at_end) noexcept {
@@ -81,7 +88,7 @@ struct found_block {
   rest = after_first_line(rest);
   const std::size_t begin = bytes.size() - rest.size();
   while (!rest.empty()) {
-    if (rest.front() == '-' && is_fence(first_line(rest))) {
+    if (rest.front() == '-' && is_closing(first_line(rest))) {
       if (!at_end && rest.find('\n') == std::string_view::npos) break;
       return {fence_state::found, begin, bytes.size() - rest.size() - begin};
     }

@@ -42,7 +42,8 @@ struct field_sink {
 };
 
 /// The lines of a field: from its key in the first column to before the next line that is not
-/// indented.
+/// indented. A description goes on where such a line is prose, which nobody else wants: to before
+/// the next key, item or comment.
 struct field_lines {
   std::string_view text; ///< with line breaks; empty: there is no such key
   std::uint32_t line = 2;
@@ -56,7 +57,11 @@ struct field_lines {
     while (!rest.empty()) {
       const std::string_view next = first_line(rest);
       const bool is_empty = without_leading_blanks(next).empty();
-      if (!is_empty && !is_blank(next.front())) break;
+      constexpr std::string_view of_yaml = "#-.{}[]?!&%@|>";
+      const bool is_prose = key == "description" && !is_empty &&
+                            of_yaml.find(next.front()) == std::string_view::npos &&
+                            bare_key_size(next) == 0;
+      if (!is_empty && !is_blank(next.front()) && !is_prose) break;
       rest = after_first_line(rest);
       if (!is_empty) behind = rest;
     }

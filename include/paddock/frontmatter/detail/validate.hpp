@@ -115,6 +115,22 @@ inline void find_hidden(const found_field& field, std::vector<diagnostic>& found
   }
 }
 
+/// Values of metadata that are no texts. Only the full parser reads them.
+inline void check_metadata(std::string_view block, const entry& e, full_parser full,
+                           std::vector<diagnostic>& found) {
+  if (full == nullptr || e.key != "metadata" || e.kind != value_kind::mapping) return;
+  const std::string_view whole = block.substr(e.begin, e.end - e.begin);
+  const std::size_t colon = whole.find(':');
+  if (colon == std::string_view::npos) return;
+  const document inner = full(whole.substr(colon + 1), e.line);
+  for (const entry& value : inner.entries)
+    if (value.kind != value_kind::text && value.kind != value_kind::alias)
+      found.push_back({diagnostic_code::metadata_not_text, value.line,
+                       value.column + (value.line == e.line
+                                           ? e.column + static_cast<std::uint32_t>(colon)
+                                           : 0U)});
+}
+
 inline void check_entry(const entry& e, std::vector<diagnostic>& found) {
   constexpr std::size_t compatibility_max = 500;
   const auto note = [&](diagnostic_code code) { found.push_back({code, e.line, e.column}); };
