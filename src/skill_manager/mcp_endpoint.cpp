@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "skill_manager/calls.hpp"
+#include "skill_manager/config/entry.hpp"
 
 #include <paddock/exec/environment.hpp>
 #include <paddock/skill_manager/mcp_skill.hpp>
@@ -129,6 +130,12 @@ result<entry_endpoint, skill_error> endpoint_of(const skill_entry& entry,
   Expects(remote != nullptr);
   mcp::http_endpoint made{.kind = remote->kind, .addresses = remote->addresses};
   PADDOCK_TRY(made.url, expanded(remote->url));
+  if (entry.expands_variables && names_this_machine(made.url))
+    made.addresses = mcp::address_policy::any;
+  if (entry.expands_variables && !is_usable_url(made.url, made.addresses))
+    return fail(entry.name, error_code::invalid_argument,
+                "has a URL that is not one with its variables put in: it begins with https:// (or "
+                "http://, for a server on this machine)");
   PADDOCK_TRY(made.proxy, expanded(remote->proxy));
   PADDOCK_TRY(made.client_certificate, expanded(remote->client_certificate));
   PADDOCK_TRY(made.client_key, expanded(remote->client_key));

@@ -382,6 +382,29 @@ TEST_F(mcp_skills, missing_variables_are_named) {
   EXPECT_THAT(endpoint_of(remote, {}), IsError(error_code::invalid_argument));
 }
 
+/// A URL is judged with what its variables stand for.
+TEST_F(mcp_skills, variables_in_urls_are_filled_in_before_they_are_judged) {
+  const struct {
+    std::string_view url, asked;
+    mcp::address_policy addresses;
+  } cases[] = {
+      {"${ABSENT:-https://example.com}/mcp", "https://example.com/mcp", mcp::address_policy::public_only},
+      {"${ABSENT:-http://localhost:1}/mcp", "http://localhost:1/mcp", mcp::address_policy::any},
+      {"${ABSENT:-http://example.com}/mcp", "", {}},
+      {"${ABSENT:-file:///etc}", "", {}},
+  };
+  for (const auto& each : cases) {
+    skill_entry remote = entry("s", {});
+    remote.expands_variables = true;
+    remote.kind = http_entry{.url = std::string(each.url)};
+    const auto endpoint = endpoint_of(remote, environment);
+    ASSERT_EQ(endpoint.has_value(), !each.asked.empty()) << each.url;
+    if (!endpoint) continue;
+    EXPECT_EQ(std::get<mcp::http_endpoint>(endpoint->to).url, each.asked);
+    EXPECT_EQ(std::get<mcp::http_endpoint>(endpoint->to).addresses, each.addresses) << each.url;
+  }
+}
+
 TEST_F(mcp_skills, variables_in_foreign_values_are_filled_in) {
   skill_entry with = entry("s", {});
   with.expands_variables = true;

@@ -6,6 +6,8 @@
 #include <paddock/skill_manager/config.hpp>
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -50,7 +52,8 @@ public:
     made_.file = file;
   }
 
-  config read(const config_node& root) {
+  config read(const config_node& given) {
+    const config_node root = is_bare_list(given) ? as_list(given) : given;
     const checked_table top(root, section::file, "", problems_);
     base_command_ = top.strings("perstackBaseSkillCommand");
     made_.settings = top.settings();
@@ -69,6 +72,24 @@ public:
   }
 
 private:
+  /// Some programs write servers without a list around them.
+  static bool is_bare_list(const config_node& root) {
+    return !root.members.empty() &&
+           std::ranges::all_of(root.members, [](const config_member& member) {
+             return member.value.kind == node_kind::table &&
+                    std::ranges::find(server_keys, member.key) == std::end(server_keys) &&
+                    std::ranges::any_of(std::initializer_list<std::string_view>{"command", "url"},
+                                        [&](std::string_view key) {
+                                          return member.value.find(key) != nullptr;
+                                        });
+           });
+  }
+  static config_node as_list(config_node servers) {
+    config_node list{.kind = node_kind::table, .line = servers.line};
+    list.members.push_back({std::string(server_keys[0]), servers.line, std::move(servers)});
+    return list;
+  }
+
   void read_expert(const config_member& member) {
     const std::string path = path_of("experts", member.key);
     if (!is_expert_name(member.key))
@@ -91,7 +112,10 @@ private:
     for (const config_member& skill : table.table("skills").members)
       add_skill(e, skill, path_of(path + ".skills", skill.key),
                 [&](const config_member& from, const std::string& at) {
-                  return read_skill(from, at, base_command_, problems_);
+                  if (from.value.kind == node_kind::table)
+                    return read_skill(from, at, base_command_, problems_);
+                  problems_.add(from.line, at, "must be a table");
+                  return std::optional<skill_entry>();
                 });
     delegate_lines_.push_back(table.line_of("delegates"));
     made_.experts.push_back(std::move(e));
@@ -120,8 +144,6 @@ private:
       problems_.add(from.line, path, "a skill's name has 1 to 255 bytes and no NUL");
     if (std::ranges::find(e.skills, from.key, &skill_entry::name) != e.skills.end())
       return problems_.add(from.line, path, "is given twice");
-    if (from.value.kind != node_kind::table)
-      return problems_.add(from.line, path, "must be a table");
     auto skill = read(from, path);
     if (!skill) return;
     const auto other = std::ranges::find_if(e.skills, is_base);

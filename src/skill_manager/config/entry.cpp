@@ -133,7 +133,7 @@ std::vector<std::string> argv_of(const std::string& command, std::vector<std::st
   return arguments;
 }
 
-http_entry endpoint_of(const checked_table& table, std::string_view key, bool is_here = false) {
+http_entry endpoint_of(const checked_table& table, std::string_view key, bool expands) {
   http_entry made;
   made.url = table.string(key);
   made.headers = table.string_table("headers");
@@ -141,11 +141,13 @@ http_entry endpoint_of(const checked_table& table, std::string_view key, bool is
   made.proxy = table.string("proxy");
   made.client_certificate = table.string("clientCertificate");
   made.client_key = table.string("clientKey");
-  if (is_here || table.boolean("allowPrivateAddresses")) made.addresses = mcp::address_policy::any;
+  if ((expands && names_this_machine(made.url)) || table.boolean("allowPrivateAddresses"))
+    made.addresses = mcp::address_policy::any;
   const bool any = made.addresses == mcp::address_policy::any;
   table.require(key, "the server's URL");
-  if (!made.url.empty() && !made.url.starts_with("https://") &&
-      !(any && made.url.starts_with("http://")))
+  // What a variable is put into is judged once it is.
+  const bool is_whole = !expands || made.url.find("${") == std::string::npos;
+  if (!made.url.empty() && is_whole && !is_usable_url(made.url, made.addresses))
     table.complain(key, any ? "must begin with https:// or http://"
                             : "must begin with https:// (allowPrivateAddresses = true also allows "
                               "http and this machine)");
@@ -273,7 +275,7 @@ std::optional<skill_entry> read_skill(const config_member& from, const std::stri
   if (found->second == section::stdio) {
     read_stdio(table, base_command, made, problems);
   } else if (found->second == section::http) {
-    http_entry entry = endpoint_of(table, "endpoint");
+    http_entry entry = endpoint_of(table, "endpoint", false);
     entry.kind = choose<mcp::http_kind>(table, "transport", transports);
     made.kind = std::move(entry);
   } else {
@@ -302,24 +304,8 @@ void add_choice(const checked_table& table, std::string_view key, const std::str
     to.push_back(name.starts_with(prefix) ? name.substr(prefix.size()) : std::move(name));
 }
 
-/// Such a URL says by itself that a server on this machine is meant.
-bool names_this_machine(std::string_view url) {
-  for (const std::string_view host : {"localhost", "127.0.0.1", "[::1]"})
-    for (const std::string_view scheme : {"http://", "https://"}) {
-      if (!url.starts_with(scheme)) continue;
-      const std::string_view rest = url.substr(scheme.size());
-      if (!rest.starts_with(host)) continue;
-      const std::string_view end = rest.substr(host.size());
-      if (end.empty() || end.front() == ':' || end.front() == '/') {
-        // "localhost:x@elsewhere" is elsewhere.
-        return rest.substr(0, rest.find('/')).find('@') == std::string_view::npos;
-      }
-    }
-  return false;
-}
-
 http_entry remote_server(const checked_table& table, std::string_view key) {
-  http_entry entry = endpoint_of(table, key, names_this_machine(table.string(key)));
+  http_entry entry = endpoint_of(table, key, true);
   entry.kind = key == "httpUrl" ? mcp::http_kind::streamable
                                 : choose<mcp::http_kind>(table, "type", server_kinds);
   for (auto& header : table.string_table("http_headers"))
@@ -349,8 +335,50 @@ stdio_entry local_server(const checked_table& table, problem_list& problems) {
 
 } // namespace
 
+bool names_this_machine(std::string_view url) {
+  for (const std::string_view host : {"localhost", "127.0.0.1", "[::1]"})
+    for (const std::string_view scheme : {"http://", "https://"}) {
+      if (!url.starts_with(scheme)) continue;
+      const std::string_view rest = url.substr(scheme.size());
+      if (!rest.starts_with(host)) continue;
+      const std::string_view end = rest.substr(host.size());
+      if (end.empty() || end.front() == ':' || end.front() == '/') {
+        // "localhost:x@elsewhere" is elsewhere.
+        return rest.substr(0, rest.find('/')).find('@') == std::string_view::npos;
+      }
+    }
+  return false;
+}
+
+bool is_usable_url(std::string_view url, mcp::address_policy addresses) {
+  return url.starts_with("https://") ||
+         (addresses == mcp::address_policy::any && url.starts_with("http://"));
+}
+
+namespace {
+
+/// Why an entry that other programs understand is none here; empty: it is one.
+std::string why_left_out(const config_node& value) {
+  if (value.kind != node_kind::table) return "is no server, and is left out";
+  const config_node* command = value.find("command");
+  if (command != nullptr && command->kind == node_kind::table)
+    return "has a command of an older form, with a path in it, and is left out; write command, "
+           "args and env beside each other";
+  const bool has_url = std::ranges::any_of(
+      url_keys, [&](std::string_view key) { return value.find(key) != nullptr; });
+  if (command == nullptr && !has_url && value.find("source") != nullptr)
+    return "is started by an extension of the program that wrote this, and is left out";
+  return {};
+}
+
+} // namespace
+
 std::optional<skill_entry> read_server(const config_member& from, const std::string& path,
                                        problem_list& problems) {
+  if (auto why = why_left_out(from.value); !why.empty()) {
+    problems.warn(from.line, path, std::move(why));
+    return std::nullopt;
+  }
   const checked_table table(from.value, section::server, path, problems);
   skill_entry made = common_of(from, table);
   made.expands_variables = true;

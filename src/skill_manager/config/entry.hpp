@@ -20,4 +20,9 @@ namespace paddock::skill_manager {
 [[nodiscard]] std::optional<skill_entry>
 read_server(const config_member& from, const std::string& path, problem_list& problems);
 
+/// Whether the URL says by itself that a server on this machine is meant.
+[[nodiscard]] bool names_this_machine(std::string_view url);
+/// Whether it may be asked; `addresses` any also allows http.
+[[nodiscard]] bool is_usable_url(std::string_view url, mcp::address_policy addresses);
+
 } // namespace paddock::skill_manager

@@ -134,6 +134,10 @@ bool is_skill(section where) {
 /// Of a key that the section does not have.
 bool is_mistake(section where, std::string_view key) {
   if (where == section::limits || where == section::tool) return true; // nobody else's
+  const bool is_remark = key.empty() ||
+                         std::string_view("_/#$").find(key.front()) != std::string_view::npos ||
+                         key.starts_with("comment");
+  if (where == section::server && is_remark) return false;
   return std::ranges::any_of(keys, [&](const key_row& row) {
     if (is_skill(where) && is_skill(row.where) && row.key == key) return true; // of another type
     return belongs_to(row, where) && detail::is_misspelling(key, row.key);
