@@ -76,6 +76,48 @@ struct sniff_case {
   sniffed expected;
 };
 
+/// A mark is no proof: what follows has to be text.
+TEST(MimeSniff, AUtf16MarkBeforeBinaryDataIsNoText) {
+  for (const std::string_view bytes :
+       {"\xFF\xFE\x01\0\x02\0"sv, "\xFF\xFE\0\0\x01\0\0\0"sv, "\xFE\xFF\0\0\0\0"sv,
+        "\xFF\xFE\0\xDC"
+        "a\0"sv,
+        "\xFF\xFE\0\xD8"
+        "a\0"sv,
+        "\xFF\xFE"
+        "a\0\xFF\xFF"sv}) {
+    const sniffed found = sniff_exactly(bytes);
+    EXPECT_EQ(found.encoding, text_encoding::none);
+    EXPECT_EQ(found.type, "application/octet-stream");
+  }
+  for (const std::string_view text : {"\xFF\xFE"
+                                      "a\0"sv,
+                                      "\xFF\xFE\x3D\xD8\0\xDE"sv,
+                                      "\xFF\xFE"
+                                      "a\0\x3D\xD8"sv,
+                                      "\xFF\xFE"
+                                      "a\0b"sv}) // the control
+    EXPECT_EQ(sniff_exactly(text).encoding, text_encoding::utf16);
+}
+
+/// Packets of a transport stream, plain and as discs have them; one packet alone says nothing.
+TEST(MimeSniff, TransportStreamsAreKnownByTheirPackets) {
+  const auto stream = [](std::size_t before, std::size_t size, int count) {
+    std::string out(before, '\x01');
+    for (int i = 0; i < count; ++i)
+      out += "G" + std::string(size - 1, '\0');
+    return out;
+  };
+  EXPECT_EQ(sniff(stream(0, 188, 8)).type, "video/mp2t");
+  EXPECT_EQ(sniff(stream(4, 192, 8)).type, "video/mp2t");
+  EXPECT_EQ(sniff(stream(0, 188, 2)).type, "application/octet-stream");
+  EXPECT_EQ(sniff(stream(0, 187, 8)).type, "application/octet-stream");
+  const auto named = classify("clip.mts", stream(4, 192, 8)); // also a name of TypeScript
+  EXPECT_EQ(named.type, "video/mp2t");
+  EXPECT_FALSE(named.mismatch);
+  EXPECT_EQ(classify("a.mts", "export {};\n").type, "text/x-typescript");
+}
+
 TEST(MimeSniff, IsNotFooledByShortSignatures) {
   const sniffed text{"text/plain", evidence::text, text_encoding::utf8};
   const sniffed utf16{"text/plain", evidence::text, text_encoding::utf16};

@@ -142,6 +142,11 @@ inline classification classify(std::string_view file_name, std::string_view pref
              (!is_textual(promised) && !detail::has_signature(promised));
     return detail::carries(found.type, promised);
   }();
+  for (const detail::shared_name& row : detail::shared_names)
+    if (row.content == found.type && row.promised == promised) {
+      found.type = row.type;
+      return found;
+    }
   const bool keeps_content = promised == "application/octet-stream" && !prefix.empty();
   if (agrees && !keeps_content) found.type = promised;
   found.mismatch = !agrees;

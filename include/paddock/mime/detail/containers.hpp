@@ -104,6 +104,7 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
 [[nodiscard]] constexpr std::string_view riff(std::string_view prefix) noexcept {
   if (has_at(prefix, 8, "WEBPVP")) return "image/webp";
   if (has_at(prefix, 8, "WAVE")) return "audio/wav";
+  if (has_at(prefix, 8, "QLCM")) return "audio/qcelp";
   return has_at(prefix, 8, "AVI ") ? "video/x-msvideo" : "";
 }
 
@@ -278,6 +279,72 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
 /// An archive of Electron: sizes, then its list of files as JSON.
 [[nodiscard]] constexpr std::string_view electron_archive(std::string_view prefix) noexcept {
   return has_at(prefix, 16, "{\"files\"") ? "application/x-asar" : "";
+}
+
+/// ONNX: the version of its representation, then who made it, as protocol buffers have it.
+[[nodiscard]] constexpr std::string_view onnx(std::string_view prefix) noexcept {
+  const std::uint32_t size = byte_at(prefix, 3);
+  const bool plausible = byte_at(prefix, 1) > 0 && byte_at(prefix, 1) < 32 &&
+                         byte_at(prefix, 2) == 0x12 && size < 128 && prefix.size() > 4 + size;
+  for (std::size_t at = 4; plausible && at < 4 + size; ++at)
+    if (byte_at(prefix, at) < 0x20 || byte_at(prefix, at) > 0x7E) return {};
+  const std::uint32_t next = byte_at(prefix, 4 + size); // its version, its domain, the graph
+  return plausible && (next == 0x1A || next == 0x22 || next == 0x3A) ? "application/x-onnx" : "";
+}
+
+/// The tensors' list as JSON behind its size.
+[[nodiscard]] constexpr std::string_view safetensors(std::string_view prefix) noexcept {
+  return little_endian_32(prefix, 0) > 2 && little_endian_32(prefix, 4) == 0
+             ? "application/x-safetensors"
+             : "";
+}
+
+/// Python's pickle from protocol 2 on: what it begins with is a frame, or makes an object.
+[[nodiscard]] constexpr std::string_view pickle(std::string_view prefix) noexcept {
+  constexpr std::string_view makers = "}])(cXUKMJGNq\x88\x89\x8A\x8C";
+  const std::uint32_t version = byte_at(prefix, 1);
+  const bool plausible = prefix.size() > 3 && version >= 2 && version <= 5 &&
+                         (prefix[2] == '\x95' || makers.find(prefix[2]) != std::string_view::npos);
+  return plausible ? "application/x-python-pickle" : "";
+}
+
+/// Dolby Digital: a sampling rate that there is, and a version of the stream.
+[[nodiscard]] constexpr std::string_view ac_3(std::string_view prefix) noexcept {
+  const std::uint32_t rates = byte_at(prefix, 4), version = byte_at(prefix, 5) >> 3;
+  if (prefix.size() < 8 || version > 16 || version < 4) return {};
+  if (version > 10) return "audio/eac3";
+  return rates >> 6 < 3 && (rates & 63) < 38 ? "audio/ac3" : "";
+}
+
+/// Packets of 188 bytes, of which each begins with a G; on discs with four bytes before each.
+[[nodiscard]] constexpr std::string_view packets(std::string_view prefix, std::size_t at,
+                                                 std::size_t size) noexcept {
+  if (prefix.size() < at + 3 * size + 1) return {};
+  for (std::size_t packet = at; packet < prefix.size(); packet += size)
+    if (prefix[packet] != 'G') return {};
+  return "video/mp2t";
+}
+[[nodiscard]] constexpr std::string_view transport_stream(std::string_view prefix) noexcept {
+  return packets(prefix.substr(0, 1024), 0, 188);
+}
+[[nodiscard]] constexpr std::string_view
+transport_stream_of_discs(std::string_view prefix) noexcept {
+  return packets(prefix.substr(0, 1024), 4, 192);
+}
+
+/// ARJ: the size of the header, which is not large, and that of its first part.
+[[nodiscard]] constexpr std::string_view arj(std::string_view prefix) noexcept {
+  const std::uint32_t size = little_endian_16(prefix, 2), first = byte_at(prefix, 4);
+  return size >= 30 && size <= 2600 && first >= 30 && first <= size ? "application/x-arj" : "";
+}
+
+[[nodiscard]] constexpr std::string_view mie(std::string_view prefix) noexcept {
+  return has_at(prefix, 4, "0MIE") || has_at(prefix, 5, "0MIE") ? "application/x-mie" : "";
+}
+
+/// LHA: "-lh5-" and the like.
+[[nodiscard]] constexpr std::string_view lzh(std::string_view prefix) noexcept {
+  return has_at(prefix, 6, "-") ? "application/x-lzh-compressed" : "";
 }
 
 /// AutoCAD: "AC10", two digits, a zero.

@@ -41,16 +41,22 @@ inline constexpr signature signatures[] = {
   {{"\0\0\x02\0", 4},                             "image/x-win-bitmap", icon},
   {{"\0\x01\0\0", 4},                             "font/ttf", true_type},
   {{"\0asm", 4},                                  "application/wasm"},
+  {{"\0\0\x27\x0A\0\0\0\0", 8},                   "application/x-esri-shape"},
   {{"\0", 1},                                     "", iso_media},
   {{"\x04\0\0\0", 4},                             "application/x-asar", electron_archive},
   {{"\x04\x22\x4D\x18", 4},                       "application/x-lz4"},
   {{"\x06\x0E\x2B\x34\x02\x05\x01\x01", 8},       "application/mxf"},
+  {{"\x06\x06\xED\xF5\xD8\x1D\x46\xE5", 8},       "application/x-indesign"},
+  {{"\x08", 1},                                   "application/x-onnx", onnx},
+  {{"\x0B\x77", 2},                               "audio/ac3", ac_3},
   {{"\x1A\x45\xDF\xA3", 4},                       "", matroska},
   {{"\x1F\x8B\x08", 3},                           "application/gzip"},
   {{"\x1F\x9D", 2},                               "application/x-compress"},
   {"!BDN",                                        "application/vnd.ms-outlook-pst", nullptr, if_text::reject},
   {"!<arch>\n",                                   "application/x-archive", unix_archive},
   {"#!AMR",                                       "audio/AMR", amr},
+  {"$FL2@(#)",                                    "application/x-spss-sav", nullptr, if_text::reject},
+  {"$FL3@(#)",                                    "application/x-spss-sav", nullptr, if_text::reject},
   {"%!PS-Adobe-",                                 "application/postscript"},
   {"%PDF-",                                       "application/pdf"},
   {"%!PS",                                        "application/postscript", post_script},
@@ -74,6 +80,7 @@ inline constexpr signature signatures[] = {
   {"CWS",                                         "application/x-shockwave-flash", flash, if_text::reject},
   {"DSD ",                                        "audio/x-dsf", nullptr, if_text::reject},
   {"DDS ",                                        "image/vnd.ms-dds", nullptr, if_text::reject},
+  {"DRACO",                                       "application/x-draco", nullptr, if_text::reject},
   {"Extended Module: ",                           "audio/x-xm", nullptr, if_text::reject},
   {"FUJIFILMCCD-RAW ",                            "image/x-fuji-raf", nullptr, if_text::reject},
   {"FWS",                                         "application/x-shockwave-flash", flash, if_text::reject},
@@ -81,6 +88,8 @@ inline constexpr signature signatures[] = {
   {"FORM",                                        "", iff},
   {"GIF87a",                                      "image/gif"},
   {"GIF89a",                                      "image/gif"},
+  {"GGUF",                                        "application/x-gguf", nullptr, if_text::reject},
+  {"G",                                           "video/mp2t", transport_stream},
   {{"IIRO\x08\0", 6},                             "image/x-olympus-orf"},
   {{"IIU\0", 4},                                  "image/x-panasonic-rw2"},
   {{"II\xBC\x01", 4},                             "image/vnd.ms-photo"},
@@ -88,6 +97,7 @@ inline constexpr signature signatures[] = {
   {"ID3",                                         "", id3_tag},
   {{"II*\0", 4},                                  "image/tiff"},
   {{"II+\0", 4},                                  "image/tiff"},
+  {{"JM\x01\0PK\x03\x04", 8},                     "application/x-jmod"},
   {{"Kaydara FBX Binary  \0", 21},                "application/x-fbx"},
   {{"L\0\0\0\x01\x14\x02\0", 8},                  "application/x-ms-shortcut"},
   {{"LZIP\x01", 5},                               "application/lzip"},
@@ -110,8 +120,13 @@ inline constexpr signature signatures[] = {
   {"RIFF",                                        "", riff},
   {{"Rar!\x1A\x07\0", 7},                         "application/vnd.rar"},
   {{"Rar!\x1A\x07\x01\0", 8},                     "application/vnd.rar"},
+  {"SIT!",                                        "application/x-stuffit", nullptr, if_text::reject},
+  {"StuffIt (c)1997",                             "application/x-stuffit", nullptr, if_text::reject},
   {{"SQLite format 3\0", 16},                     "application/vnd.sqlite3"},
   {"ZWS",                                         "application/x-shockwave-flash", flash, if_text::reject},
+  {{"`\xEA", 2},                                  "application/x-arj", arj},
+  {"bplist0",                                     "application/x-bplist", nullptr, if_text::reject},
+  {{"book\0\0\0\0mark\0\0\0\0", 16},              "application/x-apple-alias"},
   {{"caff\0\x01", 6},                             "audio/x-caf"},
   {{"dex\n0", 5},                                 "application/vnd.android.dex", nullptr, if_text::reject},
   {{"fLaC\0\0\0\x22", 8},                         "audio/flac"},
@@ -130,10 +145,14 @@ inline constexpr signature signatures[] = {
   {{"wOFF\0\x01\0\0", 8},                         "font/woff"},
   {"wOFFOTTO",                                    "font/woff"},
   {"{\\rtf",                                      "application/rtf"},
+  {{"~\x10\x04", 3},                              "application/x-mie", mie},
+  {{"~\x18\x04", 3},                              "application/x-mie", mie},
   {{"\x7F" "ELF", 4},                             "application/x-elf"},
+  {{"\x80", 1},                                   "application/x-python-pickle", pickle},
   {{"\x89" "HDF\r\n\x1A\n", 8},                   "application/x-hdf5"},
   {{"\x89PNG\r\n\x1A\n", 8},                      "image/png"},
   {{"\x93NUMPY", 6},                              "application/x-npy"},
+  {{"\x95\x04\x12\xDE", 4},                       "application/x-gettext-translation"},
   {{"\xA1\xB2\xC3\xD4", 4},                       "application/vnd.tcpdump.pcap"},
   {{"\xC5\xD0\xD3\xC6", 4},                       "application/postscript"},
   {{"\xCA\xFE\xBA\xBE", 4},                       "", java_class_or_fat_binary},
@@ -141,14 +160,35 @@ inline constexpr signature signatures[] = {
   {{"\xCF\xFA\xED\xFE", 4},                       "application/x-mach-binary"},
   {{"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", 8},       "application/x-ole-storage"},
   {{"\xD4\xC3\xB2\xA1", 4},                       "application/vnd.tcpdump.pcap"},
+  {{"\xDE\x12\x04\x95", 4},                       "application/x-gettext-translation"},
   {{"\xED\xAB\xEE\xDB", 4},                       "application/x-rpm"},
   {{"\xFD" "7zXZ\0", 6},                          "application/x-xz"},
   {{"\xFE\xED\xFA\xCE", 4},                       "application/x-mach-binary"},
   {{"\xFE\xED\xFA\xCF", 4},                       "application/x-mach-binary"},
+  {{"\xFF\xFE\xFF\x0E", 4},                       "application/vnd.sketchup.skp"},
   {{"\xFF\x4F\xFF\x51", 4},                       "image/x-jp2-codestream"},
   {{"\xFF\x0A", 2},                               "image/jxl", nullptr, if_text::reject},
   {{"\xFF\xD8\xFF", 3},                           "image/jpeg"},
+  {{"\xFF\xFF\0\0\x07\0\0\0\x04\0\0\0", 12},      "application/x-jmp-data"},
   {{"\xFF", 1},                                   "", mpeg_audio_frames},
+};
+
+/// Signatures that stand further behind. Those of text are left to it.
+struct placed_signature {
+  std::size_t at = 0;
+  std::string_view magic;
+  std::string_view type;
+  std::string_view (*refine)(std::string_view) = nullptr;
+};
+inline constexpr placed_signature placed_signatures[] = {
+  {2,   "-lh",     "application/x-lzh-compressed", lzh},
+  {2,   "-lz",     "application/x-lzh-compressed", lzh},
+  {7,   "**ACE**", "application/x-ace-compressed"},
+  {8,   "{\"",     "application/x-safetensors", safetensors},
+  {36,  "acsp",    "application/vnd.iccprofile"},
+  {44,  "SCRM",    "audio/x-s3m"},
+  {128, "DICM",    "application/dicom"}, // behind a preamble that may hold anything
+  {4,   "G",       "video/mp2t", transport_stream_of_discs},
 };
 
 /// Types that only a `refine` function gives, of formats that cannot do without their signature.
@@ -228,7 +268,10 @@ inline constexpr carrier carriers[] = {
   {"font/otf",                  "font/ttf"},
   {"font/ttf",                  "font/otf"},
   {"image/heic",                "image/heif"},
+  {"image/heic-sequence",       "image/heic"},
   {"image/heif",                "image/heic"},
+  {"image/heif-sequence",       "image/heif"},
+  {"image/png",                 "image/apng"},
   {"image/tiff",                "image/x-adobe-dng"},
   {"image/tiff",                "image/x-canon-cr2"},
   {"image/tiff",                "image/x-nikon-nef"},
@@ -242,6 +285,18 @@ inline constexpr carrier carriers[] = {
   {"video/webm",                "video/matroska"},
   {"video/x-ms-asf",            "audio/x-ms-wma"},
   {"video/x-ms-asf",            "video/x-ms-wmv"},
+};
+
+/// A name that two formats have, and content that tells: what it then is, and no contradiction.
+struct shared_name {
+  std::string_view content;
+  std::string_view promised;
+  std::string_view type;
+};
+inline constexpr shared_name shared_names[] = {
+  {"application/x-bplist", "text/xml",          "application/x-bplist"},         // .plist
+  {"application/zip",      "application/x-pem-file", "application/vnd.apple.keynote"}, // .key
+  {"video/mp2t",           "text/x-typescript", "video/mp2t"},                   // .ts, .mts
 };
 // clang-format on
 
@@ -280,8 +335,12 @@ static_assert([] {
     if (!type.empty()) return type;
   }
   constexpr std::size_t tar_magic_at = 257;   // POSIX ustar header
-  constexpr std::size_t dicom_magic_at = 128; // behind a preamble that may hold anything
-  if (has_at(prefix, dicom_magic_at, "DICM")) return "application/dicom";
+  for (const placed_signature& row : placed_signatures) {
+    if (encoding != text_encoding::none && row.magic != "DICM") continue;
+    if (!has_at(prefix, row.at, row.magic)) continue;
+    const std::string_view type = row.refine != nullptr ? row.refine(prefix) : row.type;
+    if (!type.empty()) return type;
+  }
   if (encoding == text_encoding::none)
     if (const auto type = old_quicktime(prefix); !type.empty()) return type;
   if (prefix.size() > tar_magic_at && prefix.substr(tar_magic_at).starts_with("ustar"))
@@ -306,6 +365,8 @@ static_assert([] {
 /// Whether files of this type always begin with a signature that is known here.
 [[nodiscard]] constexpr bool has_signature(std::string_view type) noexcept {
   for (const signature& row : signatures)
+    if (row.type == type) return true;
+  for (const placed_signature& row : placed_signatures)
     if (row.type == type) return true;
   for (const carrier& row : carriers)
     if (row.promised == type) return true;

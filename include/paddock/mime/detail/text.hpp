@@ -55,11 +55,33 @@ inline constexpr std::uint32_t binary_data_bytes =
   return false;
 }
 
+/// Whether what follows a byte order mark is text: no control characters, nothing that Unicode has
+/// not, and surrogates in pairs.
+[[nodiscard]] constexpr bool are_units_text(std::string_view prefix, std::size_t unit_bytes,
+                                            bool is_little) noexcept {
+  bool is_half = false;
+  for (std::size_t at = unit_bytes; prefix.size() - at >= unit_bytes; at += unit_bytes) {
+    std::uint32_t unit = 0;
+    for (std::size_t i = 0; i < unit_bytes; ++i)
+      unit =
+          unit << 8 | static_cast<unsigned char>(prefix[at + (is_little ? unit_bytes - 1 - i : i)]);
+    const bool is_control = unit < 0x20 && (binary_data_bytes >> unit & 1) != 0;
+    const bool is_second = unit >= 0xDC00 && unit <= 0xDFFF;
+    if (is_control || unit > 0x10FFFF || (unit & 0xFFFE) == 0xFFFE || is_half != is_second)
+      return false;
+    is_half = unit >= 0xD800 && unit <= 0xDBFF;
+    if (is_half && unit_bytes == 4) return false;
+  }
+  return true;
+}
+
 [[nodiscard]] inline text_encoding encoding_of(std::string_view prefix) noexcept {
   using namespace std::string_view_literals;
+  const bool is_little = prefix.starts_with("\xFF\xFE");
   if (prefix.starts_with("\xFF\xFE\0\0"sv) || prefix.starts_with("\0\0\xFE\xFF"sv))
-    return text_encoding::utf32;
-  if (prefix.starts_with("\xFF\xFE") || prefix.starts_with("\xFE\xFF")) return text_encoding::utf16;
+    return are_units_text(prefix, 4, is_little) ? text_encoding::utf32 : text_encoding::none;
+  if (is_little || prefix.starts_with("\xFE\xFF"))
+    return are_units_text(prefix, 2, is_little) ? text_encoding::utf16 : text_encoding::none;
   if (has_binary_data_byte(prefix)) return text_encoding::none;
   if (!paddock::detail::is_valid_utf8(paddock::detail::truncate_to_valid_prefix(prefix)))
     return text_encoding::unknown_8bit;

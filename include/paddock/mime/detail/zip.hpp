@@ -123,15 +123,30 @@ struct zip_entry {
       {"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
       {"visio/", "application/vnd.visio"},
       {"3D/", "model/3mf"},
+      // Parts that every document of the kind has: some writers put the list of types last.
+      {"word/document.xml",
+       "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+      {"word/_rels/document",
+       "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+      {"xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+      {"xl/_rels/workbook", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+      {"xl/worksheets/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+      {"ppt/presentation.xml",
+       "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+      {"ppt/_rels/presentation",
+       "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+      {"ppt/slides/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
   };
   constexpr std::string_view magic("PK\x03\x04", 4);
   bool office = false; // those directory names mean something only beside [Content_Types].xml
   for (std::size_t at = 0; at < prefix.size();) {
     const zip_entry entry = zip_entry_at(prefix, at);
-    if (at == 0 && entry.name == "mimetype") return zip_declared_type(entry.data);
+    if (entry.name == "mimetype" && !entry.deflated) return zip_declared_type(entry.data);
     if (entry.name == "[Content_Types].xml")
       if (const auto type = office_type(entry); !type.empty()) return type;
-    if (entry.name == "[Content_Types].xml" || entry.name == "_rels/.rels") office = true;
+    if (entry.name == "[Content_Types].xml" || entry.name == "_rels/.rels" ||
+        entry.name.starts_with("docProps/") || entry.name.starts_with("customXml/"))
+      office = true;
     for (const row& known : rows)
       if (entry.name.starts_with(known.name) && (office || !known.name.ends_with('/')))
         return known.type;
