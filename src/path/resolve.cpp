@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <ranges>
@@ -182,6 +183,7 @@ private:
       if (!child && child.error().os_errno == ENOENT) return missing(next);
       if (!child) return child.error();
       if (child->second.kind == entry_kind::symlink) {
+        PADDOCK_CHECK(check_owner(child->second));
         PADDOCK_CHECK(follow(child->first.get()));
         continue;
       }
@@ -201,6 +203,17 @@ private:
     const auto parts = components(path);
     for (const auto part : std::ranges::reverse_view(parts))
       pending_.push_back({std::string(part), from_link});
+  }
+
+  /// What Linux refuses by fs.protected_symlinks (may_follow_link), though here each link is read by
+  /// itself: in a directory such as /tmp, where anybody may put one, only one's own is followed, or
+  /// that of whose directory it is.
+  result<void> check_owner(const file_status& link) const {
+    if (link.uid == sys::effective_uid()) return {};
+    PADDOCK_TRY(const file_status directory, sys::fstat(at_.top()));
+    constexpr auto anybodys = S_ISVTX | S_IWOTH;
+    if ((directory.mode & anybodys) != anybodys || directory.uid == link.uid) return {};
+    return refuse(error_code::permission_denied, EACCES);
   }
 
   result<void> follow(int link) {

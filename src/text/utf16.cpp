@@ -45,6 +45,12 @@ result<decoded_text, text_fault> decode_text(std::string bytes) {
   return out;
 }
 
+std::optional<std::string> text_to_show(std::string bytes) {
+  auto decoded = decode_text(std::move(bytes));
+  if (!decoded || decoded->text.find('\0') != std::string::npos) return std::nullopt;
+  return std::move(decoded->text);
+}
+
 result<std::string, text_fault> encode_text(std::string text, utf16_mark mark) {
   if (mark == utf16_mark::none) return text;
   const std::size_t bad = detail::first_invalid_utf8(text);

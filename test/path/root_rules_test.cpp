@@ -90,6 +90,38 @@ TEST_P(root_test, a_spelling_with_dotdot_after_a_link_names_what_the_kernel_open
   EXPECT_THAT(read_file(r, t / "elsewhere/ws/f"), IsOk());
 }
 
+/// As Linux has it by fs.protected_symlinks: where anybody may put a link, only one's own is followed,
+/// or that of whose directory it is.
+TEST_P(root_test, a_link_of_somebody_else_in_a_shared_directory_is_not_followed) {
+  constexpr uid_t somebody = 4711, another = 4712;
+  t.directory("ws/shared");
+  t.link("ws/shared/link", "../f");
+  const auto opened = [&] {
+    return open().open_beneath("shared/link", access::read).has_value();
+  };
+  const auto mode = [&](mode_t to) { ASSERT_EQ(0, ::chmod((t / "ws/shared").c_str(), to)); };
+  const auto owners = [&](uid_t directory, uid_t link) {
+    return ::lchown((t / "ws/shared").c_str(), directory, directory) == 0 &&
+           ::lchown((t / "ws/shared/link").c_str(), link, link) == 0;
+  };
+  mode(01777);
+  EXPECT_TRUE(opened()); // one's own
+  if (!owners(somebody, another)) GTEST_SKIP() << "only root may give a link away";
+  mode(01777);
+  EXPECT_FALSE(opened());
+  mode(0777); // the controls: not sticky, not for all, of the directory's owner, one's own
+  EXPECT_TRUE(opened());
+  mode(01755);
+  EXPECT_TRUE(opened());
+  mode(01777);
+  ASSERT_TRUE(owners(somebody, somebody));
+  mode(01777);
+  EXPECT_TRUE(opened());
+  ASSERT_TRUE(owners(somebody, 0));
+  mode(01777);
+  EXPECT_EQ(opened(), ::geteuid() == 0);
+}
+
 TEST_P(root_test, opens_relative_and_odd_spellings) {
   ASSERT_EQ(test::in_child([&] { return ::chdir(t.path().c_str()) == 0; },
                            [&] {

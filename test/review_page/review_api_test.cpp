@@ -220,6 +220,15 @@ INSTANTIATE_TEST_SUITE_P(
                     form_case{"not_utf8", "a\n", "\xff\n", "text", "text"},
                     form_case{"emptied", "a\n", "", "text", "text"},
                     form_case{"binary", "a\n", std::string("a\0b", 3), "text", "binary"},
+                    form_case{"late_nul", "a\n", std::string(9'000, 'x') + '\0', "text", "binary"},
+                    form_case{"utf16",
+                              std::string("\xFF\xFE"
+                                          "a\0\n\0",
+                                          6),
+                              std::string("\xFF\xFE"
+                                          "b\0\n\0",
+                                          6),
+                              "text", "text"},
                     form_case{"image", "a\n", png, "text", "image"},
                     form_case{"image_that_is_a_page", "a\n",
                               "<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>\n", "text",
@@ -227,6 +236,31 @@ INSTANTIATE_TEST_SUITE_P(
                     form_case{"large", "a\n", std::string(5'000'000, 'x'), "text", "tooLarge"},
                     form_case{"many_lines", "a\n", std::string(300'000, '\n'), "text", "tooLarge"}),
     [](const auto& one) { return std::string(one.param.name); });
+
+/// UTF-16 is shown as text, and a hunk of it is taken back in the bytes that the file has.
+TEST_F(ReviewApi, UndoesAHunkOfUtf16) {
+  const auto wide = [](std::string_view text) {
+    std::string out("\xFF\xFE");
+    for (const char c : text)
+      (out += c) += '\0';
+    return out;
+  };
+  const std::string_view middle = "2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n";
+  const auto file = [&](std::string_view first, std::string_view last) {
+    return wide(std::string(first) + "\n" + std::string(middle) + std::string(last) + "\n");
+  };
+  write("f", file("1", "12"));
+  begin();
+  write("f", file("one", "twelve"));
+  get("/api/changes", "look=1");
+  const mcp::json_view diff = get("/api/diff", "path=f");
+  EXPECT_EQ(post("/api/undo-hunk",
+                 R"({"path":"f","hunk":0,"seen":")" + text(diff["seen"]) + R"("})")["restored"]
+                .integer(),
+            1);
+  EXPECT_EQ(status, 200);
+  EXPECT_EQ(content("f"), file("1", "twelve"));
+}
 
 TEST_F(ReviewApi, CountsLines) {
   write("a", "1\n2\n");

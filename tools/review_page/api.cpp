@@ -8,6 +8,7 @@
 #include <paddock/history/naming.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
+#include <paddock/text/utf16.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -130,7 +131,7 @@ line_counts counted(const reviewed& of, const history::change& one, const work_b
   const two_sides sides = sides_of(of, one, bounds);
   if (!sides.is_text()) return out;
   out.is_known = true;
-  for (const line_change& each : changed_lines(sides.before.bytes, sides.after.bytes)) {
+  for (const line_change& each : changed_lines(sides.before.text, sides.after.text)) {
     out.added += each.after_count;
     out.removed += each.before_count;
   }
@@ -170,7 +171,7 @@ answer show_diff(const call& c) {
   const two_sides sides = sides_of(c.of, *std::move(change), bounds);
   const row_range range{.from = c.number("from").value_or(0)};
   if (!sides.is_text()) return say(diff_json(sides, nullptr, range));
-  const file_diff diff = compare(sides.before.bytes, sides.after.bytes);
+  const file_diff diff = compare(sides.before.text, sides.after.text);
   return say(diff_json(sides, &diff, range));
 }
 
@@ -218,11 +219,13 @@ answer undo(const call& c) {
 answer write_without(const call& c, const two_sides& sides, const file_diff& diff,
                      std::size_t number) {
   const std::string& path = sides.change.path;
+  auto bytes = encode_text(without_hunk(diff, number), utf16_mark_of(sides.after.bytes));
+  if (!bytes) return say(bytes.error());
   const auto checkpoint = c.of.store->make_checkpoint("before a hunk was undone");
   if (!checkpoint) return say(checkpoint.error());
   const file_change change{.action = change_action::replace,
                            .path = path,
-                           .bytes = without_hunk(diff, number),
+                           .bytes = *std::move(bytes),
                            .before = sides.after.bytes};
   auto recording =
       c.of.store->before_tool(history::persons_undo, std::span(&path, 1), history::author::other);
@@ -255,7 +258,7 @@ answer undo_hunk(const call& c) {
   if (!is_same)
     return page::refuse({.code = error_code::stale, .os_errno = 0, .operation = "seen"},
                         "the file has changed since it was shown; look at it again");
-  const file_diff diff = compare(sides.before.bytes, sides.after.bytes);
+  const file_diff diff = compare(sides.before.text, sides.after.text);
   if (*number >= diff.hunks.size()) return say(wrong_body);
   const bool are_files = sides.change.before.exists && sides.change.after.exists &&
                          sides.change.before.kind == entry_kind::file &&

@@ -3,6 +3,7 @@
 
 #include <paddock/file/file.hpp>
 #include <paddock/mime/mime.hpp>
+#include <paddock/text/utf16.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +11,6 @@
 namespace paddock::review_page {
 namespace {
 
-constexpr std::size_t binary_bytes_looked_at = 8'000; // as git does it
 constexpr std::string_view image_types[] = {"image/png",  "image/jpeg", "image/gif",
                                             "image/webp", "image/bmp",  "image/avif"};
 
@@ -21,14 +21,17 @@ void recognise(side& one) {
   if (type != std::ranges::end(image_types)) {
     one.form = side_form::image;
     one.image_type = *type;
-  } else if (std::string_view(one.bytes).substr(0, binary_bytes_looked_at).find('\0') !=
-             std::string_view::npos) {
+    return;
+  }
+  auto text = text_to_show(one.bytes);
+  if (!text) {
     one.form = side_form::binary;
-  } else if (one.bytes.size() > text_bytes_max ||
-             static_cast<std::size_t>(std::ranges::count(one.bytes, '\n')) > text_lines_max) {
+  } else if (text->size() > text_bytes_max ||
+             static_cast<std::size_t>(std::ranges::count(*text, '\n')) > text_lines_max) {
     one.form = side_form::too_large;
   } else {
     one.form = side_form::text;
+    one.text = *std::move(text);
   }
 }
 
@@ -36,7 +39,9 @@ void recognise(side& one) {
 std::optional<side> without_bytes(const history::entry_state& state) {
   if (!state.exists || state.kind == entry_kind::directory) return side{};
   if (state.kind == entry_kind::symlink)
-    return side{.form = side_form::text, .bytes = state.link_target + "\n"};
+    return side{.form = side_form::text,
+                .bytes = state.link_target + "\n",
+                .text = state.link_target + "\n"};
   if (state.kind != entry_kind::file)
     return side{.form = side_form::unknown,
                 .problem = std::string(history::reason_of(history::holding::special))};

@@ -44,6 +44,7 @@ enum class side_form : std::uint8_t {
 struct side {
   side_form form = side_form::absent;
   std::string bytes{};
+  std::string text{}; ///< of a text: its lines as they are compared, of UTF-16 as UTF-8
   std::string_view image_type{};
   std::string problem{}; ///< why its bytes are not known, as a clause
 };

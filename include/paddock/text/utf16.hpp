@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,10 @@ struct text_fault : error {
 
 /// Errors: not_text (see above).
 [[nodiscard]] result<decoded_text, text_fault> decode_text(std::string bytes);
+
+/// What of a file's bytes is shown and compared line by line: its text, of UTF-16 as UTF-8. Nothing
+/// where it is binary, which means the same everywhere: NUL is in it, or UTF-16 that has no text.
+[[nodiscard]] std::optional<std::string> text_to_show(std::string bytes);
 
 /// The bytes of a file with this mark. Errors: not_text (with a mark: the text is not UTF-8).
 [[nodiscard]] result<std::string, text_fault> encode_text(std::string text, utf16_mark mark);

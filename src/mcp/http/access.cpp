@@ -65,7 +65,18 @@ verdict judge_message(const http::request_head& head) {
   return v;
 }
 
+/// Whether a header came twice, of which others may read the second. Of a modern message the answer
+/// about its version is one of the protocol (header_mismatch).
+const char* doubled_header(const http::request_head& head) {
+  if (head.count("mcp-session-id") > 1) return "send one Mcp-Session-Id, not several";
+  const bool modern = names_modern(head.header("mcp-protocol-version"));
+  return !modern && head.count("mcp-protocol-version") > 1
+             ? "send one MCP-Protocol-Version, not several"
+             : nullptr;
+}
+
 verdict judge_method(const http::request_head& head) {
+  if (const char* const doubled = doubled_header(head)) return refuse(400, doubled);
   if (head.method == "POST") return judge_message(head);
   const bool modern = names_modern(head.header("mcp-protocol-version"));
   if (head.method == "DELETE" && !modern) return {.to = route::end_session};

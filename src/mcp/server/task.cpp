@@ -131,7 +131,6 @@ void task::end(const call_answer& answer, std::chrono::microseconds took) {
   tell_followers();
   const std::lock_guard lock(guard_);
   asked_.reset(); // whoever cancels it at this moment holds it, too
-  settled_ = true;
 }
 
 task_status task::cancel() {
@@ -194,14 +193,9 @@ bool task::is_over() const {
   return over_;
 }
 
-bool task::is_settled() const {
-  const std::lock_guard lock(guard_);
-  return settled_;
-}
-
 bool task::is_stale() const {
   const std::lock_guard lock(guard_);
-  return settled_ && sys::monotonic_ms() - ended_ms_ >= kept_ms_;
+  return over_ && sys::monotonic_ms() - ended_ms_ >= kept_ms_;
 }
 
 /// The time to live counts from the creation. One of 2026-07-28 may grow, and does while the call

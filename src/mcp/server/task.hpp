@@ -57,8 +57,6 @@ public:
   /// Nothing is said to the client any more.
   void mute();
   [[nodiscard]] bool is_over() const;
-  /// And everybody has been told: it may be forgotten.
-  [[nodiscard]] bool is_settled() const;
   /// Whether it is over and nobody is to ask for it any more.
   [[nodiscard]] bool is_stale() const;
   enum class extent : std::uint8_t { state, outcome };
@@ -93,7 +91,6 @@ private:
   std::condition_variable changed_;
   bool begun_ = false;
   bool over_ = false;
-  bool settled_ = false;
   task_status status_ = task_status::working;
   std::string message_;
   const clock::time_point created_ = clock::now();

@@ -95,9 +95,10 @@ bool task_table::keep(const std::shared_ptr<task>& it) {
   const std::lock_guard lock(guard_);
   if (closed_) return false;
   drop_stale();
-  const auto settled =
-      std::ranges::count_if(entries_, [](const entry& each) { return each.it->is_settled(); });
-  if (entries_.size() - static_cast<std::size_t>(settled) >= core_->options.tasks.kept_max)
+  // Who has a result may begin the next task, though others are still told of the first.
+  const auto over =
+      std::ranges::count_if(entries_, [](const entry& each) { return each.it->is_over(); });
+  if (entries_.size() - static_cast<std::size_t>(over) >= core_->options.tasks.kept_max)
     return false;
   entries_.push_back({++last_number_, it});
   return true;
@@ -107,7 +108,7 @@ void task_table::make_room(const std::shared_ptr<task>& it) {
   const std::lock_guard lock(guard_);
   while (entries_.size() > core_->options.tasks.kept_max) {
     const auto oldest = std::ranges::find_if(
-        entries_, [&](const entry& each) { return each.it != it && each.it->is_settled(); });
+        entries_, [&](const entry& each) { return each.it != it && each.it->is_over(); });
     if (oldest == entries_.end()) return;
     entries_.erase(oldest);
   }

@@ -10,6 +10,7 @@
 #include <paddock/history/history.hpp>
 #include <paddock/history/naming.hpp>
 #include <paddock/text/unified_diff.hpp>
+#include <paddock/text/utf16.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -115,7 +116,7 @@ public:
     if (is_old && is_new && each.before.content == each.after.content) return;
     const auto before = content_of(each.before, is_old), after = content_of(each.after, is_new);
     const std::string name = encode_name(each.path);
-    if (!before || !after || is_binary(*before) || is_binary(*after)) {
+    if (!before || !after) {
       push("Binary files differ, or are not held: " + name + "\n");
       return;
     }
@@ -132,15 +133,13 @@ public:
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
 private:
+  /// Nothing: binary, or not held.
   std::optional<std::string> content_of(const history::entry_state& state, bool is_file) {
     if (!is_file) return std::string();
     if (state.content.empty()) return std::nullopt;
     auto bytes = store_.content(state.content);
     if (!bytes) return std::nullopt;
-    return *std::move(bytes);
-  }
-  static bool is_binary(std::string_view bytes) {
-    return utf16_mark_of(bytes) == utf16_mark::none && bytes.find('\0') != bytes.npos;
+    return text_to_show(*std::move(bytes));
   }
   void push(std::string_view more) {
     if (more.size() > room_) {

@@ -12,6 +12,7 @@
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/text/unified_diff.hpp>
+#include <paddock/text/utf16.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -135,20 +136,19 @@ struct file_diff {
   bool is_shown = true; ///< false: binary, or not held
 };
 
-/// What a file held, as far as the store has it.
+/// The text that a file held, as far as the store has it and it is one.
 std::optional<std::string> content_of(history::store& store, const history::entry_state& state) {
   if (!state.exists || state.kind == entry_kind::directory) return std::string();
   if (state.kind != entry_kind::file) return state.link_target;
   if (state.content.empty()) return std::nullopt;
   auto bytes = store.content(state.content);
   if (!bytes) return std::nullopt;
-  return *std::move(bytes);
+  return text_to_show(*std::move(bytes));
 }
 
 file_diff diff_of(history::store& store, const history::change& each) {
   const auto before = content_of(store, each.before), after = content_of(store, each.after);
-  const auto is_binary = [](const std::string& bytes) { return bytes.find('\0') != bytes.npos; };
-  if (!before || !after || is_binary(*before) || is_binary(*after)) return {.is_shown = false};
+  if (!before || !after) return {.is_shown = false};
   const std::string old_name =
       each.before.exists ? "a/" + (each.from.empty() ? each.path : each.from) : "/dev/null";
   const std::string new_name = each.after.exists ? "b/" + each.path : "/dev/null";
