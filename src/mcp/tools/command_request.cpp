@@ -75,6 +75,21 @@ void refuse_editors(command& run) {
   if (!is_chosen) run.environment.emplace_back(no_editor);
 }
 
+/// Without a network package managers would try until the deadline; so they fail at once, and take
+/// what was fetched before.
+void keep_offline(command& run) {
+  if (run.confinement.network != demand::required || run.confinement.reach == network_reach::all)
+    return;
+  for (const std::string_view assignment :
+       {"npm_config_offline=true", "CARGO_NET_OFFLINE=true", "UV_OFFLINE=1"}) {
+    const std::string_view name = assignment.substr(0, assignment.find('=') + 1);
+    if (std::ranges::none_of(run.environment, [&](const std::string& variable) {
+          return variable.starts_with(name);
+        }))
+      run.environment.emplace_back(assignment);
+  }
+}
+
 std::optional<tool_result> set_environment(const workspace_state& state, const call& c,
                                            command& run) {
   std::vector<environment_variable> extra;
@@ -105,6 +120,7 @@ std::optional<tool_result> set_environment(const workspace_state& state, const c
   run.environment = *std::move(built);
   const bool in_terminal = c.arguments()["tty"].boolean().value_or(false);
   if (state.options.tools != toolset::base && !in_terminal) refuse_editors(run);
+  if (state.options.tools != toolset::base) keep_offline(run);
   return std::nullopt;
 }
 
