@@ -75,7 +75,6 @@ protected:
   explicit TasksOfHandshake(task_options tasks = {.running_max = 3}) {
     options_.tasks = tasks;
     options_.observer = [this](const call_record& r) {
-      if (std::this_thread::get_id() != own_) const std::lock_guard wait(others_);
       const std::lock_guard lock(guard_);
       seen_.push_back(std::string(r.tool) + " " + std::to_string(static_cast<int>(r.outcome)));
     };
@@ -121,8 +120,6 @@ protected:
   test::gate gate_;
   server_options options_{.name = "t"};
   std::mutex guard_;
-  std::mutex others_; ///< the observer waits for it where another thread calls it
-  const std::thread::id own_ = std::this_thread::get_id();
   std::vector<std::string> seen_;
   std::optional<server> server_;
 };
@@ -278,17 +275,6 @@ TEST_F(FewTasks, ForgetTheOldestThatIsOver) {
   EXPECT_THAT(about("tasks/result", second), HasSubstr("no such thing"));
   EXPECT_THAT(about("tasks/get", first), HasSubstr("-32602"));
   EXPECT_EQ("working", status(going));
-}
-
-/// A client has the result before the observer has heard of it: the next task finds room.
-TEST_F(FewTasks, ThatIsOverCountsAsSuchAtOnce) {
-  const std::string going = begin("block");
-  std::unique_lock unheard(others_); // which the observer waits for
-  const std::string first = begin("fail");
-  EXPECT_THAT(about("tasks/result", first), HasSubstr("no such thing"));
-  EXPECT_NE("nothing", begin("fail"));
-  EXPECT_EQ("working", status(going));
-  unheard.unlock();
 }
 
 class OneTask : public TasksOfHandshake {
