@@ -4,6 +4,7 @@
 #include "file/attributes.hpp"
 #include "file/durable.hpp"
 #include "file/leftover.hpp"
+#include "sys/shared_lock.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -156,6 +158,7 @@ struct content_lock::stripe {
 
 content_lock::~content_lock() {
   if (held_ == nullptr) return;
+  if (byte_.fd >= 0) (void)sys::unlock_byte(byte_.fd, byte_.at);
   {
     const std::lock_guard lock(held_->guard);
     held_->held = false;
@@ -168,11 +171,35 @@ namespace {
 // One lock for many files is fine: it is held for one operation.
 constexpr std::size_t stripes = 64;
 
+/// The same in every process: FNV-1a.
 std::size_t stripe_of(const root& root, std::string_view resolved) {
-  return std::hash<std::string>{}(root.absolute(resolved)) % stripes;
+  std::uint64_t sum = 0xcbf2'9ce4'8422'2325;
+  for (const char each : root.absolute(resolved))
+    sum = (sum ^ static_cast<unsigned char>(each)) * 0x100'0000'01b3;
+  return (sum ^ (sum >> 32U)) % stripes;
 }
 
-result<content_lock> lock_stripe(std::size_t number, const work_bounds& bounds) {
+/// Others hold it for microseconds; who does so for long is stopped, or means harm.
+result<void> lock_shared_byte(const content_lock::shared_byte& byte, const work_bounds& bounds) {
+  constexpr std::int64_t wait_ms_max = 5'000;
+  constexpr int yields = 20;
+  std::int64_t end = 0;
+  for (int tries = 0;; ++tries) {
+    const auto locked = sys::try_lock_byte(byte.fd, byte.at);
+    // A file system without such locks keeps nobody from work.
+    if (locked || locked.error().os_errno != EAGAIN) return {};
+    PADDOCK_CHECK(bounds.check());
+    if (end == 0) end = sys::monotonic_ms() + wait_ms_max;
+    if (sys::monotonic_ms() >= end)
+      return error{error_code::conflict, EAGAIN, content_lock_operation};
+    if (tries < yields)
+      std::this_thread::yield();
+    else
+      sys::pause_ms(1);
+  }
+}
+
+result<content_lock> lock_stripe(const root& root, std::size_t number, const work_bounds& bounds) {
   constexpr std::chrono::milliseconds look{50};
   static std::array<content_lock::stripe, stripes> all;
   auto& wanted = all[number]; // NOLINT: the index is in range
@@ -182,14 +209,20 @@ result<content_lock> lock_stripe(std::size_t number, const work_bounds& bounds) 
   while (!wanted.freed.wait_for(lock, look, free))
     PADDOCK_CHECK(bounds.check());
   wanted.held = true;
-  return content_lock(wanted);
+  lock.unlock(); // it is this thread's by now
+  content_lock taken(wanted);
+  const content_lock::shared_byte byte{root.lock_descriptor(), number};
+  if (byte.fd < 0) return taken;
+  PADDOCK_CHECK(lock_shared_byte(byte, bounds));
+  taken.reach_others(byte);
+  return taken;
 }
 
 } // namespace
 
 result<content_lock> lock_content(const root& root, std::string_view resolved,
                                   const work_bounds& bounds) {
-  return lock_stripe(stripe_of(root, resolved), bounds);
+  return lock_stripe(root, stripe_of(root, resolved), bounds);
 }
 
 result<std::vector<content_lock>>
@@ -199,7 +232,7 @@ lock_contents(const root& root, std::span<const std::string> resolved, const wor
     numbers.insert(stripe_of(root, path));
   std::vector<content_lock> held;
   for (const std::size_t number : numbers) {
-    PADDOCK_TRY(auto lock, lock_stripe(number, bounds));
+    PADDOCK_TRY(auto lock, lock_stripe(root, number, bounds));
     held.push_back(std::move(lock));
   }
   return held;

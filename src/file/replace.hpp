@@ -8,6 +8,7 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,23 +17,35 @@
 
 namespace paddock {
 
-/// Whoever changes the content at one place of this process, or takes the entry away, holds this
-/// lock, so that no change is lost. Whoever needs several takes them at once.
+/// Whoever changes the content at one place, or takes the entry away, holds this lock, so that no
+/// change is lost: within this process, and among those that share the root's lock file. Whoever
+/// needs several takes them at once.
 class content_lock {
 public:
   struct stripe;
+  struct shared_byte {
+    int fd = -1; ///< of the root, which outlives the lock; -1: only this process is kept out
+    std::uint64_t at = 0;
+  };
   explicit content_lock(stripe& held) noexcept : held_(&held) {}
-  content_lock(content_lock&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  content_lock(content_lock&& other) noexcept
+      : held_(std::exchange(other.held_, nullptr)), byte_(other.byte_) {}
   content_lock& operator=(content_lock&& other) noexcept {
     std::swap(held_, other.held_);
+    std::swap(byte_, other.byte_);
     return *this;
   }
   ~content_lock();
+  /// The byte, too, has been locked.
+  void reach_others(shared_byte byte) noexcept { byte_ = byte; }
 
 private:
   stripe* held_;
+  shared_byte byte_{};
 };
-/// Waits for others as long as the bounds allow. Errors: timed_out, cancelled.
+/// Waits for others as long as the bounds allow, and for another process at most five seconds.
+/// Errors: timed_out, cancelled; conflict of `content_lock_operation`: another process has the lock
+/// all that time.
 [[nodiscard]] result<content_lock> lock_content(const root& root, std::string_view resolved,
                                                 const work_bounds& bounds);
 

@@ -106,6 +106,20 @@ result<component> component::from(std::string_view name) noexcept {
   return c;
 }
 
+namespace {
+
+/// Nothing where it is not a file of this user's.
+file_descriptor open_lock_file(const std::string& path) {
+  if (!path.starts_with('/')) return {};
+  constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  auto fd = sys::openat(AT_FDCWD, path.c_str(), flags, 0600);
+  const auto status = fd ? sys::fstat(fd->get()) : result<file_status>(fd.error());
+  if (!status || status->kind != entry_kind::file || status->uid != sys::effective_uid()) return {};
+  return *std::move(fd);
+}
+
+} // namespace
+
 result<root> root::open(std::string_view path, const root_options& options) {
   if (path.empty() || path.find('\0') != std::string_view::npos)
     return error{error_code::invalid_argument, 0, "open root"};
@@ -135,6 +149,7 @@ result<root> root::open(std::string_view path, const root_options& options) {
   r.probe_devices_ = sys::effective_uid() == 0;
   PADDOCK_CHECK(r.reserve(options));
   r.options_ = options;
+  r.locks_ = open_lock_file(options.lock_file);
   return r;
 }
 

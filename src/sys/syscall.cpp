@@ -277,4 +277,25 @@ result<void> unlock(int fd) {
   return none(retried([&] { return ::flock(fd, LOCK_UN); }), "flock");
 }
 
+namespace {
+
+result<void> set_byte_lock(int fd, std::uint64_t at, short kind) {
+  struct flock wanted{};
+  wanted.l_type = kind;
+  wanted.l_whence = SEEK_SET;
+  wanted.l_start = static_cast<off_t>(at);
+  wanted.l_len = 1;
+  return none(retried([&] { return ::fcntl(fd, F_OFD_SETLK, &wanted); }), "fcntl");
+}
+
+} // namespace
+
+result<void> try_lock_byte(int fd, std::uint64_t at) {
+  return set_byte_lock(fd, at, F_WRLCK);
+}
+
+result<void> unlock_byte(int fd, std::uint64_t at) {
+  return set_byte_lock(fd, at, F_UNLCK);
+}
+
 } // namespace paddock::sys

@@ -13,12 +13,14 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -220,6 +222,102 @@ TEST_P(concurrency_test, writers_of_one_new_path_all_succeed) {
     in_threads(8, [&](int n) { EXPECT_THAT(write_file(r, path, std::to_string(n)), IsOk()); });
     EXPECT_EQ(t.content("ws/" + path).size(), 1U);
   }
+}
+
+/// Two processes, as two servers on one workspace are.
+class TwoProcesses : public testing::Test {
+protected:
+  [[nodiscard]] root open(const std::string& lock_file) const {
+    auto made = root::open(canary.ws(), {.lock_file = lock_file});
+    EXPECT_THAT(made, IsOk());
+    return *std::move(made);
+  }
+  /// Runs `body` in a process of its own.
+  template <class Body> static pid_t start(const Body& body) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(body() ? 0 : 1);
+    return child;
+  }
+  static bool has_succeeded(pid_t child) {
+    int status = -1;
+    return ::waitpid(child, &status, 0) == child && status == 0;
+  }
+
+  test::canary_tree canary;
+  const test::temp_tree& t = canary.tree();
+  const std::string locks = t.path() + "/locks";
+};
+
+TEST_F(TwoProcesses, LoseNoEditOfEachOther) {
+  constexpr int edits = 150;
+  t.file("ws/edited", "process 0: \nprocess 1: \n");
+  t.file("ws/appended", "");
+  const auto work = [&](int n) {
+    const root own = open(locks);
+    const std::string mark = "process " + std::to_string(n) + ": ";
+    for (int i = 0; i < edits; ++i) {
+      if (!edit_file(own, "edited", {.old_text = mark, .new_text = mark + 'x'})) return false;
+      if (!append_file(own, "appended", "y")) return false;
+      if (i % 2 == n && !rewrite_file(own, "appended", [](std::string_view content) {
+            return result<std::optional<std::string>>(std::string(content) + 'y');
+          }))
+        return false;
+    }
+    return true;
+  };
+  const pid_t one = start([&] { return work(0); }), other = start([&] { return work(1); });
+  EXPECT_TRUE(has_succeeded(one));
+  EXPECT_TRUE(has_succeeded(other));
+  EXPECT_EQ(count_of(t.content("ws/edited"), "x"), 2u * edits);
+  EXPECT_EQ(count_of(t.content("ws/appended"), "y"), 3u * edits);
+}
+
+/// Who holds the lock for ever keeps others waiting as long as they want to, and those who do not
+/// share it not at all.
+TEST_F(TwoProcesses, WaitForEachOtherAsLongAsTheBoundsAllow) {
+  t.file("ws/f", "old");
+  const root sharing = open(locks), alone = open("");
+  int told[2], asked[2];
+  ASSERT_EQ(::pipe(told), 0);
+  ASSERT_EQ(::pipe(asked), 0);
+  const pid_t holder = start([&] {
+    struct flock all{};
+    all.l_type = F_WRLCK;
+    all.l_whence = SEEK_SET;
+    const int fd = ::open(locks.c_str(), O_RDWR);
+    const bool is_held = ::fcntl(fd, F_OFD_SETLK, &all) == 0;
+    char byte = is_held ? 1 : 0;
+    return ::write(told[1], &byte, 1) == 1 && ::read(asked[0], &byte, 1) == 1;
+  });
+  char is_held = 0;
+  ASSERT_EQ(::read(told[0], &is_held, 1), 1);
+  ASSERT_EQ(is_held, 1);
+  EXPECT_THAT(write_file(alone, "f", "alone"), IsOk());
+  EXPECT_THAT(write_file(sharing, "f", "new", {.bounds = {.deadline_ms = deadline_in(50)}}),
+              IsError(timed_out));
+  EXPECT_EQ(t.content("ws/f"), "alone");
+  const auto refused = write_file(sharing, "f", "new");
+  ASSERT_THAT(refused, IsError(conflict));
+  EXPECT_STREQ(refused.error().operation, content_lock_operation);
+  ASSERT_EQ(::write(asked[1], "", 1), 1);
+  EXPECT_TRUE(has_succeeded(holder));
+  EXPECT_THAT(write_file(sharing, "f", "new"), IsOk());
+  EXPECT_EQ(t.content("ws/f"), "new");
+  for (const int fd : {told[0], told[1], asked[0], asked[1]})
+    ::close(fd);
+}
+
+/// What is not a file of this user's is no lock file, and keeps nobody from work.
+TEST_F(TwoProcesses, DoWithoutALockFileThatCannotBe) {
+  t.directory("directory");
+  t.file("file", "");
+  t.link("link", "file");
+  for (const std::string name : {"/directory", "/link", "/not/there", "relative"}) {
+    const root own = open(name == "relative" ? name : t.path() + name);
+    EXPECT_EQ(own.lock_descriptor(), -1) << name;
+    EXPECT_THAT(write_file(own, "f", name), IsOk()) << name;
+  }
+  EXPECT_GE(open(locks).lock_descriptor(), 0);
 }
 
 } // namespace

@@ -33,6 +33,7 @@ root_options for_a_person() {
   root_options options;
   std::erase_if(options.protected_names,
                 [](const protected_name& each) { return each.mode == protection::read_only; });
+  options.lock_file = shared_lock_file();
   return options;
 }
 

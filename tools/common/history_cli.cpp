@@ -69,6 +69,15 @@ std::string default_history_directory() {
   return std::filesystem::is_directory(home, failed) ? home + "/.local/state/paddock" : "";
 }
 
+std::string shared_lock_file() {
+  const std::string directory = default_history_directory();
+  if (directory.empty()) return {};
+  std::error_code failed;
+  if (std::filesystem::create_directories(directory, failed))
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, failed);
+  return directory + "/locks";
+}
+
 void add_history_option(CLI::App& parser, std::string& target) {
   parser
       .add_option("--history", target,

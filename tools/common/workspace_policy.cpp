@@ -3,6 +3,7 @@
 // What follows from the options for commands: which paths they see and change, and which parts of
 // this program they may not.
 
+#include "history_cli.hpp"
 #include "home_tools.hpp"
 #include "own_files.hpp"
 #include "package_caches.hpp"
@@ -104,6 +105,7 @@ root_options workspace_cli::protected_root() const {
   root_options made = root;
   made.protected_names = confinement.protection.names();
   made.read_only_paths = read_only_paths();
+  if (tools.access != mcp::workspace_access::read_only) made.lock_file = shared_lock_file();
   return made;
 }
 

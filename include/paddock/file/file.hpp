@@ -100,6 +100,10 @@ enum class durability : std::uint8_t {
   full, ///< after success what was done is there, with its mode and the parents that were made
 };
 
+/// Whoever changes a content waits for others that do. The operation of a `conflict` after another
+/// process has kept it waiting for five seconds (root_options::lock_file).
+inline constexpr const char* content_lock_operation = "content lock";
+
 struct write_options {
   paddock::durability durability = paddock::durability::none;
   parents missing = parents::create;

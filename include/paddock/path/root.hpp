@@ -83,6 +83,10 @@ struct root_options {
   /// Absolute paths of files and directories that are read-only where they lie beneath the root:
   /// the program's own, for example. Neither they nor a directory above them can be moved.
   std::vector<std::string> read_only_paths{};
+  /// The absolute path of a file, made if it is not there, by which several processes keep out of
+  /// each other's changes of one content. It should lie where no command reaches. Where it cannot
+  /// be used, only this process keeps out of its own way.
+  std::string lock_file{};
 };
 
 /// What an open is for; it decides what the object has to be.
@@ -201,6 +205,8 @@ public:
   [[nodiscard]] const file_status& status() const noexcept { return status_; }
   /// As it was opened: what another root of the same directory may want, too.
   [[nodiscard]] const root_options& options() const noexcept { return options_; }
+  /// Of `lock_file`; -1: there is none.
+  [[nodiscard]] int lock_descriptor() const noexcept { return locks_.get(); }
   /// For use beside this library (fchdir, *at calls); stays owned by the root.
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
 
@@ -217,8 +223,8 @@ private:
                                        parents missing, purpose wanted) const;
   [[nodiscard]] error missing_or_gone(error failure) const;
 
-  file_descriptor fd_;
   root_options options_;
+  file_descriptor fd_, locks_;
   std::string configured_; ///< absolute, lexically normal, as the caller spelled it
   std::string canonical_;  ///< as the kernel spells it
   file_status status_;
