@@ -209,27 +209,23 @@ void store::impl::note_lost(const journal_record& record, std::uint64_t offset) 
 }
 
 result<void> store::impl::settle(const work_bounds& bounds) {
-  const journal_record* command = nullptr;
-  result<void> done;
-  for (const journal_record& each : others.cut_short) {
-    if (is_command(each)) { // of several the last to begin
-      if (command == nullptr || each.time_ms > command->time_ms) command = &each;
-    } else if (done) {
-      done = look_at(paths_of(each), cause_of(each));
-    }
+  if (!others.cut_short.empty()) {
+    const auto done = look_through(unannounced(), bounds);
+    if (!done) return unless_full(done); // the marks are there still
   }
-  if (done && command != nullptr) done = look_through(cause_of(*command), bounds);
-  if (!done) return unless_full(done); // the marks are there still
+  forget_cut_short();
+  return {};
+}
+
+void store::impl::forget_cut_short() {
   marks.remove_left(others);
   others.left.clear();
-  return {};
+  others.cut_short.clear();
 }
 
 result<void> store::impl::begin(const work_bounds& bounds) {
   const bool is_new = checkpoints.empty();
   if (!is_new) PADDOCK_CHECK(recover());
-  if (!is_new && !others.left.empty()) PADDOCK_CHECK(settle(bounds));
-  if (!is_new) PADDOCK_CHECK(unless_full(take_from_tools()));
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
   if (is_new || log.has_gap()) {
     (void)take_closed(found, {});
@@ -245,6 +241,7 @@ result<void> store::impl::begin(const work_bounds& bounds) {
   }
   auto done = is_new ? result<void>() : absorb(std::move(found), unannounced(), bounds);
   if (!done && done.error().code == error_code::no_space) done = begin_when_full(bounds);
+  if (done) forget_cut_short();
   PADDOCK_CHECK(unless_full(done));
   be_content();
   if (start == 0) PADDOCK_CHECK(make_start());

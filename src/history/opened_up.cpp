@@ -72,7 +72,7 @@ result<void> opened_up::look(const cause& by, const restore_request& request) {
   });
   std::erase_if(within.closed, [&](const std::string& path) { return !tops.cover(path); });
   std::erase_if(within.opened, [&](const std::string& path) { return !tops.cover(path); });
-  PADDOCK_CHECK(of_.absorb(std::move(within), by));
+  PADDOCK_CHECK(of_.absorb(std::move(within), by, {}, store::impl::whose::as_said));
   return of_.absorb(std::move(found), of_.unannounced());
 }
 

@@ -6,6 +6,7 @@
 #include "sys/syscall.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <unordered_map>
@@ -25,7 +26,20 @@ cause store::impl::unannounced() const {
     if (each.is_command()) return each.by;
   for (const journal_record& each : std::views::reverse(others.living))
     if (is_command(each)) return cause_of(each);
-  return {};
+  const journal_record* last = nullptr; // of several the last to begin
+  for (const journal_record& each : others.cut_short)
+    if (is_command(each) && (last == nullptr || each.time_ms > last->time_ms)) last = &each;
+  return last != nullptr ? cause_of(*last) : cause{};
+}
+
+announced_paths store::impl::announced() const {
+  announced_paths all;
+  for (const auto* each_of : {&others.cut_short, &others.living})
+    for (const journal_record& each : *each_of)
+      if (!is_command(each)) all.add(cause_of(each), paths_of(each));
+  for (const agents_work& each : running)
+    if (!each.is_command()) all.add(each.by, each.paths);
+  return all;
 }
 
 std::optional<std::int64_t> store::impl::running_since_ns() {
@@ -64,14 +78,6 @@ result<work_marks::mark> store::impl::put_mark(const cause& by,
   return marks.put(work, journal_room(kept_for::checkpoints));
 }
 
-result<void> store::impl::take_from_tools() {
-  for (const agents_work& each : running)
-    if (!each.is_command()) PADDOCK_CHECK(look_at(each.paths, each.by));
-  for (const journal_record& each : others.living)
-    if (!is_command(each)) PADDOCK_CHECK(look_at(paths_of(each), cause_of(each)));
-  return {};
-}
-
 path_tops store::impl::take_closed(scan_outcome& found, const cause& by) {
   path_tops unseen;
   for (const std::string& path : found.opened)
@@ -106,19 +112,50 @@ path_tops store::impl::take_closed(scan_outcome& found, const cause& by) {
   return unseen;
 }
 
-result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds) {
+namespace {
+
+/// Transitions of one look, each in the record of whom it is put down to.
+class shared_out {
+public:
+  shared_out(announced_paths announced, const cause& by, std::int64_t time_ms)
+      : announced_(std::move(announced)), rest_(by), time_ms_(time_ms) {}
+
+  void add(transition&& step) {
+    const known_kind kind = step.after.exists() ? step.after.kind : step.before.kind;
+    const cause* const who = announced_.who(step.path, kind);
+    auto [at, is_new] = places_.try_emplace(who, records_.size());
+    if (is_new) {
+      const cause& by = who != nullptr ? *who : rest_;
+      records_.push_back({.kind = record_kind::operation,
+                          .time_ms = time_ms_,
+                          .by = by.by,
+                          .tool = by.tool,
+                          .command = by.command});
+    }
+    records_[at->second].transitions.push_back(std::move(step));
+  }
+  [[nodiscard]] std::vector<journal_record> take() && { return std::move(records_); }
+
+private:
+  announced_paths announced_;
+  const cause& rest_;
+  std::int64_t time_ms_;
+  std::map<const cause*, std::size_t> places_; ///< in `records_`
+  std::vector<journal_record> records_;
+};
+
+} // namespace
+
+result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds,
+                                 whose all) {
   const read_time when;
-  journal_record changed{.kind = record_kind::operation,
-                         .time_ms = now_ms(),
-                         .by = by.by,
-                         .tool = by.tool,
-                         .command = by.command};
-  journal_record seen{.kind = record_kind::seen, .time_ms = changed.time_ms};
+  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, now_ms());
+  journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   std::unordered_map<std::uint64_t, known_state> gone; // by inode: perhaps it is elsewhere now
   const auto forget = [&](std::string_view top) {
     index.for_each_beneath(top, [&](std::string_view path, const known_state& before) {
       if (before.has_content() && !before.is_unsure) gone.emplace(before.inode, before);
-      changed.transitions.push_back({.path = std::string(path), .before = before});
+      changed.add({.path = std::string(path), .before = before});
     });
   };
   const path_tops unseen = take_closed(found, by);
@@ -137,21 +174,24 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const wo
       after.mode = was->second;
     if (before.kind == known_kind::directory && after.kind != known_kind::directory) {
       forget(each.path);
-      changed.transitions.push_back({.path = std::move(each.path), .after = after});
+      changed.add({.path = std::move(each.path), .after = after});
       continue;
     }
     if (before == after) continue;
     const bool is_seen =
         before.exists() ? before.same_as(after) : unseen.cover(parent_of(each.path));
-    journal_record& to = is_seen ? seen : changed;
-    to.transitions.push_back({.path = std::move(each.path), .before = before, .after = after});
+    transition step{.path = std::move(each.path), .before = before, .after = after};
+    if (is_seen)
+      seen.transitions.push_back(std::move(step));
+    else
+      changed.add(std::move(step));
   }
-  PADDOCK_CHECK(write(std::move(changed), bounds));
+  for (journal_record& each : std::move(changed).take())
+    PADDOCK_CHECK(write(std::move(each), bounds));
   return write(std::move(seen), bounds);
 }
 
 result<void> store::impl::look_through(const cause& by, const work_bounds& bounds) {
-  PADDOCK_CHECK(take_from_tools());
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
   PADDOCK_CHECK(absorb(std::move(found), by, bounds));
   be_content();
@@ -208,8 +248,7 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
   if (!held.ready()) {
     state->failure = impl_->trouble;
   } else {
-    result<void> done = impl_->take_from_tools();
-    if (done) done = impl_->look_at(paths, impl_->unannounced());
+    result<void> done = impl_->look_at(paths, impl_->unannounced());
     if (done) done = impl_->hold(paths);
     if (!done) impl_->complain(done.error());
     state->failure = done ? impl_->not_held(paths) : impl_->trouble;
@@ -268,13 +307,16 @@ std::string recording::finish() {
     return ending->failure;
   }
   const store::impl::guard held(in);
-  const agents_work ended = std::move(**ending->running);
-  in.running.erase(*ending->running);
+  const agents_work ended = **ending->running;
+  // What a command has touched can be sure to be as it looks from now on; what a tool does is its
+  // own until that has been put down.
+  if (ended.is_command()) in.running.erase(*ending->running);
   result<void> done = held.ready();
   if (done) {
     done = ended.is_command() ? in.look_through(ended.by) : in.look_at(ended.paths, ended.by);
     if (!done) in.complain(done.error());
   }
+  if (!ended.is_command()) in.running.erase(*ending->running);
   if (done)
     in.marks.remove(std::move(ending->mark));
   else

@@ -173,7 +173,7 @@ cause cause_of_restore(author by) {
 result<void> store::impl::absorb_restored(const restore_plan& plan, const cause& by) {
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning()));
   restore_share share = share_of(index, plan, std::move(found));
-  PADDOCK_CHECK(absorb(std::move(share.own), by));
+  PADDOCK_CHECK(absorb(std::move(share.own), by, {}, whose::as_said));
   return absorb(std::move(share.others), unannounced());
 }
 

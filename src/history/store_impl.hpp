@@ -3,6 +3,7 @@
 
 // What an open store holds, and what its operations share.
 
+#include "history/announced_paths.hpp"
 #include "history/content_packs.hpp"
 #include "history/file_index.hpp"
 #include "history/journal.hpp"
@@ -48,12 +49,6 @@ struct read_time {
 
 private:
   std::int64_t tick_ns, now_ns;
-};
-
-/// To whom changes are put down.
-struct cause {
-  author by = author::other;
-  std::string tool{}, command{};
 };
 
 [[nodiscard]] inline cause cause_of(const journal_record& work) {
@@ -146,10 +141,12 @@ struct store::impl {
   [[nodiscard]] result<void> take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds);
 
   [[nodiscard]] scan_options scanning(const work_bounds& bounds = {}) const;
-  /// Takes in what a scan has met, and puts it down to a cause. Errors: those of writing the
-  /// journal; the index is as it was then.
+  /// Takes in what a scan has met, and puts it down: what somebody has announced to them, who may be
+  /// at it at this very moment, and the rest to a cause; or all to that cause. Errors: those of
+  /// writing the journal; what was written is known then.
+  enum class whose : std::uint8_t { announced, as_said };
   [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by,
-                                    const work_bounds& bounds = {});
+                                    const work_bounds& bounds = {}, whose all = whose::announced);
   /// Scans everything, or these paths, and takes in what is met. Errors: those of scanning, and of
   /// `absorb`.
   [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {});
@@ -164,8 +161,10 @@ struct store::impl {
                                                   std::span<const std::string> paths);
   /// Puts what was cut short, with its process, down to those who did it.
   [[nodiscard]] result<void> settle(const work_bounds& bounds = {});
-  /// Puts what tools have done that are not at their end yet down to them.
-  [[nodiscard]] result<void> take_from_tools();
+  /// That has been done.
+  void forget_cut_short();
+  /// Where tools are at work, or were when they were cut short.
+  [[nodiscard]] announced_paths announced() const;
   /// Since when a command has been running; nothing: none does.
   [[nodiscard]] std::optional<std::int64_t> running_since_ns();
   /// The commands that do, the first to begin first.

@@ -219,6 +219,57 @@ TEST_F(HistoryKill, WhatAKilledCallDidIsTheAgents) {
   EXPECT_GT(was_changed, 20u);
 }
 
+/// A tool may write at any moment, also while another call looks at what there is.
+TEST_F(HistoryKill, WhatAToolDoesWhileOthersLookIsItsOwn) {
+  std::uint64_t point = 0;
+  {
+    const auto store = begun(plain());
+    point = store->state().start;
+  }
+  save();
+  using look = std::function<void(history::store&)>;
+  const std::vector<std::pair<std::string, look>> looks{
+      {"another tool",
+       [](history::store& store) {
+         const std::vector<std::string> paths{"n/other", "d"};
+         EXPECT_EQ(store.before_tool("write", paths).finish(), "");
+       }},
+      {"a command",
+       [](history::store& store) { EXPECT_EQ(store.before_command("exec", "true").finish(), ""); }},
+      {"a checkpoint",
+       [](history::store& store) { EXPECT_THAT(store.make_checkpoint("between"), IsOk()); }}};
+  for (const auto& [name, use] : looks) {
+    for (std::size_t at = 1;; ++at) {
+      load();
+      const auto store = open(plain());
+      ASSERT_NE(store, nullptr);
+      const std::vector<std::string> paths{"a", "n/m"};
+      auto recording = store->before_tool("write", paths);
+      bool was_written = false;
+      const auto write_both = [&](std::size_t call) {
+        if (call != at) return;
+        was_written = true;
+        write("a", "another");
+        write("n/m", "new");
+      };
+      test::injection injected({.before = write_both});
+      use(*store);
+      injected.end();
+      EXPECT_EQ(recording.finish(), "");
+      if (!was_written) break;
+      const auto list = store->changes({.since = point});
+      ASSERT_THAT(list, IsOk());
+      for (const history::change& each : list->changes)
+        EXPECT_EQ(each.by, history::author::tool) << each.path << " at " << at << " of " << name;
+      const auto back = store->restore({.to = point}); // the agent's alone
+      ASSERT_THAT(back, IsOk()) << at;
+      EXPECT_TRUE(back->conflicts.empty()) << name << ' ' << at << back->conflicts.front().path;
+      EXPECT_EQ(now(), original_) << name << ' ' << at;
+      if (HasFailure()) return;
+    }
+  }
+}
+
 /// What a restore of the agent has brought about can be taken back by another one, also when it was
 /// killed behind the last of its changes.
 TEST_F(HistoryKill, WhatAKilledRestoreDidIsTheAgents) {

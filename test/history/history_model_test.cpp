@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-// Random operations of tools, commands and a person, against a model that keeps a whole copy of
-// each step: what is told as changed is what differs, and a restore brings the copy back. Seeds are
-// fixed; PADDOCK_MODEL_SEQUENCES sets how many sequences there are.
+// Random operations of tools, commands, a person and servers that are killed, against a model that
+// keeps a whole copy of each step: what is told as changed is what differs, and by whom, and a
+// restore brings the copy back. Seeds are fixed; PADDOCK_MODEL_SEQUENCES sets how many sequences
+// there are.
 
 #include "support/campaign.hpp"
+#include "support/fault/kill_at.hpp"
 #include "support/history/history_fixture.hpp"
 #include "support/model/history_model.hpp"
 
@@ -40,7 +42,7 @@ namespace fs = std::filesystem;
 
 enum class who : unsigned char { tool, command, person };
 /// Rules that are wrong on purpose: the comparison has to find each of them.
-enum class wrong : unsigned char { nothing, mode, link, bytes, deletion };
+enum class wrong : unsigned char { nothing, mode, link, bytes, deletion, author };
 
 struct step {
   who by = who::tool;
@@ -81,6 +83,7 @@ protected:
   }
   [[nodiscard]] long restores() const { return restores_; }
   [[nodiscard]] long changes() const { return changes_; }
+  [[nodiscard]] long kills() const { return kills_; }
 
 private:
   unsigned below(unsigned bound) {
@@ -107,7 +110,7 @@ private:
   }
 
   void do_something(history::store& store, wrong rule) {
-    switch (below(10)) {
+    switch (below(11)) {
     case 0:
     case 1:
     case 2:
@@ -133,6 +136,10 @@ private:
     case 8:
       compare_changes(store, rule);
       break;
+    case 9:
+      by_killed_server();
+      store.look(); // what changes until then is put down to a command that was cut short
+      break;
     default:
       restore(store, rule);
       break;
@@ -150,6 +157,37 @@ private:
       by_plain_calls();
     if (const auto lost = recording.finish(); !lost.empty()) told_ += lost;
     took(who::command);
+  }
+
+  /// Another server on the same workspace, which is killed at a moment of its work.
+  void by_killed_server() {
+    std::vector<std::string> paths;
+    for (unsigned left = 1 + below(3); left > 0; --left)
+      paths.push_back(path());
+    const std::size_t boundary = 1 + below(900);
+    const auto work = [&] {
+      const auto own = open({.threads_max = 1});
+      if (!own) return false;
+      for (const std::string& each : paths) {
+        if (model_.is(each, 'l')) continue; // it would be followed
+        const std::vector<std::string> one{each};
+        auto recording = own->before_tool("work", one);
+        (void)write_file(*root_, each, "by another server");
+        (void)recording.finish();
+      }
+      auto recording = own->before_command("exec", "work");
+      std::ofstream(real(paths.front()), std::ios::binary) << "by its command";
+      (void)recording.finish();
+      return true;
+    };
+    std::size_t stops = 0;
+    if (test::run_until(work, boundary, stops) == test::ending::untraceable) return;
+    said_ += "a server was killed at " + std::to_string(stops) + '\n';
+    model_.now = test::copy_of(workspace());
+    for (const auto& [at, each] : model_.now)
+      if (each.kind == 'd') touched_.insert(at);
+    took(who::command);
+    ++kills_;
   }
 
   void by_tool(history::store& store) {
@@ -332,13 +370,36 @@ private:
         told_ += path + " is " + (wanted.empty() ? "as it was" : wanted) + ", told as " +
                  (found == kinds.end() ? "nothing" : found->second) + '\n';
     }
+    for (const history::change& each : list->changes)
+      compare_author(each, changed_by, rule);
     if (!told_.empty()) told_ += told(list) + '\n';
+  }
+  /// Directories have new times by whoever works in them.
+  void compare_author(const history::change& each, const std::map<std::string, authors>& changed_by,
+                      wrong rule) {
+    const auto author = changed_by.find(each.path);
+    if (author == changed_by.end() || author->second.by_agent == author->second.by_person) return;
+    if (each.kind == history::change_kind::moved || each.entry == entry_kind::directory) return;
+    const bool is_persons = author->second.by_person != (rule == wrong::author);
+    if (is_persons != (each.by == history::author::other))
+      told_ += each.path + " is by " + std::string(history::name_of(each.by)) + '\n';
   }
 
   void restore(history::store& store, wrong rule) {
     const point to = points_.at(below(static_cast<unsigned>(points_.size())));
     said_ += "restore to " + std::to_string(to.number) + '\n';
-    const auto back = store.restore({.to = to.number, .paths = {""}, .force = true});
+    // What is the agent's alone needs no force.
+    const bool is_agents = std::none_of(steps_.begin() + static_cast<std::ptrdiff_t>(to.step) + 1,
+                                        steps_.end(),
+                                        [](const step& each) { return each.by == who::person; });
+    history::restore_request request{.to = to.number};
+    if (!is_agents || below(2) == 0) {
+      request.paths = {""};
+      request.force = true;
+    }
+    const auto back = store.restore(request);
+    for (const auto& each : back ? back->conflicts : std::vector<history::restore_conflict>())
+      told_ += "conflict: " + each.path + ' ' + each.reason + '\n';
     if (!back) {
       told_ += "no restore: " + explain(back.error()) + '\n';
       return;
@@ -353,7 +414,9 @@ private:
       const auto forward = store.restore({.to = back->before, .paths = {""}, .force = true});
       if (!forward) told_ += "not forward: " + explain(forward.error()) + '\n';
       expect(before, rule);
+      took(who::tool); // there, and back: with force it is the agent's, whoever made it
       model_.now = before;
+      took(who::tool);
       return;
     }
     points_.push_back({back->before, steps_.size() - 1});
@@ -384,15 +447,15 @@ private:
   std::vector<point> points_;
   std::set<std::string> touched_;
   std::string said_, told_;
-  long restores_ = 0, changes_ = 0;
+  long restores_ = 0, changes_ = 0, kills_ = 0;
 };
 
 TEST_F(HistoryModel, TheStoreDoesWhatTheModelSays) {
   const auto sequences = static_cast<unsigned>(test::campaign_size("PADDOCK_MODEL_SEQUENCES", 60));
   for (unsigned seed = 1; seed <= sequences; ++seed)
     ASSERT_EQ(run_sequence(seed), "") << "sequence " << seed;
-  std::printf("[ model    ] %u sequences, %ld lists of changes, %ld restores\n", sequences,
-              changes(), restores());
+  std::printf("[ model    ] %u sequences, %ld lists of changes, %ld restores, %ld kills\n", sequences,
+              changes(), restores(), kills());
   EXPECT_GT(restores(), sequences / 2);
   EXPECT_GT(changes(), sequences / 2);
 }
@@ -400,7 +463,8 @@ TEST_F(HistoryModel, TheStoreDoesWhatTheModelSays) {
 class WrongHistoryModel : public HistoryModel, public testing::WithParamInterface<wrong> {};
 
 INSTANTIATE_TEST_SUITE_P(Every, WrongHistoryModel,
-                         testing::Values(wrong::mode, wrong::link, wrong::bytes, wrong::deletion));
+                         testing::Values(wrong::mode, wrong::link, wrong::bytes, wrong::deletion,
+                                         wrong::author));
 
 /// Negative control: a model with one wrong rule is found out.
 TEST_P(WrongHistoryModel, IsNoticed) {
