@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -28,6 +29,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -159,22 +161,36 @@ private:
     took(who::command);
   }
 
-  /// Another server on the same workspace, which is killed at a moment of its work.
+  /// Another server on the same workspace, which is killed at a moment of its work: calls, one of
+  /// which goes on writing beside the others, and then a command.
   void by_killed_server() {
     std::vector<std::string> paths;
-    for (unsigned left = 1 + below(3); left > 0; --left)
-      paths.push_back(path());
-    const std::size_t boundary = 1 + below(900);
+    while (paths.size() < 2 + below(5))
+      if (std::string at = path(); !model_.is(at, 'l')) paths.push_back(std::move(at));
+    const std::size_t boundary = 1 + below(2'000);
     const auto work = [&] {
       const auto own = open({.threads_max = 1});
       if (!own) return false;
-      for (const std::string& each : paths) {
-        if (model_.is(each, 'l')) continue; // it would be followed
-        const std::vector<std::string> one{each};
+      std::atomic<bool> has_begun = false, is_over = false;
+      std::thread beside([&] {
+        const std::vector<std::string> one{paths.back()};
         auto recording = own->before_tool("work", one);
-        (void)write_file(*root_, each, "by another server");
+        for (unsigned i = 0; i == 0 || !is_over; ++i) {
+          (void)write_file(*root_, one.front(), "the server's " + std::to_string(i));
+          has_begun = true;
+        }
+        (void)recording.finish();
+      });
+      while (!has_begun)
+        std::this_thread::yield();
+      for (std::size_t i = 0; i + 1 < paths.size(); ++i) {
+        const std::vector<std::string> one{paths[i]};
+        auto recording = own->before_tool("work", one);
+        (void)write_file(*root_, one.front(), "by another server");
         (void)recording.finish();
       }
+      is_over = true;
+      beside.join();
       auto recording = own->before_command("exec", "work");
       std::ofstream(real(paths.front()), std::ios::binary) << "by its command";
       (void)recording.finish();
