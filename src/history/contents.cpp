@@ -10,6 +10,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace paddock::history {
@@ -85,6 +86,18 @@ std::vector<neighbours> neighbours_of(const std::vector<unread_file>& batch) {
   return all;
 }
 
+/// Counts as long as it lives.
+class under_way {
+public:
+  explicit under_way(std::atomic<std::size_t>& count) : count_(count) { ++count_; }
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+  ~under_way() { --count_; }
+
+private:
+  std::atomic<std::size_t>& count_;
+};
+
 } // namespace
 
 read_time::read_time() : tick_ns(sys::file_clock_ns()), now_ns(sys::file_time_now_ns()) {}
@@ -110,6 +123,7 @@ store::impl::fetched store::impl::fetch(const place& where, const known_state& k
     auto read = fd ? read_content(*fd, state, how.file_bytes_max) : result<read_entry>(fd.error());
     if (!read) {
       const error_code why = read.error().code;
+      if (why == error_code::not_found) return out; // it was gone before it was read
       state.held = why == error_code::not_text ? holding::too_large : holding::unreadable;
       state.is_unsure = why == error_code::conflict;
       if (state.is_unsure) continue;
@@ -200,14 +214,17 @@ result<bool> store::impl::has_unread(const work_bounds& bounds) {
   return !is_started || index.unread() != 0 || index.lost() != 0;
 }
 
-result<void> store::impl::read_before_command(const work_bounds& bounds) {
-  const std::int64_t end = later(
-      sys::monotonic_ms(), static_cast<std::int64_t>(std::min(how.command_wait_ms, wait_ms_max)));
-  while (sys::monotonic_ms() < end) {
+result<void> store::impl::read_for(std::uint64_t most_ms, const work_bounds& bounds) {
+  const std::int64_t end =
+      later(sys::monotonic_ms(), static_cast<std::int64_t>(std::min(most_ms, wait_ms_max)));
+  // After the end of one reading another one tries once more what has changed meanwhile.
+  for (int ends = 0; ends < 2 && sys::monotonic_ms() < end;) {
     PADDOCK_TRY(const bool is_left, has_unread(bounds));
     if (!is_left) return {};
     PADDOCK_TRY(const bool is_more, read_some(bounds));
-    if (!is_more) return {};
+    if (is_more) continue;
+    if (reading_now == 0) ++ends;
+    sys::pause_ms(1); // others read the last of it
   }
   return {};
 }
@@ -220,6 +237,7 @@ result<bool> store::impl::read_some(const work_bounds& bounds) {
     batch = next_unread();
   }
   if (batch.empty()) return false;
+  const under_way reading(reading_now);
   // Without the lock: nobody waits for files that are read.
   const read_time when;
   std::vector<fetched> read(batch.size());
@@ -243,7 +261,8 @@ result<bool> store::impl::read_some(const work_bounds& bounds) {
       const bool is_wanted =
           now != nullptr && is_to_read(now->state) && now->state.looks_like(batch[i].state);
       // What has changed meanwhile is for the next scan.
-      if (!is_wanted || !now->state.looks_like(read[i].state)) continue;
+      const bool is_gone = !read[i].content && read[i].state.held == holding::not_read_yet;
+      if (!is_wanted || is_gone || !now->state.looks_like(read[i].state)) continue;
       seen.transitions.push_back(
           {.path = std::move(batch[i].path), .after = keep(std::move(read[i]))});
       read[i] = {};

@@ -259,6 +259,8 @@ result<void> store::impl::make_start() {
     const auto made = mark("start", true);
     if (made) {
       start = made->number;
+      // Others may drop it where this fails, and nothing else is lost.
+      if (purpose == session::serve) (void)marks.serve_from(start);
       return {};
     }
     if (checkpoints.empty()) return made.error();
@@ -407,10 +409,18 @@ store_state store::state() const {
 }
 
 result<checkpoint> store::make_checkpoint(std::string_view label, const work_bounds& bounds) {
+  // A quarter of what time there is stays for the checkpoint itself.
+  std::uint64_t most_ms = impl_->how.checkpoint_wait_ms;
+  if (bounds.deadline_ms != work_bounds::no_deadline) {
+    const std::int64_t left_ms = bounds.deadline_ms - sys::monotonic_ms();
+    most_ms = std::min(most_ms, static_cast<std::uint64_t>(std::max<std::int64_t>(left_ms, 0)) * 3 / 4);
+  }
+  PADDOCK_CHECK(impl_->read_for(most_ms, bounds));
   const impl::guard held(*impl_, impl::use::work, bounds);
   PADDOCK_CHECK(held.ready());
   PADDOCK_CHECK(impl_->look_through(impl_->unannounced(), bounds));
-  PADDOCK_TRY(const checkpoint made, impl_->mark(label, false));
+  PADDOCK_TRY(checkpoint made, impl_->mark(label, false));
+  made.unread = impl_->index.unread();
   PADDOCK_CHECK(impl_->packs.sync());
   PADDOCK_CHECK(impl_->log.sync());
   return made;

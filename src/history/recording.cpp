@@ -132,19 +132,56 @@ public:
                           .tool = by.tool,
                           .command = by.command});
     }
+    note_loss(step, who != nullptr ? *who : rest_);
     records_[at->second].transitions.push_back(std::move(step));
   }
   [[nodiscard]] std::vector<journal_record> take() && { return std::move(records_); }
+  /// What the agent's work has made an end of, where it is not elsewhere now.
+  [[nodiscard]] not_kept losses() const {
+    not_kept out;
+    for (const loss& each : lost_) {
+      const auto now = appeared_.find(each.before.inode);
+      if (now != appeared_.end() && each.before.same_content(now->second)) continue;
+      if (out.files++ == 0) {
+        out.first = each.path;
+        out.why = each.before.held;
+      }
+    }
+    return out;
+  }
 
 private:
+  struct loss {
+    std::string path;
+    known_state before;
+  };
+  void note_loss(const transition& step, const cause& by) {
+    if (step.after.is_content() && step.after.inode != step.before.inode)
+      appeared_.try_emplace(step.after.inode, step.after);
+    const known_state& before = step.before;
+    // What programs make anew, and say so, nobody misses.
+    const bool is_missed = before.is_content() && !before.has_content() &&
+                           before.held != holding::ignored && !before.same_content(step.after);
+    if (is_missed && by.by != author::other) lost_.push_back({step.path, before});
+  }
+
   announced_paths announced_;
   const cause& rest_;
   std::int64_t time_ms_;
   std::map<const cause*, std::size_t> places_; ///< in `records_`
   std::vector<journal_record> records_;
+  std::vector<loss> lost_;
+  std::unordered_map<std::uint64_t, known_state> appeared_; ///< by inode
 };
 
 } // namespace
+
+std::string not_kept::words() const {
+  if (files == 0) return {};
+  std::string text = files == 1 ? "what " : "what " + std::to_string(files) + " files held, as ";
+  text += first + (files == 1 ? " held before is not kept: " : " did, is not kept: ");
+  return text += reason_of(why);
+}
 
 result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds,
                                  whose all) {
@@ -186,6 +223,7 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const wo
     else
       changed.add(std::move(step));
   }
+  unkept = changed.losses();
   for (journal_record& each : std::move(changed).take())
     PADDOCK_CHECK(write(std::move(each), bounds));
   return write(std::move(seen), bounds);
@@ -268,7 +306,7 @@ recording store::before_command(std::string_view tool, std::string_view command_
   state->of = shared_from_this();
   state->by = {.by = author::exec, .tool = std::string(tool), .command = std::string(command_line)};
   // What is not read by then cannot be brought back if the command changes it.
-  if (const auto read = impl_->read_before_command(bounds); !read && is_ended(read.error()))
+  if (const auto read = impl_->read_for(impl_->how.command_wait_ms, bounds); !read && is_ended(read.error()))
     return unlooked(std::move(state), read.error());
   const impl::guard held(*impl_, impl::use::work, bounds);
   result<void> done = held.ready();
@@ -315,6 +353,7 @@ std::string recording::finish() {
   if (done) {
     done = ended.is_command() ? in.look_through(ended.by) : in.look_at(ended.paths, ended.by);
     if (!done) in.complain(done.error());
+    if (done && ending->failure.empty()) ending->failure = in.unkept.words();
   }
   if (!ended.is_command()) in.running.erase(*ending->running);
   if (done)

@@ -7,6 +7,8 @@
 #include "sys/syscall.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -22,6 +24,40 @@ using content_set = std::unordered_set<content_id, content_id_hash>;
 
 void add(content_set& to, const known_state& state) {
   if (state.has_content()) to.insert(state.content);
+}
+
+/// Which contents somebody else than the agent has made, as a reader of the journal meets them.
+class makers {
+public:
+  /// In the order in which they happened. What was there before an agent's first change is not
+  /// the agent's.
+  void take(const journal_record& record, content_set& of_others) {
+    for (const transition& each : record.transitions) {
+      maker& of = paths_[each.path];
+      if (!of.is_agents) add(of_others, each.before);
+      of.had_others = of.had_others || (!of.is_agents && each.before.exists());
+      of.is_agents = record.by != author::other;
+    }
+  }
+  /// What is there now is the agent's, and nothing of others was there, so that nothing of theirs
+  /// has to take its place again.
+  [[nodiscard]] bool is_agents_alone(std::string_view path) const {
+    const auto found = paths_.find(path);
+    return found != paths_.end() && found->second.is_agents && !found->second.had_others;
+  }
+
+private:
+  struct maker {
+    bool is_agents = false, had_others = false;
+  };
+  std::map<std::string, maker, std::less<>> paths_;
+};
+
+/// Without what is not kept any more.
+void trim(known_state& state, const content_set& live) {
+  if (!state.has_content() || live.contains(state.content)) return;
+  state.held = holding::over_budget;
+  state.content = {};
 }
 
 /// What the workspace has, as records that a reader of the journal takes in at once.
@@ -42,12 +78,20 @@ result<void> put_index(const file_index& index, const journal::put& put) {
 
 } // namespace
 
-/// Not beyond the start of this object, nor the last start of another one.
+/// Not beyond the start of this object, or the last start of another one, nor beyond that of any
+/// that lives.
 std::size_t store::impl::last_to_keep() const {
   std::size_t last = 0;
   for (std::size_t i = 0; i < checkpoints.size(); ++i)
     if (checkpoints[i].what.number == start || (start == 0 && checkpoints[i].what.is_start))
       last = i;
+  for (const std::uint64_t living : marks.living_starts()) {
+    const auto found = std::ranges::find(checkpoints, living, [](const placed_checkpoint& each) {
+      return each.what.number;
+    });
+    if (found != checkpoints.end())
+      last = std::min(last, static_cast<std::size_t>(found - checkpoints.begin()));
+  }
   return last;
 }
 
@@ -95,6 +139,8 @@ result<gc_outcome> store::impl::sweep_out(sweep how_much, const work_bounds& bou
   if (!is_wanted || checkpoints.empty()) return out;
   PADDOCK_CHECK(sweep_from(first, bounds));
   out.checkpoints_dropped = first;
+  // What the agent has written over itself goes before anything that others would miss.
+  if (is_too_large()) PADDOCK_CHECK(sweep_from(0, bounds, keeping::without_agents_past));
   // Half of what is left goes then: which checkpoint needs how much is not known beforehand.
   if (const std::size_t half = (last_to_keep() + 1) / 2;
       half != 0 && (is_too_long() || is_too_large())) {
@@ -105,17 +151,21 @@ result<gc_outcome> store::impl::sweep_out(sweep how_much, const work_bounds& bou
   return out;
 }
 
-result<void> store::impl::sweep_from(std::size_t first, const work_bounds& bounds) {
+result<void> store::impl::sweep_from(std::size_t first, const work_bounds& bounds, keeping what) {
   PADDOCK_CHECK(bounds.check());
   PADDOCK_CHECK(packs.sync()); // what the new journal names is on the disk before it
   const std::uint64_t offset = checkpoints[first].offset;
   content_set live;
-  index.for_each_beneath("", [&](std::string_view, const known_state& state) { add(live, state); });
+  makers made;
   const auto add_all = [&](const journal_record& record, std::uint64_t at) {
     if (const auto found = lost.find(at); found != lost.end())
       for (const transition& each : found->second.transitions)
         add(live, each.before);
     if (record.kind == record_kind::seen) return true;
+    if (what != keeping::all) {
+      made.take(record, live);
+      return true;
+    }
     for (const transition& each : record.transitions) {
       add(live, each.before);
       add(live, each.after);
@@ -123,11 +173,20 @@ result<void> store::impl::sweep_from(std::size_t first, const work_bounds& bound
     return true;
   };
   PADDOCK_CHECK(log.read_from(offset, add_all, bounds));
+  index.for_each_beneath("", [&](std::string_view path, const known_state& state) {
+    if (what != keeping::others || !made.is_agents_alone(path)) add(live, state);
+  });
   const auto is_live = [&](const content_id& id) { return live.contains(id); };
   const auto put_all = [&](const journal::put& put_one) -> result<void> {
     const auto put = [&](const journal_record& record) -> result<void> {
       PADDOCK_CHECK(bounds.check());
-      return put_one(record);
+      if (what == keeping::all) return put_one(record);
+      journal_record trimmed = record;
+      for (transition& each : trimmed.transitions) {
+        trim(each.before, live);
+        trim(each.after, live);
+      }
+      return put_one(trimmed);
     };
     result<void> done;
     PADDOCK_CHECK(log.read_from(offset, [&](const journal_record& record, std::uint64_t at) {
@@ -160,7 +219,11 @@ result<void> store::impl::make_room(const work_bounds& bounds) {
   const std::int64_t now = sys::monotonic_ms();
   is_full = false;
   if (now < next_sweep_ms) return {};
-  const auto swept = sweep_out(sweep::if_needed, bounds);
+  result<void> swept;
+  if (const auto usual = sweep_out(sweep::if_needed, bounds); !usual) swept = usual.error();
+  // What others had must find room, whatever the agent has put there.
+  if (swept && room() < how.store_bytes_max / 8 && !checkpoints.empty())
+    swept = sweep_from(0, bounds, keeping::others);
   is_full = !swept && is_ended(swept.error());
   if (is_full) return swept.error();
   next_sweep_ms = now + pause_ms;

@@ -75,6 +75,15 @@ struct agents_work {
   [[nodiscard]] bool is_command() const noexcept { return by.by == author::exec; }
 };
 
+/// What somebody has changed or removed that is not held, and no move has taken elsewhere.
+struct not_kept {
+  std::uint64_t files = 0;
+  std::string first{};
+  holding why = holding::held; ///< of the first
+  /// As a clause; empty: nothing.
+  [[nodiscard]] std::string words() const;
+};
+
 /// A file or link that the first reading has not met yet.
 struct unread_file {
   std::string path;
@@ -113,6 +122,8 @@ struct store::impl {
       closed_modes;              ///< for the time of a restore, and the modes they have
   std::string reading_from;      ///< the directory at which the first reading goes on
   bool has_read_through = false; ///< and it was at its end
+  std::atomic<std::size_t> reading_now = 0; ///< batches, without the mutex
+  not_kept unkept;               ///< of the last look
 
   std::mutex told_mutex; // of what follows; nobody holds it for long
   store_state told_now;
@@ -194,8 +205,8 @@ struct store::impl {
   [[nodiscard]] std::vector<unread_file> next_unread();
   /// Errors: cancelled, timed_out.
   [[nodiscard]] result<bool> has_unread(const work_bounds& bounds);
-  /// As long as a command may wait for the first reading. Errors: as `read_some`.
-  [[nodiscard]] result<void> read_before_command(const work_bounds& bounds);
+  /// The first reading, as long as that may take. Errors: as `read_some`.
+  [[nodiscard]] result<void> read_for(std::uint64_t wait_ms, const work_bounds& bounds);
   /// Reads those of the paths that are not held yet.
   [[nodiscard]] result<void> hold(std::span<const std::string> paths);
   /// What of these the store had no room for, or has lost, as a clause; empty: nothing.
@@ -208,7 +219,11 @@ struct store::impl {
   [[nodiscard]] result<gc_outcome> sweep_out(sweep how_much, const work_bounds& bounds = {});
   /// All from that checkpoint on. After cancelled and timed_out what is known has gaps: nothing is
   /// done before the next `catch_up`.
-  [[nodiscard]] result<void> sweep_from(std::size_t first, const work_bounds& bounds = {});
+  /// Which contents stay: all that is told of, without those that the agent has written over since,
+  /// or those of others alone. What goes is told as what the store had no room for.
+  enum class keeping : std::uint8_t { all, without_agents_past, others };
+  [[nodiscard]] result<void> sweep_from(std::size_t first, const work_bounds& bounds = {},
+                                        keeping what = keeping::all);
   /// The place of the oldest checkpoint that stays by age and number, and of the one that has to.
   [[nodiscard]] std::size_t first_kept() const;
   [[nodiscard]] std::size_t last_to_keep() const;

@@ -46,7 +46,7 @@ bool is_file_of_store(std::string_view name) {
                                                   rules_name,
                                                   "rules.new"};
   return std::ranges::find(names, name) != names.end() || name.starts_with("pack-") ||
-         name.starts_with(mark_prefix);
+         name.starts_with(mark_prefix) || name.starts_with(start_prefix);
 }
 
 result<std::vector<std::string>> names_in(int directory) {

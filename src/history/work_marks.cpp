@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "history/work_marks.hpp"
 
+#include "file/directory_stream.hpp"
 #include "file/leftover.hpp"
 #include "file/replace.hpp"
 #include "history/file_index.hpp"
@@ -12,7 +13,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace paddock::history {
@@ -66,6 +69,37 @@ std::string render_mark(const journal_record& work) {
 work_marks::~work_marks() {
   for (const mark& each : idle_)
     (void)sys::unlinkat(directory_, each.name.c_str(), 0);
+  if (!serving_.name.empty()) (void)sys::unlinkat(directory_, serving_.name.c_str(), 0);
+}
+
+result<void> work_marks::serve_from(std::uint64_t start) {
+  mark made{.name = std::string(start_prefix) + std::to_string(start)};
+  constexpr std::uint64_t flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+  PADDOCK_TRY(made.lock, sys::openat(directory_, made.name.c_str(), flags, 0600));
+  PADDOCK_CHECK(sys::try_flock(made.lock.get()));
+  serving_ = std::move(made);
+  return {};
+}
+
+std::vector<std::uint64_t> work_marks::living_starts() const {
+  std::vector<std::uint64_t> all;
+  const auto list = sys::openat(directory_, ".", O_RDONLY | O_DIRECTORY);
+  if (!list) return all;
+  (void)for_each_entry(list->get(), [&](std::string_view name, unsigned char) {
+    if (!name.starts_with(start_prefix)) return true;
+    const std::string_view digits = name.substr(start_prefix.size());
+    std::uint64_t number = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) return true;
+    const std::string own(name);
+    const auto fd = sys::openat(directory_, own.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (fd && sys::try_flock(fd->get()))
+      (void)sys::unlinkat(directory_, own.c_str(), 0); // its server is gone
+    else
+      all.push_back(number);
+    return true;
+  });
+  return all;
 }
 
 result<work_marks::mark> work_marks::put(const journal_record& work, std::uint64_t room) {

@@ -20,6 +20,7 @@
 namespace paddock::history {
 
 inline constexpr std::string_view mark_prefix = "mark-";
+inline constexpr std::string_view start_prefix = "start-"; ///< and its number
 
 /// Not thread-safe; whoever uses it holds the store's lock. Its end does not.
 class work_marks {
@@ -53,9 +54,15 @@ public:
   /// What was cut short is recorded.
   void remove_left(const state& seen);
 
+  /// Says which start a server has, until this object ends. Errors: those of writing.
+  [[nodiscard]] result<void> serve_from(std::uint64_t start);
+  /// Of all servers that live; removes what those have left that do not.
+  [[nodiscard]] std::vector<std::uint64_t> living_starts() const;
+
 private:
   int directory_;
   std::vector<std::string> own_;
+  mark serving_;
   std::vector<mark> idle_; ///< empty, and locked: a call of a tool costs no new file
 };
 

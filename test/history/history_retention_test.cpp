@@ -391,4 +391,75 @@ TEST_F(HistoryRetention, ALongJournalIsWrittenAnewAndKeepsItsCheckpoints) {
             "modified a by exec; ");
 }
 
+/// A server of the agent's that fills the store makes nobody forget what was there before.
+class AFullStoreForgets : public HistoryRetention {
+protected:
+  static constexpr const char* fill =
+      "for i in $(seq 40); do head -c 30000 /dev/urandom > big$i; done";
+  static constexpr std::uint64_t budget = 2'000'000;
+};
+
+TEST_F(AFullStoreForgets, NoStartOfAServerThatLives) {
+  const history::options how{.store_bytes_max = budget, .checkpoints_max = 5};
+  write("mine", "a person's");
+  const auto store = begun(how);
+  const std::uint64_t start = store->state().start;
+  run(*store, "echo ruined > mine");
+  for (int round = 0; round < 20; ++round) {
+    auto recording = store->before_command("exec", "fill"); // which need not find room
+    if (round % 10 == 0) shell(fill);
+    (void)recording.finish();
+    ASSERT_THAT(store->make_checkpoint(""), IsOk());
+  }
+  const auto second = begun(how);
+  ASSERT_THAT(second->collect_garbage(), IsOk());
+  ASSERT_THAT(store->collect_garbage(), IsOk());
+  EXPECT_EQ(store->checkpoints().front().number, start);
+  const auto back = store->restore({.to = start, .paths = {"mine"}});
+  ASSERT_THAT(back, IsOk());
+  for (const auto& each : back->conflicts)
+    ADD_FAILURE() << each.path << ": " << each.reason;
+  EXPECT_EQ(back->restored, 1u);
+  EXPECT_EQ(tree.content("ws/mine"), "a person's");
+  EXPECT_THAT(store->verify()->damaged, testing::IsEmpty());
+}
+
+/// The control: that of one that has ended goes.
+TEST_F(AFullStoreForgets, TheStartOfOneThatHasEnded) {
+  const history::options how{.checkpoints_max = 5};
+  write("mine", "a person's");
+  std::uint64_t start = 0;
+  {
+    const auto store = begun(how);
+    start = store->state().start;
+    for (int round = 0; round < 20; ++round)
+      ASSERT_THAT(store->make_checkpoint(""), IsOk());
+  }
+  const auto second = begun(how);
+  ASSERT_THAT(second->collect_garbage(), IsOk());
+  EXPECT_GT(second->checkpoints().front().number, start);
+}
+
+TEST_F(AFullStoreForgets, TheAgentsOwnBeforeThatOfOthers) {
+  const history::options how{.store_bytes_max = budget};
+  const auto store = begun(how);
+  const std::uint64_t start = store->state().start;
+  for (int round = 0; round < 3; ++round) {
+    auto recording = store->before_command("exec", "fill");
+    shell(fill);
+    (void)recording.finish();
+  }
+  // Nobody knows yet that there is no room.
+  write("mine", "a person's " + std::string(20'000, 'x'));
+  store->look();
+  run(*store, "true");
+  auto ruined = store->before_command("exec", "ruin");
+  write("mine", "ruined");
+  EXPECT_EQ(ruined.finish(), "");
+  const auto back = store->restore({.to = start, .paths = {"mine"}});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(tree.content("ws/mine"), "a person's " + std::string(20'000, 'x'));
+  EXPECT_THAT(store->verify()->damaged, testing::IsEmpty());
+}
+
 } // namespace

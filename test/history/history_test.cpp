@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ using test::IsError;
 using test::IsOk;
 
 namespace {
+
+namespace fs = std::filesystem;
 
 class History : public test::history_fixture {};
 
@@ -286,7 +289,9 @@ TEST_F(History, NeitherReadsNorListsWhatIsHidden) {
 TEST_F(History, TellsWhatItHadNotRead) {
   write("a", "1");
   const auto store = open({.command_wait_ms = 0});
-  run(*store, "echo 2 > a");
+  auto command = store->before_command("exec", "echo 2 > a");
+  shell("echo 2 > a");
+  EXPECT_EQ(command.finish(), "what a held before is not kept: it changed before it was read");
   const auto list = store->changes({});
   ASSERT_THAT(list, IsOk());
   ASSERT_EQ(list->left_out.size(), 1u);
@@ -376,6 +381,76 @@ TEST_F(History, HoldsAnEmptyFile) {
   ASSERT_THAT(store->restore({.to = point->number}), IsOk());
   EXPECT_EQ(tree.content("ws/empty"), "");
   EXPECT_TRUE(tree.exists("ws/empty"));
+}
+
+/// A checkpoint is one that can be gone back to whole, though nobody has read the files yet.
+TEST_F(History, ACheckpointWaitsForTheReading) {
+  constexpr int files = 3'000;
+  for (int i = 0; i < files; ++i)
+    write("d" + std::to_string(i % 10) + "/f" + std::to_string(i), "file " + std::to_string(i));
+  const std::string before = now();
+  const auto store = open();
+  const auto made = store->make_checkpoint("all");
+  ASSERT_THAT(made, IsOk());
+  EXPECT_EQ(made->unread, 0u);
+  run(*store, "rm -rf d*");
+  const auto back = store->restore({.to = made->number});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(now(), before);
+}
+
+/// One that cannot wait says what is not read, and so does the command that removes it.
+TEST_F(History, WhatIsNotReadInTimeIsTold) {
+  for (int i = 0; i < 20; ++i)
+    write("d/f" + std::to_string(i), "file");
+  const auto store = open({.command_wait_ms = 0, .checkpoint_wait_ms = 0});
+  const auto made = store->make_checkpoint("");
+  ASSERT_THAT(made, IsOk());
+  EXPECT_EQ(made->unread, 20u);
+  auto command = store->before_command("exec", "rm");
+  fs::remove_all(workspace() + "/d");
+  EXPECT_EQ(command.finish(), "what 20 files held, as d/f0 did, is not kept: it changed before it was "
+                              "read");
+  const auto list = store->changes({.since = made->number});
+  ASSERT_THAT(list, IsOk());
+  ASSERT_FALSE(list->left_out.empty());
+  EXPECT_EQ(list->left_out.front().reason, history::holding::not_read_yet);
+}
+
+/// So do a tool and a command that make an end of what is too large; whoever moves it does not.
+TEST_F(History, TheEndOfWhatIsNotHeldIsTold) {
+  const auto begin = [&] {
+    write("large", std::string(5'000, 'x'));
+    write("small", "y");
+    return begun({.file_bytes_max = 4'000});
+  };
+  const std::string told = "what large held before is not kept: the file is too large to be held";
+  const std::vector<std::string> one{"large"}, both{"large", "elsewhere"};
+  {
+    const auto store = begin();
+    auto tool = store->before_tool("deleteFile", one);
+    fs::remove(workspace() + "/large");
+    EXPECT_EQ(tool.finish(), told);
+  }
+  {
+    const auto store = begin();
+    auto command = store->before_command("exec", "rm");
+    fs::remove(workspace() + "/large");
+    fs::remove(workspace() + "/small");
+    EXPECT_EQ(command.finish(), told);
+  }
+  {
+    const auto store = begin();
+    auto tool = store->before_tool("moveFile", both);
+    fs::rename(workspace() + "/large", workspace() + "/elsewhere");
+    EXPECT_EQ(tool.finish(), "");
+    auto command = store->before_command("exec", "true");
+    EXPECT_EQ(command.finish(), "");
+    auto again = store->before_command("exec", "mv");
+    fs::rename(workspace() + "/elsewhere", workspace() + "/large");
+    EXPECT_EQ(again.finish(), "");
+  }
 }
 
 } // namespace

@@ -59,6 +59,9 @@ struct checkpoint {
   std::int64_t time_ms = 0;
   std::uint64_t files = 0; ///< in the workspace, at that time
   bool is_start = false;   ///< made when a server first served the workspace
+  /// Of `make_checkpoint` alone: files whose content had not been read in time. What of them
+  /// changes before it is read cannot be brought back.
+  std::uint64_t unread = 0;
 };
 
 /// What was at a path at some moment.

@@ -53,7 +53,8 @@ struct options {
   /// directory that nobody has used for as long, when a server opens one.
   std::uint64_t age_days_max = 30;
   std::size_t checkpoints_max = 1'000; ///< then the oldest go
-  std::uint64_t command_wait_ms = 250; ///< how long a command waits for the first reading
+  std::uint64_t command_wait_ms = 250;       ///< how long a command waits for the first reading
+  std::uint64_t checkpoint_wait_ms = 20'000; ///< and a checkpoint, within its own deadline
   unsigned threads_max = 2;
 };
 
@@ -75,7 +76,8 @@ public:
   recording(recording&&) noexcept;
   recording& operator=(recording&&) noexcept;
   ~recording();
-  /// What cannot be undone because of a failure, as a clause; empty: everything was recorded.
+  /// What cannot be undone because of a failure, or because what was changed or removed is not
+  /// held, as a clause; empty: everything was recorded.
   std::string finish();
   /// What of that is known before the end.
   [[nodiscard]] std::string lost() const;
@@ -126,7 +128,8 @@ public:
   /// Records what commands that run have done until now.
   void look();
 
-  /// Errors: those of the store, no_space, io, cancelled, timed_out; nothing is made then.
+  /// Waits for the first reading. Errors: those of the store, no_space, io, cancelled, timed_out;
+  /// nothing is made then.
   result<checkpoint> make_checkpoint(std::string_view label, const work_bounds& bounds = {});
   /// Oldest first; none where the store cannot be read.
   [[nodiscard]] std::vector<checkpoint> checkpoints(const work_bounds& bounds = {});

@@ -319,6 +319,10 @@ tool_result checkpoint(workspace_state& state, call& c) {
   out.text("checkpoint", std::to_string(made->number));
   if (!label.empty()) out.text("label", label);
   out.writer().key("files").unsigned_integer(made->files);
+  if (made->unread != 0)
+    out.text("notice", std::to_string(made->unread) +
+                           " files are not read yet, and what is changed of them before they are "
+                           "cannot be brought back; healthCheck says how far the reading is");
   return out.take();
 }
 
