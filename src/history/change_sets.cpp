@@ -102,7 +102,11 @@ void take_step(path_change& to, const transition& step, const journal_record& re
                                                           .by_tool = to.by_tool,
                                                           .by_work = to.by_work,
                                                           .is_theirs = to.is_theirs});
-  to.last = cause_of(record);
+  // Whoever works in a directory gives it a new time: it is theirs no more than it was.
+  const bool is_time_of_directory = step.before.kind == known_kind::directory &&
+                                    step.after.kind == known_kind::directory &&
+                                    step.before.mode == step.after.mode;
+  if (!is_time_of_directory || !(to.by_agent || to.by_other)) to.last = cause_of(record);
   add_step(to, step, record, who);
   if (!to.by_agent) to.taken = std::move(taken);
 }

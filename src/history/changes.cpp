@@ -18,17 +18,15 @@ constexpr std::size_t event_paths_max = 100;
 change_kind kind_of(const path_change& each) {
   if (!each.before.exists()) return change_kind::created;
   if (!each.after.exists()) return change_kind::deleted;
-  if (!each.before.same_content(each.after)) return change_kind::modified;
-  return each.before.mode == each.after.mode ? change_kind::time : change_kind::mode;
+  return each.before.same_content(each.after) ? change_kind::mode : change_kind::modified;
 }
 
-/// Whether anybody would call it a change: directories have new times whenever what is in them
-/// changes.
+/// Whether anybody would call it a change: a time alone is none, and directories have new ones
+/// whenever what is in them changes.
 bool is_told(const path_change& each) {
   if (each.before.same_as(each.after)) return false;
-  const bool is_directory =
-      each.before.kind == known_kind::directory && each.after.kind == known_kind::directory;
-  return !is_directory || each.before.mode != each.after.mode;
+  const bool is_there = each.before.exists() && each.after.exists();
+  return !is_there || !each.before.same_content(each.after) || each.before.mode != each.after.mode;
 }
 
 /// What is told of one path, or of all in a directory: little, for there may be a million of them.
@@ -44,7 +42,8 @@ struct told_change {
 
 class teller {
 public:
-  teller(const store::impl& of, const path_changes& all) : of_(of), all_(all) {}
+  teller(const store::impl& of, const path_changes& all, const path_tops& asked)
+      : of_(of), all_(all), asked_(asked) {}
 
   /// In the order of their paths. They refer to `all`. Errors: those of the bounds.
   [[nodiscard]] result<std::vector<told_change>> tell(bool collapse, bool git_as_one,
@@ -71,17 +70,18 @@ public:
       out.push_back(
           {.first = &entry, .last = &entry, .kind = is_moved ? change_kind::moved : kind_of(each)});
       if (!collapse || !is_directory(each) || !is_whole(out.back().kind)) continue;
+      if (asked_.has_beneath(path)) continue; // what lies in it is asked for by itself
       out.back().files = 0;
       whole_[path] = out.size() - 1;
     }
     return out;
   }
 
-  [[nodiscard]] bool is_meant(const told_change& told, const path_tops& asked) const {
+  [[nodiscard]] bool is_meant(const told_change& told) const {
     const std::string_view path = told.git.empty() ? told.first->first : told.git;
-    if (asked.mean(path)) return true;
+    if (asked_.mean(path)) return true;
     return told.kind == change_kind::moved &&
-           asked.cover(moved_from_.find(told.first->first)->second);
+           asked_.cover(moved_from_.find(told.first->first)->second);
   }
 
   [[nodiscard]] change make(const told_change& told) const {
@@ -137,14 +137,16 @@ private:
   static bool is_whole(change_kind kind) {
     return kind == change_kind::created || kind == change_kind::deleted;
   }
-  /// The directory above that is wholly new or gone as well.
+  /// The directory above that is wholly new or gone as well, by the same author.
   told_change* find_whole(std::vector<told_change>& out, std::string_view path,
                           const path_change& each) {
     for (std::string_view above = parent_of(path); !above.empty(); above = parent_of(above)) {
       const auto found = whole_.find(above);
       if (found == whole_.end()) continue;
       told_change& whole = out[found->second];
-      return whole.kind == kind_of(each) ? &whole : nullptr;
+      const bool is_same =
+          whole.kind == kind_of(each) && whole.first->second.last.by == each.last.by;
+      return is_same ? &whole : nullptr;
     }
     return nullptr;
   }
@@ -156,7 +158,8 @@ private:
     if (found == moved_from_.end()) return false;
     const auto above = moved_from_.find(parent_of(path));
     return above != moved_from_.end() && last_of(path) == last_of(found->second) &&
-           parent_of(found->second) == above->second;
+           parent_of(found->second) == above->second && !asked_.has_beneath(above->first) &&
+           !asked_.has_beneath(above->second);
   }
 
   change make(const std::string& path, const path_change& each) const {
@@ -185,6 +188,7 @@ private:
 
   const store::impl& of_;
   const path_changes& all_;
+  const path_tops& asked_;
   moves_by_place moved_from_; ///< by where it is now
   std::set<std::string, std::less<>> moved_away_;
   std::map<std::string, std::size_t, std::less<>> whole_; ///< where those directories are told
@@ -244,11 +248,11 @@ result<change_list> store::changes(const change_query& query) {
   change_list out;
   out.since = since->what.number;
   out.running = impl_->commands_under_way();
-  teller tells(*impl_, all);
+  const path_tops asked(query.paths);
+  teller tells(*impl_, all, asked);
   PADDOCK_TRY(std::vector<told_change> told,
               tells.tell(query.collapse, query.git_as_one, query.bounds));
-  const path_tops asked(query.paths);
-  std::erase_if(told, [&](const told_change& each) { return !tells.is_meant(each, asked); });
+  std::erase_if(told, [&](const told_change& each) { return !tells.is_meant(each); });
   out.total = told.size();
   const std::size_t begin = std::min(query.offset, told.size());
   const std::size_t end = begin + std::min(query.limit, told.size() - begin);

@@ -30,8 +30,6 @@ std::string_view name_of(change_kind kind) noexcept {
     return "deleted";
   case change_kind::moved:
     return "moved";
-  case change_kind::time:
-    return "time";
   case change_kind::mode:
     break;
   }

@@ -23,6 +23,12 @@ public:
   void add(std::string path) { tops_.insert(std::move(path)); }
   [[nodiscard]] bool empty() const noexcept { return tops_.empty(); }
   [[nodiscard]] bool has(std::string_view path) const { return tops_.contains(path); }
+  /// Whether one of them lies in the directory.
+  [[nodiscard]] bool has_beneath(const std::string& directory) const {
+    const std::string begin = directory + '/';
+    const auto at = tops_.lower_bound(begin);
+    return at != tops_.end() && at->starts_with(begin);
+  }
   /// Whether the path is one of them or lies in one; everything lies in "".
   [[nodiscard]] bool cover(std::string_view path) const {
     for (;; path = parent_of(path)) {

@@ -359,7 +359,6 @@ private:
     const auto changed_by = authors_since(since.step);
     std::map<std::string, std::string> kinds;
     for (const history::change& each : list->changes) {
-      if (each.kind == history::change_kind::time) continue;
       kinds[each.path] = history::name_of(each.kind);
       if (each.kind != history::change_kind::moved) continue;
       // A directory is told with what has moved in it.

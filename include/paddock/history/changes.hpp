@@ -29,8 +29,7 @@ enum class change_kind : std::uint8_t {
   modified, ///< another content, link target or kind of entry
   deleted,
   moved, ///< to `path`; its content may have changed as well
-  mode,  ///< permission bits, and perhaps times, alone
-  time,  ///< times alone
+  mode,  ///< permission bits, and perhaps times, alone; times alone are restored and not told
 };
 /// Whether what an entry holds is in the store, and if not, why.
 enum class holding : std::uint8_t {

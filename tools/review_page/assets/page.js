@@ -351,7 +351,7 @@ addEventListener("keydown", (event) => {
 });
 
 function fillFilters() {
-  for (const [id, names] of [["kind", ["created", "modified", "deleted", "moved", "mode", "time"]], ["who", ["tool", "exec", "other"]]]) {
+  for (const [id, names] of [["kind", ["created", "modified", "deleted", "moved", "mode"]], ["who", ["tool", "exec", "other"]]]) {
     const { value } = at(id);
     at(id).replaceChildren(element("option", { value: "all" }, text(`${id}All`)), ...names.map((name) => element("option", { value: name }, text(name))));
     at(id).value = value || "all";
