@@ -10,6 +10,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <utility>
 
@@ -86,6 +87,17 @@ std::vector<neighbours> neighbours_of(const std::vector<unread_file>& batch) {
   return all;
 }
 
+/// What programs make anew: nobody misses it.
+bool is_in_cache(std::string_view path) {
+  static constexpr std::array<std::string_view, 17> caches{
+      "node_modules", "target",      "build",         "dist",        "out",         ".venv",
+      "venv",         "__pycache__", ".cache",        ".gradle",     ".tox",        ".next",
+      ".mypy_cache",  ".ruff_cache", ".pytest_cache", ".parcel-cache", "bazel-out"};
+  for (std::string_view above = parent_of(path); !above.empty(); above = parent_of(above))
+    if (std::ranges::find(caches, last_of(above)) != caches.end()) return true;
+  return false;
+}
+
 /// Counts as long as it lives.
 class under_way {
 public:
@@ -100,6 +112,11 @@ private:
 
 } // namespace
 
+bool is_left_out(std::string_view path, const known_state& state) {
+  constexpr std::uint64_t small_bytes_max = std::uint64_t{1} << 20U;
+  return state.is_ignored && (state.size > small_bytes_max || is_in_cache(path));
+}
+
 read_time::read_time() : tick_ns(sys::file_clock_ns()), now_ns(sys::file_time_now_ns()) {}
 
 store::impl::fetched store::impl::fetch(const place& where, const known_state& known,
@@ -107,7 +124,7 @@ store::impl::fetched store::impl::fetch(const place& where, const known_state& k
   fetched out{.state = known};
   known_state& state = out.state;
   if (!state.is_content()) return out;
-  if (state.is_ignored && of == reach::covered) {
+  if (of == reach::covered && is_left_out(where.path, state)) {
     state.held = holding::ignored;
     return out;
   }

@@ -126,7 +126,7 @@ void store::impl::publish() {
 result<void> store::impl::take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds) {
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   for (met_entry& each : met) {
-    if (each.seen.is_ignored && each.seen.held == holding::not_read_yet)
+    if (each.seen.held == holding::not_read_yet && is_left_out(each.path, each.seen))
       each.seen.held = holding::ignored;
     seen.transitions.push_back({.path = std::move(each.path), .after = each.seen});
   }

@@ -283,6 +283,8 @@ inline constexpr const char* damage_notice =
     "the journal of the history was damaged, and what was in the damaged part is lost (`paddock "
     "history gc` ends this notice)";
 
+/// Whether a file in an ignored directory is not held: it is large, or programs make it anew.
+[[nodiscard]] bool is_left_out(std::string_view path, const known_state& state);
 [[nodiscard]] std::int64_t now_ms() noexcept;
 /// Whether nobody waits any more: no failure of the store.
 [[nodiscard]] inline bool is_ended(const error& e) noexcept {

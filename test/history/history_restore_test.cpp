@@ -22,14 +22,14 @@ namespace fs = std::filesystem;
 
 class HistoryRestore : public test::history_fixture {
 protected:
-  HistoryRestore() { write(".gitignore", "data/\n"); }
+  HistoryRestore() { write(".gitignore", "target/\n"); }
 };
 
 /// A command's new files in an ignored directory go, and it is said that they are gone for good.
 TEST_F(HistoryRestore, SaysWhatItRemovesForGood) {
   const auto store = begun();
   const std::string before = now();
-  run(*store, "mkdir data; echo made > data/made; echo covered > covered");
+  run(*store, "mkdir target; echo made > target/made; echo covered > covered");
   const auto trial = store->restore({.effect = history::restore_effect::check});
   ASSERT_THAT(trial, IsOk());
   EXPECT_EQ(trial->lost, 1u);
@@ -37,15 +37,15 @@ TEST_F(HistoryRestore, SaysWhatItRemovesForGood) {
   ASSERT_THAT(back, IsOk());
   EXPECT_TRUE(back->conflicts.empty());
   EXPECT_EQ(back->lost, 1u);
-  EXPECT_THAT(back->lost_paths, testing::ElementsAre("data/made"));
+  EXPECT_THAT(back->lost_paths, testing::ElementsAre("target/made"));
   EXPECT_EQ(now(), before);
 }
 
 /// The way forward again is for the rest; what is gone for good is named, as one directory.
 TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
-  write(".gitignore", "data/\n*.o\n");
+  write(".gitignore", "target/\n*.o\n");
   const auto store = begun();
-  run(*store, "mkdir -p data/deep data/empty; echo 1 > data/deep/f; echo 1 > data/g; echo 1 > a.o; "
+  run(*store, "mkdir -p target/deep target/empty; echo 1 > target/deep/f; echo 1 > target/g; echo 1 > a.o; "
               "mkdir d; echo 1 > d/covered");
   const auto back = store->restore({});
   ASSERT_THAT(back, IsOk());
@@ -56,8 +56,8 @@ TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
   std::vector<std::string> left;
   for (const auto& each : forth->left)
     left.push_back(each.path);
-  EXPECT_THAT(left, testing::ElementsAre("data"));
-  EXPECT_FALSE(tree.exists("ws/data/deep"));
+  EXPECT_THAT(left, testing::ElementsAre("target"));
+  EXPECT_FALSE(tree.exists("ws/target/deep"));
   EXPECT_EQ(tree.content("ws/a.o"), "1\n"); // the control: a file that is named alone is held
 }
 
@@ -103,20 +103,20 @@ TEST_F(HistoryRestore, MakesNoHollowDirectoryOfWhatWasIgnored) {
 
 /// The control: what a tool has written there is read before it goes, and can be had back.
 TEST_F(HistoryRestore, HoldsWhatAToolMadeInAnIgnoredDirectory) {
-  write("data/old", "old");
+  write("target/old", "old");
   const auto store = begun();
-  const std::vector<std::string> paths{"data/made", "data/old"};
+  const std::vector<std::string> paths{"target/made", "target/old"};
   auto recording = store->before_tool("write", paths);
-  write("data/made", "made");
-  write("data/old", "new");
+  write("target/made", "made");
+  write("target/old", "new");
   EXPECT_EQ(recording.finish(), "");
   const std::string made = now();
   const auto back = store->restore({});
   ASSERT_THAT(back, IsOk());
   EXPECT_TRUE(back->conflicts.empty());
   EXPECT_EQ(back->lost, 0u);
-  EXPECT_FALSE(tree.exists("ws/data/made"));
-  EXPECT_EQ(tree.content("ws/data/old"), "old");
+  EXPECT_FALSE(tree.exists("ws/target/made"));
+  EXPECT_EQ(tree.content("ws/target/old"), "old");
   ASSERT_THAT(store->restore({.to = back->before}), IsOk());
   EXPECT_EQ(now(), made);
 }
@@ -227,11 +227,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(unheld_case{"TooLarge", "head -c 300000 /dev/urandom > large", "true", "large"},
                     unheld_case{"Grown", "head -c 300000 /dev/urandom > kept", "true", "kept"},
                     unheld_case{"ReplacedByAnIgnoredOne",
-                                "mv kept elsewhere; mkdir data; head -c 300000 "
-                                "/dev/urandom > data/x; ln data/x kept",
+                                "mv kept elsewhere; mkdir target; head -c 300000 "
+                                "/dev/urandom > target/x; ln target/x kept",
                                 "true", "kept"},
-                    unheld_case{"APersonsInThePlaceOfACommands", "mkdir data; echo 1 > data/mine",
-                                "head -c 300000 /dev/urandom > data/mine", "data/mine"}),
+                    unheld_case{"APersonsInThePlaceOfACommands", "mkdir target; echo 1 > target/mine",
+                                "head -c 300000 /dev/urandom > target/mine", "target/mine"}),
     [](const auto& each) { return each.param.name; });
 
 TEST_P(HistoryUnheld, Stays) {
@@ -269,6 +269,31 @@ TEST_F(HistoryRestore, ByForceEverythingIsAsItWasThen) {
   const auto again = store->restore(to_start);
   ASSERT_THAT(again, IsOk());
   EXPECT_EQ(now(), before);
+}
+
+/// Small files that ignore files leave out are somebody's data all the same: only what programs make
+/// anew is not held, and what is large.
+TEST_F(HistoryRestore, HoldsSmallFilesInIgnoredDirectories) {
+  write(".gitignore", "private/\n.env\n*.sqlite\nnode_modules/\n");
+  write("private/notes", "old");
+  write("private/large", std::string((1U << 20U) + 1, 'x'));
+  write("private/node_modules/x.js", "old");
+  write(".env", "secret");
+  write("my.sqlite", "rows");
+  const auto store = begun();
+  run(*store, "echo new > private/notes; echo > .env; rm my.sqlite; rm private/large; "
+              "rm private/node_modules/x.js; echo made > private/made");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/private/notes"), "old");
+  EXPECT_EQ(tree.content("ws/.env"), "secret");
+  EXPECT_EQ(tree.content("ws/my.sqlite"), "rows");
+  EXPECT_FALSE(tree.exists("ws/private/made"));
+  EXPECT_FALSE(tree.exists("ws/private/large"));              // the controls
+  EXPECT_FALSE(tree.exists("ws/private/node_modules/x.js"));
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->lost, 0u);
 }
 
 } // namespace

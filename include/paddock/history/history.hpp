@@ -11,7 +11,8 @@
 /// What a file held is in the store before anything changes it, if the first reading of the
 /// workspace (`read_in`, in the background) or an earlier scan has met it. What is not held is told
 /// by name and reason and never passed over in silence: what lies in directories that ignore files
-/// name (known by its status alone, but removed again where it is new), files beyond
+/// name, where it has more than 1 MiB or programs make it anew, as in node_modules (known by its
+/// status alone, but removed again where it is new), files beyond
 /// `file_bytes_max` or beyond the store's budget, what cannot be read, and FIFOs, sockets and
 /// devices. Hidden names (protected_names.hpp) are neither read nor listed. Extended attributes,
 /// owners and hard links are not recorded.
