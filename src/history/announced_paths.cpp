@@ -22,8 +22,7 @@ const cause* announced_paths::who(std::string_view path, known_kind kind) const 
     if (const auto found = at_.find(above); found != at_.end()) return &found->second;
     if (above.empty()) break;
   }
-  const bool is_temporary =
-      kind == known_kind::file && last_of(path).starts_with(temporary_prefix);
+  const bool is_temporary = kind == known_kind::file && last_of(path).starts_with(temporary_prefix);
   if (kind != known_kind::directory && !is_temporary) return nullptr;
   const auto found = in_.find(is_temporary ? parent_of(path) : path);
   return found != in_.end() ? &found->second : nullptr;

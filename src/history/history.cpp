@@ -411,7 +411,8 @@ result<checkpoint> store::make_checkpoint(std::string_view label, const work_bou
   std::uint64_t most_ms = impl_->how.checkpoint_wait_ms;
   if (bounds.deadline_ms != work_bounds::no_deadline) {
     const std::int64_t left_ms = bounds.deadline_ms - sys::monotonic_ms();
-    most_ms = std::min(most_ms, static_cast<std::uint64_t>(std::max<std::int64_t>(left_ms, 0)) * 3 / 4);
+    most_ms =
+        std::min(most_ms, static_cast<std::uint64_t>(std::max<std::int64_t>(left_ms, 0)) * 3 / 4);
   }
   PADDOCK_CHECK(impl_->read_for(most_ms, bounds));
   const impl::guard held(*impl_, impl::use::work, bounds);

@@ -306,7 +306,8 @@ recording store::before_command(std::string_view tool, std::string_view command_
   state->of = shared_from_this();
   state->by = {.by = author::exec, .tool = std::string(tool), .command = std::string(command_line)};
   // What is not read by then cannot be brought back if the command changes it.
-  if (const auto read = impl_->read_for(impl_->how.command_wait_ms, bounds); !read && is_ended(read.error()))
+  if (const auto read = impl_->read_for(impl_->how.command_wait_ms, bounds);
+      !read && is_ended(read.error()))
     return unlooked(std::move(state), read.error());
   const impl::guard held(*impl_, impl::use::work, bounds);
   result<void> done = held.ready();

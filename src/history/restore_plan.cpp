@@ -382,7 +382,8 @@ private:
                          "else has worked in this repository since");
     const std::string hindered = hindrance(path, each);
     if (!each.by_agent && each.by_other && !is_persons() && !request_.force && !stays_directory)
-      return conflict_with_others(path, "somebody else changed it, and the agent did not", hindered);
+      return conflict_with_others(path, "somebody else changed it, and the agent did not",
+                                  hindered);
     if (each.other_since && !request_.force && !stays_directory)
       return conflict_with_others(path, "somebody else changed it since", hindered);
     if (each.is_theirs && !each.wanted.exists() && !request_.force)

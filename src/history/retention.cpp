@@ -86,9 +86,8 @@ std::size_t store::impl::last_to_keep() const {
     if (checkpoints[i].what.number == start || (start == 0 && checkpoints[i].what.is_start))
       last = i;
   for (const std::uint64_t living : marks.living_starts()) {
-    const auto found = std::ranges::find(checkpoints, living, [](const placed_checkpoint& each) {
-      return each.what.number;
-    });
+    const auto found = std::ranges::find(
+        checkpoints, living, [](const placed_checkpoint& each) { return each.what.number; });
     if (found != checkpoints.end())
       last = std::min(last, static_cast<std::size_t>(found - checkpoints.begin()));
   }

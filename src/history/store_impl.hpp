@@ -119,11 +119,11 @@ struct store::impl {
   work_marks::state others;        ///< as `catch_up` has found them
   std::vector<std::string> closed; ///< what the last scan could not look into
   std::map<std::string, std::uint16_t, std::less<>>
-      closed_modes;              ///< for the time of a restore, and the modes they have
-  std::string reading_from;      ///< the directory at which the first reading goes on
-  bool has_read_through = false; ///< and it was at its end
+      closed_modes;                         ///< for the time of a restore, and the modes they have
+  std::string reading_from;                 ///< the directory at which the first reading goes on
+  bool has_read_through = false;            ///< and it was at its end
   std::atomic<std::size_t> reading_now = 0; ///< batches, without the mutex
-  not_kept unkept;               ///< of the last look
+  not_kept unkept;                          ///< of the last look
 
   std::mutex told_mutex; // of what follows; nobody holds it for long
   store_state told_now;
@@ -152,8 +152,8 @@ struct store::impl {
   [[nodiscard]] result<void> take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds);
 
   [[nodiscard]] scan_options scanning(const work_bounds& bounds = {}) const;
-  /// Takes in what a scan has met, and puts it down: what somebody has announced to them, who may be
-  /// at it at this very moment, and the rest to a cause; or all to that cause. Errors: those of
+  /// Takes in what a scan has met, and puts it down: what somebody has announced to them, who may
+  /// be at it at this very moment, and the rest to a cause; or all to that cause. Errors: those of
   /// writing the journal; what was written is known then.
   enum class whose : std::uint8_t { announced, as_said };
   [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by,

@@ -404,9 +404,9 @@ private:
     const point to = points_.at(below(static_cast<unsigned>(points_.size())));
     said_ += "restore to " + std::to_string(to.number) + '\n';
     // What is the agent's alone needs no force.
-    const bool is_agents = std::none_of(steps_.begin() + static_cast<std::ptrdiff_t>(to.step) + 1,
-                                        steps_.end(),
-                                        [](const step& each) { return each.by == who::person; });
+    const bool is_agents =
+        std::none_of(steps_.begin() + static_cast<std::ptrdiff_t>(to.step) + 1, steps_.end(),
+                     [](const step& each) { return each.by == who::person; });
     history::restore_request request{.to = to.number};
     if (!is_agents || below(2) == 0) {
       request.paths = {""};
@@ -469,8 +469,8 @@ TEST_F(HistoryModel, TheStoreDoesWhatTheModelSays) {
   const auto sequences = static_cast<unsigned>(test::campaign_size("PADDOCK_MODEL_SEQUENCES", 60));
   for (unsigned seed = 1; seed <= sequences; ++seed)
     ASSERT_EQ(run_sequence(seed), "") << "sequence " << seed;
-  std::printf("[ model    ] %u sequences, %ld lists of changes, %ld restores, %ld kills\n", sequences,
-              changes(), restores(), kills());
+  std::printf("[ model    ] %u sequences, %ld lists of changes, %ld restores, %ld kills\n",
+              sequences, changes(), restores(), kills());
   EXPECT_GT(restores(), sequences / 2);
   EXPECT_GT(changes(), sequences / 2);
 }

@@ -45,8 +45,9 @@ TEST_F(HistoryRestore, SaysWhatItRemovesForGood) {
 TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
   write(".gitignore", "target/\n*.o\n");
   const auto store = begun();
-  run(*store, "mkdir -p target/deep target/empty; echo 1 > target/deep/f; echo 1 > target/g; echo 1 > a.o; "
-              "mkdir d; echo 1 > d/covered");
+  run(*store,
+      "mkdir -p target/deep target/empty; echo 1 > target/deep/f; echo 1 > target/g; echo 1 > a.o; "
+      "mkdir d; echo 1 > d/covered");
   const auto back = store->restore({});
   ASSERT_THAT(back, IsOk());
   const auto forth = store->restore({.to = back->before});
@@ -230,7 +231,8 @@ INSTANTIATE_TEST_SUITE_P(
                                 "mv kept elsewhere; mkdir target; head -c 300000 "
                                 "/dev/urandom > target/x; ln target/x kept",
                                 "true", "kept"},
-                    unheld_case{"APersonsInThePlaceOfACommands", "mkdir target; echo 1 > target/mine",
+                    unheld_case{"APersonsInThePlaceOfACommands",
+                                "mkdir target; echo 1 > target/mine",
                                 "head -c 300000 /dev/urandom > target/mine", "target/mine"}),
     [](const auto& each) { return each.param.name; });
 
@@ -271,8 +273,8 @@ TEST_F(HistoryRestore, ByForceEverythingIsAsItWasThen) {
   EXPECT_EQ(now(), before);
 }
 
-/// Small files that ignore files leave out are somebody's data all the same: only what programs make
-/// anew is not held, and what is large.
+/// Small files that ignore files leave out are somebody's data all the same: only what programs
+/// make anew is not held, and what is large.
 TEST_F(HistoryRestore, HoldsSmallFilesInIgnoredDirectories) {
   write(".gitignore", "private/\n.env\n*.sqlite\nnode_modules/\n");
   write("private/notes", "old");
@@ -290,7 +292,7 @@ TEST_F(HistoryRestore, HoldsSmallFilesInIgnoredDirectories) {
   EXPECT_EQ(tree.content("ws/.env"), "secret");
   EXPECT_EQ(tree.content("ws/my.sqlite"), "rows");
   EXPECT_FALSE(tree.exists("ws/private/made"));
-  EXPECT_FALSE(tree.exists("ws/private/large"));              // the controls
+  EXPECT_FALSE(tree.exists("ws/private/large")); // the controls
   EXPECT_FALSE(tree.exists("ws/private/node_modules/x.js"));
   ASSERT_EQ(back->left.size(), 1u);
   EXPECT_EQ(back->lost, 0u);

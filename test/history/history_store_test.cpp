@@ -357,8 +357,8 @@ TEST_F(HistoryStore, WhatALostRecordSaidFollowsFromThoseAroundIt) {
     ASSERT_THAT(made, IsOk());
     point = made->number;
     run(*store, "echo changed > a; echo changed > b; # lost-command");
-    shell("chmod 600 a; chmod 644 a");    // the same, at another time: it is seen again
-    run(*store, "echo once more > b");    // from what it was after the lost one
+    shell("chmod 600 a; chmod 644 a"); // the same, at another time: it is seen again
+    run(*store, "echo once more > b"); // from what it was after the lost one
     ASSERT_THAT(store->make_checkpoint("two"), IsOk());
   }
   const std::string path = store_directory() + "/journal";

@@ -410,8 +410,9 @@ TEST_F(History, WhatIsNotReadInTimeIsTold) {
   EXPECT_EQ(made->unread, 20u);
   auto command = store->before_command("exec", "rm");
   fs::remove_all(workspace() + "/d");
-  EXPECT_EQ(command.finish(), "what 20 files held, as d/f0 did, is not kept: it changed before it was "
-                              "read");
+  EXPECT_EQ(command.finish(),
+            "what 20 files held, as d/f0 did, is not kept: it changed before it was "
+            "read");
   const auto list = store->changes({.since = made->number});
   ASSERT_THAT(list, IsOk());
   ASSERT_FALSE(list->left_out.empty());

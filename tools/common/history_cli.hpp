@@ -20,8 +20,8 @@ namespace paddock::cli {
 /// either.
 [[nodiscard]] std::string default_history_directory();
 
-/// `locks` in that directory, which it makes: by it the processes of one user lose no edit of a file
-/// to each other (root_options::lock_file). Empty where there is no such directory.
+/// `locks` in that directory, which it makes: by it the processes of one user lose no edit of a
+/// file to each other (root_options::lock_file). Empty where there is no such directory.
 [[nodiscard]] std::string shared_lock_file();
 
 /// --history, of what looks at one.

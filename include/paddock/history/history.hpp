@@ -53,7 +53,7 @@ struct options {
   /// Older checkpoints go, but for the last start, and so do stores of other workspaces in the same
   /// directory that nobody has used for as long, when a server opens one.
   std::uint64_t age_days_max = 30;
-  std::size_t checkpoints_max = 1'000; ///< then the oldest go
+  std::size_t checkpoints_max = 1'000;       ///< then the oldest go
   std::uint64_t command_wait_ms = 250;       ///< how long a command waits for the first reading
   std::uint64_t checkpoint_wait_ms = 20'000; ///< and a checkpoint, within its own deadline
   unsigned threads_max = 2;
