@@ -84,9 +84,18 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
   }
   auto running = start(asked, watch->entries(), by);
   if (!running) return not_started(asked, running.error());
-  return command_run(asked, watch->entries(), *std::move(running), cancel_fd, began,
-                     std::move(starting), by)
-      .finish();
+  auto outcome = command_run(asked, watch->entries(), *std::move(running), cancel_fd, began,
+                             std::move(starting), by)
+                     .finish();
+  auto made = watch->sweep_repositories(workspace);
+  if (!outcome) return outcome;
+  outcome->repositories_unseen = !made.complete;
+  for (made_entry& each : made.moved)
+    outcome->moved_aside.push_back({.path = std::move(each.path),
+                                    .moved_to = std::move(each.moved_to),
+                                    .os_errno = each.os_errno,
+                                    .rule = asked.confinement.protected_names[each.rule]});
+  return outcome;
 }
 
 } // namespace

@@ -32,6 +32,10 @@ std::vector<std::string> notices_of(const command_outcome& outcome) {
   std::vector<std::string> notices;
   for (const appeared_entry& each : outcome.moved_aside)
     notices.push_back(encode_name(describe(each)));
+  if (outcome.repositories_unseen)
+    notices.push_back("there are more directories than are looked at for repositories of commands: "
+                      "before a person uses git here, remove those that are not needed, and run "
+                      "any command");
   for (const std::string& path : outcome.uncovered)
     notices.push_back(encode_name(path) +
                       " is reserved and was replaced by somebody while the command ran");

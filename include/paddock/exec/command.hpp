@@ -153,6 +153,9 @@ struct command_outcome {
   bool supervisor_killed = false;
   /// Nothing is lost: what appeared under a protected name has another name now.
   std::vector<appeared_entry> moved_aside;
+  /// The workspace has more directories than are looked at: in those left out, a repository that
+  /// the command made may have settings and hooks by which git runs a program.
+  bool repositories_unseen = false;
   /// Hidden entries that somebody replaced while the command ran: it may have seen the new one.
   std::vector<std::string> uncovered;
   /// Protected links that lead to another thing in the workspace than before the command.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/protection/protected_entries.hpp"
 
+#include "exec/protection/made_repositories.hpp"
 #include "path/git_names.hpp"
 #include "path/name_folding.hpp"
 #include "sys/syscall.hpp"
@@ -30,12 +31,6 @@ constexpr std::string_view git = git_directory;
 
 bool has(const directory_index::directory& in, std::string_view name) {
   return std::ranges::find(in.names, name) != in.names.end();
-}
-
-/// A repository of its own, or a submodule's or worktree's part of one; not `.git` itself.
-bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
-  return !is_git_directory(path) &&
-         is_git_repository([&](const char* name) { return has(in, name); });
 }
 
 /// Whether the name is one in a repository's `.git`.

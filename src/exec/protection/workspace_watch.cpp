@@ -71,6 +71,8 @@ public:
   result<entries_to_protect> begin(int workspace, const watch_options& options,
                                    std::uint64_t& command);
   void end(std::uint64_t command);
+  std::shared_ptr<workspace_then> note(int workspace);
+  made sweep(int workspace, const workspace_then& then);
 
 private:
   [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
@@ -82,6 +84,7 @@ private:
   std::mutex guard_;
   directory_index directories_;
   repository_origins origins_;
+  std::vector<std::weak_ptr<workspace_then>> running_; ///< what those that run began with
 };
 
 /// What is in a hidden entry is hidden with it.
@@ -157,6 +160,36 @@ void workspace_watch::index::end(std::uint64_t command) {
   origins_.end(command);
 }
 
+/// Right after `begin`.
+std::shared_ptr<workspace_then> workspace_watch::index::note(int workspace) {
+  const std::scoped_lock lock(guard_);
+  auto then = std::make_shared<workspace_then>();
+  then->complete = directories_.complete();
+  then->began_ns = sys::file_time_now_ns();
+  note_repositories(workspace, directories_.all(), then->entries,
+                    [&](const std::string& path) { return origins_.is_own(workspace, path); });
+  std::erase_if(running_, [](const auto& each) { return each.expired(); });
+  running_.push_back(then);
+  return then;
+}
+
+/// What another command has held as it was is a new file now, which nothing holds: so that one's
+/// end looks at it, too.
+workspace_watch::made workspace_watch::index::sweep(int workspace, const workspace_then& then) {
+  const std::scoped_lock lock(guard_);
+  constexpr unsigned closed_depth_max = 64;
+  for (unsigned depth = 0; depth < closed_depth_max; ++depth)
+    if (!directories_.refresh(workspace, whole_ms_max) ||
+        !open_closed_directories(workspace, directories_.all(), then.entries))
+      break;
+  auto swept = paddock::sweep_repositories(workspace, names_, directories_.all(), then);
+  for (const auto& each : running_)
+    if (const auto other = each.lock())
+      for (const file_status& changed : swept.changed)
+        other->entries.remove(changed);
+  return {.moved = std::move(swept.moved), .complete = directories_.complete()};
+}
+
 workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,
                                  std::uint64_t command, kept_directories kept)
     : index_(std::move(of)), entries_(std::move(found)), command_(command), kept_(std::move(kept)) {
@@ -164,10 +197,15 @@ workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect f
 
 workspace_watch::workspace_watch(workspace_watch&& other) noexcept
     : index_(std::move(other.index_)), entries_(std::move(other.entries_)),
-      command_(other.command_), kept_(std::move(other.kept_)) {}
+      command_(other.command_), kept_(std::move(other.kept_)), then_(std::move(other.then_)) {}
 
 workspace_watch::~workspace_watch() {
   if (index_ != nullptr) index_->end(command_);
+}
+
+workspace_watch::made workspace_watch::sweep_repositories(int workspace) const {
+  if (index_ == nullptr || then_ == nullptr) return {};
+  return index_->sweep(workspace, *then_);
 }
 
 workspace_watch workspace_watch::of_nothing() {
@@ -205,8 +243,11 @@ result<workspace_watch> workspace_watch::begin(int workspace, const protection_r
       if (each.how == sys::exec_entry::in_place || each.how == sys::exec_entry::repository)
         kept.push_back(each.path);
   add_paths(found, workspace, asked);
-  return workspace_watch(std::move(used), std::move(found), command,
-                         kept_directories(status, std::move(kept)));
+  auto then = options.sweeps ? used->note(workspace) : nullptr;
+  workspace_watch made(std::move(used), std::move(found), command,
+                       kept_directories(status, std::move(kept)));
+  made.then_ = std::move(then);
+  return made;
 }
 
 } // namespace paddock

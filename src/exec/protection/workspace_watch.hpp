@@ -5,6 +5,7 @@
 // workspace are known from one command to the next, so that only those that have changed are looked
 // at again.
 
+#include "exec/protection/made_repositories.hpp"
 #include "exec/protection/protected_entries.hpp"
 #include "path/directory_moves.hpp"
 
@@ -32,8 +33,8 @@ struct protection_request {
 
 /// What else a look at the workspace is told.
 struct watch_options {
-  bool whole = false;    ///< better late than without a part of the workspace
-  bool again = false;    ///< what the last look told was not there: nothing of it is believed
+  bool whole = false; ///< better late than without a part of the workspace
+  bool again = false; ///< what the last look told was not there: nothing of it is believed
   /// A repository that appears meanwhile is the command's; false: it runs for long, and so it may
   /// well be somebody else's.
   bool makes_own = true;
@@ -59,6 +60,14 @@ public:
 
   [[nodiscard]] const entries_to_protect& entries() const noexcept { return entries_; }
 
+  struct made {
+    std::vector<made_entry> moved;
+    bool complete = true; ///< everything was looked at
+  };
+  /// When the command has ended: moves aside what in repositories that are not of before makes git
+  /// run a program.
+  [[nodiscard]] made sweep_repositories(int workspace) const;
+
 private:
   class index;
   workspace_watch(std::shared_ptr<index> of, entries_to_protect found, std::uint64_t command,
@@ -68,6 +77,7 @@ private:
   entries_to_protect entries_;
   std::uint64_t command_ = 0;
   kept_directories kept_;
+  std::shared_ptr<workspace_then> then_; ///< null: nothing is swept
 };
 
 } // namespace paddock

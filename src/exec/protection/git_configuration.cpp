@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "exec/protection/git_configuration.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace paddock {
+namespace {
+
+/// A lone carriage return counts as one, before a line's end it does not count at all.
+constexpr std::string_view blanks_of_git = " \t\r";
+
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+constexpr bool is_of_key(char c) {
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+}
+
+char small(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// What runs no program and names no file with settings. With a subsection of any name where the
+/// section ends in a dot. Everything else counts as harmful: git learns new ones.
+constexpr struct {
+  std::string_view section;
+  std::string_view keys; ///< with a space around each; "*": all
+} harmless_settings[] = {
+    {"core",
+     " repositoryformatversion filemode bare logallrefupdates symlinks ignorecase "
+     "precomposeunicode "
+     "autocrlf eol safecrlf whitespace worktree quotepath abbrev sharedrepository compression "
+     "loosecompression bigfilethreshold preloadindex untrackedcache sparsecheckout "
+     "sparsecheckoutcone longpaths protectntfs protecthfs trustctime checkstat splitindex "
+     "commitgraph multipackindex hidedotfiles commentchar "},
+    {"extensions", " objectformat refstorage worktreeconfig noop preciousobjects relativeworktrees "
+                   "compatobjectformat "},
+    {"user", " name email useconfigonly "},
+    {"author", " name email "},
+    {"committer", " name email "},
+    {"init", " defaultbranch "},
+    {"pull", " rebase ff "},
+    {"push", " default autosetupremote followtags "},
+    {"fetch", " prune prunetags parallel "},
+    {"merge", " ff conflictstyle renames log stat "},
+    {"rebase", " autostash autosquash updaterefs "},
+    {"rerere", " enabled autoupdate "},
+    {"gc", " auto autodetach autopacklimit pruneexpire "},
+    {"maintenance", " auto strategy "},
+    {"index", " version sparse threads "},
+    {"diff", " algorithm renames context mnemonicprefix noprefix colormoved indentheuristic "},
+    {"log", " date decorate follow abbrevcommit "},
+    {"checkout", " defaultremote "},
+    {"receive", " denycurrentbranch denynonfastforwards "},
+    {"transfer", " fsckobjects "},
+    {"i18n", " commitencoding logoutputencoding "},
+    {"advice", "*"},
+    {"color", "*"},
+    {"color.", "*"},
+    {"lfs", " repositoryformatversion "},
+    {"branch.", " remote merge rebase description pushremote "},
+    {"remote.", " url fetch pushurl push tagopt prune prunetags mirror skipdefaultupdate "
+                "skipfetchall followremotehead "},
+    {"submodule.", " url active path branch "},
+};
+
+bool is_harmless(const git_setting& asked, const is_worktree& is_allowed) {
+  const bool is_of_worktree = asked.section == "core" && asked.key == "worktree";
+  if (is_of_worktree && (!asked.value || !is_allowed(*asked.value))) return false;
+  const std::string section = asked.section + (asked.subsection.empty() ? "" : ".");
+  return std::ranges::any_of(harmless_settings, [&](const auto& row) {
+    return row.section == section &&
+           (row.keys == "*" || row.keys.find(' ' + asked.key + ' ') != std::string_view::npos);
+  });
+}
+
+void add_quoted(std::string& to, std::string_view value) {
+  to += '"';
+  for (const char c : value) {
+    if (c == '\n' || c == '\t' || c == '\b') {
+      to += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\b";
+      continue;
+    }
+    if (c == '"' || c == '\\') to += '\\';
+    to += c;
+  }
+  to += '"';
+}
+
+void add_setting(std::string& to, const git_setting& setting) {
+  to += '[' + setting.section;
+  if (!setting.subsection.empty()) {
+    to += " \"";
+    for (const char c : setting.subsection) {
+      if (c == '"' || c == '\\') to += '\\';
+      to += c;
+    }
+    to += '"';
+  }
+  to += "]\n\t" + setting.key;
+  if (setting.value) {
+    to += " = ";
+    add_quoted(to, *setting.value);
+  }
+  to += '\n';
+}
+
+} // namespace
+
+git_settings::git_settings(std::string_view text) : rest_(text) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+}
+
+/// The end is one of a line, too.
+char git_settings::peek() const {
+  if (rest_.empty() || rest_.starts_with("\r\n")) return '\n';
+  return rest_.front();
+}
+
+char git_settings::take() {
+  const char c = peek();
+  rest_.remove_prefix(std::min(rest_.size(), rest_.starts_with("\r\n") ? std::size_t{2} : 1));
+  return c;
+}
+
+void git_settings::skip_line() {
+  rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+}
+
+std::optional<git_setting> git_settings::fail() {
+  broken_ = true;
+  rest_ = {};
+  return std::nullopt;
+}
+
+bool git_settings::read_subsection() {
+  while (blanks_of_git.find(peek()) != std::string_view::npos)
+    (void)take();
+  if (take() != '"') return false;
+  for (;;) {
+    char c = take();
+    if (c == '"') return take() == ']';
+    if (c == '\\') c = take();
+    if (c == '\n' || c == '\0') return false;
+    subsection_ += c;
+  }
+}
+
+/// `[a.b]` is the old way to write `[a "b"]`.
+bool git_settings::read_section() {
+  section_.clear();
+  subsection_.clear();
+  for (;;) {
+    const char c = take();
+    if (c == ']') break;
+    if (c == ' ' || c == '\t') return !section_.empty() && read_subsection();
+    if (!is_of_key(c) && c != '.') return false;
+    section_ += small(c);
+  }
+  if (const auto dot = section_.find('.'); dot != std::string::npos) {
+    subsection_ = section_.substr(dot + 1);
+    section_.resize(dot);
+  }
+  return !section_.empty();
+}
+
+bool git_settings::read_value(std::string& into) {
+  std::size_t kept = 0; // without blanks at the end that no quotes hold
+  bool quoted = false;
+  for (;;) {
+    const bool at_end = rest_.empty();
+    const char c = take();
+    if (c == '\n') {
+      into.resize(kept);
+      return !quoted;
+    }
+    const bool is_blank = blanks_of_git.find(c) != std::string_view::npos;
+    if (at_end || c == '\0') return false;
+    if (!quoted && is_blank && into.empty()) continue;
+    if (!quoted && (c == '#' || c == ';')) {
+      skip_line();
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == '\\') {
+      const char escaped = take();
+      constexpr std::string_view known = "tbn\\\"", meant = "\t\b\n\\\"";
+      if (escaped == '\n') continue;
+      const auto which = known.find(escaped);
+      if (which == std::string_view::npos) return false;
+      into += meant[which];
+      kept = into.size();
+    } else {
+      into += c;
+      if (quoted || !is_blank) kept = into.size();
+    }
+  }
+}
+
+std::optional<git_setting> git_settings::next() {
+  while (!rest_.empty()) {
+    const char c = take();
+    if (c == '\n' || blanks_of_git.find(c) != std::string_view::npos) continue;
+    if (c == '#' || c == ';') {
+      skip_line();
+    } else if (c == '[') {
+      if (!read_section()) return fail();
+    } else {
+      if (!is_letter(c) || section_.empty()) return fail();
+      git_setting found{
+          .section = section_, .subsection = subsection_, .key = {small(c)}, .value = {}};
+      while (is_of_key(peek()))
+        found.key += small(take());
+      while (peek() == ' ' || peek() == '\t')
+        (void)take();
+      const char after = take();
+      if (after == '=') {
+        if (!read_value(found.value.emplace())) return fail();
+      } else if (after != '\n') {
+        return fail();
+      }
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> harmless_part(std::string_view text, const is_worktree& is_allowed) {
+  std::string kept;
+  bool all = true;
+  git_settings settings(text);
+  while (const auto setting = settings.next()) {
+    const bool harmless = is_harmless(*setting, is_allowed);
+    all = all && harmless;
+    if (harmless) add_setting(kept, *setting);
+  }
+  if (all && !settings.broken()) return std::nullopt;
+  return kept;
+}
+
+} // namespace paddock

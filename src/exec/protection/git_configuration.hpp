@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The format of git's configuration files, as strictly as git reads it, and which of their values
+// run nothing. Thread-safety: one object per thread.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddock {
+
+struct git_setting {
+  std::string section;              ///< in lower case
+  std::string subsection;           ///< as it is written; empty: none
+  std::string key;                  ///< in lower case
+  std::optional<std::string> value; ///< none: there is no equals sign, which git takes for true
+};
+
+/// One setting after the other.
+class git_settings {
+public:
+  explicit git_settings(std::string_view text);
+
+  /// None at the end, and where git would refuse the rest.
+  [[nodiscard]] std::optional<git_setting> next();
+  [[nodiscard]] bool broken() const noexcept { return broken_; }
+
+private:
+  std::optional<git_setting> fail();
+  [[nodiscard]] char peek() const;
+  char take();
+  void skip_line();
+  bool read_section();
+  bool read_subsection();
+  bool read_value(std::string& into);
+
+  std::string_view rest_;
+  std::string section_, subsection_;
+  bool broken_ = false;
+};
+
+/// Whether a directory is one that a repository may have its files in; the path is as it is
+/// written, relative to the repository.
+using is_worktree = std::function<bool(std::string_view path)>;
+
+/// Nothing where no setting of a file makes git run a program, or read another file that could say
+/// so; else a file with those that do not.
+[[nodiscard]] std::optional<std::string> harmless_part(std::string_view text,
+                                                       const is_worktree& is_allowed);
+
+} // namespace paddock

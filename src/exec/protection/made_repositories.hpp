@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Repositories that appeared in a workspace while a command ran. A person's git runs what their
+// configuration and hooks name as soon as a repository around them has an entry for them, or the
+// person goes there: so what would run a program is moved aside, as it is at the top.
+
+#include "exec/protection/directory_index.hpp"
+
+#include <paddock/base/file_status.hpp>
+#include <paddock/path/protected_names.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace paddock {
+
+/// What stood in a workspace when a command began, and was somebody else's: it is not touched.
+class entries_before {
+public:
+  void add(const file_status& status);
+  void remove(const file_status& status);
+  [[nodiscard]] bool contains(const file_status& status) const;
+
+private:
+  struct object {
+    std::uint64_t device;
+    std::uint64_t inode;
+    std::int64_t changed_ns; ///< 0: of a directory, which may change
+    auto operator<=>(const object&) const = default;
+  };
+  static object of(const file_status& status);
+
+  std::set<object> all_;
+};
+
+struct workspace_then {
+  entries_before entries;
+  bool complete = false; ///< everything was looked at
+  std::int64_t began_ns = 0;
+};
+
+struct made_entry {
+  std::string path;
+  std::string moved_to; ///< empty: it could not be moved
+  int os_errno = 0;
+  std::size_t rule = 0; ///< of the names
+};
+
+struct made_repositories {
+  std::vector<made_entry> moved;
+  std::vector<file_status> changed; ///< repositories in which something was moved
+};
+
+/// Whether a directory looks like a repository that is not called `.git`.
+[[nodiscard]] bool is_bare_repository(std::string_view path, const directory_index::directory& in);
+
+/// Adds what git would take for a repository, or for the way to one, but for what `is_own` tells
+/// of.
+void note_repositories(int top, const directory_index::directories& directories,
+                       entries_before& into, const std::function<bool(const std::string&)>& is_own);
+
+/// Moves aside in them what makes git run a program, as far as it is one of the names. A
+/// configuration is replaced by what is harmless in it.
+[[nodiscard]] made_repositories sweep_repositories(int top,
+                                                   const std::vector<protected_name>& names,
+                                                   const directory_index::directories& directories,
+                                                   const workspace_then& then);
+
+/// Opens directories that were closed meanwhile, for whom they belong to. Returns whether any was.
+[[nodiscard]] bool open_closed_directories(int top, const directory_index::directories& directories,
+                                           const entries_before& then);
+
+} // namespace paddock

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+
+"""Nothing that an agent prepares in a workspace is run by a person's plain git.
+
+Each row is prepared twice: by `paddock exec`, and by the same shell without the fence. Then a person runs six commands of git.
+Outside the fence the canary is to run: a row for which it does not would prove nothing.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
+
+MAKE = """
+agent() { git -c user.name=a -c user.email=a@example.org "$@"; }
+make() { git init -q "$1"; echo a > "$1/a"; git -C "$1" add a; agent -C "$1" commit -qm a; }
+gitlink() { git add "$1" 2>/dev/null; agent commit -qm "add $1"; }
+"""
+CONFIG = '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = \\"$CANARY\\"\\n'
+# What a gitlink of the person's repository leads to.
+ROWS = {
+    "fsmonitor": 'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub',
+    "fsmonitor in a folder": 'mkdir d; make d/sub; git -C d/sub config core.fsmonitor "$CANARY"; gitlink d/sub',
+    "a section in capitals, a value that goes on": 'make sub; printf "[CORE] FsMonitor = \\\\\\\\\\n$CANARY\\n" >> sub/.git/config; gitlink sub',
+    "a comment before it": 'make sub; printf "# [a\\n;\\n[core]\\n# x\\nfsmonitor = \\"$CANARY\\"\\n" >> sub/.git/config; gitlink sub',
+    "a hook": 'make sub; printf "#!/bin/sh\\n$CANARY" > sub/.git/hooks/post-index-change; chmod +x sub/.git/hooks/*; gitlink sub',
+    "hooks that are a link": 'make sub; rm -r sub/.git/hooks; mkdir h; printf "#!/bin/sh\\n$CANARY" > h/post-index-change; chmod +x h/*; '
+                             'ln -s ../../h sub/.git/hooks; gitlink sub',
+    "a path of hooks": 'make sub; mkdir h; printf "#!/bin/sh\\n$CANARY" > h/post-index-change; chmod +x h/*; '
+                       'git -C sub config core.hooksPath ../h; gitlink sub',
+    "a filter": 'make sub; echo "* filter=x" > sub/.gitattributes; git -C sub config filter.x.clean "$CANARY; cat"; '
+                'gitlink sub; echo b > sub/a',
+    "a filter that is a process": 'make sub; echo "* filter=x" > sub/.gitattributes; git -C sub config filter.x.process "$CANARY"; '
+                                  'gitlink sub; echo b > sub/a',
+    "an include": f'make sub; printf "{CONFIG}" > more; git -C sub config include.path ../../more; gitlink sub',
+    "an include on a condition": f'make sub; printf "{CONFIG}" > more; git -C sub config "includeIf.gitdir:**.path" ../../more; gitlink sub',
+    "a configuration that is a link": f'make sub; printf "{CONFIG}" > more; ln -sf ../../more sub/.git/config; gitlink sub',
+    "the configuration of a worktree": 'make sub; git -C sub config extensions.worktreeConfig true; '
+                                       f'printf "{CONFIG}" > sub/.git/config.worktree; gitlink sub',
+    "a file that leads to it": f'make sub; printf "{CONFIG}" > sub/.git/config; mv sub/.git kept; echo "gitdir: ../kept" > sub/.git; gitlink sub',
+    "a link that leads to it": f'make sub; printf "{CONFIG}" > sub/.git/config; mv sub/.git kept; ln -s ../kept sub/.git; gitlink sub',
+    "a file that leads into .git": f'make sub; printf "{CONFIG}" > sub/.git/config; mkdir -p .git/modules; mv sub/.git .git/modules/x; '
+                                   'echo "gitdir: ../.git/modules/x" > sub/.git; gitlink sub',
+    "a file that leads among objects": f'make sub; printf "{CONFIG}" > sub/.git/config; mv sub/.git .git/objects/pack/x; '
+                                       'echo "gitdir: ../.git/objects/pack/x" > sub/.git; gitlink sub',
+    "common parts elsewhere": f'make sub; mkdir c; mv sub/.git/objects sub/.git/refs c; printf "{CONFIG}" > c/config; '
+                              'echo ../../c > sub/.git/commondir; gitlink sub',
+    "a worktree of another": f'make sub; git worktree add -q wt 2>/dev/null; mkdir c; cp -r .git/objects .git/refs c; printf "{CONFIG}" > c/config; '
+                             'echo ../../../c > .git/worktrees/wt/commondir; gitlink wt',
+    "a repository of a repository": 'make sub; make sub/deep; git -C sub/deep config core.fsmonitor "$CANARY"; cd sub; gitlink deep; cd ..; gitlink sub',
+    "a folder that was a person's": f'make sub; printf "{CONFIG}" > sub/.git/config; mv sub/.git/* old; rm -r sub/.git; mv old sub/.git; gitlink sub',
+    "in a branch that is not checked out": 'git checkout -q -b theirs; make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; '
+                                           'git checkout -q main 2>/dev/null; git branch -f later theirs',
+    "a locked folder": 'mkdir d; make d/sub; git -C d/sub config core.fsmonitor "$CANARY"; gitlink d/sub; chmod 311 d d/sub d/sub/.git',
+    "a folder that cannot be written": 'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; chmod 555 sub sub/.git',
+    "a second name of a configuration": f'make sub; printf "{CONFIG}" > more; ln -f more sub/.git/config; gitlink sub',
+    "files of a repository among its objects": f'make sub; make sub/.git/objects/pack/w; mkdir sub/.git/objects/pack/w/deep; '
+        f'mv sub/.git/objects/pack/w/.git sub/.git/objects/pack/w/deep/.git; printf "{CONFIG}" > sub/.git/objects/pack/w/deep/.git/config; '
+        'git -C sub config core.worktree "$PWD/sub/.git/objects/pack/w"; H=$(git -C sub rev-parse HEAD); '
+        'git -C sub update-index --add --cacheinfo 160000,$H,deep; git update-index --add --cacheinfo 160000,$H,sub; agent commit -qm x',
+    "with the objects of another": 'make sub; rm -r sub/.git/objects; mkdir -p sub/.git/objects/info; '
+                                   'echo "$PWD/.git/objects" > sub/.git/objects/info/alternates; git -C sub add a; '
+                                   'agent -C sub commit -qm b; git -C sub config core.fsmonitor "$CANARY"; gitlink sub',
+}
+PERSONS = ["status", "diff", "log -p -1", "checkout -q -b mine", "stash", "commit -qam mine", "checkout -qf main", "checkout -qf later", "status"]
+
+
+def environment(home):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**kept, "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true", "GIT_PAGER": "cat"}
+
+
+class PersonsGit(unittest.TestCase):
+    def setUp(self):
+        self.base = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.base, ignore_errors=True)
+        self.canary = self.base / "outside" / "ran"
+
+    def sh(self, script, where):
+        return subprocess.run(["sh", "-c", script], cwd=where, env=self.environment, capture_output=True, text=True)
+
+    def repository(self, name, versioned=True):
+        self.canary.parent.mkdir(exist_ok=True)
+        self.environment = environment(self.base / "home")
+        (self.base / "home").mkdir(exist_ok=True)
+        (self.base / "home/.gitconfig").write_text("[user]\n\tname = p\n\temail = p@example.org\n[init]\n\tdefaultBranch = main\n")
+        workspace = self.base / name
+        (workspace / "old").mkdir(parents=True)
+        (workspace / "tracked").write_text("one\n")
+        if versioned:
+            self.sh("git init -q; git add -A; git commit -qm first", workspace)
+        return workspace
+
+    def script(self, prepare):
+        return f"CANARY='touch {self.canary}'\n{MAKE}\n{prepare}"
+
+    def persons_git_runs_it(self, workspace, commands=PERSONS):
+        self.canary.unlink(missing_ok=True)
+        for path in workspace.rglob("a"):
+            if path.is_file():
+                path.touch()
+        for command in commands:
+            (workspace / "tracked").write_text(command)
+            self.sh(f"git {command}", workspace)
+            if self.canary.exists():
+                return command
+        return None
+
+    def test_each_row_by_a_command(self):
+        for name, prepare in ROWS.items():
+            with self.subTest(name):
+                outside = self.repository(f"{name} outside".replace(" ", "-"))
+                self.sh(self.script(prepare), outside)
+                self.assertIsNotNone(self.persons_git_runs_it(outside), "the control ran nothing")
+                inside = self.repository(f"{name} inside".replace(" ", "-"))
+                told = subprocess.run([PADDOCK, "exec", "--workspace", str(inside), "--", "sh", "-c", self.script(prepare)],
+                                      env=self.environment, capture_output=True, text=True)
+                self.canary.unlink(missing_ok=True)
+                self.assertIsNone(self.persons_git_runs_it(inside), told.stderr)
+                self.assertIn("made-by-command", told.stderr)
+
+    def test_a_repository_at_the_top(self):
+        workspace = self.repository("top", versioned=False)
+        subprocess.run([PADDOCK, "exec", "--workspace", str(workspace), "--", "sh", "-c",
+                        self.script('make .; git config core.fsmonitor "$CANARY"')], env=self.environment, capture_output=True)
+        self.assertIsNone(self.persons_git_runs_it(workspace))
+
+    def test_honest_repositories_stay_as_they_are(self):
+        workspace = self.repository("honest")
+        run = subprocess.run([PADDOCK, "exec", "--workspace", str(workspace), "--", "sh", "-c", self.script(
+            "make sub; git -C sub config user.name a; git clone -q sub clone; git -C clone checkout -q -b topic; git clone -q --bare sub bare; "
+            "git worktree add -q wt 2>/dev/null; git -C sub worktree add -q ../subwt; git -C sub remote add origin https://example.org/x.git; "
+            "git init -q --separate-git-dir=apart sep; gitlink sub")],
+            env=self.environment, capture_output=True, text=True)
+        self.assertNotIn("made-by-command", run.stderr)
+        for each in ["sub", "clone", "bare", "subwt", "sep", "wt"]:
+            self.assertEqual(self.sh("git config --local -l && git rev-parse --git-dir", workspace / each).returncode, 0, each)
+        self.assertEqual(list(workspace.rglob("*made-by-command*")), [])
+
+    def test_what_is_harmless_stays_in_the_configuration(self):
+        workspace = self.repository("kept")
+        subprocess.run([PADDOCK, "exec", "--workspace", str(workspace), "--", "sh", "-c", self.script(
+            'make sub; git -C sub remote add origin "https://example.org/a\\"b#c.git"; git -C sub config core.fsmonitor "$CANARY"; '
+            'git -C sub config branch.main.remote origin; gitlink sub')], env=self.environment, capture_output=True)
+        config = self.sh("git config --local -l", workspace / "sub").stdout
+        self.assertNotIn("fsmonitor", config)
+        self.assertIn('remote.origin.url=https://example.org/a"b#c.git\n', config)
+        self.assertIn("branch.main.remote=origin\n", config)
+        self.assertEqual(len(list((workspace / "sub/.git").glob("config.made-by-command-*"))), 1)
+
+    def test_in_two_commands_and_by_file_tools(self):
+        steps = {
+            "configured later": ["make sub; gitlink sub", 'git -C sub config core.fsmonitor "$CANARY"'],
+            "an empty .git of a tool": [("createDirectory", {"path": "sub/.git"}),
+                                        'git init -q sub; make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub'],
+            "a file of a tool": [f'make sub; mv sub/.git kept; rm kept/HEAD; printf "{CONFIG}" > kept/config',
+                                 ("writeTextFile", {"path": "sub/.git", "text": "gitdir: ../kept\n"}),
+                                 ("writeTextFile", {"path": "kept/HEAD", "text": "ref: refs/heads/main\n"}),
+                                 'gitlink sub'],
+            "moved by a tool": ['make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; mv sub/.git/HEAD sub/.git/H',
+                                ("moveFile", {"source": "sub", "destination": "there"}),
+                                'mv there/.git/H there/.git/HEAD; gitlink there'],
+        }
+        for name, given in steps.items():
+            with self.subTest(name):
+                workspace = self.repository(name.replace(" ", "-"))
+                server = Server(workspace, self.environment)
+                for step in given:
+                    if isinstance(step, str):
+                        server.call("exec", command="sh", args=["-c", self.script(step)])
+                    else:
+                        server.call(step[0], **step[1])
+                server.close()
+                self.assertIsNone(self.persons_git_runs_it(workspace))
+
+    def test_a_process_that_another_command_overlaps(self):
+        workspace = self.repository("process")
+        server = Server(workspace, self.environment)
+        started = server.call("startProcess", command="sh", args=["-c", self.script(
+            'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; echo ready; read line')], until="ready", waitMs=20000)
+        server.call("exec", command="true")
+        self.assertIn("ready", str(started))
+        told = server.call("stopProcess", process=started["process"])
+        server.close()
+        self.assertTrue((workspace / "sub/.git").is_dir(), told)
+        self.assertIsNone(self.persons_git_runs_it(workspace), told)
+
+
+class Server:
+    def __init__(self, workspace, variables):
+        self.process = subprocess.Popen([SERVER, "--workspace", str(workspace), "--tools", "coding"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=variables)
+        self.number = 0
+        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+
+    def request(self, method, params):
+        self.number += 1
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}).encode() + b"\n")
+        self.process.stdin.flush()
+        while True:
+            answer = json.loads(self.process.stdout.readline())
+            if answer.get("id") == self.number:
+                return answer["result"]
+
+    def call(self, tool, **arguments):
+        return json.loads(self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"])
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+        self.process.stdout.close()
+
+
+if __name__ == "__main__":
+    if os.geteuid() == 0 and shutil.which("setpriv"):  # to whom a closed directory is closed
+        subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", sys.executable, *sys.argv], check=True)
+    unittest.main(verbosity=2)
