@@ -4,7 +4,7 @@
 
 #include "exec/git_author.hpp"
 
-#include "exec/protection/git_configuration.hpp"
+#include "path/git_configuration.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>

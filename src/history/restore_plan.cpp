@@ -4,6 +4,7 @@
 #include "file/attributes.hpp"
 #include "file/directory_stream.hpp"
 #include "file/leftover.hpp"
+#include "history/obeyed_content.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/history/naming.hpp>
@@ -55,6 +56,7 @@ public:
                        .is_theirs = each.is_theirs,
                        .by_restore = is_of_restore(each.last.by, each.last.tool)};
     take_moves_back();
+    find_unfit();
     for (const auto& [path, each] : placed_)
       choose(path, each);
     spare_git_objects();
@@ -359,6 +361,17 @@ private:
            });
   }
 
+  /// What an agent wrote under a protected name never comes back there, whoever asks: a process may
+  /// have made it, and a checkpoint have fallen into its life.
+  void find_unfit() {
+    wanted_states asked;
+    for (const auto& [path, each] : placed_)
+      if (each.wanted.exists() && !each.wanted.same_content(each.present) && meant_.mean(path) &&
+          is_obeyed(of_, path, has_))
+        asked.emplace(path, each.wanted);
+    by_agents_ = written_by_agents_among(of_, std::move(asked), has_);
+  }
+
   void choose(const std::string& path, const placed_change& each) {
     if (each.wanted.same_as(each.present) || !meant_.mean(path)) return;
     if (!each.by_agent && is_leftover(path, each)) {
@@ -370,6 +383,13 @@ private:
       out_.others += each.by_other ? 1 : 0;
       return;
     }
+    if (by_agents_.unfit.contains(path))
+      return leave(path,
+                   each.present.exists()
+                       ? "it stays as it is, because an agent wrote what it was, and programs "
+                         "outside run or obey what is there"
+                       : "it does not come back, because an agent wrote it, and programs "
+                         "outside run or obey what is there");
     const bool stays_directory =
         each.wanted.kind == known_kind::directory && each.present.kind == known_kind::directory;
     if (stays_directory && each.wanted.mode == each.present.mode) {
@@ -397,6 +417,7 @@ private:
         why != holding::held && each.wanted.kind != known_kind::directory &&
         (each.by_restore || (why == holding::ignored && !is_named)))
       return lose(path, each, why);
+    if (!hindered.empty() && by_agents_.all.contains(path)) return leave(path, hindered);
     if (!hindered.empty()) return conflict(path, hindered);
     chosen_.insert(path);
   }
@@ -532,6 +553,7 @@ private:
   std::map<std::string, lost_entry, std::less<>> lost_before_; ///< by the top of what is ignored
   std::set<std::string, std::less<>> lost_paths_;
   std::set<std::string> misfits_;
+  written_by_agents by_agents_; ///< of what is obeyed
   restore_plan out_;
 };
 

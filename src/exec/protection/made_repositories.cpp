@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/protection/made_repositories.hpp"
 
-#include "exec/protection/git_configuration.hpp"
+#include "path/git_configuration.hpp"
 #include "file/directory_stream.hpp"
 #include "path/git_names.hpp"
 #include "path/name_rules.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exec/protection/git_configuration.hpp"
+#include "path/git_configuration.hpp"
 
 #include <algorithm>
 #include <iterator>

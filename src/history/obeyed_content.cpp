@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "history/obeyed_content.hpp"
+
+#include "path/git_configuration.hpp"
+#include "path/git_names.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+#include <paddock/path/protected_names.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace paddock::history {
+namespace {
+
+constexpr std::string_view hooks_directory = "hooks", common_name = "commondir";
+
+/// The repository that git would read the path for; nothing where it is in none.
+std::optional<std::string_view> repository_reading(std::string_view path, const was_there& has) {
+  const auto is_one = [&](std::string_view directory) {
+    return is_git_directory(directory) || has(join(directory, git_marks[0]));
+  };
+  const std::string_view name = file_name(path), above = parent(path);
+  const bool is_read =
+      name == common_name || std::ranges::find(git_obeyed, name) != std::end(git_obeyed);
+  if (is_read && is_one(above)) return above;
+  if (file_name(above) == hooks_directory && is_one(parent(above))) return parent(above);
+  return std::nullopt;
+}
+
+/// A worktree's or a submodule's way to its repository, as git writes it.
+bool leads_to_a_part(const store::impl& of, std::string_view path, std::string_view text,
+                     const was_there& has) {
+  constexpr std::string_view before = "gitdir: ";
+  if (!text.starts_with(before) || !text.ends_with('\n')) return false;
+  const std::string_view written = text.substr(before.size(), text.size() - before.size() - 1);
+  std::string target = normalize_lexically(join(parent(path), written));
+  if (is_absolute(written)) {
+    const auto inside = strip_root_prefix(normalize_lexically(written), of.workspace->path());
+    if (!inside) return false;
+    target = *inside;
+  }
+  const std::string_view git = git_around(target);
+  if (git.empty() || target.starts_with("..")) return false;
+  const std::string_view store = first_component(std::string_view(target).substr(git.size() + 1));
+  return std::ranges::find(git_stores, store) != std::end(git_stores) &&
+         has(join(target, git_marks[0]));
+}
+
+bool runs_nothing(const store::impl& of, std::string_view path, const known_state& state,
+                  const was_there& has) {
+  const std::string_view name = file_name(path);
+  const bool is_of_repository = is_git_directory(path) || repository_reading(path, has);
+  if (!is_of_repository) return false;
+  if (state.kind == known_kind::directory) return true; // what is in it is looked at by itself
+  if (state.kind != known_kind::file) return false;
+  if (file_name(parent(path)) == hooks_directory) return name.ends_with(".sample");
+  const auto bytes = of.packs.read(state.content);
+  if (!bytes) return false;
+  if (is_git_directory(path)) return leads_to_a_part(of, path, *bytes, has);
+  if (name == common_name) return *bytes == "../..\n";
+  return !harmless_part(*bytes, [](std::string_view) { return false; });
+}
+
+} // namespace
+
+bool is_obeyed(const store::impl& of, const std::string& path, const was_there& has) {
+  if (is_git_directory(path) || repository_reading(path, has)) return true;
+  const auto allowed = of.workspace->check_changeable(path);
+  return !allowed && allowed.error().code == error_code::write_protected &&
+         std::string_view(allowed.error().operation) != git_own_name;
+}
+
+written_by_agents written_by_agents_among(const store::impl& of, wanted_states asked,
+                                          const was_there& has) {
+  if (asked.empty()) return {};
+  std::set<std::string, std::less<>> by_agent;
+  const auto note = [&](const journal_record& record, std::uint64_t) {
+    if (record.kind != record_kind::operation || is_of_restore(record.by, record.tool)) return true;
+    for (const transition& each : record.transitions) {
+      const auto found = asked.find(each.path);
+      if (found == asked.end() || !each.after.same_content(found->second)) continue;
+      if (record.by == author::other)
+        by_agent.erase(each.path);
+      else
+        by_agent.insert(each.path);
+    }
+    return true;
+  };
+  const std::uint64_t begin = of.checkpoints.empty() ? 0 : of.checkpoints.front().offset;
+  const bool is_known = of.log.read_from(begin, note).has_value();
+  if (is_known)
+    std::erase_if(asked, [&](const auto& each) { return !by_agent.contains(each.first); });
+  written_by_agents out{.all = asked, .unfit = std::move(asked)};
+  if (is_known)
+    std::erase_if(out.unfit,
+                  [&](const auto& each) { return runs_nothing(of, each.first, each.second, has); });
+  return out;
+}
+
+} // namespace paddock::history

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a restore would put where programs outside run or obey it: that comes back where a person
+// wrote it last, or where it is known to run nothing.
+
+#include "history/change_sets.hpp"
+#include "history/git_keeping.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace paddock::history {
+
+/// By path: what is to come back.
+using wanted_states = std::map<std::string, known_state, std::less<>>;
+
+/// Whether programs outside would run or obey what is at the path, be it a protected name or what
+/// git reads in a repository of any name.
+[[nodiscard]] bool is_obeyed(const store::impl& of, const std::string& path, const was_there& has);
+
+struct written_by_agents {
+  wanted_states all;   ///< that an agent wrote last
+  wanted_states unfit; ///< of these, what may run something
+};
+/// What was there before the oldest checkpoint counts as a person's.
+[[nodiscard]] written_by_agents written_by_agents_among(const store::impl& of, wanted_states asked,
+                                                        const was_there& has);
+
+} // namespace paddock::history
