@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "history/kept_rules.hpp"
 
+#include "sys/syscall.hpp"
+
 #include <paddock/path/protected_names.hpp>
+
+#include <fcntl.h>
 
 #include <algorithm>
 #include <string>
@@ -78,6 +82,22 @@ result<std::shared_ptr<const root>> under_kept_rules(std::shared_ptr<const root>
   if (!stricter.status().same_object(workspace->status()))
     return error{error_code::root_gone, 0, "history store"};
   return std::make_shared<const root>(std::move(stricter));
+}
+
+result<std::vector<protected_name>> rules_of(const root& workspace, std::string_view directory) {
+  rule_list rules = usual_protected_names();
+  const std::string path =
+      std::string(directory) + '/' + name_of_store(workspace.path(), workspace.status());
+  const auto store = sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!store && store.error().code == error_code::not_found) return rules;
+  if (!store) return store.error();
+  PADDOCK_TRY(const auto status, sys::fstat(store->get()));
+  if (status.uid != sys::effective_uid() || (status.mode & 077U) != 0)
+    return error{error_code::denied_by_policy, 0, "history rules"};
+  const auto bytes = read_store_file(store->get(), rules_name, rules_bytes_max);
+  if (!bytes && bytes.error().code != error_code::not_found) return bytes.error();
+  if (bytes) (void)add_rules_of(parsed(*bytes), rules);
+  return rules;
 }
 
 } // namespace paddock::history

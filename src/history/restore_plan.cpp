@@ -199,6 +199,13 @@ private:
     return std::string_view(refused.operation) == git_own_name && (each.by_agent || is_persons()) &&
            (!git_around(path).empty() || each.wanted.kind == each.present.kind);
   }
+  /// What a person wrote last under a protected name a person may have back.
+  [[nodiscard]] bool is_persons_own(const std::string& path, const placed_change& each,
+                                    const error& refused) const {
+    return is_persons() && refused.code == error_code::write_protected &&
+           std::string_view(refused.operation) != git_own_name && each.wanted.is_content() &&
+           !by_agents_.all.contains(path);
+  }
   /// In a directory that is not there a command, too, could make whatever it wants. What others
   /// have taken away is not the agent's to bring back there.
   [[nodiscard]] bool comes_with_its_directory(const std::string& path,
@@ -333,7 +340,7 @@ private:
         path,
         each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change);
     if (!allowed && !is_commands_own(each) && !comes_with_its_directory(path, each) &&
-        !is_gits_own(path, each, allowed.error()))
+        !is_gits_own(path, each, allowed.error()) && !is_persons_own(path, each, allowed.error()))
       return clause_of(allowed.error());
     const bool is_renamed =
         (each.wanted.is_content() || each.present.is_content()) &&

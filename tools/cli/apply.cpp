@@ -31,7 +31,7 @@ constexpr std::string_view apply_command = "paddock apply";
 constexpr std::size_t refusals_max = 100;
 
 struct command_options {
-  std::string workspace = ".";
+  std::string workspace = ".", history;
   std::string patch;
   text_matching matching = text_matching::exact;
   std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max;
@@ -219,7 +219,7 @@ void apply(const root& workspace, const command_options& options, const mcp::pla
 }
 
 int run_apply(const command_options& options) {
-  const auto workspace = open_workspace(apply_command, options.workspace);
+  const auto workspace = open_persons_workspace(apply_command, options.workspace, options.history);
   if (!workspace) return usage;
   const auto patch = read_patch(options.patch);
   if (!patch) return usage;
@@ -266,6 +266,7 @@ subcommand add_apply(CLI::App& app) {
       ->required()
       ->type_name("PATCH");
   add_workspace_option(*parser, options->workspace);
+  add_history_option(*parser, options->history);
   parser->add_flag("-n,--dry-run,--check", options->dry_run,
                    "Say what would change, and change nothing");
   const std::map<std::string, text_matching> matchings{{"exact", text_matching::exact},

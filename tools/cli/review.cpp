@@ -9,7 +9,6 @@
 #include "subcommands.hpp"
 
 #include <paddock/history/naming.hpp>
-#include <paddock/path/protected_names.hpp>
 #include <paddock/path/root.hpp>
 
 #include <cstdint>
@@ -27,22 +26,9 @@ struct review_arguments : undo_options {
   std::uint16_t port = 0;
 };
 
-/// What an agent may not change a person may put back all the same: a repository that a command
-/// has made, with its hooks. What is hidden stays so.
-root_options for_a_person() {
-  root_options options;
-  std::erase_if(options.protected_names,
-                [](const protected_name& each) { return each.mode == protection::read_only; });
-  options.lock_file = shared_lock_file();
-  return options;
-}
-
 int run_review(const review_arguments& options) {
-  auto opened = root::open(options.workspace, for_a_person());
-  if (!opened) {
-    complain(review_command, unusable_workspace(options.workspace, opened.error().code));
-    return usage;
-  }
+  auto opened = open_persons_workspace(review_command, options.workspace, options.history);
+  if (!opened) return usage;
   const auto workspace = std::make_shared<const root>(*std::move(opened));
   const std::string directory = history_directory(review_command, options.history);
   if (directory.empty()) return usage;

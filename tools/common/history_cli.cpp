@@ -98,6 +98,33 @@ std::string history_directory(std::string_view program, const std::string& given
   return std::filesystem::absolute(directory, failed).string();
 }
 
+std::optional<root> open_persons_workspace(std::string_view program, const std::string& workspace,
+                                           const std::string& history) {
+  auto plain = root::open(workspace);
+  if (!plain) {
+    complain(program, unusable_workspace(workspace, plain.error().code));
+    return std::nullopt;
+  }
+  const std::string directory = history.empty() ? default_history_directory() : history;
+  if (directory.empty()) return *std::move(plain);
+  std::error_code failed;
+  auto rules = history::rules_of(*plain, std::filesystem::absolute(directory, failed).string());
+  if (!rules) {
+    complain(program, "what servers protect in this workspace cannot be read from the history in " +
+                          directory + ": " + std::string(text(rules.error().code)) +
+                          "; see to it that it is yours alone (chmod -R go= " + directory + ")");
+    return std::nullopt;
+  }
+  root_options options;
+  options.protected_names = *std::move(rules);
+  options.lock_file = shared_lock_file();
+  auto opened = root::open(workspace, options);
+  if (opened && opened->status().same_object(plain->status())) return *std::move(opened);
+  complain(program,
+           unusable_workspace(workspace, opened ? error_code::conflict : opened.error().code));
+  return std::nullopt;
+}
+
 std::shared_ptr<history::store> open_history(std::string_view program,
                                              std::shared_ptr<const root> workspace,
                                              const std::string& directory) {

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -29,6 +30,12 @@ void add_history_option(CLI::App& parser, std::string& target);
 
 /// The directory of all stores, absolute; complains and is empty when there is none.
 [[nodiscard]] std::string history_directory(std::string_view program, const std::string& given);
+
+/// A workspace for a command of a person: with what its servers protect, as far as they have kept a
+/// history there. Complains and returns nothing when it cannot be opened so.
+[[nodiscard]] std::optional<root> open_persons_workspace(std::string_view program,
+                                                         const std::string& workspace,
+                                                         const std::string& history);
 
 /// The history as a person looks at it; complains and returns nullptr when it cannot be used.
 /// `directory`: of all stores; empty: the default.

@@ -32,6 +32,7 @@
 #include <paddock/base/result.hpp>
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/history/changes.hpp>
+#include <paddock/path/protected_names.hpp>
 #include <paddock/path/root.hpp>
 
 #include <cstddef>
@@ -67,6 +68,12 @@ struct known_histories {
 };
 /// Makes nothing. What is not there any more, and what is another user's, is passed over.
 [[nodiscard]] known_histories find_histories(const root& workspace, std::string_view directory);
+
+/// The usual protected names and those of servers that have the workspace open, or had it open
+/// last: what a command of a person that uses no history opens it with. Makes nothing. Errors:
+/// denied_by_policy (the store is not this user's alone), those of reading.
+[[nodiscard]] result<std::vector<protected_name>> rules_of(const root& workspace,
+                                                           std::string_view directory);
 
 class store;
 
@@ -106,8 +113,8 @@ public:
   open(std::shared_ptr<const root> workspace, options how, session by = session::serve);
   ~store();
 
-  /// Under the rules of names that it was opened with and those of servers that have it open, or had
-  /// it open last: for who acts in the workspace for a person.
+  /// Under the rules of names that it was opened with and those of servers that have it open, or
+  /// had it open last: for who acts in the workspace for a person.
   [[nodiscard]] std::shared_ptr<const root> workspace() const;
 
   /// Reads what is not held yet. For a thread in the background; other members may be called.

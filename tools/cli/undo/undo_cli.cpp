@@ -108,7 +108,7 @@ bool has_history(std::string_view program, const undo_options& options, const ro
 
 open_history_result open_store(std::string_view program, const undo_options& options,
                                beginning may_begin) {
-  auto opened = open_workspace(program, options.workspace);
+  auto opened = open_persons_workspace(program, options.workspace, options.history);
   if (!opened) return {};
   auto workspace = std::make_shared<const root>(*std::move(opened));
   const std::string directory = history_directory(program, options.history);
