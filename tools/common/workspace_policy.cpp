@@ -7,6 +7,7 @@
 #include "home_tools.hpp"
 #include "own_files.hpp"
 #include "package_caches.hpp"
+#include "visible_state.hpp"
 #include "workspace_cli.hpp"
 
 #include <algorithm>
@@ -138,6 +139,14 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
       std::ranges::copy(each.shown, std::back_inserter(made.cache_paths));
   made.protected_names = confinement.protection.names();
   made.read_only_paths = read_only_paths();
+  if (confinement.mode != exec_choice::off && tools.access != mcp::workspace_access::read_only) {
+    std::vector<std::string> places{default_history_directory()};
+    if (!history.empty() && history != "off") places.push_back(history);
+    if (const auto why = state_shown_by(made, workspace, places); !why.empty()) {
+      complain(program, why);
+      return std::nullopt;
+    }
+  }
   if (confinement.scratch == scratch_life::session)
     if (const auto place = paddock::root::open(workspace))
       made.scratch = hold_scratch(made, place->descriptor(), tools.exec_helper);
