@@ -14,6 +14,7 @@ import docs_tables
 import guarantees
 import include_graph
 import includes
+import output
 import pages
 import sizes
 import words
@@ -124,6 +125,16 @@ class Wraps(unittest.TestCase):
                 self.assertIn(expected, self.findings(self.WRAP.replace(old, new), self.BUILD))
         self.assertIn("another version", self.findings(self.WRAP, self.BUILD.replace("1.2", "1.3")))
         self.assertIn("no wrap uses it", self.findings(self.WRAP.replace("patch_directory = a\n", ""), self.BUILD))
+
+
+class Output(unittest.TestCase):
+    def test_faults(self):
+        for line, is_found in (('std::printf("%s", name);', True), ("std::cerr << name;", True), ("fwrite(a, 1, b, stdout);", True),
+                               ("std::snprintf(a, b, c);", False), ('print_words("%s", name);', False), ("// std::printf(x)", False),
+                               ("::write(STDOUT_FILENO, a, b);", True)):
+            with self.subTest(line):
+                self.assertEqual("prints past" in findings(output.main, {"tools/cli/a.cpp": line + "\n"}), is_found)
+        self.assertEqual(findings(output.main, {"tools/common/output.cpp": 'std::printf("x");\n'}), "")
 
 
 class Guarantees(unittest.TestCase):

@@ -2,6 +2,7 @@
 #include "self_test.hpp"
 
 #include "common/home_tools.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/exec/command.hpp>
@@ -27,7 +28,7 @@ public:
     constexpr std::string_view words[] = {"ok     ", "note   ", "FAILED "};
     constexpr style styles[] = {style::good, style::plain, style::bad};
     const auto at = static_cast<std::size_t>(found);
-    std::printf("%s %s %s\n", styled(words[at], styles[at]).c_str(),
+    print_words("%s %s %s\n", styled(words[at], styles[at]).c_str(),
                 styled(column(subject, 13), style::bold).c_str(), fit(text, 2000).c_str());
     failures_ += found == verdict::fails ? 1 : 0;
   }
@@ -167,7 +168,7 @@ int self_test(const workspace_cli& from, mcp::server& server) {
     out.line(verdict::works, "skills",
              from.skills.root.empty() ? "of the workspace" : from.skills.root);
   if (out.failures() > 0) return failed;
-  std::printf("\nThe server can do its work.\n");
+  print_words("\nThe server can do its work.\n");
   return success;
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/history_cli.hpp"
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/shown_diff.hpp"
 #include "common/terminal.hpp"
 #include "input.hpp"
@@ -167,7 +168,7 @@ void print_json(const outcome& made, bool is_applied) {
       write_refusal(out, one);
     out.end_array();
   }
-  std::printf("%s\n", out.end_object().str().c_str());
+  print_json_line(out.end_object().str());
 }
 
 /// On a terminal the differences, elsewhere a line for each file.
@@ -180,7 +181,7 @@ void print_files(const outcome& made, bool dry_run) {
     if (!file.loose.lines.empty())
       counts.append(", matched with ").append(mcp::matched_with(file.loose.indentation));
     const std::string from = file.from.empty() ? "" : " from " + name_on_output(file.from);
-    std::printf("%s\n",
+    print_words("%s\n",
                 styled((dry_run ? would : done) + (" " + name_on_output(file.path)) + from + counts,
                        style::bold)
                     .c_str());

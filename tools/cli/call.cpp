@@ -4,6 +4,7 @@
 
 #include "call_arguments.hpp"
 #include "common/history_cli.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "common/text_forms.hpp"
 #include "mcp_request.hpp"
@@ -109,7 +110,7 @@ int run_tool_call(const call_options& options) {
     complain(call_command, response.problem);
     return failed;
   }
-  std::printf("%s\n", response.json.c_str());
+  print_json_line(response.json);
   if (options.tool == "startProcess") tell_of_its_end(response.json);
   return response.failed ? failed : success;
 }

@@ -3,6 +3,7 @@
 // paddock demo: starts the real server as a client does and lets it put a copy of a directory in
 // order by type of file, then looks at the disk itself; and lets it try to leave.
 
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "demo_files.hpp"
 #include "fence_attacks.hpp"
@@ -70,18 +71,18 @@ void print_moved(const std::vector<organiser::file>& moved) {
   std::map<std::string, std::size_t> per_folder;
   for (const auto& each : moved)
     ++per_folder[each.folder];
-  std::printf("\nMoved %zu files:", moved.size());
+  print_words("\nMoved %zu files:", moved.size());
   const char* separator = " ";
   for (const auto& [folder, count] : per_folder) {
-    std::printf("%s%zu to %s/", separator, count, folder.c_str());
+    print_words("%s%zu to %s/", separator, count, folder.c_str());
     separator = ", ";
   }
-  std::printf("\n");
+  print_words("\n");
 }
 
 /// One line of the verdict.
 bool check(bool good, const std::string& claim, const std::string& otherwise) {
-  std::printf("%s  %s\n",
+  print_words("%s  %s\n",
               styled(good ? "ok    " : "FAILED", good ? style::good : style::bad).c_str(),
               fit(good ? claim : otherwise, 1000).c_str());
   return good;
@@ -117,9 +118,9 @@ int run_demo(const std::string& directory) {
     complain(demo_command, explain(server.error()));
     return failed;
   }
-  std::printf("Paddock %s puts %s in order by type (%zu files; the originals are not touched).\n",
+  print_words("Paddock %s puts %s in order by type (%zu files; the originals are not touched).\n",
               PADDOCK_VERSION, fit(*what, 1000).c_str(), before.size());
-  std::printf("An agent's calls to %s, each a line of JSON through a pipe:\n\n",
+  print_words("An agent's calls to %s, each a line of JSON through a pipe:\n\n",
               fit(server_path, 1000).c_str());
   organiser work(*server);
   if (!work.run()) {

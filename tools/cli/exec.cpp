@@ -5,6 +5,7 @@
 #include "common/contradictions.hpp"
 #include "common/interruption.hpp"
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/text_forms.hpp"
 #include "progress_line.hpp"
 #include "subcommands.hpp"
@@ -127,7 +128,7 @@ void print_json(const finished& done) {
   mcp::write_confinement(out, o.confinement);
   if (!done.hint.empty()) out.member("hint", done.hint);
   out.end_object();
-  std::printf("%s\n", out.str().c_str());
+  print_json_line(out.str());
 }
 
 /// Told to a person, and to a program that waits for its object. The code, to exit with.
@@ -137,7 +138,7 @@ int refuse(const exec_options& options, int code, const std::string& why) {
   mcp::json_writer out;
   out.begin_object().key("exitCode").integer(code);
   out.member("error", why.empty() ? "standard error says why" : std::string_view(why)).end_object();
-  std::printf("%s\n", out.str().c_str());
+  print_json_line(out.str());
   return code;
 }
 
@@ -209,9 +210,8 @@ int run_exec(const exec_options& options) {
   if (!options.json) {
     run.on_output = [&progress](output_stream stream, std::string_view bytes) {
       progress.make_room(bytes);
-      std::FILE* to = stream == output_stream::out ? stdout : stderr;
-      std::fwrite(bytes.data(), 1, bytes.size(), to);
-      std::fflush(to);
+      pass_on(bytes, stream == output_stream::out ? output_to::out : output_to::err);
+      std::fflush(stream == output_stream::out ? stdout : stderr);
     };
   }
   int code = 0;

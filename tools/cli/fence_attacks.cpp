@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fence_attacks.hpp"
 
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "common/workspace_cli.hpp"
 #include "demo_files.hpp"
@@ -153,7 +154,7 @@ struct tally {
 void report(tally& so_far, std::string_view attack, const told& answer, bool held) {
   const std::string_view verdict = !held ? "FAILED" : answer.tried ? "held" : "skipped";
   const std::string met = answer.text.substr(0, answer.text.find('\n'));
-  std::printf("%s  %s %s\n", styled(column(verdict, 7), held ? style::good : style::bad).c_str(),
+  print_words("%s  %s %s\n", styled(column(verdict, 7), held ? style::good : style::bad).c_str(),
               styled(column(attack, 34), style::bold).c_str(),
               fit(met.empty() ? "it was done" : met, 1000).c_str());
   so_far.held += held && answer.tried ? 1 : 0;
@@ -297,7 +298,7 @@ bool attack_fence(mcp::client& server, const std::string& workspace) {
   const field in{server, workspace, like_it.path(), all};
   prepare(in.workspace);
   prepare(in.outside);
-  std::printf("\nThe same agent tries to leave:\n\n");
+  print_words("\nThe same agent tries to leave:\n\n");
   attack_from_tools(in);
   attack_from_commands(in);
   if (all.held + all.failed == 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "organiser.hpp"
 
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "mcp_request.hpp"
 
@@ -213,7 +214,7 @@ void organiser::show(std::string_view tool, std::string_view arguments, std::str
                      std::int64_t ns, bool good) const {
   constexpr std::size_t outcome_width = 30;
   const std::string told = good ? column(outcome, outcome_width) : fit(outcome, 1000);
-  std::printf("%s  %s %s %s %s\n", column(std::to_string(calls_), 4, align::right).c_str(),
+  print_words("%s  %s %s %s %s\n", column(std::to_string(calls_), 4, align::right).c_str(),
               styled(column(tool, 17), style::bold).c_str(), column(arguments, 34).c_str(),
               styled(told, good ? style::plain : style::bad).c_str(),
               styled(column(duration(ns), 8, align::right), style::dim).c_str());

@@ -5,6 +5,7 @@
 
 #include "common/interruption.hpp"
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/process_sockets.hpp"
 #include "common/terminal.hpp"
 #include "mcp/tools/process_desk.hpp"
@@ -123,11 +124,11 @@ int run_ps(const process_options& options) {
     for (const known_process& each : all)
       out.begin_object_with(each.json).member("workspace", each.workspace).end_object();
     out.end_array().end_object();
-    std::printf("%s\n", std::string(out.str()).c_str());
+    print_json_line(out.str());
     return success;
   }
   for (const known_process& each : all)
-    std::printf("%s  %s  %s  %s  %s  %s\n", each.id.substr(0, id_characters_shown).c_str(),
+    print_words("%s  %s  %s  %s  %s  %s\n", each.id.substr(0, id_characters_shown).c_str(),
                 styled(column(each.ended, 10), each.runs ? style::good : style::dim).c_str(),
                 local_time(each.started_unix_ms).c_str(),
                 column(std::to_string(each.bytes) + " B", 12, align::right).c_str(),
@@ -136,21 +137,8 @@ int run_ps(const process_options& options) {
   return success;
 }
 
-/// On a terminal nothing commands it; elsewhere as it was told.
 void print_output(std::string_view output) {
-  if (::isatty(STDOUT_FILENO) == 0) {
-    std::fwrite(output.data(), 1, output.size(), stdout);
-  } else {
-    while (!output.empty()) {
-      const std::size_t end = output.find('\n');
-      std::string_view line = output.substr(0, end);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      std::fputs(line_on_output(line).c_str(), stdout);
-      if (end == std::string_view::npos) break;
-      std::fputc('\n', stdout);
-      output.remove_prefix(end + 1);
-    }
-  }
+  print_content(output);
   std::fflush(stdout);
 }
 
@@ -196,7 +184,7 @@ int run_stop(const process_options& options) {
     complain(program, "it has not ended; try again with a shorter --grace");
     return failed;
   }
-  std::printf("%s: %s\n", found->id.substr(0, id_characters_shown).c_str(),
+  print_words("%s: %s\n", found->id.substr(0, id_characters_shown).c_str(),
               ending_of(*told).c_str());
   return success;
 }

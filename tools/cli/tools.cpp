@@ -3,6 +3,7 @@
 // paddock tools: which tools there are, and for one of them what a model is told of it.
 
 #include "call_arguments.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "common/text_forms.hpp"
 #include "subcommands.hpp"
@@ -30,7 +31,7 @@ void print_json(const mcp::tool& tool) {
   if (!tool.output_schema.empty()) out.key("outputSchema").raw(tool.output_schema);
   if (!tool.example.empty()) out.key("example").raw(tool.example);
   out.end_object();
-  std::printf("%s\n", out.str().c_str());
+  print_json_line(out.str());
 }
 
 /// The options with which a call has the tool that was asked for, and its workspace.
@@ -44,17 +45,17 @@ std::string options_for(const workspace_cli& given) {
 
 void print_text(const mcp::tool& tool, const workspace_cli& given) {
   const std::string schema = indented(mcp::input_schema_of(tool));
-  std::printf("%s: %s\n\n%s\n\n%s\n%s\n", styled(tool.name, style::bold).c_str(),
+  print_words("%s: %s\n\n%s\n\n%s\n%s\n", styled(tool.name, style::bold).c_str(),
               tool.title.c_str(), tool.description.c_str(),
               styled("Arguments (JSON Schema)", style::bold).c_str(), schema.c_str());
   mcp::json_document document;
   const auto example = document.parse(tool.example);
   if (!example) return;
   const std::string call = "paddock call " + tool.name, options = options_for(given);
-  std::printf("\n%s\n%s %s%s\n", styled("Example", style::bold).c_str(), call.c_str(),
+  print_words("\n%s\n%s %s%s\n", styled("Example", style::bold).c_str(), call.c_str(),
               shell_word(tool.example).c_str(), options.c_str());
   if (example->size() > 0)
-    std::printf("%s%s%s\n", call.c_str(), pairs_for_shell(*example).c_str(), options.c_str());
+    print_words("%s%s%s\n", call.c_str(), pairs_for_shell(*example).c_str(), options.c_str());
 }
 
 int run_tools(const tools_options& options) {
@@ -62,8 +63,7 @@ int run_tools(const tools_options& options) {
   if (!server) return usage;
   if (options.tool.empty()) {
     if (options.json)
-      std::printf("%.*s\n", static_cast<int>(server->tools_json().size()),
-                  server->tools_json().data());
+      print_json_line(server->tools_json());
     else
       list_tools(*server);
     return success;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "shown_diff.hpp"
 
+#include "output.hpp"
 #include "terminal.hpp"
 
 #include <cstdio>
@@ -19,7 +20,7 @@ style style_of_line(std::string_view line, bool is_heading) {
 
 void print_diff(std::string_view diff) {
   if (!output_has_colours()) {
-    std::fwrite(diff.data(), 1, diff.size(), stdout);
+    print_content(diff);
     return;
   }
   bool is_heading = true; // a line that begins with ++ is shown as +++, too
@@ -27,7 +28,7 @@ void print_diff(std::string_view diff) {
     const auto end = diff.find('\n');
     const std::string_view line = diff.substr(0, end);
     is_heading = is_heading && !line.starts_with('@');
-    std::printf("%s\n", styled(line_on_output(line), style_of_line(line, is_heading)).c_str());
+    print_words("%s\n", styled(line_on_output(line), style_of_line(line, is_heading)).c_str());
     diff = end == diff.npos ? std::string_view() : diff.substr(end + 1);
   }
 }

@@ -5,6 +5,7 @@
 #include "contradictions.hpp"
 #include "mistakes.hpp"
 #include "option_values.hpp"
+#include "output.hpp"
 #include "terminal.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
@@ -311,8 +312,8 @@ std::string with_short_words(std::string_view message) {
 } // namespace
 
 void complain(std::string_view program, std::string_view message) {
-  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
-               with_short_words(message).c_str());
+  print_problem("%.*s: %s\n", static_cast<int>(program.size()), program.data(),
+                with_short_words(message).c_str());
 }
 
 std::string unusable_workspace(const std::string& path, error_code why) {
@@ -326,7 +327,7 @@ std::string unusable_workspace(const std::string& path, error_code why) {
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   if (argc == 2 && argv[1] == describe_word) {
-    std::printf("%s\n", describe_command_line(app).c_str());
+    print_json_line(describe_command_line(app));
     return success;
   }
   try {
@@ -420,7 +421,7 @@ const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
 
 void list_tools(const mcp::server& server) {
   for (const auto& tool : server.tools())
-    std::printf("%-18s %s\n", tool.name.c_str(), tool.description.c_str());
+    print_words("%-18s %s\n", tool.name.c_str(), tool.description.c_str());
 }
 
 } // namespace paddock::cli

@@ -6,6 +6,7 @@
 
 #include "common/home_tools.hpp"
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/package_caches.hpp"
 #include "common/terminal.hpp"
 #include "common/workspace_cli.hpp"
@@ -79,18 +80,18 @@ void print_json(const std::vector<finding>& findings, const diagnosis& found) {
   write_home(out, "homeTools", found.home_tools);
   write_home(out, "packageCaches", found.package_caches);
   out.end_object();
-  std::printf("%s\n", out.str().c_str());
+  print_json_line(out.str());
 }
 
 void print_row(const probe& row, const finding& found) {
   const bool fatal = !found.found && row.wanted == need::required;
   const std::string detail = found.detail.empty() ? "" : "  (" + fit(found.detail, 1000) + ")";
-  std::printf(
+  print_words(
       "%s %s %s%s\n",
       styled(found.found ? "found  " : "MISSING", found.found ? style::good : style::bad).c_str(),
       styled(column(row.name, 22), style::bold).c_str(), std::string(row.purpose).c_str(),
       styled(detail, style::dim).c_str());
-  std::printf("%31s%s\n", "",
+  print_words("%31s%s\n", "",
               styled(std::string(fatal ? "needed: " : "without it: ") + std::string(row.without_it),
                      found.found ? style::dim : style::plain)
                   .c_str());
@@ -98,36 +99,36 @@ void print_row(const probe& row, const finding& found) {
 
 /// What a command that tried to break out of the default confinement met.
 void print_layers(const confinement_report& confined, const std::string& session) {
-  std::printf("\nA command confined by default, tried by effect:\n\n");
+  print_words("\nA command confined by default, tried by effect:\n\n");
   for (const auto& layer : confined.layers) {
-    std::printf(
+    print_words(
         "%s %s %s\n",
         styled(layer.applied ? "holds  " : "MISSING", layer.applied ? style::good : style::bad)
             .c_str(),
         styled(column(wire_name(layer.layer), 22), style::bold).c_str(),
         std::string(text(layer.layer)).c_str());
     if (!layer.mechanism.empty())
-      std::printf("%31s%s\n", "", styled("by: " + layer.mechanism, style::dim).c_str());
-    if (!layer.missing.empty()) std::printf("%31s%s\n", "", shortfall(layer).c_str());
+      print_words("%31s%s\n", "", styled("by: " + layer.mechanism, style::dim).c_str());
+    if (!layer.missing.empty()) print_words("%31s%s\n", "", shortfall(layer).c_str());
     if (layer.layer == confinement_layer::file_system)
-      std::printf("%31sscratch of each command; --scratch session %s\n", "", session.c_str());
+      print_words("%31sscratch of each command; --scratch session %s\n", "", session.c_str());
     if (layer.layer == confinement_layer::network && !confined.no_loopback.empty())
-      std::printf("%31sno loopback: %s\n", "", confined.no_loopback.c_str());
+      print_words("%31sno loopback: %s\n", "", confined.no_loopback.c_str());
   }
 }
 
 void print_home(const char* title, const std::vector<home_tool>& tools) {
   if (tools.empty()) return;
-  std::printf("\n%s:\n\n", title);
+  print_words("\n%s:\n\n", title);
   for (const home_tool& each : tools) {
     const std::string what =
         each.shown.empty()
             ? "nothing of it"
             : std::to_string(each.shown.size()) + " places, from " + fit(each.shown.front(), 1000);
-    std::printf("%-7s %s %s\n", "", styled(column(each.name, 22), style::bold).c_str(),
+    print_words("%-7s %s %s\n", "", styled(column(each.name, 22), style::bold).c_str(),
                 what.c_str());
     for (const std::string& left_out : each.left_out)
-      std::printf("%31sleft out: %s\n", "", fit(left_out, 1000).c_str());
+      print_words("%31sleft out: %s\n", "", fit(left_out, 1000).c_str());
   }
 }
 
@@ -138,18 +139,18 @@ void print_verdict(const std::vector<finding>& findings, const diagnosis& found)
     if (const probe& row = system_probes()[i]; !findings[i].found && row.wanted == need::required)
       needed.append(needed.empty() ? " " : ", ").append(row.name);
   if (!needed.empty())
-    std::printf("\nNeeded and missing:%s. See above what to do.\n", needed.c_str());
+    print_words("\nNeeded and missing:%s. See above what to do.\n", needed.c_str());
   if (found.trouble.refused)
-    std::printf("\nCommands: %s. File tools work.\n", found.trouble.text.c_str());
+    print_words("\nCommands: %s. File tools work.\n", found.trouble.text.c_str());
   else if (!found.trouble.text.empty())
-    std::printf("\nCommands %s.\n", found.trouble.text.c_str());
+    print_words("\nCommands %s.\n", found.trouble.text.c_str());
   else if (needed.empty())
-    std::printf("\nEverything that Paddock needs is here%s.\n",
+    print_words("\nEverything that Paddock needs is here%s.\n",
                 found.confined->complete() ? "" : "; the layers above say what is not held");
 }
 
 void print_text(const std::vector<finding>& findings, const diagnosis& found) {
-  std::printf("Paddock %s on %s\n\n", PADDOCK_VERSION, system_name().c_str());
+  print_words("Paddock %s on %s\n\n", PADDOCK_VERSION, system_name().c_str());
   for (std::size_t i = 0; i < findings.size(); ++i)
     print_row(system_probes()[i], findings[i]);
   if (found.confined) print_layers(*found.confined, found.session);

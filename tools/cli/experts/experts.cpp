@@ -4,6 +4,7 @@
 
 #include "experts.hpp"
 
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 
 #include <CLI/CLI.hpp>
@@ -49,7 +50,7 @@ int run_tools(const experts_options& options) {
     good = good && tools;
     if (tools) show_tools(e->name, *tools, options.json ? &json : nullptr);
   }
-  if (options.json) std::printf("%s\n", json.end_array().str().c_str());
+  if (options.json) print_json_line(json.end_array().str());
   return good ? success : failed;
 }
 
@@ -61,7 +62,7 @@ void show_skills(running_expert& running, mcp::json_writer* json) {
     const skill_times t = found == times.end() ? skill_times() : found->second;
     const std::string_view state = skill_manager::name_of(skill->state());
     if (json == nullptr) {
-      std::printf("  %s %s %s\n", column(skill_manager::name_of(skill->type()), 12).c_str(),
+      print_words("  %s %s %s\n", column(skill_manager::name_of(skill->type()), 12).c_str(),
                   column(skill->name(), 24).c_str(), std::string(state).c_str());
       continue;
     }
@@ -138,7 +139,7 @@ void show_failure(const skill_manager::config& config, const expert& e,
     if (!why.empty())
       complain(experts_program, fit(e.name + ": " + skill + ": " + why, problem_width));
     if (!options.json)
-      std::printf("  %s %s after %s\n", column(skill, 24).c_str(), std::string(state).c_str(),
+      print_words("  %s %s after %s\n", column(skill, 24).c_str(), std::string(state).c_str(),
                   duration(us * 1000).c_str());
     json.begin_object().member("skill", skill).member("state", state);
     if (!why.empty()) json.member("problem", why);
@@ -171,7 +172,7 @@ bool check_one(const skill_manager::config& config, const expert& e, experts_opt
   if (!problem.empty()) json.member("problem", problem);
   json.key("tools").unsigned_integer(tools).key("skills").begin_array();
   if (!options.json)
-    std::printf("%s  %s: %s\n",
+    print_words("%s  %s: %s\n",
                 problem.empty() ? styled("ok", style::good).c_str()
                                 : styled("failed", style::bad).c_str(),
                 fit(e.name, 255).c_str(),
@@ -197,7 +198,7 @@ int run_check(const experts_options& options) {
   bool good = true;
   for (const expert* e : experts)
     good = check_one(*config, *e, options, json) && good;
-  if (options.json) std::printf("%s\n", json.end_array().str().c_str());
+  if (options.json) print_json_line(json.end_array().str());
   return good ? success : failed;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "experts.hpp"
 
@@ -79,7 +80,7 @@ std::string prompt_of(const question& q) {
 }
 
 std::optional<std::string> read_line(const std::string& prompt) {
-  std::fprintf(stderr, "%s", prompt.c_str());
+  print_problem("%s", prompt.c_str());
   std::fflush(stderr);
   std::string line;
   if (!std::getline(std::cin, line)) return std::nullopt;
@@ -103,23 +104,22 @@ std::optional<std::string> ask_for_arguments(std::string_view input_schema) {
         out.key(q.name).raw(*value);
         break;
       }
-      std::fprintf(stderr, "that does not fit; try again\n");
+      print_problem("that does not fit; try again\n");
     }
   }
   return out.end_object().take();
 }
 
 std::optional<std::string> ask(const skill_manager::interactive_call& call) {
-  std::fprintf(stderr, "%s asks", fit(call.tool, asked_width).c_str());
-  if (!call.description.empty())
-    std::fprintf(stderr, " (%s)", fit(call.description, asked_width).c_str());
-  std::fprintf(stderr, "\n");
+  print_problem("%s asks", fit(call.tool, asked_width).c_str());
+  if (!call.description.empty()) print_problem(" (%s)", fit(call.description, asked_width).c_str());
+  print_problem("\n");
   mcp::json_document arguments;
   if (arguments.parse(call.arguments))
     arguments.root().for_each_member([](std::string_view name, mcp::json_view value) {
       const auto text = value.string();
-      std::fprintf(stderr, "  %s: %s\n", fit(name, asked_width).c_str(),
-                   fit(text ? std::string(*text) : value.text(), asked_width).c_str());
+      print_problem("  %s: %s\n", fit(name, asked_width).c_str(),
+                    fit(text ? std::string(*text) : value.text(), asked_width).c_str());
     });
   return read_line("answer: ");
 }

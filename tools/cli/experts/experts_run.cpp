@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "experts.hpp"
 
@@ -24,7 +25,7 @@ constexpr std::size_t line_width = 200;
 constexpr std::size_t warning_width = 4096;
 
 void progress(std::string_view skill, const std::string& text) {
-  std::fprintf(stderr, "%s: %s\n", fit(skill, line_width).c_str(), fit(text, line_width).c_str());
+  print_problem("%s: %s\n", fit(skill, line_width).c_str(), fit(text, line_width).c_str());
 }
 
 std::string described(const skill_manager::event::connected& c, std::int64_t us) {
@@ -97,7 +98,7 @@ public:
         f();
       }
     });
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = [](int) { put(interrupted); };
     ::sigaction(SIGINT, &action, &before_[0]);
     ::sigaction(SIGTERM, &action, &before_[1]);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "experts.hpp"
 
@@ -78,26 +79,26 @@ void show_experts(const config& from, const std::vector<const expert*>& experts,
     for (const expert* e : experts)
       write_expert(out, *e);
     out.end_array().end_object();
-    std::printf("%s\n", out.str().c_str());
+    print_json_line(out.str());
     return;
   }
   for (const expert* e : experts) {
     std::string about = e->version;
     if (!e->description.empty()) about += (about.empty() ? "" : " ") + e->description;
-    std::printf("%s%s%s\n", styled(e->name, style::bold).c_str(), about.empty() ? "" : " ",
+    print_words("%s%s%s\n", styled(e->name, style::bold).c_str(), about.empty() ? "" : " ",
                 fit(about, shown_width).c_str());
     for (const skill_line& line : lines_of(*e))
-      std::printf("  %s %s %s\n", column(name_of(line.type), type_width).c_str(),
+      print_words("  %s %s %s\n", column(name_of(line.type), type_width).c_str(),
                   column(line.name, name_width).c_str(), fit(line.target, shown_width).c_str());
   }
 }
 
 void show_tools(const std::string& expert, const std::vector<tool_definition>& tools,
                 mcp::json_writer* json) {
-  if (json == nullptr) std::printf("%s\n", styled(fit(expert, 255), style::bold).c_str());
+  if (json == nullptr) print_words("%s\n", styled(fit(expert, 255), style::bold).c_str());
   for (const tool_definition& tool : tools) {
     if (json == nullptr) {
-      std::printf("  %s %s %s %s\n", column(tool.name, name_width).c_str(),
+      print_words("  %s %s %s %s\n", column(tool.name, name_width).c_str(),
                   column(tool.skill, name_width).c_str(),
                   column(name_of(tool.type), type_width).c_str(),
                   fit(tool.description, shown_width).c_str());
@@ -113,41 +114,41 @@ void show_tools(const std::string& expert, const std::vector<tool_definition>& t
 
 void show_reply(const tool_reply& reply, shown_as form) {
   if (form == shown_as::json) {
-    std::printf("%s\n", reply.result.c_str());
+    print_json_line(reply.result);
     return;
   }
   mcp::json_document content;
   if (!content.parse(reply.content)) return;
   content.root().for_each_element([](mcp::json_view block) {
     if (const auto text = block["text"].string())
-      std::printf("%.*s\n", static_cast<int>(text->size()), text->data());
+      print_words("%.*s\n", static_cast<int>(text->size()), text->data());
     else
-      std::printf("[%s %s]\n", fit(block["type"].string().value_or("?"), shown_width).c_str(),
+      print_words("[%s %s]\n", fit(block["type"].string().value_or("?"), shown_width).c_str(),
                   fit(block["mimeType"].string().value_or(""), shown_width).c_str());
   });
 }
 
 void show_answer(const interactive_call& call, const std::string& answer, shown_as form) {
   if (form == shown_as::text) {
-    std::printf("%s\n", answer.c_str());
+    print_words("%s\n", answer.c_str());
     return;
   }
   mcp::json_writer out;
   out.begin_object().member("skill", call.skill).member("tool", call.tool);
   out.key("arguments").raw(call.arguments).member("answer", answer).end_object();
-  std::printf("%s\n", out.str().c_str());
+  print_json_line(out.str());
 }
 
 void show_delegate(const delegate_call& call, shown_as form) {
   if (form == shown_as::text) {
-    std::printf("would start the expert %s with the query: %s\n", call.expert.c_str(),
+    print_words("would start the expert %s with the query: %s\n", call.expert.c_str(),
                 call.query.c_str());
     return;
   }
   mcp::json_writer out;
   out.begin_object().member("expert", call.expert).member("tool", call.tool);
   out.member("query", call.query).end_object();
-  std::printf("%s\n", out.str().c_str());
+  print_json_line(out.str());
 }
 
 } // namespace paddock::cli

@@ -3,6 +3,7 @@
 // paddock find: files and directories of a workspace by their names.
 
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "search_cli.hpp"
 
@@ -47,12 +48,13 @@ int run_find(const find_arguments& options) {
   if (options.json) {
     mcp::json_writer out;
     mcp::write_found(out, *found, how, std::numeric_limits<std::size_t>::max());
-    std::printf("%s\n", out.str().c_str());
+    print_json_line(out.str());
   } else {
     for (const std::string& path : found->paths) {
-      const std::string shown = options.separated_by_nul ? path : name_on_output(path);
-      std::fwrite(shown.data(), 1, shown.size(), stdout);
-      std::fputc(options.separated_by_nul ? '\0' : '\n', stdout);
+      if (options.separated_by_nul)
+        pass_on(path + '\0');
+      else
+        print_content(name_on_output(path) + '\n');
     }
     if (found->total == 0)
       complain(find_command,

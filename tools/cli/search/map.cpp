@@ -3,6 +3,7 @@
 // paddock map: what is where in a workspace, in little text.
 
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "search_cli.hpp"
 
@@ -47,11 +48,11 @@ int run_map(const map_arguments& options) {
   if (options.json) {
     mcp::json_writer out;
     mcp::write_map(out, *map, std::numeric_limits<std::size_t>::max());
-    std::printf("%s\n", out.str().c_str());
+    print_json_line(out.str());
     return success;
   }
   for (const map_line& line : map->lines)
-    std::printf("%s\n", styled(text_of(line), style_of(line)).c_str());
+    print_words("%s\n", styled(text_of(line), style_of(line)).c_str());
   if (const std::uint64_t unread = map->coverage.unreadable; unread > 0)
     complain(map_command, count_of(unread, "directory", "directories") + " could not be read: " +
                               without_controls(map->coverage.unread.front().path) +

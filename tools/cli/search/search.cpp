@@ -3,6 +3,7 @@
 // paddock search: lines of text that match a pattern, with the options that ripgrep has.
 
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "file_types.hpp"
 #include "search_cli.hpp"
@@ -43,7 +44,7 @@ struct search_arguments {
 };
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print_content(text);
 }
 
 /// Globs of -g: one that begins with ! leaves out.

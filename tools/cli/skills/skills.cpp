@@ -3,6 +3,7 @@
 // paddock skills: the skills of a directory, for people.
 
 #include "cli/skills/skills_cli.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/base/detail/visible_text.hpp>
@@ -21,7 +22,8 @@ CLI::App* add_skills_command(CLI::App& skills, const std::string& name, const st
       ->add_option("--root", target.root,
                    "The directory with .agents/skills (default: the current directory)")
       ->type_name("DIR");
-  parser->add_flag_callback("--json", [&] { target.form = output::json; }, "Print JSON");
+  parser->add_flag_callback(
+      "--json", [&] { target.form = output::json; }, "Print JSON");
   return parser;
 }
 
@@ -90,7 +92,7 @@ int fail_skill(const std::string& id, const error& e) {
 }
 
 void print_line(const mcp::json_writer& out) {
-  std::printf("%s\n", out.str().c_str());
+  print_json_line(out.str());
 }
 
 std::string line_of(std::string_view path, const frontmatter::diagnostic& d) {

@@ -3,6 +3,7 @@
 // paddock skills add, edit, delete and import: what changes the user's skills.
 
 #include "cli/skills/skills_cli.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -22,10 +23,10 @@ void print_done(const skills_cli& options, const skill& s, std::string_view done
     print_line(out);
     return;
   }
-  std::printf("%.*s %s\n", static_cast<int>(done.size()), done.data(),
+  print_words("%.*s %s\n", static_cast<int>(done.size()), done.data(),
               fit(s.path, s.path.size()).c_str());
   for (const auto& d : s.diagnostics)
-    std::fprintf(stderr, "%s\n", line_of(s.path, d).c_str());
+    print_problem("%s\n", line_of(s.path, d).c_str());
   if (s.name != s.id)
     complain(skills_program,
              "warning: " + std::string(text(frontmatter::diagnostic_code::name_not_directory)));
@@ -88,7 +89,7 @@ int run_delete(const fields_given& options) {
     mcp::json_writer out;
     print_line(out.begin_object().member("deleted", options.id).end_object());
   } else {
-    std::printf("deleted %s\n", fit(options.id, options.id.size()).c_str());
+    print_words("deleted %s\n", fit(options.id, options.id.size()).c_str());
   }
   return success;
 }
@@ -112,10 +113,9 @@ public:
   void show(std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total) {
     if (!shown_) return;
     printed_ = true;
-    std::fprintf(stderr, "\r\x1B[K%llu of %llu files, %llu KiB",
-                 static_cast<unsigned long long>(files),
-                 static_cast<unsigned long long>(files_total),
-                 static_cast<unsigned long long>(bytes / 1024));
+    print_problem("\r\x1B[K%llu of %llu files, %llu KiB", static_cast<unsigned long long>(files),
+                  static_cast<unsigned long long>(files_total),
+                  static_cast<unsigned long long>(bytes / 1024));
   }
 
 private:
@@ -180,14 +180,14 @@ int run_import(const import_given& options) {
     print_line(out);
     return success;
   }
-  std::printf("%s %s: %llu %s, %llu bytes\n", report.replaced ? "replaced" : "imported",
+  print_words("%s %s: %llu %s, %llu bytes\n", report.replaced ? "replaced" : "imported",
               fit(imported->path, imported->path.size()).c_str(),
               static_cast<unsigned long long>(report.files), report.files == 1 ? "file" : "files",
               static_cast<unsigned long long>(report.bytes));
   bool listed = true;
   for (const auto& d : report.diagnostics) {
     listed = listed && level(d.code) != frontmatter::severity::error;
-    std::fprintf(stderr, "%s\n", line_of(imported->path, d).c_str());
+    print_problem("%s\n", line_of(imported->path, d).c_str());
   }
   if (!listed) complain(skills_program, "the files are there, but this is not a skill yet");
   return success;

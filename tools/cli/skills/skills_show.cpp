@@ -4,6 +4,7 @@
 
 #include "cli/skills/skills_cli.hpp"
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/file/file.hpp>
@@ -20,7 +21,7 @@ constexpr std::size_t id_width_max = 40;
 constexpr std::size_t description_width = 80;
 
 void print_text_line(std::string_view line) {
-  std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
+  print_words("%.*s\n", static_cast<int>(line.size()), line.data());
 }
 
 // --- list --------------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ int run_prompt(const skills_cli& options, const prompt_options& how) {
   if (!list) return fail("the skills of " + options.root, list.error());
   const skill_prompt prompt = make_skill_prompt((*list)->skills, how);
   if (options.form == output::text) {
-    std::fwrite(prompt.text.data(), 1, prompt.text.size(), stdout);
+    print_content(prompt.text);
     if (prompt.left_out > 0)
       complain(skills_program,
                std::to_string(prompt.left_out) + " of " + std::to_string((*list)->skills.size()) +

@@ -3,6 +3,7 @@
 // paddock skills validate: SKILL.md files against the Agent Skills specification.
 
 #include "cli/skills/skills_cli.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/base/detail/ascii.hpp>
@@ -99,20 +100,20 @@ std::vector<verdict> judge_all(const skill_store& store, const skill_list& list)
 void print_text(const std::vector<verdict>& verdicts, std::size_t errors, std::size_t warnings) {
   for (const verdict& v : verdicts) {
     if (!v.other_name.empty())
-      std::printf("%s:1:1: error: the file is named %s; rename it to %s [%s]\n",
+      print_words("%s:1:1: error: the file is named %s; rename it to %s [%s]\n",
                   fit(v.path, v.path.size()).c_str(), v.other_name.c_str(), skill_file.data(),
                   wire_name(not_a_skill::wrong_case).data());
     else if (v.unreadable)
-      std::printf("%s:1:1: error: %s%s [%s]\n", fit(v.path, v.path.size()).c_str(),
+      print_words("%s:1:1: error: %s%s [%s]\n", fit(v.path, v.path.size()).c_str(),
                   text(v.unreadable->code).data(), v.next.c_str(),
                   wire_name(v.unreadable->code).data());
     for (const auto& d : v.diagnostics)
-      std::printf("%s\n", line_of(v.path, d).c_str());
+      print_words("%s\n", line_of(v.path, d).c_str());
   }
   const auto count = [](std::size_t n, std::string_view what) {
     return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
   };
-  std::printf("%s: %s, %s\n", count(verdicts.size(), "skill").c_str(),
+  print_words("%s: %s, %s\n", count(verdicts.size(), "skill").c_str(),
               count(errors, "error").c_str(), count(warnings, "warning").c_str());
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/search/search_cli.hpp"
 #include "common/option_values.hpp"
+#include "common/output.hpp"
 #include "common/shown_diff.hpp"
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
@@ -55,7 +56,7 @@ void print_changes(const history::change_list& found, history::store& store) {
     const std::string lost = each.restorable == history::holding::held
                                  ? ""
                                  : "; cannot be undone: " + std::string(reason_of(each.restorable));
-    std::printf(
+    print_words(
         "%s %s  %s\n", styled(column(name_of(each.kind), 8), style_of(each.kind)).c_str(),
         name_of_change(each).c_str(),
         styled("by " + without_controls(who_changed(each)) + ", " + local_time(each.time_ms) + lost,
@@ -63,15 +64,15 @@ void print_changes(const history::change_list& found, history::store& store) {
             .c_str());
   }
   for (const history::not_covered& each : found.left_out)
-    std::printf(
+    print_words(
         "%s %s  %s\n", styled(column("lost", 8), style::bad).c_str(),
         without_controls(each.path).c_str(),
         styled("cannot be undone: " + std::string(reason_of(each.reason)), style::dim).c_str());
-  std::printf("%s\n", styled(summary(found, store), style::bold).c_str());
+  print_words("%s\n", styled(summary(found, store), style::bold).c_str());
   if (!found.running.empty())
-    std::printf("under way still: %s\n", running_text(found.running).c_str());
+    print_words("under way still: %s\n", running_text(found.running).c_str());
   if (const auto trouble = store.state().trouble; !trouble.empty())
-    std::printf("not everything may be known: %s\n", without_controls(trouble).c_str());
+    print_words("not everything may be known: %s\n", without_controls(trouble).c_str());
 }
 
 void write_change(mcp::json_writer& out, const history::change& each) {
@@ -104,7 +105,7 @@ void print_json(const history::change_list& found) {
     out.string(encode_name(path));
   out.end_array().key("total").unsigned_integer(found.total);
   out.key("truncated").boolean(found.truncated).end_object();
-  std::printf("%s\n", out.str().c_str());
+  print_json_line(out.str());
 }
 
 int run_changes(const shown_options& options) {
@@ -188,13 +189,13 @@ int run_diff(const shown_options& options) {
     } else if (diff.is_shown) {
       print_diff(diff.text);
     } else if (is_git) {
-      std::printf("%s: %s, told as one; name it to see what is in it\n",
+      print_words("%s: %s, told as one; name it to see what is in it\n",
                   name_on_output(each.path).c_str(), std::string(name_of(each.kind)).c_str());
     } else {
-      std::printf("Binary files differ, or are not held: %s\n", name_on_output(each.path).c_str());
+      print_words("Binary files differ, or are not held: %s\n", name_on_output(each.path).c_str());
     }
   }
-  if (options.json) std::printf("%s\n", out.end_array().end_object().str().c_str());
+  if (options.json) print_json_line(out.end_array().end_object().str());
   complain_of_unknown(program, opened, found->unknown);
   return found->unknown.empty() ? success : usage;
 }

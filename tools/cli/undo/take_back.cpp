@@ -4,6 +4,7 @@
 
 #include "cli/search/search_cli.hpp"
 #include "common/interruption.hpp"
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
 
@@ -47,23 +48,23 @@ void print_json(const history::restore_outcome& done, bool is_trial) {
   if (!done.kept.empty()) out.member("kept", encode_name(done.kept));
   if (done.before != 0) out.key("checkpoint").unsigned_integer(done.before);
   write_running(out, done.running);
-  std::printf("%s\n", out.end_object().str().c_str());
+  print_json_line(out.end_object().str());
 }
 
 void print_restored(const history::restore_outcome& done, bool is_trial) {
   for (const std::string& path : done.paths)
-    std::printf("%s %s\n", styled(is_trial ? "would restore" : "restored", style::good).c_str(),
+    print_words("%s %s\n", styled(is_trial ? "would restore" : "restored", style::good).c_str(),
                 without_controls(path).c_str());
   if (done.restored > done.paths.size())
-    std::printf("and %s more\n", std::to_string(done.restored - done.paths.size()).c_str());
+    print_words("and %s more\n", std::to_string(done.restored - done.paths.size()).c_str());
   if (done.restored == 0 && done.conflicts.empty())
-    std::printf("%s\n", styled(done.others == 0 ? "nothing was to be undone"
+    print_words("%s\n", styled(done.others == 0 ? "nothing was to be undone"
                                                 : "nothing of an agent's was to be undone; name "
                                                   "paths to take back what people changed",
                                style::bold)
                             .c_str());
   else if (done.before != 0)
-    std::printf("%s\n", styled(count_of(done.restored, "entry", "entries") +
+    print_words("%s\n", styled(count_of(done.restored, "entry", "entries") +
                                    " restored; to take this back: paddock undo --to " +
                                    std::to_string(done.before),
                                style::bold)
@@ -144,12 +145,12 @@ int run_checkpoint(const undo_options& options, const std::string& label) {
     out.begin_object().key("checkpoint").unsigned_integer(made->number);
     out.key("files").unsigned_integer(made->files);
     if (opened.is_begun) out.key("begun").boolean(true);
-    std::printf("%s\n", out.end_object().str().c_str());
+    print_json_line(out.end_object().str());
   } else {
-    std::printf("checkpoint %s of %s\n", styled(std::to_string(made->number), style::bold).c_str(),
+    print_words("checkpoint %s of %s\n", styled(std::to_string(made->number), style::bold).c_str(),
                 count_of(made->files, "file", "files").c_str());
     if (opened.is_begun)
-      std::printf("with it begins the history of %s; there was none\n",
+      print_words("with it begins the history of %s; there was none\n",
                   name_on_output(opened.workspace->path()).c_str());
   }
   return success;
@@ -164,7 +165,7 @@ int run_list(const undo_options& options) {
   out.begin_object().key("checkpoints").begin_array();
   for (const history::checkpoint& each : all) {
     if (!options.json) {
-      std::printf("%s  %s  %s  %s\n", column(std::to_string(each.number), 6, align::right).c_str(),
+      print_words("%s  %s  %s  %s\n", column(std::to_string(each.number), 6, align::right).c_str(),
                   local_time(each.time_ms).c_str(),
                   column(count_of(each.files, "file", "files"), 14, align::right).c_str(),
                   styled(without_controls(each.label), style::bold).c_str());
@@ -174,8 +175,8 @@ int run_list(const undo_options& options) {
     out.member("label", each.label).key("time").integer(each.time_ms);
     out.key("files").unsigned_integer(each.files).key("start").boolean(each.is_start).end_object();
   }
-  if (options.json) std::printf("%s\n", out.end_array().end_object().str().c_str());
-  if (all.empty() && !options.json) std::printf("no checkpoints\n");
+  if (options.json) print_json_line(out.end_array().end_object().str());
+  if (all.empty() && !options.json) print_words("no checkpoints\n");
   return success;
 }
 
@@ -201,9 +202,9 @@ int run_gc(const undo_options& options) {
     out.begin_object().key("bytesBefore").unsigned_integer(done->bytes_before);
     out.key("bytesAfter").unsigned_integer(done->bytes_after);
     out.key("checkpointsDropped").unsigned_integer(done->checkpoints_dropped).end_object();
-    std::printf("%s\n", out.str().c_str());
+    print_json_line(out.str());
   } else {
-    std::printf("%s now, %s before; %s dropped\n",
+    print_words("%s now, %s before; %s dropped\n",
                 count_of(done->bytes_after, "byte", "bytes").c_str(),
                 std::to_string(done->bytes_before).c_str(),
                 count_of(done->checkpoints_dropped, "checkpoint", "checkpoints").c_str());
@@ -224,9 +225,9 @@ int run_verify(const undo_options& options) {
     out.key("operations").unsigned_integer(done->operations).key("damaged").begin_array();
     for (const std::string& each : done->damaged)
       out.string(each);
-    std::printf("%s\n", out.end_array().end_object().str().c_str());
+    print_json_line(out.end_array().end_object().str());
   } else {
-    std::printf("%s of %s, %s: %s\n", count_of(done->contents, "content", "contents").c_str(),
+    print_words("%s of %s, %s: %s\n", count_of(done->contents, "content", "contents").c_str(),
                 count_of(done->bytes, "byte", "bytes").c_str(),
                 count_of(done->operations, "operation", "operations").c_str(),
                 done->damaged.empty() ? styled("whole", style::good).c_str()

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "output.hpp"
+
+#include "terminal.hpp"
+
+#include <paddock/base/detail/visible_text.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+
+namespace paddock::cli {
+namespace {
+
+/// Those of `styled`.
+constexpr std::array<std::string_view, 5> own_codes{"\x1B[0m", "\x1B[1m", "\x1B[2m", "\x1B[31m",
+                                                    "\x1B[32m"};
+
+std::size_t own_code_at(std::string_view text) {
+  if (!output_has_colours()) return 0;
+  const auto found = std::ranges::find_if(
+      own_codes, [&](std::string_view code) { return text.starts_with(code); });
+  return found == own_codes.end() ? 0 : found->size();
+}
+
+bool is_kept(char c) {
+  return c == '\n' || c == '\t';
+}
+
+std::string formatted(const char* format, std::va_list arguments) {
+  std::va_list again;
+  va_copy(again, arguments);
+  const int size = std::vsnprintf(nullptr, 0, format, again);
+  va_end(again);
+  if (size <= 0) return {};
+  std::string text(static_cast<std::size_t>(size) + 1, '\0');
+  (void)std::vsnprintf(text.data(), text.size(), format, arguments);
+  text.pop_back();
+  return text;
+}
+
+void write_out(std::string_view bytes, std::FILE* to) {
+  (void)std::fwrite(bytes.data(), 1, bytes.size(), to);
+}
+
+} // namespace
+
+std::string harmless_words(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    if (const std::size_t code = own_code_at(text); code > 0) {
+      shown += text.substr(0, code);
+      text.remove_prefix(code);
+      continue;
+    }
+    if (is_kept(text.front()) || text.starts_with("\r\n")) {
+      shown += text.front() == '\r' ? '\n' : text.front();
+      text.remove_prefix(text.front() == '\r' ? 2 : 1);
+      continue;
+    }
+    std::size_t end = 1;
+    while (end < text.size() && !is_kept(text[end]) && text[end] != '\r' && text[end] != '\x1B')
+      ++end;
+    shown += without_controls(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return shown;
+}
+
+std::string harmless_json(std::string_view json) {
+  std::string shown;
+  shown.reserve(json.size());
+  while (!json.empty()) {
+    const auto lead = static_cast<unsigned char>(json.front());
+    const std::size_t size = std::min<std::size_t>(lead < 0x80   ? 1
+                                                   : lead < 0xE0 ? 2
+                                                   : lead < 0xF0 ? 3
+                                                                 : 4,
+                                                   json.size());
+    const std::string_view one = json.substr(0, size);
+    json.remove_prefix(size);
+    if (size == 1 ? lead >= 0x20 && lead != 0x7F : without_controls(one) == one) {
+      shown += one;
+      continue;
+    }
+    if (size == 1 && lead != 0x7F) { // between tokens: a writer escapes it within
+      shown += ' ';
+      continue;
+    }
+    char32_t point = size == 1 ? lead : lead & (0x7FU >> size);
+    for (const char c : one.substr(1))
+      point = point << 6U | (static_cast<unsigned char>(c) & 0x3FU);
+    std::array<char, 16> escape{};
+    if (point > 0xFFFF)
+      (void)std::snprintf(escape.data(), escape.size(), "\\u%04x\\u%04x",
+                          static_cast<unsigned>(0xD7C0 + (point >> 10U)),
+                          static_cast<unsigned>(0xDC00 | (point & 0x3FFU)));
+    else
+      (void)std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(point));
+    shown += escape.data();
+  }
+  return shown;
+}
+
+void print_words(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write_out(harmless_words(formatted(format, arguments)), stdout);
+  va_end(arguments);
+}
+
+void print_problem(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write_out(harmless_words(formatted(format, arguments)), stderr);
+  va_end(arguments);
+}
+
+void print_json_line(std::string_view json) {
+  write_out(harmless_json(json) + '\n', stdout);
+}
+
+void print_content(std::string_view bytes) {
+  if (::isatty(STDOUT_FILENO) != 0)
+    write_out(harmless_words(bytes), stdout);
+  else
+    write_out(bytes, stdout);
+}
+
+void pass_on(std::string_view bytes, output_to where) {
+  write_out(bytes, where == output_to::out ? stdout : stderr);
+}
+
+} // namespace paddock::cli
