@@ -374,23 +374,24 @@ class Undo(unittest.TestCase):
         server.close()
 
     def test_force_is_advised_where_it_helps(self):
-        subprocess.run([*GIT, "init", "-q", "-b", "main", "."], cwd=self.workspace, check=True)
         self.path("a").write_text("1")
+        with open(self.path("big"), "wb") as big:  # larger than what a history holds
+            big.truncate(65 << 20)
         server = self.serve("--exec", "off")
         server.call("writeTextFile", path="a", text="2")
-        with open(self.path(".git/config"), "a") as config:
-            config.write("[core]\n")
-        refused = self.paddock("undo", "a", ".git/config")
+        with open(self.path("big"), "ab") as big:
+            big.write(b"x")
+        refused = self.paddock("undo", "a", "big")
         self.assertEqual(refused.returncode, 1, refused)
-        self.assertIn(".git/config: ", refused.stderr)
+        self.assertIn("big: ", refused.stderr)
         self.assertIn("--force to undo the rest and leave these as they are", refused.stderr)
         self.assertNotIn("lose what others", refused.stderr)
-        answer = server.call("restore", paths=["a", ".git/config"])
+        answer = server.call("restore", paths=["a", "big"])
         self.assertIn("leaves these as they are and restores the rest", answer["notice"])
         self.path("a").write_text("3")
-        both = self.paddock("undo", "a", ".git/config")
+        both = self.paddock("undo", "a", "big")
         self.assertIn("--force to lose what others changed there; 1 of these stay then, too", both.stderr)
-        self.assertEqual(self.paddock("undo", "a", ".git/config", "--force").returncode, 1)
+        self.assertEqual(self.paddock("undo", "a", "big", "--force").returncode, 1)
         self.assertEqual(self.path("a").read_text(), "1")
         server.close()
 

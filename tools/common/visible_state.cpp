@@ -106,7 +106,9 @@ std::string state_shown_by(const confinement_policy& policy, const std::string& 
                            const std::vector<std::string>& places) {
   if (policy.wanted(confinement_layer::file_system) == demand::off) return {};
   std::error_code failed;
-  const auto seen = seen_under(policy, fs::canonical(workspace, failed));
+  const fs::path top_of_work = fs::canonical(workspace, failed);
+  if (top_of_work == "/") return {}; // no command is confined there, so none is run
+  const auto seen = seen_under(policy, top_of_work);
   const auto mounts = mount_points();
   for (const std::string& place : places) {
     const fs::path real = fs::canonical(place, failed);
