@@ -351,19 +351,21 @@ private:
     return {};
   }
 
-  /// What a process of ours that was killed has left, and nobody works in its directory.
-  [[nodiscard]] bool is_leftover(const std::string& path, const placed_change& each) const {
-    if (each.wanted.exists() || each.present.kind != known_kind::file) return false;
-    if (!is_temporary_name(last_of(path))) return false;
+  /// What a process of ours was writing when the file was looked at.
+  [[nodiscard]] static bool is_temporary(const std::string& path, const placed_change& each) {
+    return !each.wanted.exists() && each.present.kind == known_kind::file &&
+           is_temporary_name(last_of(path));
+  }
+  [[nodiscard]] bool is_worked_beside(const std::string& path) const {
     const auto is_beside = [&](const std::string& other) {
       return parent_of(other) == parent_of(path);
     };
-    return std::ranges::none_of(of_.others.living,
-                                [&](const journal_record& work) {
-                                  return !is_command(work) &&
-                                         std::ranges::any_of(paths_of(work), is_beside);
-                                }) &&
-           std::ranges::none_of(of_.running, [&](const agents_work& work) {
+    return std::ranges::any_of(of_.others.living,
+                               [&](const journal_record& work) {
+                                 return !is_command(work) &&
+                                        std::ranges::any_of(paths_of(work), is_beside);
+                               }) ||
+           std::ranges::any_of(of_.running, [&](const agents_work& work) {
              return std::ranges::any_of(work.paths, is_beside);
            });
   }
@@ -381,8 +383,8 @@ private:
 
   void choose(const std::string& path, const placed_change& each) {
     if (each.wanted.same_as(each.present) || !meant_.mean(path)) return;
-    if (!each.by_agent && is_leftover(path, each)) {
-      chosen_.insert(path);
+    if (is_temporary(path, each)) { // a killed tool's goes, a working one's stays
+      if (!is_worked_beside(path)) chosen_.insert(path);
       return;
     }
     const bool is_named = selected_.has(path) || (request_.force && !selected_.empty());

@@ -10,12 +10,12 @@ namespace {
 /// A lone carriage return counts as one, before a line's end it does not count at all.
 constexpr std::string_view blanks_of_git = " \t\r";
 
-constexpr bool is_letter(char c) {
+constexpr bool is_key_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 constexpr bool is_of_key(char c) {
-  return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+  return is_key_letter(c) || (c >= '0' && c <= '9') || c == '-';
 }
 
 char small(char c) {
@@ -208,7 +208,7 @@ std::optional<git_setting> git_settings::next() {
     } else if (c == '[') {
       if (!read_section()) return fail();
     } else {
-      if (!is_letter(c) || section_.empty()) return fail();
+      if (!is_key_letter(c) || section_.empty()) return fail();
       git_setting found{
           .section = section_, .subsection = subsection_, .key = {small(c)}, .value = {}};
       while (is_of_key(peek()))

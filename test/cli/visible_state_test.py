@@ -44,7 +44,7 @@ class VisibleState(unittest.TestCase):
 
     def run_with(self, row, program, *rest):
         state, options, path = (part if isinstance(part, list) else part.format(top=self.top) for part in row)
-        self.top.joinpath(state, "paddock").mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.top.joinpath(state, "paddock/history").mkdir(parents=True, exist_ok=True, mode=0o700)
         variables = {**os.environ, "XDG_STATE_HOME": state, "HOME": str(self.top / "home")}
         if path:
             variables["PATH"] = path + ":" + os.environ["PATH"]

@@ -35,7 +35,7 @@ protected:
     const std::string a = workspace() + '/' + one, b = workspace() + '/' + other;
     (void)::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE);
   }
-  /// An agent's repository in `d`, which it has removed again, and a person's in `clone`.
+  /// A person's repositories in `d`, which an agent has removed, and in `clone`.
   [[nodiscard]] std::shared_ptr<history::store> two_repositories(std::uint64_t& to) const {
     write("clone/.git/HEAD", "ref: refs/heads/main\n");
     fs::create_directories(workspace() + "/clone/.git/hooks");
@@ -43,10 +43,10 @@ protected:
     fs::create_directories(workspace() + "/clone/.git/refs");
     write("clone/.git/config", "[core]\n");
     write("clone/mine", "a person's");
+    shell("mkdir -p d/.git/hooks d/.git/objects d/.git/refs; echo 'ref: refs/heads/main' > "
+          "d/.git/HEAD; echo evil > d/.git/hooks/post-checkout; chmod +x "
+          "d/.git/hooks/post-checkout; echo x > d/work");
     const auto store = begun();
-    run(*store, "mkdir -p d/.git/hooks d/.git/objects d/.git/refs; echo 'ref: refs/heads/main' > "
-                "d/.git/HEAD; echo evil > d/.git/hooks/post-checkout; chmod +x "
-                "d/.git/hooks/post-checkout; echo x > d/work");
     to = store->make_checkpoint("made")->number;
     run(*store, "rm -r d");
     return store;

@@ -168,9 +168,9 @@ TEST_F(McpSkills, OnlyWhatHostsAcceptIsPublished) {
   user_skill("huge", skill_md("huge"));
   t.file(".agents/skills/huge/big", std::string(16 * 1024 * 1024, '\0'));
   EXPECT_THAT(strings(ask("skills/list")["result"]["skills"], "uri"),
-              ElementsAre("skill://good/SKILL.md", "skill://number/SKILL.md",
-                          "skill://other-folder/good-name/SKILL.md"));
-  EXPECT_EQ(ask_uri("skills/get", "skill://huge/SKILL.md")["error"]["code"].integer(), -32602);
+              ElementsAre("skill://good/SKILL.md", "skill://other-folder/good-name/SKILL.md"));
+  for (const char* hidden : {"skill://number/SKILL.md", "skill://huge/SKILL.md"})
+    EXPECT_EQ(ask_uri("skills/get", hidden)["error"]["code"].integer(), -32602) << hidden;
   // They remain skills for those who read them.
   EXPECT_THAT(ask("server/discover")["result"]["instructions"].string().value_or(""),
               AllOf(HasSubstr("**huge**"), HasSubstr("**loud**: LOUD"), HasSubstr("**many**")));

@@ -42,6 +42,14 @@ bool holds_object(const fs::path& directory, fs::path path) {
   }
 }
 
+/// Whether there is more than the locks of servers, which say nothing of anybody's files.
+bool holds_state(const fs::path& directory) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(directory, failed))
+    if (entry.path().filename() != "locks") return true;
+  return static_cast<bool>(failed);
+}
+
 /// A mount shows one directory at two places.
 std::vector<fs::path> mount_points() {
   std::vector<fs::path> points;
@@ -112,7 +120,7 @@ std::string state_shown_by(const confinement_policy& policy, const std::string& 
   const auto mounts = mount_points();
   for (const std::string& place : places) {
     const fs::path real = fs::canonical(place, failed);
-    if (failed) continue;
+    if (failed || !holds_state(real)) continue;
     for (const seen_path& each : seen) {
       const fs::path top = fs::canonical(each.path, failed);
       if (failed) continue;

@@ -36,8 +36,13 @@ bool are_optional_fields_valid(json_view fields) {
     const auto text = c.string();
     valid = text && has_characters(*text, compatibility_characters_max);
   }
-  // Its values are passed on as they are, texts or not; `validate` warns.
-  if (const json_view m = fields["metadata"]; m.exists()) valid = valid && m.is(json_kind::object);
+  // Clients refuse a whole list for a value of another type, and an entry that differs from its
+  // file: `validate` warns.
+  if (const json_view m = fields["metadata"]; m.exists()) {
+    valid = valid && m.is(json_kind::object);
+    m.for_each_member(
+        [&](std::string_view, json_view value) { valid = valid && value.is(json_kind::string); });
+  }
   return valid;
 }
 

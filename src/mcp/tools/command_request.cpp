@@ -78,7 +78,8 @@ void refuse_editors(command& run) {
 /// Without a network package managers would try until the deadline; so they fail at once, and take
 /// what was fetched before.
 void keep_offline(command& run) {
-  if (run.confinement.network != demand::required || run.confinement.reach == network_reach::all)
+  if (run.confinement.wanted(confinement_layer::network) == demand::off ||
+      run.confinement.reach == network_reach::all)
     return;
   for (const std::string_view assignment :
        {"npm_config_offline=true", "CARGO_NET_OFFLINE=true", "UV_OFFLINE=1"}) {

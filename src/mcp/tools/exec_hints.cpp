@@ -90,8 +90,9 @@ std::string network_hint(const command_outcome& o, hint_reader reader) {
   return {};
 }
 
-/// Nothing is known of what a program waits for.
+/// Nothing is known of what a program waits for. A person has seen it wait.
 std::string hint_at_deadline(const command_outcome& o, hint_reader reader) {
+  if (reader == hint_reader::person) return {};
   std::string hint = "; if it waits for keys or an answer, nobody types here: give it by an option";
   if (!o.confinement.of(confinement_layer::network).applied) return hint;
   return hint + "; if it waits for a network, " + network_words(o, reader);
@@ -140,11 +141,10 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
     const std::uint64_t bound = run.confinement.bounds.*each.bound;
     if (bound == 0) continue;
     // The kernel kills what has met a bound of its control group, or all of its time.
-    const bool was_killed =
-        ended_by(kill_signal) && !o.wrote_too_much &&
-        ((each.bound == &resource_limits::memory_bytes &&
-          limits.mechanism.find("control group") != std::string::npos) ||
-         (each.bound == &resource_limits::cpu_seconds && seconds >= bound));
+    const bool was_killed = ended_by(kill_signal) && !o.wrote_too_much &&
+                            ((each.bound == &resource_limits::memory_bytes &&
+                              limits.mechanism.find("control group") != std::string::npos) ||
+                             (each.bound == &resource_limits::cpu_seconds && seconds >= bound));
     const bool is_sure = ended_by(each.signal) || was_killed ||
                          (o.wrote_too_much && each.bound == &resource_limits::disk_bytes);
     if (!is_sure && !complains(o, each.errors)) continue;
