@@ -105,13 +105,20 @@ def add_documents(name, tree):
         (overrides / name).write_text(OVERRIDES)
 
 
+def loaded_packages(programs):
+    """The packages of the libraries that a program loads when it needs them, by the names it holds."""
+    names = {name.decode() for program in programs for name in re.findall(rb"lib(?:curl|zip)\.so\.\d+", program.read_bytes())}
+    return sorted(common.output("dpkg-query", "--search", f"*/{name}").split(":")[0] for name in names)
+
+
 def shared_library_packages(tree):
-    """What the programs need, as dpkg-shlibdeps finds it."""
+    """What the programs need: as dpkg-shlibdeps finds it, and what they load."""
     work = common.OUT / "deb-control"
     (work / "debian").mkdir(parents=True, exist_ok=True)
     (work / "debian/control").write_text("Source: paddock\n\nPackage: paddock\nArchitecture: any\n")
     programs = sorted(tree.glob("usr/bin/*"))
-    return common.output("dpkg-shlibdeps", "-O", *programs, cwd=work).removeprefix("shlibs:Depends=")
+    linked = common.output("dpkg-shlibdeps", "-O", *programs, cwd=work).removeprefix("shlibs:Depends=").strip()
+    return ", ".join([linked, *loaded_packages(programs)])
 
 
 def libraries_needed(tree):
