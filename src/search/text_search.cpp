@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -16,6 +17,16 @@
 
 namespace paddock {
 namespace {
+
+/// Whether what was met went away since, or became something else: as if it had never been met.
+bool has_gone(error_code why) {
+  using enum error_code;
+  constexpr error_code gone[] = {
+      not_found,        protected_entry, not_regular,      is_a_directory,
+      not_a_directory,  escapes_root,    absolute_symlink, absolute_symlink_inside,
+      dangling_symlink, symlink_loop,    magic_link,       conflict};
+  return std::ranges::find(gone, why) != std::end(gone);
+}
 
 /// Globs that hold less are not counted.
 constexpr std::uint64_t globs_bytes_worth_counting = 64 * 1024;
@@ -96,7 +107,7 @@ public:
     if (ended_) into.coverage.ended_early = ended_;
     into.exact = into.exact && !ended_ && lines_left_out_ == 0;
     gather(into);
-    into.exact = into.exact && into.coverage.unread.empty();
+    into.exact = into.exact && std::ranges::all_of(into.coverage.unread, has_gone, &unread_entry::why);
     return {};
   }
 
@@ -145,7 +156,8 @@ private:
         open = open_again(root_, *directory);
       }
       if (!open) {
-        into.unread.push_back({file.in->path_of(*file.entry), open.error().code});
+        if (!has_gone(open.error().code))
+          into.unread.push_back({file.in->path_of(*file.entry), open.error().code});
         continue;
       }
       const std::uint64_t sure =
@@ -173,8 +185,7 @@ private:
       into.unread.push_back({file.in->path_of(*file.entry), error_code::too_large});
       return;
     case file_verdict::unreadable:
-      // It went away, or became something else: as if it had never been met.
-      if (outcome.why != error_code::not_found && outcome.why != error_code::protected_entry)
+      if (!has_gone(outcome.why))
         into.unread.push_back({file.in->path_of(*file.entry), outcome.why});
       return;
     case file_verdict::searched:
@@ -248,8 +259,7 @@ result<text_matches> search_one(const root& root, const std::string& path,
   found.coverage.entries = 1;
   PADDOCK_CHECK(ordered_search(root, pattern, options, {{&directory, &entry}}, {}).run(found));
   if (found.binary > 0) return error{error_code::unsupported_type, 0, "search"};
-  if (!found.coverage.unread.empty())
-    return error{found.coverage.unread.front().why, 0, "search"};
+  if (!found.coverage.unread.empty()) return error{found.coverage.unread.front().why, 0, "search"};
   if (found.searched == 0 && !found.coverage.ended_early)
     return error{error_code::not_found, 0, "search"}; // it went away
   return found;

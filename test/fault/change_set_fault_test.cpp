@@ -7,7 +7,6 @@
 
 #include "change/change_record.hpp"
 #include "file/leftover.hpp"
-#include "support/campaign.hpp"
 #include "support/fault/change_cases.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/fault/kill_at.hpp"
@@ -110,9 +109,7 @@ protected:
   }
 
   /// The second way to resolve paths makes more calls of the same kinds.
-  [[nodiscard]] static std::size_t stride() {
-    return (GetParam() == resolver::walker ? 7 : 1) * test::campaign_step();
-  }
+  [[nodiscard]] static std::size_t stride() { return GetParam() == resolver::walker ? 7 : 1; }
 
   workbench w{GetParam()};
   bool can_trace_ = false;

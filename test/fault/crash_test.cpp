@@ -4,7 +4,6 @@
 // operation that changes something. Afterwards each file is old or new and never torn; what is left
 // over is an ordinary entry, which the next operations list and keep.
 
-#include "support/campaign.hpp"
 #include "support/fault/fault_fixture.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/fault/kill_at.hpp"
@@ -151,7 +150,7 @@ protected:
     EXPECT_NE(s.before, s.after) << op.name;
     tally t;
     bool dirty = true;
-    for (std::size_t at = 1; at <= boundaries; at += test::campaign_step()) {
+    for (std::size_t at = 1; at <= boundaries; ++at) {
       if (dirty) w.reset();
       std::size_t stops = 0;
       if (run_until(w, op, at, stops) != ending::killed) break;

@@ -5,7 +5,6 @@
 // there is there as before or as it was to become, and the error says which of the two a person can
 // do something about.
 
-#include "support/campaign.hpp"
 #include "support/fault/fault_fixture.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/matchers.hpp"
@@ -164,7 +163,7 @@ protected:
 
   void every_call_fails(const operation& op, lasting how) {
     const reference r = refer(op);
-    for (std::size_t at = 1; at <= r.calls; at += test::campaign_step()) {
+    for (std::size_t at = 1; at <= r.calls; ++at) {
       const auto errnos =
           how == lasting::once ? std::span<const int>(injected_once) : injected_for_ever;
       for (const int os_errno : errnos) {

@@ -3,7 +3,6 @@
 // A process is killed at every boundary of a system call of recording and of restoring, and each
 // call of the store fails once. Afterwards no file is torn, and everything can be had back.
 
-#include "support/campaign.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/fault/kill_at.hpp"
 #include "support/history/history_fixture.hpp"
@@ -92,7 +91,7 @@ TEST_F(HistoryKill, ARestoreIsCarriedToItsEnd) {
   ASSERT_NE(changed, original_);
   save();
   bool was_changed = false, was_restored = false;
-  for (std::size_t at = 1;; at += stops_of_a_call * test::campaign_step()) {
+  for (std::size_t at = 1;; at += stops_of_a_call) {
     load();
     std::size_t stops = 0;
     const auto work = [&] {
@@ -126,7 +125,7 @@ TEST_F(HistoryKill, APersonsUndoIsTheirsHoweverItEnds) {
   }
   save();
   std::size_t undone = 0;
-  for (std::size_t at = 1;; at += 8 * stops_of_a_call * test::campaign_step()) {
+  for (std::size_t at = 1;; at += 8 * stops_of_a_call) {
     load();
     std::size_t stops = 0;
     const auto work = [&] {
@@ -155,7 +154,7 @@ TEST_F(HistoryKill, ARecordingLosesNothing) {
     point = store->state().start;
   }
   save();
-  for (std::size_t at = 1;; at += stops_of_a_call * test::campaign_step()) {
+  for (std::size_t at = 1;; at += stops_of_a_call) {
     load();
     std::size_t stops = 0;
     std::string reached;
@@ -189,7 +188,7 @@ TEST_F(HistoryKill, WhatAKilledCallDidIsTheAgents) {
   }
   save();
   std::size_t was_changed = 0;
-  for (std::size_t at = 1;; at += stops_of_a_call * test::campaign_step()) {
+  for (std::size_t at = 1;; at += stops_of_a_call) {
     load();
     std::size_t stops = 0;
     const auto work = [&] {
@@ -282,7 +281,7 @@ TEST_F(HistoryKill, WhatAKilledRestoreDidIsTheAgents) {
   const std::string changed = now();
   save();
   std::size_t taken_back = 0;
-  for (std::size_t at = 1;; at += 7 * test::campaign_step()) {
+  for (std::size_t at = 1;; at += 7) {
     load();
     std::size_t stops = 0;
     const auto work = [&] {
@@ -320,7 +319,7 @@ TEST_F(HistoryKill, AFailureOfTheStoreFailsNoTool) {
   save();
   std::size_t told = 0;
   for (const auto lasting : {test::lasting::once, test::lasting::ever}) {
-    for (std::size_t at = 1;; at += test::campaign_step()) {
+    for (std::size_t at = 1;; ++at) {
       load();
       std::size_t failed = 0;
       {
@@ -358,7 +357,7 @@ TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
   const std::string changed = now();
   save();
   std::size_t carried_on = 0;
-  for (std::size_t at = 1;; at += 3 * test::campaign_step()) {
+  for (std::size_t at = 1;; at += 3) {
     load();
     const auto store = open(plain());
     ASSERT_NE(store, nullptr);
@@ -394,7 +393,7 @@ TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
 /// history goes on, and says so.
 TEST_F(HistoryKill, ARestoreThatCannotBeCarriedOnEndsNoHistory) {
   std::size_t told_so = 0;
-  for (std::size_t at = 1;; at += 5 * test::campaign_step()) {
+  for (std::size_t at = 1;; at += 5) {
     // Copies are other objects: what is moved is made anew each time.
     shell("find . -mindepth 1 -delete; mkdir d; echo three > d/f; echo one > a");
     std::uint64_t point = 0;
@@ -447,7 +446,7 @@ protected:
 
 TEST_F(HistoryKillMoves, AreCarriedToTheirEnd) {
   bool was_changed = false, was_restored = false;
-  for (std::size_t at = 1;; at += 4 * stops_of_a_call * test::campaign_step()) {
+  for (std::size_t at = 1;; at += 4 * stops_of_a_call) {
     make_anew();
     std::size_t stops = 0;
     const auto work = [&] {
@@ -468,7 +467,7 @@ TEST_F(HistoryKillMoves, AreCarriedToTheirEnd) {
 
 TEST_F(HistoryKillMoves, AreTakenBackWhereACallFails) {
   std::size_t refused = 0;
-  for (std::size_t at = 1;; at += test::campaign_step()) {
+  for (std::size_t at = 1;; ++at) {
     make_anew();
     std::size_t failed = 0;
     {
@@ -500,7 +499,7 @@ TEST_F(HistoryKill, LosesNothingThatIsSavedMeanwhile) {
   std::size_t kept = 0, restored = 0;
   for (const std::string path : {"a", "d/f", "z"}) {
     for (const std::size_t failing : {0u, 7u}) {
-      for (std::size_t at = 1;; at += test::campaign_step()) {
+      for (std::size_t at = 1;; ++at) {
         load();
         bool was_saved = false;
         std::size_t renames = 0;
@@ -552,7 +551,7 @@ TEST_F(HistoryKill, ARestoreThatFailsChangesNothing) {
   const std::string changed = now();
   save();
   std::size_t refused = 0;
-  for (std::size_t at = 1;; at += test::campaign_step()) {
+  for (std::size_t at = 1;; ++at) {
     load();
     std::size_t failed = 0;
     {

@@ -42,7 +42,7 @@ def budget_of(header):
 def measure(command, build, include):
     """Counts the lines; names the forbidden headers that come in by another way than through the C++ library."""
     source = f"#include <paddock/{include}>\n"
-    expanded = subprocess.run(command + ["-E", "-x", "c++", "-"], input=source, check=True, **run_options(build)).stdout
+    expanded = subprocess.run(command + ["-O0", "-E", "-x", "c++", "-"], input=source, check=True, **run_options(build)).stdout
     lines, heavy, opened = 0, set(), []
     for line in expanded.splitlines():
         marker = MARKER.match(line)

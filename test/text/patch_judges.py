@@ -96,7 +96,7 @@ class GitDecides(unittest.TestCase):
         (self.top / "patch").write_bytes(patch)
         if "TOOL" in os.environ:
             words = ["call", os.environ["TOOL"], "-", "--tools", "coding", "--exec", "off", "--workspace", directory]
-            return subprocess.run([os.environ["PADDOCK"], *words], input=json.dumps({"patch": patch.decode()}).encode(), capture_output=True)
+            return subprocess.run([os.environ["PADDOCK"], *words], input=json.dumps({"patch": patch.decode("utf-8", "ignore")}).encode(), capture_output=True)
         if "PADDOCK" in os.environ:
             return subprocess.run([os.environ["PADDOCK"], "apply", "--workspace", directory, self.top / "patch"], capture_output=True)
         return subprocess.run([os.environ["APPLY_PATCH"], directory, self.top / "patch"], capture_output=True)

@@ -24,7 +24,7 @@ COMMON = ["--werror", "-Dtests=enabled", "-Dprecompiled=true", "-Ddebug=false"]
 # Suites that are left to --all: "campaign" takes long, "denied-openat2" is unit tests once more.
 LEFT_TO_ALL = {"campaign", "denied-openat2"}
 # Where --all runs a suite. "unsanitized" are unit tests that look at what the sanitizers change; a campaign runs whole
-# where it is optimised, and a tenth of it under the sanitizers (test/support/campaign.hpp).
+# where it is optimised, and in part under the sanitizers (test/support/campaign.hpp).
 SANITIZED = {"unit", "fuzz"}
 NOT_SANITIZED = {"client", "compile", "consumer", "lint", "unsanitized", "campaign"}
 ALSO_LEFT = "gcc, the sanitizers, benchmarks, and each public header on its own"
@@ -53,7 +53,7 @@ def builds(everything):
     sanitized = ["-Dcpp_args=-gline-tables-only", "-Db_sanitize=address,undefined", "-Db_lundef=false"]
     # gcc compiles the libraries, the programs and what runs without the sanitizers; clang the rest.
     return [Build("programs, clients, campaigns and lints, gcc", "build-gcc", compiler_for("g++"),
-                  ["-Dbench=enabled", "-Doptimization=2"], NOT_SANITIZED, set(), ["bench/paddock-bench", *HEADERS]),
+                  ["-Dbench=enabled", "-Doptimization=2"], NOT_SANITIZED, set(), ["bench/paddock-bench", "bench/paddock-peers", *HEADERS]),
             Build("unit and fuzz tests, address and undefined-behaviour sanitizers, clang", "build-asan", clang,
                   quick + sanitized, SANITIZED, set(), [])]
 
@@ -169,8 +169,10 @@ def make(build, targets):
 
 
 def run(build, tests):
-    """Runs the tests; their results are in Meson's logs. Returns the names of those that Meson said nothing of."""
-    known = test_seconds(build.directory)
+    """Runs the tests; their results are in Meson's logs. Returns the names of those that Meson said nothing of, and what was
+    over its budget."""
+    known, over = test_seconds(build.directory), []
+    budgets = {test["name"]: budget_of(test) for test in tests}
     left = {test["name"]: known.get(test["name"], TEST_SECONDS) for test in tests}
     at_once = int(os.environ.get("MESON_TESTTHREADS") or os.cpu_count() or 1)
     selection = [word for suite in sorted(build.only) for word in ("--suite", suite)]
@@ -182,26 +184,25 @@ def run(build, tests):
             number, count, suite, name, outcome, seconds = found.groups()
             del left[name]
             known[name] = float(seconds)
+            if known[name] > budgets[name] * busy():
+                over.append(f"{build.directory}: {name} took {known[name]:.0f} s; its budget is {budgets[name]} s on a quiet machine")
             say(f"  {number}/{count} {suite or 'test'} / {name}: {outcome}, {seconds} s; "
                 f"about {spoken(sum(left.values()) / at_once)} left")
         elif not found and not isinstance(line, int) and not line.startswith(("ninja: ", "Full log")):
             print(line, end="", flush=True)
-    pathlib.Path(build.directory, "test_seconds.json").write_text(json.dumps(known))
-    return list(left)
+    pathlib.Path(build.directory, "test_seconds.json").write_text(json.dumps({name: known[name] for name in known if name in budgets}))
+    return list(left), over
 
 
 def budget_of(test):
-    """In seconds, on a machine as busy as this one: its average of ready processes stretches what a quiet machine takes."""
+    """In seconds, on a quiet machine."""
     suites = {suite.removeprefix("paddock:") for suite in test["suite"]}
-    quiet = max(BUDGET_SECONDS.get(suite, 60) for suite in suites)
-    return quiet * max(1, os.getloadavg()[0] / ((os.cpu_count() or 1) + 1))
+    return max(BUDGET_SECONDS.get(suite, 60) for suite in suites)
 
 
-def over_budget(build, tests):
-    """Names each test that took longer than its budget."""
-    took = test_seconds(build.directory)
-    return [f"{build.directory}: {test['name']} took {took[test['name']]:.0f} s; its budget is {budget_of(test):.0f} s"
-            for test in tests if took.get(test["name"], 0) > budget_of(test)]
+def busy():
+    """How many times as long as on a quiet machine a test takes now, by the processes that are ready."""
+    return max(1, os.getloadavg()[0] / ((os.cpu_count() or 1) + 1))
 
 
 def show_slowest(planned):
@@ -227,8 +228,8 @@ def build_and_test(build):
     say(f"{build.title}: {steps} steps to build, about {spoken(seconds)}; {len(tests)} tests, about {spoken(to_run)}")
     if not make(build, targets):
         return failed_build, others
-    unfinished = [f"{build.directory}: {name} was not run to its end" for name in run(build, tests)]
-    return unfinished + over_budget(build, tests), others
+    unfinished, over = run(build, tests)
+    return [f"{build.directory}: {name} was not run to its end" for name in unfinished] + over, others
 
 
 def everyday_times(directory, fresh, seconds):

@@ -107,7 +107,7 @@ def add_documents(name, tree):
 
 def loaded_packages(programs):
     """The packages of the libraries that a program loads when it needs them, by the names it holds."""
-    names = {name.decode() for program in programs for name in re.findall(rb"lib(?:curl|zip)\.so\.\d+", program.read_bytes())}
+    names = {name.decode() for program in programs for name in re.findall(rb"lib(?:curl(?:-\w+)?|zip)\.so\.\d+", program.read_bytes())}
     return sorted(common.output("dpkg-query", "--search", f"*/{name}").split(":")[0] for name in names)
 
 
@@ -123,7 +123,8 @@ def shared_library_packages(tree):
 
 def libraries_needed(tree):
     names = " ".join(path.read_text() for path in tree.rglob("*.pc"))
-    return ", ".join(package for package, word in NEEDED.items() if word in names)
+    needed = [package for package, word in NEEDED.items() if word in names]
+    return ", ".join([*needed, *loaded_packages(sorted(tree.rglob("libpaddock-*.a")))])
 
 
 def control(name, tree):
