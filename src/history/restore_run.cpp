@@ -124,9 +124,12 @@ result<void> restore_run::stage_all() {
     touched_[held_directories::top] = {.mode = top->mode, .modified_ns = top->modified_ns};
   PADDOCK_TRY(staging_, private_staging::take(*of_.workspace, of_.directory.descriptor(), name_));
   if (killed_ != nullptr) PADDOCK_CHECK(sort_out());
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-    if (plan_.steps[i].wanted.is_content() && !stays(plan_.steps[i]) && !is_nameless(i))
-      PADDOCK_CHECK(stage_one(i));
+  nameless_.assign(plan_.steps.size(), false);
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    if (!plan_.steps[i].wanted.is_content() || stays(plan_.steps[i])) continue;
+    nameless_[i] = is_nameless(i); // asked once: what is protected follows from the workspace
+    if (!nameless_[i]) PADDOCK_CHECK(stage_one(i));
+  }
   return name_staged();
 }
 
@@ -409,6 +412,8 @@ result<void> restore_run::put_nameless(std::size_t number) {
 result<void> restore_run::put(std::size_t number) {
   const restore_step& step = plan_.steps[number];
   const std::string name = staged('s', number);
+  // Where it was made ready in reach of commands, another object may have its name by now.
+  PADDOCK_CHECK(check_present(staging_.descriptor(), name.c_str(), staged_[number]));
   const bool replaces = step.present.kind == step.wanted.kind;
   if (replaces) {
     bool is_exchanged = false;
@@ -458,15 +463,12 @@ result<void> restore_run::all_steps() {
   if (moves_directories) {
     PADDOCK_TRY(moving_, directory_move::begin("history restore"));
   }
-  std::vector<std::size_t> nameless; // before anything of the plan is done, for which it is asked
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-    if (!staged_[i].exists() && is_nameless(i)) nameless.push_back(i);
   PADDOCK_CHECK(move_out());
   PADDOCK_CHECK(build());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
     if (staged_[i].exists()) PADDOCK_CHECK(put(i));
-  for (const std::size_t each : nameless)
-    PADDOCK_CHECK(put_nameless(each));
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+    if (nameless_[i] && !staged_[i].exists()) PADDOCK_CHECK(put_nameless(i));
   // At last: what a file is given shows at its other names, where it is no longer as planned.
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
     if (plan_.steps[i].wanted.is_content() && !staged_[i].exists())

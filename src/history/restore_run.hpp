@@ -133,6 +133,7 @@ private:
   std::optional<name_in_use> in_use_;
   private_staging staging_;
   std::vector<known_state> staged_;           ///< what this run has made, by the step
+  std::vector<bool> nameless_;                ///< which have no name before they have their own
   std::map<std::string, std::string> wanted_; ///< by staged name: where what is kept belongs
   std::string kept_;
   std::vector<done> done_;

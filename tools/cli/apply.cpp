@@ -21,6 +21,7 @@
 #include <paddock/text/unified_diff.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -198,6 +199,13 @@ std::optional<std::string> read_patch(const std::string& name) {
   return patch;
 }
 
+/// Where a server of these options keeps its record, too.
+std::string state_directory(const command_options& options) {
+  if (options.history.empty()) return default_history_directory();
+  std::error_code failed;
+  return std::filesystem::absolute(options.history, failed).string();
+}
+
 void apply(const root& workspace, const command_options& options, const mcp::planned_changes& plan,
            outcome& to) {
   const auto effect = options.dry_run ? change_effect::check : change_effect::apply;
@@ -205,7 +213,7 @@ void apply(const root& workspace, const command_options& options, const mcp::pla
                                   {.effect = effect,
                                    .durability = durability::data,
                                    .bytes_max = options.file_bytes_max,
-                                   .state_directory = default_history_directory()});
+                                   .state_directory = state_directory(options)});
   if (!done) {
     const change_failure& why = done.error();
     const mcp::failed_change said = mcp::refused_plan(why, plan);
@@ -226,7 +234,7 @@ int run_apply(const command_options& options) {
   if (!patch) return usage;
   // A plan for what is half done would not fit what is undone; what stands in the way is told
   // below.
-  if (!options.dry_run) (void)recover_changes(*workspace, default_history_directory());
+  if (!options.dry_run) (void)recover_changes(*workspace, state_directory(options));
   if (has_foreign_record(*workspace)) complain(apply_command, std::string(foreign_record));
   const auto files = parse_patch(*patch);
   if (!files) {
