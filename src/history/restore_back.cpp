@@ -20,7 +20,6 @@
 namespace paddock::history {
 namespace {
 
-constexpr unsigned owner_rwx = 0700;
 constexpr char kept_mark = 'k';
 constexpr std::string_view kept_prefix = "paddock-kept-";
 
@@ -132,7 +131,7 @@ void restore_run::take_directory_back(const done& each) {
   const restore_step& step = plan_.steps[each.number];
   (void)in_same_parent(each, step.path, [&](int in, const char* name) -> result<void> {
     if (each.what == deed::made) return sys::unlinkat(in, name, AT_REMOVEDIR);
-    PADDOCK_CHECK(sys::mkdirat(in, name, owner_rwx));
+    PADDOCK_CHECK(sys::mkdirat(in, name, owner_all));
     PADDOCK_TRY(const auto id, held_.renew(step.path));
     touched_[id] = {
         .mode = step.present.mode, .modified_ns = step.present.modified_ns, .widened = true};

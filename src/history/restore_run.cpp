@@ -18,8 +18,6 @@
 namespace paddock::history {
 namespace {
 
-constexpr unsigned owner_all = 0700;
-
 /// Whether a path leads through a name that is usually protected, wherever that is.
 bool has_usual_name(std::string_view path) {
   static const auto names = usual_protected_names();

@@ -23,6 +23,9 @@
 
 namespace paddock::history {
 
+/// Of a directory that is worked in: its owner may do all in it.
+inline constexpr unsigned owner_all = 0700;
+
 class restore_run {
 public:
   /// Both live longer; `staging` is a name that nobody has, or that of a restore that was killed.

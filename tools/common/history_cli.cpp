@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "history_cli.hpp"
 
+#include "own_files.hpp"
+
 #include <paddock/exec/command.hpp>
 #include <paddock/exec/confinement.hpp>
 
@@ -22,15 +24,12 @@ std::filesystem::path real_path(const std::string& path) {
   return failed ? std::filesystem::path(path).lexically_normal() : real;
 }
 
-bool lies_in(const std::filesystem::path& path, const std::filesystem::path& directory) {
-  return std::ranges::mismatch(path, directory).in2 == directory.end();
-}
-
 /// The first of the paths that leads to the directory, or into it.
 std::string leading_to(const std::filesystem::path& directory,
                        const std::vector<std::string>& paths) {
   for (const std::string& path : paths)
-    if (const auto real = real_path(path); lies_in(directory, real) || lies_in(real, directory))
+    if (const auto real = real_path(path);
+        lies_within(directory, real) || lies_within(real, directory))
       return path;
   return {};
 }

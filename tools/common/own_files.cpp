@@ -80,4 +80,8 @@ std::vector<std::string> own_files(std::span<const std::string> others,
   return {files.begin(), files.end()};
 }
 
+bool lies_within(const std::filesystem::path& path, const std::filesystem::path& directory) {
+  return std::ranges::mismatch(path, directory).in2 == directory.end();
+}
+
 } // namespace paddock::cli

@@ -4,6 +4,7 @@
 // The files that belong to the program itself: an agent that changes one decides what the next
 // start of the program does.
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,5 +17,9 @@ namespace paddock::cli {
 /// directories. What does not exist is left out. Reads the file system, any thread.
 [[nodiscard]] std::vector<std::string> own_files(std::span<const std::string> others,
                                                  std::span<const std::string> places);
+
+/// Whether a path is the directory or lies in it, by their names; both are canonical.
+[[nodiscard]] bool lies_within(const std::filesystem::path& path,
+                               const std::filesystem::path& directory);
 
 } // namespace paddock::cli

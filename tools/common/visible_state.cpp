@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "visible_state.hpp"
 
+#include "own_files.hpp"
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -28,10 +30,6 @@ struct seen_path {
 bool are_same(const fs::path& one, const fs::path& other) {
   std::error_code failed;
   return fs::equivalent(one, other, failed) && !failed;
-}
-
-bool lies_within(const fs::path& path, const fs::path& directory) {
-  return std::ranges::mismatch(path, directory).in2 == directory.end();
 }
 
 /// Whether the object `directory` is the path or holds it, by what it is and not by its name.

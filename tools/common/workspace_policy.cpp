@@ -21,10 +21,6 @@
 namespace paddock::cli {
 namespace {
 
-bool is_in(const std::filesystem::path& path, const std::filesystem::path& directory) {
-  return std::ranges::mismatch(path, directory).in2 == directory.end();
-}
-
 /// Whether a link in `place` is followed on the way to `path`, which exists.
 bool follows_link_in(const std::filesystem::path& place, const std::filesystem::path& path) {
   std::error_code failed;
@@ -33,7 +29,7 @@ bool follows_link_in(const std::filesystem::path& place, const std::filesystem::
     const auto next = walked / part;
     if (std::filesystem::is_symlink(next, failed)) {
       const auto parent = std::filesystem::canonical(walked, failed);
-      if (is_in(parent, place)) return true;
+      if (lies_within(parent, place)) return true;
       const auto target = std::filesystem::read_symlink(next, failed);
       if (follows_link_in(place, parent / target)) return true;
     }
@@ -62,11 +58,11 @@ bool add_paths(std::string_view program, const std::string& workspace, const pat
     const auto real = std::filesystem::canonical(path, failed);
     if (failed) return refuse(failed.message() + "; name one that exists");
     if (real == "/") return refuse("it is everything; name the directories that are needed");
-    if (real == "/dev" || is_in(real, "/proc"))
+    if (real == "/dev" || lies_within(real, "/proc"))
       return refuse("commands get one of their own, with what they need of it" +
                     std::string(real == "/dev" ? "; name the devices that are needed" : ""));
     const auto given_path = std::filesystem::absolute(path);
-    if (!is_in(real, place) && follows_link_in(place, given_path))
+    if (!lies_within(real, place) && follows_link_in(place, given_path))
       return refuse("a link in the workspace leads to it, which a command may have made; name " +
                     real.string());
     into.push_back(real.string());
