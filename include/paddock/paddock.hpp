@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The whole toolkit but for MCP: paths, files, text, commands, skills. For programs that use most
-/// of it; who needs one component includes that one and pays for no other.
+/// Paths, files, text, commands and skills. For programs that use most of it; a program that needs
+/// one component includes that one and pays for no other.
+///
+/// Not in it, nor in the amalgamation, is what has libraries of its own: MCP, the skill manager, the
+/// search of files (paddock/search/text_search.hpp) and the history (paddock/history/history.hpp).
 
 #include <paddock/base/cancellation.hpp>
 #include <paddock/base/config.hpp>

@@ -27,14 +27,14 @@ std::string name_of_state(const root& root) {
   std::array<char, 17> digits{};
   const auto end =
       std::to_chars(digits.data(), digits.data() + digits.size(), content_sum(key), 16).ptr;
-  return "changes-" + std::string(digits.data(), end);
+  return std::string(change_state_prefix).append(digits.data(), end);
 }
 
 /// Nothing where it cannot be had.
 file_descriptor open_state(const root& root, std::string_view state_directory,
                            missing_directories missing) {
-  const auto all =
-      open_private_directory(root, state_directory, "the directory of the history", missing);
+  const auto all = open_private_directory(root.status(), state_directory,
+                                          "the directory of the history", missing);
   if (!all) return {};
   const std::string name = name_of_state(root);
   if (missing == missing_directories::make && sys::mkdirat(all->fd.get(), name.c_str(), 0700))
@@ -55,22 +55,24 @@ result<std::optional<change_journal>> change_journal::open(const root& root,
                                                            const work_bounds& bounds) {
   std::optional<change_journal> none;
   if (state_directory.empty()) return none;
-  file_descriptor directory = open_state(root, state_directory, missing);
-  if (!directory) return none;
-  auto lock =
-      sys::openat(directory.get(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
-  if (!lock) return none;
   const auto deadline = wait_ms == 0 ? sys::monotonic_ms() : deadline_in(wait_ms);
   for (;;) {
+    file_descriptor directory = open_state(root, state_directory, missing);
+    if (!directory) return none;
+    auto lock =
+        sys::openat(directory.get(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (!lock && lock.error().code == error_code::not_found) continue; // removed just now
+    if (!lock) return none;
     const auto locked = sys::try_flock(lock->get());
-    if (locked) break;
+    PADDOCK_TRY(const auto status, sys::fstat(lock->get()));
+    if (status.links == 0) continue; // the same: who ages states out was faster
+    if (locked) return std::optional(change_journal(std::move(directory), *std::move(lock)));
     if (locked.error().os_errno != EAGAIN) return locked.error();
     PADDOCK_CHECK(bounds.check());
     if (sys::monotonic_ms() >= deadline)
       return error{error_code::conflict, EAGAIN, record_operation};
     sys::pause_ms(1);
   }
-  return std::optional(change_journal(std::move(directory), *std::move(lock)));
 }
 
 result<std::optional<change_record>> change_journal::read() const {

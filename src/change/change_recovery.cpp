@@ -47,6 +47,14 @@ bool is_file_or_link(const file_status& status) {
   return status.kind == entry_kind::file || status.kind == entry_kind::symlink;
 }
 
+/// Of a record that was found: whether what has a temporary name is what was left there. Of this
+/// operation's own it is known by the object.
+result<bool> is_as_left(const change_ground& ground, const place& where, const component& name,
+                        const content_mark& mark) {
+  if (ground.is_of_this_operation()) return true;
+  return has_mark(where.parent.get(), name, mark, ground.bounds());
+}
+
 bool is_changeable(const place& where) {
   const bool is_entry = where.existing && where.existing->kind != entry_kind::directory;
   return is_entry && check_writable(where).has_value();
@@ -73,6 +81,8 @@ result<void> undo_in_two_steps(const change_ground& ground, const change_step& s
   PADDOCK_TRY(const auto aside, component::from(step.aside));
   PADDOCK_TRY(const auto old, look(where, aside));
   if (!old || !is_file_or_link(*old)) return {};
+  PADDOCK_TRY(const bool is_theirs, is_as_left(ground, where, aside, step.old));
+  if (!is_theirs) return {};
   const int parent = where.parent.get();
   if (where.existing) {
     if (old->same_object(*where.existing)) return {}; // a second name, no more
@@ -100,16 +110,18 @@ result<void> undo_replace(const change_ground& ground, const change_step& step,
     PADDOCK_TRY(const bool is_fresh, has_mark(parent, temporary, step.fresh, ground.bounds()));
     if (is_fresh) return {};
   }
+  PADDOCK_TRY(const bool is_theirs, is_as_left(ground, where, temporary, step.old));
   PADDOCK_TRY(const bool is_ours, has_mark(parent, where.name, step.fresh, ground.bounds()));
-  if (!is_ours) return {};
+  if (!is_theirs || !is_ours) return {};
   return sys::renameat2(parent, temporary.c_str(), parent, where.name.c_str(), RENAME_EXCHANGE);
 }
 
-result<void> undo_remove(const change_step& step, const place& where) {
+result<void> undo_remove(const change_ground& ground, const change_step& step, const place& where) {
   PADDOCK_TRY(const auto temporary, component::from(step.temporary));
   PADDOCK_TRY(const auto old, look(where, temporary));
-  if (!old || where.existing) return {};
-  if (!is_file_or_link(*old)) return {};
+  if (!old || where.existing || !is_file_or_link(*old)) return {};
+  PADDOCK_TRY(const bool is_theirs, is_as_left(ground, where, temporary, step.old));
+  if (!is_theirs) return {};
   return move_to_unused(where.parent.get(), temporary, where.parent.get(), where.name);
 }
 
@@ -138,7 +150,7 @@ result<void> undo(const change_ground& ground, const change_step& step) {
   case change_step::kind::replace:
     return undo_replace(ground, step, *where);
   case change_step::kind::remove:
-    return undo_remove(step, *where);
+    return undo_remove(ground, step, *where);
   case change_step::kind::move:
     break;
   }
@@ -149,7 +161,7 @@ result<void> undo(const change_ground& ground, const change_step& step) {
 
 change_ground::change_ground(const root& root, const change_record& record, record_is whose,
                              const work_bounds& bounds)
-    : whose_(whose), bounds_(bounds),
+    : root_(root), whose_(whose), bounds_(bounds),
       held_(root, [this](const std::string& path, int, const file_status& now) {
         const auto seen = places_.find(path);
         return seen == places_.end() || seen->second == std::pair(now.device, now.inode);
@@ -160,6 +172,10 @@ change_ground::change_ground(const root& root, const change_record& record, reco
 
 result<std::optional<place>> change_ground::find(std::string_view resolved) const {
   std::optional<place> none;
+  // What was allowed to who made the record may be protected by now.
+  if (!is_of_this_operation() &&
+      (root_.is_protected(resolved) || !root_.check_changeable(resolved)))
+    return none;
   const auto id = held_.look(std::string(parent(resolved)));
   const auto held = id ? held_.descriptor(*id) : result<int>(id.error());
   const bool is_other = !held && std::string_view(held.error().operation) == held_operation;
@@ -232,18 +248,27 @@ result<bool> has_mark(int directory, const component& name, const content_mark& 
 }
 
 result<void> undo_steps(const change_ground& ground, const change_record& record) {
+  result<void> all;
   for (auto step = record.steps.rbegin(); step != record.steps.rend(); ++step) {
     PADDOCK_CHECK(ground.bounds().check());
-    PADDOCK_CHECK(as_far_as_possible(ground, undo(ground, *step)));
+    if (auto done = as_far_as_possible(ground, undo(ground, *step)); !done && all)
+      all = std::move(done);
   }
-  return {};
+  return all;
 }
 
 result<void> remove_temporary(const change_ground& ground, const change_record& record) {
   result<void> all;
-  const auto remove = [&](const place& where, const std::string& name) -> result<void> {
+  const auto remove = [&](const place& where, const change_step& step,
+                          const std::string& name) -> result<void> {
     if (name.empty()) return {};
     PADDOCK_TRY(const auto checked, component::from(name));
+    // Until all was made ready some is half written; what is something else later is somebody's.
+    if (record.stage != change_stage::begun) {
+      PADDOCK_TRY(const bool is_old, is_as_left(ground, where, checked, step.old));
+      PADDOCK_TRY(const bool is_fresh, is_as_left(ground, where, checked, step.fresh));
+      if (!is_old && !is_fresh) return {};
+    }
     return as_far_as_possible(ground, sys::unlinkat(where.parent.get(), checked.c_str(), 0));
   };
   for (const change_step& step : record.steps) {
@@ -252,7 +277,7 @@ result<void> remove_temporary(const change_ground& ground, const change_record& 
     if (!where && all) all = where.error();
     if (!where || !*where) continue;
     for (const std::string* name : {&step.temporary, &step.aside})
-      if (auto gone = remove(**where, *name); !gone && all) all = std::move(gone);
+      if (auto gone = remove(**where, step, *name); !gone && all) all = std::move(gone);
   }
   return all;
 }

@@ -33,8 +33,8 @@ public:
   /// Not of a record that was found.
   [[nodiscard]] bool is_of_this_operation() const noexcept { return whose_ == record_is::own; }
   /// Where an entry is, whether or not it exists; nothing where its directory is gone, or another
-  /// one has its place and the record was found. Errors: conflict (another one has its place),
-  /// those of opening.
+  /// one has its place, or it may not be changed, and the record was found. Errors: conflict
+  /// (another one has its place), those of opening.
   [[nodiscard]] result<std::optional<place>> find(std::string_view resolved) const;
   /// Before something new comes to a place. Errors: those of held_directories::check_place.
   [[nodiscard]] result<void> check_place(std::string_view resolved) const;
@@ -46,6 +46,7 @@ public:
   [[nodiscard]] const work_bounds& bounds() const noexcept { return bounds_; }
 
 private:
+  const root& root_;
   record_is whose_;
   work_bounds bounds_;
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>, std::less<>> places_;
@@ -54,10 +55,12 @@ private:
 
 // All of these end at the bounds of the ground.
 
-/// Takes back the renames that were made, the last one first.
+/// Takes back the renames that were made, the last one first, each as far as it can be. Errors: of
+/// the first that stays.
 [[nodiscard]] result<void> undo_steps(const change_ground& ground, const change_record& record);
 
-/// Removes what has temporary names, as well as can be. Errors: of the first that stays.
+/// Removes what has temporary names, as well as can be; of a record that was found, what it left
+/// there. Errors: of the first that stays.
 [[nodiscard]] result<void> remove_temporary(const change_ground& ground,
                                             const change_record& record);
 /// Removes those directories of the record that are empty. Errors: cancelled, timed_out.

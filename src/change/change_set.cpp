@@ -213,7 +213,12 @@ private:
       if (undone) undone = sync_places(ground_, record_);
       if (!undone) {
         told.made = change_extent::some;
-        told.detail = "what was made of it is taken back by the next change of several files";
+        told.detail =
+            journal != nullptr
+                ? "what was made of it is taken back by the next change of several files"
+                : "not all of it could be taken back, and nothing does that later: what was there "
+                  "lies beside its place, under a name that begins with " +
+                      std::string(temporary_prefix);
         return told;
       }
       // Without it the way back would be looked for once more, and not be found.

@@ -35,24 +35,39 @@ result<bool> is_empty(int directory) {
   return is;
 }
 
-} // namespace
+/// What a look may come to: each level holds a descriptor.
+struct look_bounds {
+  unsigned depth = 128;
+  std::size_t entries = 10'000;
+};
 
-result<bool> has_only_directories(int directory) {
+result<bool> has_only_directories(int directory, unsigned depth, look_bounds& left) {
   std::vector<std::string> inside;
-  PADDOCK_TRY(const auto list, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
+  if (depth > left.depth) return error{error_code::too_many, 0, held_operation};
+  PADDOCK_TRY(auto list, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
   PADDOCK_CHECK(for_each_entry(list.get(), [&](std::string_view name, unsigned char) {
     inside.emplace_back(name);
-    return true;
+    return inside.size() <= left.entries;
   }));
+  list = {};
+  if (inside.size() > left.entries) return error{error_code::too_many, 0, held_operation};
+  left.entries -= inside.size();
   for (const std::string& name : inside) {
     PADDOCK_TRY(const auto status, sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW));
     if (status.kind != entry_kind::directory) return false;
     PADDOCK_TRY(const auto next,
                 sys::openat(directory, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
-    PADDOCK_TRY(const bool is_so, has_only_directories(next.get()));
+    PADDOCK_TRY(const bool is_so, has_only_directories(next.get(), depth + 1, left));
     if (!is_so) return false;
   }
   return true;
+}
+
+} // namespace
+
+result<bool> has_only_directories(int directory) {
+  look_bounds left;
+  return has_only_directories(directory, 0, left);
 }
 
 held_directories::held_directories(const root& root, is_expected expected, std::size_t held_max)
@@ -67,9 +82,22 @@ result<file_descriptor> held_directories::open_in(id above, const std::string& n
   return sys::openat(in, checked.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
 }
 
+/// From the nearest that is known on: a loop, because a tree can be deeper than a stack.
 result<held_directories::id> held_directories::look(const std::string& path) {
-  if (const auto found = by_path_.find(path); found != by_path_.end()) return found->second;
-  PADDOCK_TRY(const id above, look(std::string(parent(path))));
+  std::vector<std::string> unknown;
+  auto known = by_path_.find(path);
+  for (std::string_view at = path; known == by_path_.end(); known = by_path_.find(at)) {
+    unknown.emplace_back(at);
+    at = parent(at);
+  }
+  id last = known->second;
+  for (; !unknown.empty(); unknown.pop_back()) {
+    PADDOCK_TRY(last, look_in(last, unknown.back()));
+  }
+  return last;
+}
+
+result<held_directories::id> held_directories::look_in(id above, const std::string& path) {
   PADDOCK_TRY(auto fd, open_in(above, std::string(file_name(path))));
   PADDOCK_TRY(const auto status, sys::status_at(fd.get(), ""));
   PADDOCK_CHECK(root_.check_entered(fd.get(), status));
@@ -131,16 +159,23 @@ void held_directories::give_up_some() {
   }
 }
 
+/// Those that were given up come back one in the other; a loop, as above.
 result<int> held_directories::descriptor(id of) {
+  std::vector<id> gone;
+  for (id at = of; at != top && !all_[at].fd; at = all_[at].above)
+    gone.push_back(at);
+  for (; !gone.empty(); gone.pop_back()) {
+    entry& each = all_[gone.back()];
+    PADDOCK_TRY(auto fd, open_in(each.above, each.name));
+    PADDOCK_TRY(const auto now, sys::status_at(fd.get(), ""));
+    if (!is_same_directory(each.status, now)) return other_directory();
+    each.fd = std::move(fd);
+    each.used = ++clock_;
+    ++held_;
+    give_up_some();
+  }
   if (of == top) return root_.descriptor();
   all_[of].used = ++clock_;
-  if (all_[of].fd) return all_[of].fd.get();
-  PADDOCK_TRY(auto fd, open_in(all_[of].above, all_[of].name));
-  PADDOCK_TRY(const auto now, sys::status_at(fd.get(), ""));
-  if (!is_same_directory(all_[of].status, now)) return other_directory();
-  all_[of].fd = std::move(fd);
-  ++held_;
-  give_up_some();
   return all_[of].fd.get();
 }
 

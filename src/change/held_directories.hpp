@@ -65,6 +65,7 @@ private:
     std::uint64_t used = 0;
   };
   [[nodiscard]] result<file_descriptor> open_in(id above, const std::string& name);
+  [[nodiscard]] result<id> look_in(id above, const std::string& path);
   [[nodiscard]] result<id> add(const std::string& path, id above, file_descriptor fd,
                                const file_status& status);
   void give_up_some();
@@ -82,7 +83,8 @@ private:
 /// What an error names where another directory has the place of one that was looked at.
 inline constexpr const char* held_operation = "held directory";
 
-/// Whether no file, link or anything else but directories is in it, at any depth.
+/// Whether no file, link or anything else but directories is in it, at any depth. Errors: too_many
+/// (deeper or fuller than what a change makes).
 [[nodiscard]] result<bool> has_only_directories(int directory);
 
 } // namespace paddock

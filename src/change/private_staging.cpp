@@ -43,14 +43,20 @@ result<private_staging> private_staging::take(const root& workspace, int own,
   const int top = workspace.descriptor();
   // Made in the workspace and moved out of it: if that goes, so does the way back.
   PADDOCK_CHECK(sys::mkdirat(top, name.c_str(), owner_alone));
-  const bool is_moved =
-      sys::renameat2(top, name.c_str(), own, name.c_str(), RENAME_NOREPLACE).has_value();
-  auto made = find(workspace, own, name);
-  const auto inside = made ? made->names() : result<std::vector<std::string>>(made.error());
-  if (inside && inside->empty()) return made;
-  // What somebody has put in its place goes back to where it was.
-  if (is_moved) (void)sys::renameat2(own, name.c_str(), top, name.c_str(), RENAME_NOREPLACE);
-  return inside ? error{error_code::conflict, 0, "staging"} : inside.error();
+  if (sys::renameat2(top, name.c_str(), own, name.c_str(), RENAME_NOREPLACE)) {
+    // Whoever has opened it there has it open still: another one is made in its place.
+    if (!sys::unlinkat(own, name.c_str(), AT_REMOVEDIR)) {
+      // What somebody has put in its place goes back to where it was.
+      (void)sys::renameat2(own, name.c_str(), top, name.c_str(), RENAME_NOREPLACE);
+      return error{error_code::conflict, 0, "staging"};
+    }
+    PADDOCK_CHECK(sys::mkdirat(own, name.c_str(), owner_alone));
+    return find(workspace, own, name);
+  }
+  PADDOCK_TRY(auto made, find(workspace, own, name));
+  PADDOCK_TRY(const auto inside, made.names());
+  if (!inside.empty()) return error{error_code::conflict, 0, "staging"};
+  return made;
 }
 
 result<std::vector<std::string>> private_staging::names() const {

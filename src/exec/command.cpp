@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <optional>
 #include <shared_mutex>
 #include <utility>
 
@@ -60,9 +62,31 @@ command_error not_started(const command& asked, const error& reason) {
   return {reason, confine::describe_unknown(asked.confinement, confine::not_started)};
 }
 
+std::vector<appeared_entry> described(std::vector<made_entry> made,
+                                      const confinement_policy& policy) {
+  std::vector<appeared_entry> all;
+  for (made_entry& each : made)
+    all.push_back({.path = std::move(each.path),
+                   .moved_to = std::move(each.moved_to),
+                   .os_errno = each.os_errno,
+                   .rule = policy.protected_names[each.rule]});
+  return all;
+}
+
+/// The command, with the watch told that it runs still.
+command with_touches(const command& asked, const workspace_watch& watch) {
+  command made = asked;
+  made.on_tick = [&asked, &watch] {
+    watch.touch();
+    if (asked.on_tick) asked.on_tick();
+  };
+  return made;
+}
+
 result<command_outcome, command_error> attempt_command(const command& asked, int cancel_fd,
                                                        std::int64_t began, bool again,
-                                                       attendant* by) {
+                                                       attendant* by,
+                                                       std::vector<made_entry>& left) {
   const int workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace;
   if (asked.confinement.file_system == demand::required)
     if (const std::string path = sys::name_of(workspace); is_of_system(path)) {
@@ -71,34 +95,45 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
       return refusal;
     }
   std::shared_lock starting(directory_moves());
-  const auto watch =
-      confine::watch(workspace, asked.confinement,
-                     {.whole = asked.confinement.protected_entries == demand::required,
-                      .again = again,
-                      .makes_own = by == nullptr || asked.input >= 0});
+  auto watch = confine::watch(workspace, asked.confinement,
+                              {.whole = asked.confinement.protected_entries == demand::required,
+                               .again = again,
+                               .makes_own = by == nullptr || asked.input >= 0,
+                               .state_directory = asked.state_directory});
   if (!watch) return not_started(asked, watch.error());
+  std::ranges::move(watch->take_left(), std::back_inserter(left));
   if (confine::is_refused_for(watch->entries(), asked.confinement)) {
     auto refusal = not_started(asked, {error_code::confinement_unavailable, 0, "confinement"});
     refusal.confinement.of(confinement_layer::protected_entries).missing = watch->entries().unseen;
     return refusal;
   }
+  changed_settings settings(workspace, watch->entries().list);
   auto running = start(asked, watch->entries(), by);
   if (!running) return not_started(asked, running.error());
-  auto outcome = command_run(asked, watch->entries(), *std::move(running), cancel_fd, began,
-                             std::move(starting), by)
+  std::optional<command> touching;
+  if (watch->is_noted()) touching = with_touches(asked, *watch);
+  auto outcome = command_run(touching ? *touching : asked, watch->entries(), settings,
+                             *std::move(running), cancel_fd, began, std::move(starting), by)
                      .finish();
   auto made = watch->sweep_repositories(workspace);
   if (!outcome) return outcome;
   outcome->repositories_unseen = !made.complete;
-  for (made_entry& each : made.moved)
-    outcome->moved_aside.push_back({.path = std::move(each.path),
-                                    .moved_to = std::move(each.moved_to),
-                                    .os_errno = each.os_errno,
-                                    .rule = asked.confinement.protected_names[each.rule]});
+  std::ranges::move(left, std::back_inserter(made.moved));
+  std::ranges::move(described(std::move(made.moved), asked.confinement),
+                    std::back_inserter(outcome->moved_aside));
   return outcome;
 }
 
 } // namespace
+
+std::vector<appeared_entry> end_killed_commands(int workspace, const confinement_policy& policy,
+                                                const std::string& state_directory) {
+  if (policy.protected_entries == demand::off || !has_left_marks(workspace, state_directory))
+    return {};
+  auto watch = confine::watch(workspace, policy, {.state_directory = state_directory});
+  if (!watch) return {};
+  return described(watch->take_left(), policy);
+}
 
 result<command_outcome, command_error> run_attended(const command& command,
                                                     const cancellation* cancel, attendant* by) {
@@ -107,8 +142,9 @@ result<command_outcome, command_error> run_attended(const command& command,
   if (!cancel_fd) return not_started(command, cancel_fd.error());
   // What was to be protected may have been moved before it could be: then it is looked for again.
   constexpr unsigned attempts_max = 8;
+  std::vector<made_entry> left; // of commands whose processes were killed
   for (unsigned count = 0; count < attempts_max; ++count) {
-    auto outcome = attempt_command(command, *cancel_fd, began, count > 0, by);
+    auto outcome = attempt_command(command, *cancel_fd, began, count > 0, by, left);
     if (outcome || outcome.error().code != error_code::confinement_unavailable ||
         outcome.error().os_errno != ESTALE)
       return outcome;

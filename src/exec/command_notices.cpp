@@ -43,6 +43,12 @@ std::vector<std::string> notices_of(const command_outcome& outcome) {
     notices.push_back(encode_name(path) +
                       " is protected, and leads to something else than before the command: look at "
                       "it before it is used");
+  if (!outcome.strayed.empty())
+    notices.push_back("what the command made in " + encode_name(outcome.strayed) +
+                      ", outside the workspace, only commands see, and it does not last: write to "
+                      "the workspace what is to stay");
+  for (const std::string& each : outcome.unsaved_settings)
+    notices.push_back(encode_name(each));
   for (const std::string& path : outcome.emptied)
     notices.push_back(encode_name(path) +
                       " was not removed whole: its .git still holds what is protected, which no "

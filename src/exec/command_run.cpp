@@ -94,8 +94,9 @@ result<started_command> start(const command& asked, const entries_to_protect& en
 }
 
 command_run::command_run(const command& asked, const entries_to_protect& entries,
-                         started_command running, int cancel_fd, std::int64_t began,
-                         std::shared_lock<std::shared_timed_mutex> starting, attendant* by)
+                         changed_settings& settings, started_command running, int cancel_fd,
+                         std::int64_t began, std::shared_lock<std::shared_timed_mutex> starting,
+                         attendant* by)
     : asked_(asked), entries_(entries),
       workspace_(asked.workspace < 0 ? asked.working_directory : asked.workspace),
       repositories_(whole_repositories(workspace_, entries)), running_(std::move(running)), by_(by),
@@ -103,7 +104,7 @@ command_run::command_run(const command& asked, const entries_to_protect& entries
       wake_at_(later(began, asked.timeout_ms)),
       buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
       out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
-      err_(asked.err == capture::keep ? asked.output_bytes_max : 0) {}
+      err_(asked.err == capture::keep ? asked.output_bytes_max : 0), settings_(settings) {}
 
 /// Waits for the next thing to happen; false when there is nothing more to wait for.
 bool command_run::step() {
@@ -200,12 +201,14 @@ void command_run::take_event() {
   const std::span<char> bytes(reinterpret_cast<char*>(&received), sizeof received);
   file_descriptor passed;
   const int channel = running_.program.channel.get();
-  const auto size =
-      by_ != nullptr ? sys::recv_nowait(channel, bytes, passed) : sys::recv_nowait(channel, bytes);
+  const auto size = sys::recv_nowait(channel, bytes, passed);
   if (!size && size.error().os_errno == EAGAIN) return;
   if (starting_) starting_.unlock();
   if (!size && size.error().os_errno != ECONNRESET) // it died without having read everything
     give_up(size.error());
+  else if (size && *size == sizeof received.message && passed &&
+           received.message.event == sys::exec_event::settings)
+    settings_.take(static_cast<std::uint32_t>(received.message.first), std::move(passed));
   else if (size && *size == sizeof received.message && passed)
     take_terminal(std::move(passed));
   else if (size && *size == sizeof received.message)
@@ -293,9 +296,14 @@ void command_run::apply(const sys::exec_message& message) {
       wake_at_ = later(sys::monotonic_ms(), sys::tree_end_ms_max + helper_late_ms_max);
     }
     break;
+  case sys::exec_event::strayed:
+    outcome_.strayed =
+        sys::name_of(workspace_).substr(0, static_cast<std::size_t>(std::max(0, message.first)));
+    break;
   case sys::exec_event::confined:
   case sys::exec_event::appeared: // have sizes of their own
-  case sys::exec_event::terminal: // and this a descriptor
+  case sys::exec_event::terminal: // and these a descriptor
+  case sys::exec_event::settings:
     break;
   case sys::exec_event::runs:
     if (by_ != nullptr && !failed_) by_->runs();
@@ -385,6 +393,7 @@ result<command_outcome, command_error> command_run::finish() && {
   for (const std::string& each : repositories_)
     if (has_entry(workspace_, each + "/.git") && !has_entry(workspace_, each + "/.git/HEAD"))
       outcome_.emptied.push_back(each);
+  outcome_.unsaved_settings = settings_.carry_over();
   outcome_.duration_ms = sys::monotonic_ms() - began_;
   return std::move(outcome_);
 }

@@ -3,6 +3,7 @@
 
 #include "exec/attendant.hpp"
 #include "exec/command_output.hpp"
+#include "exec/protection/changed_settings.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "exec/supervised_program.hpp"
 
@@ -36,11 +37,11 @@ result<command_outcome, command_error> run_attended(const command& command,
 class command_run {
 public:
   /// `cancel_fd` is readable when the call is cancelled; -1: it cannot be. `starting` is kept until
-  /// the helper tells that what it mounts is in place. `asked`, `entries` and `by`, which may be
-  /// null, outlive this.
-  command_run(const command& asked, const entries_to_protect& entries, started_command running,
-              int cancel_fd, std::int64_t began, std::shared_lock<std::shared_timed_mutex> starting,
-              attendant* by);
+  /// the helper tells that what it mounts is in place. `asked`, `entries`, `settings` and `by`,
+  /// which may be null, outlive this.
+  command_run(const command& asked, const entries_to_protect& entries, changed_settings& settings,
+              started_command running, int cancel_fd, std::int64_t began,
+              std::shared_lock<std::shared_timed_mutex> starting, attendant* by);
 
   result<command_outcome, command_error> finish() &&;
 
@@ -85,6 +86,7 @@ private:
   bool ended_ = false;    ///< the command's wait status is known
   std::optional<ending> stopped_;
   std::optional<error> failed_;
+  changed_settings& settings_;
   command_outcome outcome_;
 };
 

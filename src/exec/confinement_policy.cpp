@@ -256,6 +256,8 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                          .scratch_errno = lack.scratch_errno,
                          .cache_paths = static_cast<std::uint32_t>(policy.cache_paths.size()),
                          .attended = manner.starts == run_manner::told::of_start_too,
+                         .settings = policy.git_settings,
+                         .traces = policy.tracing,
                          .terminal = manner.its == run_manner::streams::terminal};
   for (const confinement_layer which : confinement_layers)
     fixed.wanted[static_cast<std::size_t>(which)] = static_cast<std::uint8_t>(policy.wanted(which));
@@ -269,7 +271,8 @@ result<workspace_watch> watch(int workspace, const confinement_policy& policy,
   return workspace_watch::begin(workspace,
                                 {.names = policy.protected_names,
                                  .write_paths = policy.write_paths,
-                                 .read_only_paths = policy.read_only_paths},
+                                 .read_only_paths = policy.read_only_paths,
+                                 .git_settings = policy.git_settings},
                                 options);
 }
 

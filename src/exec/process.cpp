@@ -14,6 +14,10 @@ const std::vector<std::string>& process::argv() const noexcept {
   return record_->known().argv;
 }
 
+bool process::in_terminal() const noexcept {
+  return record_->in_terminal();
+}
+
 std::int64_t process::started_unix_ms() const noexcept {
   return record_->known().started_unix_ms;
 }

@@ -81,8 +81,8 @@ void process_record::wake_all() const {
 }
 
 confine::run_manner::streams process_record::streams() const noexcept {
-  return streams_ == process_streams::terminal ? confine::run_manner::streams::terminal
-                                               : confine::run_manner::streams::given;
+  return in_terminal() ? confine::run_manner::streams::terminal
+                       : confine::run_manner::streams::given;
 }
 
 void process_record::runs() {
@@ -150,7 +150,7 @@ result<void> process_record::close_input() {
   const std::lock_guard guard(lock_);
   if (outcome_ != nullptr || input_end_ != input_end::open)
     return error{error_code::conflict, EPIPE, "input"};
-  if (streams_ == process_streams::terminal) {
+  if (in_terminal()) {
     if (last_input_ != '\n') input_ += end_of_input; // the first one only ends the line
     input_ += end_of_input;
     last_input_ = '\n';

@@ -37,6 +37,7 @@ public:
   void run() noexcept;
 
   // --- on any other
+  [[nodiscard]] bool in_terminal() const noexcept { return streams_ == process_streams::terminal; }
   [[nodiscard]] const names& known() const noexcept { return known_; }
   [[nodiscard]] process_status status() const;
   /// Waits until the program runs; an error is why it does not.

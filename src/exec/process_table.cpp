@@ -19,9 +19,13 @@ struct entry {
   std::thread thread; ///< of one that was started
 };
 
-result<process_record::names> names_of(const command& asked) {
-  constexpr std::size_t id_bytes = 16;
-  PADDOCK_TRY(std::string id, sys::random_hex(id_bytes));
+/// Short, because models and people repeat it: it names, and opens nothing.
+result<process_record::names> names_of(const command& asked, const process_table& all) {
+  constexpr std::size_t id_bytes = 4;
+  std::string id;
+  do {
+    PADDOCK_TRY(id, sys::random_hex(id_bytes));
+  } while (all.find(id));
   return process_record::names{
       .id = std::move(id), .argv = asked.argv, .started_unix_ms = sys::file_clock_ns() / 1'000'000};
 }
@@ -73,7 +77,7 @@ process_table::~process_table() {
 
 result<process, command_error> process_table::start(const command& command,
                                                     process_streams streams) {
-  auto known = names_of(command);
+  auto known = names_of(command, *this);
   if (!known) return command_error(known.error());
   auto made = process_record::make(*std::move(known), command, streams, state_->limits);
   if (!made) return command_error(made.error());
@@ -105,8 +109,8 @@ result<process, command_error> process_table::start(const command& command,
   return process(record);
 }
 
-result<kept_outcome, command_error> process_table::run(const command& command,
-                                                       const cancellation* cancel) {
+result<kept_outcome, command_error>
+process_table::run(const command& command, const cancellation* cancel, const output_judge& keeps) {
   paddock::command asked = command;
   output_ring output(state_->limits.output_bytes_max);
   asked.streams = output_streams::together;
@@ -117,8 +121,9 @@ result<kept_outcome, command_error> process_table::run(const command& command,
   auto outcome = paddock::run(asked, cancel);
   if (!outcome) return std::move(outcome).error();
   kept_outcome kept{.outcome = *std::move(outcome), .all = {}};
-  if (!kept.outcome.out.truncated) return kept;
-  auto known = names_of(command);
+  const captured_output& seen = kept.outcome.out;
+  if (!seen.truncated && !(keeps && keeps(seen))) return kept;
+  auto known = names_of(command, *this);
   if (!known) return kept; // the part is better than nothing
   command_outcome without = kept.outcome;
   without.out = without.err = {};

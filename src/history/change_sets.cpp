@@ -64,7 +64,7 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   }
   if (!to.by_agent) to.before = step.before;
   to.by_agent = true;
-  to.by_tool = to.by_tool || record.by == author::tool;
+  to.by_tool = to.by_tool || (record.by == author::tool && !is_restore);
   to.is_theirs = to.is_theirs && step.after.exists();
   // What is as the agent had met it is the agent's no more, nor is what was to be as it is.
   to.by_work = to.by_work || !is_restore;

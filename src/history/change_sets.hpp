@@ -30,7 +30,7 @@ struct path_change {
   cause last{};
   std::int64_t time_ms = 0;
   bool by_agent = false, by_other = false;
-  bool by_tool = false;     ///< by a tool, among others of the agent
+  bool by_tool = false;     ///< by a tool, among others of the agent; a restore is none
   bool by_work = false;     ///< of the agent, beside restores; also if it was taken back
   bool other_since = false; ///< somebody else has changed it after the agent
   bool is_theirs = false;   ///< the agent has moved something here in which others have had a hand

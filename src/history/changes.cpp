@@ -35,7 +35,7 @@ struct told_change {
   const path_changes::value_type* last = nullptr;  ///< of a `.git`, what was changed last in it
   change_kind kind = change_kind::modified;
   bool also_other = false;
-  holding restorable = holding::held; ///< of a `.git`
+  holding restorable = holding::held; ///< of what is told with it
   std::uint64_t files = 1;
   std::string_view git{}; ///< the path of a `.git` that is told as one
 };
@@ -64,6 +64,7 @@ public:
       if (collapse && !moved_from_.contains(path))
         if (told_change* whole = find_whole(out, path, each)) {
           if (!is_directory(each)) ++whole->files;
+          if (whole->restorable == holding::held) whole->restorable = replaceable(of_, each);
           continue;
         }
       const bool is_moved = moved_from_.contains(path);
@@ -87,6 +88,7 @@ public:
   [[nodiscard]] change make(const told_change& told) const {
     change out = make(told.first->first, told.first->second);
     out.files = told.files;
+    if (out.restorable == holding::held) out.restorable = told.restorable;
     if (told.git.empty()) return out;
     out.path = told.git;
     out.kind = change_kind::modified;
@@ -114,7 +116,7 @@ private:
   void add_to_git(std::vector<told_change>& out, std::string_view git,
                   const path_changes::value_type& entry) {
     const path_change& each = entry.second;
-    const auto [at, is_first] = whole_.try_emplace(std::string(git), out.size());
+    const auto [at, is_first] = in_git_.try_emplace({git, each.last.by}, out.size());
     if (is_first) {
       const change first = make(entry.first, each);
       out.push_back({.first = &entry,
@@ -192,6 +194,7 @@ private:
   moves_by_place moved_from_; ///< by where it is now
   std::set<std::string, std::less<>> moved_away_;
   std::map<std::string, std::size_t, std::less<>> whole_; ///< where those directories are told
+  std::map<std::pair<std::string_view, author>, std::size_t> in_git_; ///< and what is in a `.git`
 };
 
 /// What cannot be restored, an ignored directory as one, and what cannot be looked into.

@@ -69,7 +69,7 @@ std::int64_t now_ms() noexcept {
 store::impl::impl(std::shared_ptr<const root> r, options o, store_directory d, session s)
     : workspace(std::move(r)), how(std::move(o)), purpose(s), directory(std::move(d)),
       packs(directory.descriptor(), directory.key()), log(directory.descriptor()),
-      marks(directory.descriptor()) {}
+      marks(directory.descriptor()), heard(*workspace, how.watches_max) {}
 
 store::impl::guard::guard(impl& of, use why, const work_bounds& bounds)
     : of_(of), held_(of.mutex, std::defer_lock) {
@@ -167,6 +167,7 @@ result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
   PADDOCK_TRY(const auto found, opened);
   if (found == journal::found::another) {
     packs.forget();
+    heard.forget();
     index.clear();
     checkpoints.clear();
     lost.clear();

@@ -93,6 +93,10 @@ result<void> journal::put_aside(std::uint64_t begin, std::uint64_t end) const {
   return write_store_file(directory_, damaged_journal_name, bytes, true);
 }
 
+std::uint64_t journal::begin() noexcept {
+  return journal_magic.size();
+}
+
 void journal::forget_damage() {
   (void)sys::unlinkat(directory_, damaged_journal_name, 0);
   was_damaged_ = has_gap_;

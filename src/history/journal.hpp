@@ -49,6 +49,8 @@ public:
   [[nodiscard]] result<void> replace(std::uint64_t room,
                                      const std::function<result<void>(const put&)>& all);
 
+  /// Where the first record is.
+  [[nodiscard]] static std::uint64_t begin() noexcept;
   /// What `append` has written since the last `catch_up`.
   [[nodiscard]] std::uint64_t grown() const noexcept { return grown_; }
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "history/kept_rules.hpp"
 
+#include "sys/process.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/path/protected_names.hpp>
@@ -29,20 +30,39 @@ std::string rendered(const rule_list& rules) {
   return text;
 }
 
-rule_list parsed(std::string_view text) {
+result<rule_list> parsed(std::string_view text) {
+  const error damaged{error_code::io, 0, "history rules"};
   rule_list rules;
-  for (auto end = text.find('\0'); end != text.npos; end = text.find('\0')) {
+  while (!text.empty()) {
+    const auto end = text.find('\0');
+    if (end == text.npos) return damaged;
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     const bool is_hidden = line.starts_with(hidden_word);
-    if (!is_hidden && !line.starts_with(read_only_word)) continue;
+    if (!is_hidden && !line.starts_with(read_only_word)) return damaged;
     const std::size_t at = is_hidden ? hidden_word.size() : read_only_word.size();
     protected_name rule{.name = std::string(line.substr(at)),
                         .mode = is_hidden ? protection::hidden : protection::read_only,
                         .asked = true};
-    if (is_valid(rule)) rules.push_back(std::move(rule));
+    if (!is_valid(rule)) return damaged;
+    rules.push_back(std::move(rule));
   }
   return rules;
+}
+
+/// None where none were written.
+result<rule_list> read_rules(int store) {
+  const auto bytes = read_store_file(store, rules_name, rules_bytes_max);
+  if (!bytes && bytes.error().code == error_code::not_found) return rule_list();
+  if (!bytes) return bytes.error();
+  return parsed(*bytes);
+}
+
+detailed_error without_rules(const error& why, int store) {
+  const std::string file = sys::name_of(store) + '/' + rules_name;
+  return {why, "which names the servers of this workspace protect is not known, since " + file +
+                   " is damaged or cannot be used; end these servers, remove " + file +
+                   ", and start them again"};
 }
 
 /// Whether there was anything to add.
@@ -60,31 +80,29 @@ bool add_rules_of(const rule_list& others, rule_list& to) {
 
 } // namespace
 
-result<std::shared_ptr<const root>> under_kept_rules(std::shared_ptr<const root> workspace,
-                                                     store_directory& store, session by) {
+result<std::shared_ptr<const root>, detailed_error>
+under_kept_rules(std::shared_ptr<const root> workspace, store_directory& store, session by) {
   PADDOCK_CHECK(store.lock());
-  const auto bytes = read_store_file(store.descriptor(), rules_name, rules_bytes_max);
-  rule_list kept = bytes ? parsed(*bytes) : rule_list();
+  auto kept = read_rules(store.descriptor());
   rule_list all = workspace->options().protected_names;
-  if (by == session::serve) {
-    if (store.was_unused()) kept.clear();
-    (void)add_rules_of(all, kept);
-    const std::string text = rendered(kept);
-    if (!bytes || *bytes != text)
-      (void)write_store_file(store.descriptor(), rules_name, text, false);
-  }
+  result<void> known;
+  if (kept && by == session::serve && add_rules_of(all, *kept))
+    known = write_store_file(store.descriptor(), rules_name, rendered(*kept), true);
   store.unlock();
-  if (!add_rules_of(kept, all)) return workspace;
+  if (!kept) return without_rules(kept.error(), store.descriptor());
+  if (!known) return without_rules(known.error(), store.descriptor());
+  if (!add_rules_of(*kept, all)) return workspace;
   root_options how = workspace->options();
   how.resolver = workspace->resolver();
   how.protected_names = std::move(all);
   PADDOCK_TRY(auto stricter, root::open(workspace->path(), how));
   if (!stricter.status().same_object(workspace->status()))
-    return error{error_code::root_gone, 0, "history store"};
+    return detailed_error({error_code::root_gone, 0, "history store"});
   return std::make_shared<const root>(std::move(stricter));
 }
 
-result<std::vector<protected_name>> rules_of(const root& workspace, std::string_view directory) {
+result<std::vector<protected_name>, detailed_error> rules_of(const root& workspace,
+                                                             std::string_view directory) {
   rule_list rules = usual_protected_names();
   const std::string path =
       std::string(directory) + '/' + name_of_store(workspace.path(), workspace.status());
@@ -93,10 +111,10 @@ result<std::vector<protected_name>> rules_of(const root& workspace, std::string_
   if (!store) return store.error();
   PADDOCK_TRY(const auto status, sys::fstat(store->get()));
   if (status.uid != sys::effective_uid() || (status.mode & 077U) != 0)
-    return error{error_code::denied_by_policy, 0, "history rules"};
-  const auto bytes = read_store_file(store->get(), rules_name, rules_bytes_max);
-  if (!bytes && bytes.error().code != error_code::not_found) return bytes.error();
-  if (bytes) (void)add_rules_of(parsed(*bytes), rules);
+    return detailed_error({error_code::denied_by_policy, 0, "history rules"});
+  const auto kept = read_rules(store->get());
+  if (!kept) return without_rules(kept.error(), store->get());
+  (void)add_rules_of(*kept, rules);
   return rules;
 }
 

@@ -12,10 +12,10 @@
 
 namespace paddock::history {
 
-/// The workspace under its own rules and those that are kept, which a server adds its own to. Those
-/// of servers that have all ended go with the next one that starts. Errors: root_gone, those of
-/// opening.
-[[nodiscard]] result<std::shared_ptr<const root>>
+/// The workspace under its own rules and those that are kept, which a server adds its own to.
+/// Errors: root_gone, those of opening; those of reading and writing the rules: without them
+/// nothing may be done.
+[[nodiscard]] result<std::shared_ptr<const root>, detailed_error>
 under_kept_rules(std::shared_ptr<const root> workspace, store_directory& store, session by);
 
 } // namespace paddock::history

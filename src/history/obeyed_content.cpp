@@ -15,6 +15,8 @@
 namespace paddock::history {
 namespace {
 
+/// The tool of the record that stands for what is not kept any more.
+constexpr std::string_view past_tool = "past";
 constexpr std::string_view hooks_directory = "hooks", common_name = "commondir";
 
 /// The repository that git would read the path for; nothing where it is in none.
@@ -89,8 +91,11 @@ written_by_agents written_by_agents_among(const store::impl& of, wanted_states a
     }
     return true;
   };
-  const std::uint64_t begin = of.checkpoints.empty() ? 0 : of.checkpoints.front().offset;
-  const bool is_known = of.log.read_from(begin, note).has_value();
+  const std::uint64_t first = of.checkpoints.empty() ? 0 : of.checkpoints.front().offset;
+  const auto note_all = [&](const journal_record& record, std::uint64_t at) {
+    return (at < first && record.tool != past_tool) || note(record, at);
+  };
+  const bool is_known = of.log.read_from(journal::begin(), note_all).has_value();
   if (is_known)
     std::erase_if(asked, [&](const auto& each) { return !by_agent.contains(each.first); });
   written_by_agents out{.all = asked, .unfit = std::move(asked)};
@@ -98,6 +103,33 @@ written_by_agents written_by_agents_among(const store::impl& of, wanted_states a
     std::erase_if(out.unfit,
                   [&](const auto& each) { return runs_nothing(of, each.first, each.second, has); });
   return out;
+}
+
+result<journal_record> past_of_agents(const store::impl& of, std::uint64_t until,
+                                      const std::function<bool(const content_id&)>& is_kept) {
+  const auto always = [](const std::string&) { return true; };
+  std::map<std::pair<std::string, content_id>, known_state> by_agents;
+  const auto note = [&](const journal_record& record, std::uint64_t at) {
+    if (at >= until) return false;
+    if (record.kind != record_kind::operation || is_of_restore(record.by, record.tool)) return true;
+    for (const transition& each : record.transitions) {
+      if (!each.after.has_content() || !is_kept(each.after.content)) continue;
+      const std::pair key(each.path, each.after.content);
+      if (record.by == author::other)
+        by_agents.erase(key);
+      else if (is_obeyed(of, each.path, always))
+        by_agents[key] = each.after;
+    }
+    return true;
+  };
+  PADDOCK_CHECK(of.log.read_from(journal::begin(), note));
+  journal_record past{
+      .kind = record_kind::operation, .by = author::exec, .tool = std::string(past_tool)};
+  for (auto& [key, state] : by_agents) { // which leaves nothing there
+    past.transitions.push_back({.path = key.first, .before = {}, .after = state});
+    past.transitions.push_back({.path = key.first, .before = state, .after = {}});
+  }
+  return past;
 }
 
 } // namespace paddock::history

@@ -7,6 +7,7 @@
 #include "history/change_sets.hpp"
 #include "history/git_keeping.hpp"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,8 +25,16 @@ struct written_by_agents {
   wanted_states all;   ///< that an agent wrote last
   wanted_states unfit; ///< of these, what may run something
 };
-/// What was there before the oldest checkpoint counts as a person's.
+/// What was there before the oldest checkpoint counts as a person's, but for what past_of_agents
+/// has kept.
 [[nodiscard]] written_by_agents written_by_agents_among(const store::impl& of, wanted_states asked,
                                                         const was_there& has);
+
+/// What of the journal before an offset is needed when it goes: which contents an agent wrote last
+/// where something may be obeyed, among those that are kept. A record for the beginning of the next
+/// journal; without transitions there are none. Errors: those of reading.
+[[nodiscard]] result<journal_record>
+past_of_agents(const store::impl& of, std::uint64_t until,
+               const std::function<bool(const content_id&)>& is_kept);
 
 } // namespace paddock::history

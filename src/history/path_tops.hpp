@@ -21,6 +21,7 @@ public:
   explicit path_tops(std::span<const std::string> paths) : tops_(paths.begin(), paths.end()) {}
 
   void add(std::string path) { tops_.insert(std::move(path)); }
+  [[nodiscard]] const auto& all() const noexcept { return tops_; }
   [[nodiscard]] bool empty() const noexcept { return tops_.empty(); }
   [[nodiscard]] bool has(std::string_view path) const { return tops_.contains(path); }
   /// Whether one of them lies in the directory.

@@ -120,9 +120,13 @@ public:
   shared_out(announced_paths announced, const cause& by, std::int64_t time_ms)
       : announced_(std::move(announced)), rest_(by), time_ms_(time_ms) {}
 
-  void add(transition&& step) {
+  /// What is ignored is missed where it went with all that is ignored around it.
+  enum class gone_with : std::uint8_t { itself, all_around };
+  /// `earlier`: whose it is if nobody has announced it.
+  void add(transition&& step, gone_with what = gone_with::itself, const cause* earlier = nullptr) {
     const known_kind kind = step.after.exists() ? step.after.kind : step.before.kind;
-    const cause* const who = announced_.who(step.path, kind);
+    const cause* const announced = announced_.who(step.path, kind);
+    const cause* const who = announced != nullptr ? announced : earlier;
     auto [at, is_new] = places_.try_emplace(who, records_.size());
     if (is_new) {
       const cause& by = who != nullptr ? *who : rest_;
@@ -132,7 +136,7 @@ public:
                           .tool = by.tool,
                           .command = by.command});
     }
-    note_loss(step, who != nullptr ? *who : rest_);
+    note_loss(step, who != nullptr ? *who : rest_, what);
     records_[at->second].transitions.push_back(std::move(step));
   }
   [[nodiscard]] std::vector<journal_record> take() && { return std::move(records_); }
@@ -155,14 +159,19 @@ private:
     std::string path;
     known_state before;
   };
-  void note_loss(const transition& step, const cause& by) {
+  void note_loss(const transition& step, const cause& by, gone_with what) {
     if (step.after.is_content() && step.after.inode != step.before.inode)
       appeared_.try_emplace(step.after.inode, step.after);
     const known_state& before = step.before;
-    // What programs make anew, and say so, nobody misses.
-    const bool is_missed = before.is_content() && !before.has_content() &&
-                           before.held != holding::ignored && !before.same_content(step.after);
-    if (is_missed && by.by != author::other) lost_.push_back({step.path, before});
+    // What programs make anew, and say so, nobody misses, nor what a command has to talk with
+    // others.
+    const bool is_asked = what == gone_with::all_around || by.by == author::tool;
+    const bool is_lost = before.is_content()
+                             ? !before.has_content() && !before.same_content(step.after) &&
+                                   (before.held != holding::ignored || is_asked)
+                             : before.kind == known_kind::special &&
+                                   step.after.kind != known_kind::special && by.by == author::tool;
+    if (is_lost && by.by != author::other) lost_.push_back({step.path, before});
   }
 
   announced_paths announced_;
@@ -184,15 +193,18 @@ std::string not_kept::words() const {
 }
 
 result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds,
-                                 whose all) {
+                                 whose all, std::int64_t since_ns) {
   const read_time when;
+  const cause before_it = unannounced();
   shared_out changed(all == whose::announced ? announced() : announced_paths(), by, now_ms());
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   std::unordered_map<std::uint64_t, known_state> gone; // by inode: perhaps it is elsewhere now
   const auto forget = [&](std::string_view top) {
+    const auto what = index.find(parent_of(top)).is_ignored ? shared_out::gone_with::itself
+                                                            : shared_out::gone_with::all_around;
     index.for_each_beneath(top, [&](std::string_view path, const known_state& before) {
       if (before.has_content() && !before.is_unsure) gone.emplace(before.inode, before);
-      changed.add({.path = std::string(path), .before = before});
+      changed.add({.path = std::string(path), .before = before}, what);
     });
   };
   const path_tops unseen = take_closed(found, by);
@@ -217,11 +229,14 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const wo
     if (before == after) continue;
     const bool is_seen =
         before.exists() ? before.same_as(after) : unseen.cover(parent_of(each.path));
+    const bool is_earlier =
+        before.is_content() && before.inode == after.inode && after.changed_ns < since_ns;
     transition step{.path = std::move(each.path), .before = before, .after = after};
     if (is_seen)
       seen.transitions.push_back(std::move(step));
     else
-      changed.add(std::move(step));
+      changed.add(std::move(step), shared_out::gone_with::itself,
+                  is_earlier ? &before_it : nullptr);
   }
   unkept = changed.losses();
   for (journal_record& each : std::move(changed).take())
@@ -229,9 +244,32 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const wo
   return write(std::move(seen), bounds);
 }
 
-result<void> store::impl::look_through(const cause& by, const work_bounds& bounds) {
-  PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
-  PADDOCK_CHECK(absorb(std::move(found), by, bounds));
+result<void> store::impl::look_through(const cause& by, const work_bounds& bounds,
+                                       std::int64_t since_ns) {
+  scan_options how_to = scanning(bounds);
+  const bool is_watched = purpose == session::serve;
+  if (is_watched) {
+    heard.begin();
+    how_to.observer = &heard;
+  }
+  PADDOCK_TRY(auto found, scan(*workspace, index, how_to));
+  std::vector<std::string> met;
+  const scan_outcome told{.closed = found.closed, .linked = std::move(found.linked)};
+  for (const met_entry& each : found.met)
+    if (is_watched && each.seen.kind != known_kind::directory) met.push_back(each.path);
+  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns));
+  if (is_watched) heard.settle(met, told);
+  be_content();
+  return {};
+}
+
+result<void> store::impl::look_before(const work_bounds& bounds) {
+  const bool is_alone = !running_since_ns() && others.living.empty();
+  const auto paths = is_alone ? heard.changed(index) : std::nullopt;
+  if (!paths) return look_through(unannounced(), bounds);
+  PADDOCK_CHECK(workspace->check_alive());
+  PADDOCK_TRY(auto found, scan_paths(*workspace, index, *paths, scanning(bounds)));
+  PADDOCK_CHECK(absorb(std::move(found), unannounced(), bounds));
   be_content();
   return {};
 }
@@ -312,7 +350,7 @@ recording store::before_command(std::string_view tool, std::string_view command_
   const impl::guard held(*impl_, impl::use::work, bounds);
   result<void> done = held.ready();
   if (done) {
-    done = impl_->look_through(impl_->unannounced(), bounds);
+    done = impl_->look_before(bounds);
     if (done || !is_ended(done.error())) {
       auto mark = impl_->put_mark(state->by, {});
       if (mark)
@@ -352,7 +390,8 @@ std::string recording::finish() {
   if (ended.is_command()) in.running.erase(*ending->running);
   result<void> done = held.ready();
   if (done) {
-    done = ended.is_command() ? in.look_through(ended.by) : in.look_at(ended.paths, ended.by);
+    done = ended.is_command() ? in.look_through(ended.by, {}, ended.began_ns)
+                              : in.look_at(ended.paths, ended.by);
     if (!done) in.complain(done.error());
     if (done && ending->failure.empty()) ending->failure = in.unkept.words();
   }

@@ -11,9 +11,12 @@
 #include "history/restore_share.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/history/naming.hpp>
+
 #include <fcntl.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -23,6 +26,65 @@ namespace {
 constexpr std::size_t told_paths_max = 50;
 constexpr std::size_t told_conflicts_max = 200;
 constexpr std::size_t locks_max = 1'000;
+
+/// The directory that a step is told with, which comes or goes with all in it.
+class folder {
+public:
+  folder(const restore_plan& plan, const path_tops& asked) : asked_(asked) {
+    for (const restore_step& each : plan.steps)
+      if (comes_or_goes(each) &&
+          (each.wanted.kind == known_kind::directory || each.present.kind == known_kind::directory))
+        whole_[each.path] = each.wanted.exists();
+    const auto is_within = [](const auto& path) { return !git_around(path).empty(); };
+    is_within_git_ = std::ranges::any_of(asked.all(), is_within);
+  }
+
+  [[nodiscard]] std::string_view told_with(const restore_step& each) const {
+    const std::string_view git = git_around(each.path);
+    if (!git.empty() && !is_within_git_ && !whole_.contains(git)) return git;
+    std::string_view top;
+    for (std::string_view at = each.path; comes_or_goes(each) && !at.empty(); at = parent_of(at))
+      if (const auto found = whole_.find(at); found != whole_.end())
+        if (found->second == each.wanted.exists() && !asked_.has_beneath(std::string(at))) top = at;
+    return top;
+  }
+
+private:
+  static bool comes_or_goes(const restore_step& each) {
+    return each.wanted.exists() != each.present.exists();
+  }
+
+  const path_tops& asked_;
+  std::map<std::string_view, bool> whole_; ///< and whether it comes
+  bool is_within_git_ = false;
+};
+
+bool is_time_alone(const restore_step& each) {
+  return each.wanted.kind == each.present.kind && each.wanted.mode == each.present.mode &&
+         (each.wanted.kind == known_kind::directory || each.wanted.same_content(each.present));
+}
+
+void tell_paths(const restore_plan& plan, const restore_request& request, restore_outcome& out) {
+  const path_tops asked(request.paths);
+  const folder folds(plan, asked);
+  std::map<std::string_view, std::uint64_t> rows; // and the files of a folded one
+  for (const restore_move& each : plan.moves)
+    rows.try_emplace(each.from);
+  for (const restore_step& each : plan.steps) {
+    if (is_time_alone(each)) continue;
+    const std::string_view whole = folds.told_with(each);
+    const bool is_directory =
+        each.wanted.kind == known_kind::directory || each.present.kind == known_kind::directory;
+    std::uint64_t& files = rows[whole.empty() ? std::string_view(each.path) : whole];
+    if (!whole.empty() && !is_directory) ++files;
+  }
+  out.paths_total = rows.size();
+  for (const auto& [path, files] : rows) {
+    if (out.paths.size() == told_paths_max) break;
+    if (files > 0) out.folded.push_back({std::string(path), files});
+    out.paths.emplace_back(path);
+  }
+}
 
 restore_outcome outcome_of(const restore_plan& plan, const restore_request& request) {
   restore_outcome out;
@@ -42,10 +104,7 @@ restore_outcome outcome_of(const restore_plan& plan, const restore_request& requ
   out.lost = plan.lost.size();
   for (const std::string& path : plan.lost)
     if (out.lost_paths.size() < told_paths_max) out.lost_paths.push_back(path);
-  for (const restore_move& each : plan.moves)
-    if (out.paths.size() < told_paths_max) out.paths.push_back(each.from);
-  for (const restore_step& each : plan.steps)
-    if (out.paths.size() < told_paths_max) out.paths.push_back(each.path);
+  tell_paths(plan, request, out);
   return out;
 }
 
@@ -181,6 +240,7 @@ result<void> store::impl::recover() {
   PADDOCK_TRY(const auto intent, read_intent(directory.descriptor()));
   if (!intent) return {};
   const restore_plan left = still_to_do(*this, *intent);
+  PADDOCK_TRY(const auto locks, lock_steps(*workspace, left, {}));
   restore_run run(*this, left, intent->staging);
   run.carries_on(intent->plan);
   result<void, detailed_error> done = run.stage();

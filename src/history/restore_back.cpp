@@ -3,6 +3,7 @@
 // The end of a restore: what has failed is taken back, and what was set aside is cleared away.
 // Nothing is removed that the restore has not put there itself.
 
+#include "file/replace.hpp"
 #include "history/restore_run.hpp"
 #include "sys/syscall.hpp"
 
@@ -86,12 +87,59 @@ std::string restore_run::astray_clause() const {
          all + ", and restore them by name when that has ended";
 }
 
+/// What came away is what was looked at. From now on it is known by the time of that rename, too,
+/// which nobody can give it again.
+result<void> restore_run::check_aside(const std::string& name, const known_state& present) {
+  PADDOCK_TRY(const auto status,
+              sys::status_at(staging_.descriptor(), name.c_str(), AT_SYMLINK_NOFOLLOW));
+  aside_[name] = state_of(status);
+  return check_present(staging_.descriptor(), name.c_str(), present);
+}
+
+/// Whether what was set aside within reach is as it came there.
+result<void> restore_run::check_untouched(const std::string& name) const {
+  if (staging_.is_out_of_reach()) return {};
+  PADDOCK_TRY(const auto status,
+              sys::status_at(staging_.descriptor(), name.c_str(), AT_SYMLINK_NOFOLLOW));
+  const known_state now = state_of(status);
+  const auto then = aside_.find(name);
+  const bool is_same = then != aside_.end() && now.inode == then->second.inode &&
+                       (now.kind == known_kind::directory || now.looks_like(then->second));
+  if (!is_same) return error{error_code::conflict, 0, "history restore"};
+  return {};
+}
+
+/// Of a file that may not lie where others reach it: what comes back if the restore fails.
+result<file_descriptor> restore_run::nameless_copy(int in, const char* name) const {
+  PADDOCK_TRY(const auto from, sys::openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  PADDOCK_TRY(const auto status, sys::fstat(from.get()));
+  PADDOCK_TRY(auto to, sys::openat(staging_.descriptor(), ".", O_WRONLY | O_TMPFILE, 0600));
+  std::vector<char> buffer(std::size_t{64} * 1024);
+  for (;;) {
+    PADDOCK_TRY(const auto size, sys::read(from.get(), buffer));
+    if (size == 0) break;
+    PADDOCK_CHECK(write_all(to.get(), {buffer.data(), size}));
+  }
+  PADDOCK_CHECK(take_over(to.get(), in, name));
+  PADDOCK_CHECK(sys::fchmod(to.get(), status.mode & 07777U));
+  return to;
+}
+
 /// To where it was, if nobody else has put something there.
 void restore_run::give_back(const done& each, const std::string& name, const std::string& path) {
-  const auto given = in_same_parent(each, path, [&](int in, const char* there) {
+  const auto copy = copies_.find(name);
+  const auto given = in_same_parent(each, path, [&](int in, const char* there) -> result<void> {
+    if (copy != copies_.end()) {
+      PADDOCK_CHECK(sys::link_nameless(copy->second.get(), in, there));
+      return sys::set_modified(in, there, aside_[name].modified_ns);
+    }
+    PADDOCK_CHECK(check_untouched(name));
     return sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_NOREPLACE);
   });
-  if (!given) keep(name, path);
+  if (given) return;
+  if (copy != copies_.end())
+    (void)sys::link_nameless(copy->second.get(), staging_.descriptor(), name.c_str());
+  keep(name, path);
 }
 
 /// Takes away what this run has put there, and nothing else.
@@ -115,6 +163,7 @@ void restore_run::exchange_back(const done& each) {
   const known_state& own = staged_[number];
   const auto back = in_same_parent(each, path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_present(in, there, own));
+    PADDOCK_CHECK(check_untouched(name));
     const auto exchange = [&] {
       return sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_EXCHANGE);
     };

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -206,6 +207,16 @@ private:
            std::string_view(refused.operation) != git_own_name && each.wanted.is_content() &&
            !by_agents_.all.contains(path);
   }
+  /// What the agent has made of its own repository goes back to what it was, which runs nothing:
+  /// `git config` there keeps nothing else back. Neither does a time, which no rule is about.
+  [[nodiscard]] bool is_harmless(const std::string& path, const placed_change& each) const {
+    const bool is_agents = each.by_agent && (!each.other_since || is_persons());
+    const bool is_time_alone = each.wanted.kind == each.present.kind &&
+                               each.wanted.same_content(each.present) &&
+                               each.wanted.mode == each.present.mode;
+    return is_agents &&
+           (is_time_alone || (by_agents_.all.contains(path) && !by_agents_.unfit.contains(path)));
+  }
   /// In a directory that is not there a command, too, could make whatever it wants. What others
   /// have taken away is not the agent's to bring back there.
   [[nodiscard]] bool comes_with_its_directory(const std::string& path,
@@ -329,6 +340,17 @@ private:
     return is_old && !is_wholly_meant(*git);
   }
 
+  [[nodiscard]] std::optional<error> refusal(const std::string& path,
+                                             const placed_change& each) const {
+    const auto allowed = of_.workspace->check_changeable(
+        path,
+        each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change);
+    if (allowed || is_commands_own(each) || comes_with_its_directory(path, each) ||
+        is_gits_own(path, each, allowed.error()) || is_persons_own(path, each, allowed.error()) ||
+        is_harmless(path, each))
+      return std::nullopt;
+    return allowed.error();
+  }
   /// Why a path cannot become what it was, with force neither; empty: nothing keeps it.
   [[nodiscard]] std::string hindrance(const std::string& path, const placed_change& each) {
     if (const holding why = restorable(of_, {.before = each.wanted, .after = each.present});
@@ -336,12 +358,7 @@ private:
       return "what it was is not held: " + std::string(reason_of(why));
     if (const holding why = loss(path, each); why != holding::held && !is_own(each, why))
       return "what it is now is not held and would be lost: " + std::string(reason_of(why));
-    const auto allowed = of_.workspace->check_changeable(
-        path,
-        each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change);
-    if (!allowed && !is_commands_own(each) && !comes_with_its_directory(path, each) &&
-        !is_gits_own(path, each, allowed.error()) && !is_persons_own(path, each, allowed.error()))
-      return clause_of(allowed.error());
+    if (const auto refused = refusal(path, each)) return clause_of(*refused);
     const bool is_renamed =
         (each.wanted.is_content() || each.present.is_content()) &&
         !(each.wanted.kind == each.present.kind && each.wanted.same_content(each.present));
@@ -384,7 +401,11 @@ private:
   void choose(const std::string& path, const placed_change& each) {
     if (each.wanted.same_as(each.present) || !meant_.mean(path)) return;
     if (is_temporary(path, each)) { // a killed tool's goes, a working one's stays
-      if (!is_worked_beside(path)) chosen_.insert(path);
+      if (is_worked_beside(path)) return;
+      if (const holding why = loss(path, each); why != holding::held && !is_own(each, why))
+        return leave(path,
+                     "it stays, because it could not be had back: " + std::string(reason_of(why)));
+      chosen_.insert(path);
       return;
     }
     const bool is_named = selected_.has(path) || (request_.force && !selected_.empty());
@@ -426,7 +447,9 @@ private:
         why != holding::held && each.wanted.kind != known_kind::directory &&
         (each.by_restore || (why == holding::ignored && !is_named)))
       return lose(path, each, why);
-    if (!hindered.empty() && by_agents_.all.contains(path)) return leave(path, hindered);
+    // What a command was allowed keeps nothing else back, although it stays.
+    const bool was_allowed = by_agents_.all.contains(path) || (each.by_agent && !each.by_tool);
+    if (!hindered.empty() && was_allowed && refusal(path, each)) return leave(path, hindered);
     if (!hindered.empty()) return conflict(path, hindered);
     chosen_.insert(path);
   }

@@ -135,8 +135,13 @@ result<void> restore_run::stage_all() {
 /// has no name before it has its own.
 bool restore_run::is_nameless(std::size_t number) const {
   const restore_step& step = plan_.steps[number];
-  return !staging_.is_out_of_reach() && step.wanted.kind == known_kind::file && !stays(step) &&
-         (has_usual_name(step.path) || !of_.workspace->check_changeable(step.path));
+  return step.wanted.kind == known_kind::file && !stays(step) && is_exposed(step.path);
+}
+
+/// Whether it is protected where it lies, and is not where all else is made ready and set aside.
+bool restore_run::is_exposed(const std::string& path) const {
+  return !staging_.is_out_of_reach() &&
+         (has_usual_name(path) || !of_.workspace->check_changeable(path));
 }
 
 /// On the disk before it takes the place of anything, and before it is said to be whole: a power
@@ -204,15 +209,19 @@ result<void> restore_run::fill(int fd, const restore_step& step, std::string_vie
   if (step.present.kind == known_kind::file && !brought_by(step.path)) {
     PADDOCK_TRY(const auto id, held_.look(std::string(parent_of(step.path))));
     PADDOCK_TRY(const int in, held_.descriptor(id));
-    PADDOCK_TRY(const component name, component::from(last_of(step.path)));
-    PADDOCK_TRY(auto there, sys::openat(in, ".", O_PATH | O_DIRECTORY));
-    place old{.parent = std::move(there), .name = name, .path = step.path};
-    if (const auto status = sys::status_at(in, name.c_str(), AT_SYMLINK_NOFOLLOW))
-      old.existing = *status;
-    if (old.existing && old.existing->kind == entry_kind::file)
-      PADDOCK_CHECK(take_over_attributes(fd, old));
+    PADDOCK_CHECK(take_over(fd, in, last_of(step.path)));
   }
   return sys::fchmod(fd, mode_of(step.wanted));
+}
+
+result<void> restore_run::take_over(int fd, int in, std::string_view name) {
+  PADDOCK_TRY(const component checked, component::from(name));
+  PADDOCK_TRY(auto there, sys::openat(in, ".", O_PATH | O_DIRECTORY));
+  place old{.parent = std::move(there), .name = checked, .path = std::string(name)};
+  if (const auto status = sys::status_at(in, checked.c_str(), AT_SYMLINK_NOFOLLOW))
+    old.existing = *status;
+  const bool is_file = old.existing && old.existing->kind == entry_kind::file;
+  return is_file ? take_over_attributes(fd, old) : result<void>();
 }
 
 void restore_run::note(deed what, std::size_t number, const known_state& before) {
@@ -303,7 +312,7 @@ result<void> restore_run::move_out() {
     }));
     note(deed::moved_out, i);
     // Somebody may have put something else there in the very moment.
-    PADDOCK_CHECK(check_present(staging_.descriptor(), name.c_str(), move.object));
+    PADDOCK_CHECK(check_aside(name, move.object));
   }
   return plan_.moves.empty() ? result<void>() : sys::fsync(staging_.descriptor());
 }
@@ -378,14 +387,21 @@ result<void> restore_run::take_away(std::size_t number) {
   const restore_step& step = plan_.steps[number];
   const bool is_directory = step.present.kind == known_kind::directory;
   const std::string name = staged('a', number);
+  file_descriptor copy;
   PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_present(in, there, step.present));
     if (is_directory) return sys::unlinkat(in, there, AT_REMOVEDIR);
+    if (step.present.kind == known_kind::file && is_exposed(step.path)) {
+      PADDOCK_TRY(copy, nameless_copy(in, there));
+    }
     return sys::renameat2(in, there, staging_.descriptor(), name.c_str(), RENAME_NOREPLACE);
   }));
   note(is_directory ? deed::removed : deed::set_aside, number);
-  return is_directory ? result<void>()
-                      : check_present(staging_.descriptor(), name.c_str(), step.present);
+  if (is_directory) return {};
+  PADDOCK_CHECK(check_aside(name, step.present));
+  if (!copy) return {};
+  copies_.emplace(name, std::move(copy));
+  return sys::unlinkat(staging_.descriptor(), name.c_str(), 0);
 }
 
 result<void> restore_run::put_nameless(std::size_t number) {
@@ -424,7 +440,7 @@ result<void> restore_run::put(std::size_t number) {
     }));
     if (is_exchanged) {
       note(deed::exchanged, number);
-      return check_present(staging_.descriptor(), name.c_str(), step.present);
+      return check_aside(name, step.present);
     }
     PADDOCK_CHECK(take_away(number));
   }

@@ -103,6 +103,12 @@ private:
   [[nodiscard]] result<void> put_nameless(std::size_t number);
   [[nodiscard]] result<void> put(std::size_t number);
   [[nodiscard]] result<void> fill(int fd, const restore_step& step, std::string_view bytes);
+  /// The attributes of what lies there, if that is a file.
+  [[nodiscard]] static result<void> take_over(int fd, int in, std::string_view name);
+  [[nodiscard]] bool is_exposed(const std::string& path) const;
+  [[nodiscard]] result<file_descriptor> nameless_copy(int in, const char* name) const;
+  [[nodiscard]] result<void> check_aside(const std::string& name, const known_state& present);
+  [[nodiscard]] result<void> check_untouched(const std::string& name) const;
   [[nodiscard]] result<void> give_attributes(std::size_t number);
   [[nodiscard]] result<void> check_present(int directory, const char* name,
                                            const known_state& present) const;
@@ -135,9 +141,11 @@ private:
   std::optional<directory_move> moving_;
   std::optional<name_in_use> in_use_;
   private_staging staging_;
-  std::vector<known_state> staged_;           ///< what this run has made, by the step
-  std::vector<bool> nameless_;                ///< which have no name before they have their own
-  std::map<std::string, std::string> wanted_; ///< by staged name: where what is kept belongs
+  std::vector<known_state> staged_;               ///< what this run has made, by the step
+  std::vector<bool> nameless_;                    ///< which have no name before they have their own
+  std::map<std::string, known_state> aside_;      ///< by staged name, as it was when it came there
+  std::map<std::string, file_descriptor> copies_; ///< by that name: of what is not left there
+  std::map<std::string, std::string> wanted_;     ///< by staged name: where what is kept belongs
   std::string kept_;
   std::vector<done> done_;
   held_directories::id worked_in_ =

@@ -3,6 +3,7 @@
 // What the store keeps, and how long: checkpoints by age and number, bytes by the budget.
 
 #include "history/change_sets.hpp"
+#include "history/obeyed_content.hpp"
 #include "history/restore_intent.hpp"
 #include "sys/syscall.hpp"
 
@@ -176,7 +177,9 @@ result<void> store::impl::sweep_from(std::size_t first, const work_bounds& bound
     if (what != keeping::others || !made.is_agents_alone(path)) add(live, state);
   });
   const auto is_live = [&](const content_id& id) { return live.contains(id); };
+  PADDOCK_TRY(const journal_record past, past_of_agents(*this, offset, is_live));
   const auto put_all = [&](const journal::put& put_one) -> result<void> {
+    if (!past.transitions.empty()) PADDOCK_CHECK(put_one(past));
     const auto put = [&](const journal_record& record) -> result<void> {
       PADDOCK_CHECK(bounds.check());
       if (what == keeping::all) return put_one(record);

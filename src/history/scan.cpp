@@ -84,6 +84,7 @@ public:
       std::ranges::move(each.gone, std::back_inserter(out_.gone));
       std::ranges::move(each.closed, std::back_inserter(out_.closed));
       std::ranges::move(each.opened, std::back_inserter(out_.opened));
+      std::ranges::move(each.linked, std::back_inserter(out_.linked));
     }
     return done;
   }
@@ -151,10 +152,10 @@ private:
       if (fd.error().code == error_code::permission_denied) met.closed.push_back(of.path);
       return {}; // gone by now, or not to be read: as it was
     }
-    if (!of.path.empty()) {
-      const auto status = sys::status_at(fd->get(), "");
-      if (!status || !workspace_.check_entered(fd->get(), *status)) return {};
-    }
+    const auto own = sys::status_at(fd->get(), "");
+    if (!of.path.empty() && (!own || !workspace_.check_entered(fd->get(), *own))) return {};
+    if (options_.observer != nullptr && own)
+      options_.observer->entered(of.path, fd->get(), own->inode);
     bool is_closed = false;
     const indexed_directory* known = index_.directory(of.path);
     std::vector<bool> is_there(known != nullptr ? known->entries.size() : 0);
@@ -174,6 +175,9 @@ private:
       is_closed = is_closed || (!status && status.error().code == error_code::permission_denied);
       if (!status) return true; // gone by now, or as it was
       ++count;
+      const bool is_linked = status->links > 1 && status->kind == entry_kind::file;
+      if (is_linked && options_.observer != nullptr)
+        met.linked.push_back(begin == 0 ? std::string(name) : of.path + '/' + std::string(name));
       const known_state* old = entry != nullptr ? &entry->state : nullptr;
       const bool is_as_it_was = old != nullptr && !old->is_unsure &&
                                 old->kind != known_kind::directory &&

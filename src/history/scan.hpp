@@ -18,10 +18,20 @@
 
 namespace paddock::history {
 
+/// Hears of each directory before its names are read, on the scan's threads.
+class scan_observer {
+public:
+  virtual void entered(const std::string& path, int directory, std::uint64_t inode) = 0;
+
+protected:
+  ~scan_observer() = default;
+};
+
 struct scan_options {
   unsigned threads_max = 2;
   std::uint64_t entries_max = 2'000'000;
   work_bounds bounds{};
+  scan_observer* observer = nullptr;
 };
 
 /// An entry that is new, looks other than before, or is not sure to be as it looks.
@@ -35,6 +45,7 @@ struct scan_outcome {
   std::vector<std::string> gone{};   ///< of a directory that is gone, itself alone
   std::vector<std::string> closed{}; ///< directories that could not be looked into
   std::vector<std::string> opened{}; ///< those that can be looked into again
+  std::vector<std::string> linked{}; ///< files that have several names
   bool is_whole = false;             ///< all of the workspace was looked at
   std::uint64_t entries = 0;
 };

@@ -47,8 +47,8 @@ std::string name_of_store(const std::string& workspace, const file_status& statu
 result<store_directory, detailed_error>
 store_directory::open(const root& workspace, std::string_view directory,
                       std::optional<std::uint64_t> unused_days_max) {
-  PADDOCK_TRY(const private_directory to,
-              open_private_directory(workspace, directory, "the directory of the history"));
+  PADDOCK_TRY(const private_directory to, open_private_directory(workspace.status(), directory,
+                                                                 "the directory of the history"));
   const file_descriptor& all = to.fd;
   const std::string name = name_of_store(workspace.path(), workspace.status()),
                     path = to.path + '/' + name;
@@ -63,7 +63,7 @@ store_directory::open(const root& workspace, std::string_view directory,
     if (!opened && opened.error().code == error_code::not_found) continue;
     store_directory store;
     PADDOCK_TRY(store.fd_, std::move(opened));
-    const auto ready = store.take_up(workspace, path);
+    const auto ready = store.take_up(workspace, path, unused_days_max.has_value());
     const auto named = sys::status_at(all.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
     const auto taken = sys::status_at(store.fd_.get(), "");
     if (named && taken && !named->same_object(*taken)) continue;
@@ -76,8 +76,16 @@ store_directory::open(const root& workspace, std::string_view directory,
   return refused(error_code::conflict, path + " is removed again and again");
 }
 
+/// Under the lock, so that of two servers that start at once the second one finds the first.
+result<void> store_directory::take_head(bool serves) {
+  PADDOCK_TRY(head_, sys::openat(fd_.get(), head_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  if (sys::try_flock(head_.get()) && serves)
+    (void)sys::unlinkat(fd_.get(), rules_name, 0).has_value(); // what stays counts
+  return sys::try_shared_flock(head_.get());
+}
+
 result<void, detailed_error> store_directory::take_up(const root& workspace,
-                                                      const std::string& path) {
+                                                      const std::string& path, bool serves) {
   PADDOCK_TRY(const auto status, sys::status_at(fd_.get(), ""));
   if (status.uid != sys::effective_uid() || (status.mode & 077U) != 0)
     return refused(error_code::denied_by_policy,
@@ -88,12 +96,8 @@ result<void, detailed_error> store_directory::take_up(const root& workspace,
   used_before_ns_ = last_used_ns(fd_.get());
   auto read = read_head(workspace, path);
   if (read) {
-    const auto use = [this]() -> result<void> {
-      PADDOCK_TRY(head_, sys::openat(fd_.get(), head_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-      was_unused_ = sys::try_flock(head_.get()).has_value();
-      return sys::try_shared_flock(head_.get());
-    }();
-    if (!use) read = detailed_error(use.error(), "the history cannot be locked");
+    if (const auto use = take_head(serves); !use)
+      read = detailed_error(use.error(), "the history cannot be locked");
     (void)sys::set_modified(fd_.get(), head_name, sys::file_clock_ns());
   }
   unlock();

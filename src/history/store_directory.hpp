@@ -48,8 +48,6 @@ public:
   /// timed_out.
   [[nodiscard]] result<void> lock(const work_bounds& bounds = {});
   void unlock() const noexcept;
-  /// Whether nobody else had it open when it was opened.
-  [[nodiscard]] bool was_unused() const noexcept { return was_unused_; }
   /// Everything in it. Errors: those of reading.
   [[nodiscard]] result<std::vector<store_file>> files() const;
   /// The same, in bytes; 0 where it cannot be read.
@@ -57,8 +55,10 @@ public:
 
 private:
   store_directory() = default;
-  /// Takes the lock and `head`. Errors: those of `open`.
-  result<void, detailed_error> take_up(const root& workspace, const std::string& path);
+  /// Takes the lock and `head`. Where nobody else has, the rules of servers that have ended go with
+  /// the first one that serves. Errors: those of `open`.
+  result<void, detailed_error> take_up(const root& workspace, const std::string& path, bool serves);
+  result<void> take_head(bool serves);
   result<void, detailed_error> read_head(const root& workspace, const std::string& path);
   result<void> write_head(const root& workspace);
 
@@ -68,7 +68,6 @@ private:
   std::int64_t used_before_ns_ = 0; ///< the last time before this one; 0: it is new
   content_key key_{};
   bool waited_in_vain_ = false;
-  bool was_unused_ = false;
 };
 
 /// The file that says that a directory is a store.

@@ -5,6 +5,7 @@
 
 #include "history/announced_paths.hpp"
 #include "history/content_packs.hpp"
+#include "history/directory_watch.hpp"
 #include "history/file_index.hpp"
 #include "history/journal.hpp"
 #include "history/path_tops.hpp"
@@ -124,6 +125,7 @@ struct store::impl {
   bool has_read_through = false;            ///< and it was at its end
   std::atomic<std::size_t> reading_now = 0; ///< batches, without the mutex
   not_kept unkept;                          ///< of the last look
+  directory_watch heard;
 
   std::mutex told_mutex; // of what follows; nobody holds it for long
   store_state told_now;
@@ -156,11 +158,16 @@ struct store::impl {
   /// be at it at this very moment, and the rest to a cause; or all to that cause. Errors: those of
   /// writing the journal; what was written is known then.
   enum class whose : std::uint8_t { announced, as_said };
+  /// Files that were changed before `since_ns`, of the clock of file times, were changed by others.
   [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by,
-                                    const work_bounds& bounds = {}, whose all = whose::announced);
+                                    const work_bounds& bounds = {}, whose all = whose::announced,
+                                    std::int64_t since_ns = 0);
   /// Scans everything, or these paths, and takes in what is met. Errors: those of scanning, and of
   /// `absorb`.
-  [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {});
+  [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {},
+                                          std::int64_t since_ns = 0);
+  /// Before a command: as `look_through`, or only where something was heard of since the last.
+  [[nodiscard]] result<void> look_before(const work_bounds& bounds);
   /// Everything has been looked at and taken in: a failure of before is over, if nothing is lost.
   void be_content();
   [[nodiscard]] result<void> look_at(std::span<const std::string> paths, const cause& by);

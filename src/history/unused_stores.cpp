@@ -4,6 +4,7 @@
 #include "file/directory_stream.hpp"
 #include "history/store_directory.hpp"
 #include "history/work_marks.hpp"
+#include "path/private_directory.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
@@ -28,23 +29,23 @@ bool is_store_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Whether a store has files of that name. Not `intent`: what a restore has set aside is needed. One
-/// that was not made yet set nothing aside.
+/// Whether a store has files of that name. Not `intent`: what a restore has set aside is needed.
+/// One that was not made yet set nothing aside.
 bool is_file_of_store(std::string_view name) {
   constexpr std::array<std::string_view, 14> names{head_name,
-                                                  "head.new",
-                                                  "lock",
-                                                  "journal",
-                                                  "journal.new",
-                                                  "journal.damaged",
-                                                  "journal.damaged.new",
-                                                  "intent.begun",
-                                                  "intent.begun.new",
-                                                  "intent.failed",
-                                                  "intent.made",
-                                                  "intent.made.new",
-                                                  rules_name,
-                                                  "rules.new"};
+                                                   "head.new",
+                                                   "lock",
+                                                   "journal",
+                                                   "journal.new",
+                                                   "journal.damaged",
+                                                   "journal.damaged.new",
+                                                   "intent.begun",
+                                                   "intent.begun.new",
+                                                   "intent.failed",
+                                                   "intent.made",
+                                                   "intent.made.new",
+                                                   rules_name,
+                                                   "rules.new"};
   return std::ranges::find(names, name) != names.end() || name.starts_with("pack-") ||
          name.starts_with(mark_prefix) || name.starts_with(start_prefix);
 }
@@ -119,6 +120,26 @@ result<void> finish_removal(int all, const std::string& name) {
   return remove_files(all, name, directory.get(), files);
 }
 
+/// The changes of several files of a workspace; what has a record is needed.
+result<void> remove_changes(int all, const std::string& name, std::int64_t oldest_ns) {
+  PADDOCK_TRY(const auto directory, open_own(all, name));
+  PADDOCK_TRY(const auto lock, lock_file(directory.get(), "lock"));
+  PADDOCK_TRY(const auto names, names_in(directory.get()));
+  PADDOCK_TRY(const auto status, sys::fstat(directory.get()));
+  if (names.size() != 1 || status.modified_ns >= oldest_ns)
+    return error{error_code::conflict, 0, "history store"};
+  PADDOCK_CHECK(sys::unlinkat(directory.get(), "lock", 0));
+  return sys::unlinkat(all, name.c_str(), AT_REMOVEDIR);
+}
+
+/// What a killed process has noted for a workspace in which nobody runs a command any more.
+result<void> remove_mark(int all, const std::string& name, std::int64_t oldest_ns) {
+  PADDOCK_TRY(const auto mark, lock_file(all, name.c_str()));
+  PADDOCK_TRY(const auto status, sys::fstat(mark.get()));
+  if (status.modified_ns >= oldest_ns) return error{error_code::conflict, 0, "history store"};
+  return sys::unlinkat(all, name.c_str(), 0);
+}
+
 struct store_beside {
   std::string name;
   std::int64_t used_ns = 0;
@@ -146,6 +167,10 @@ void remove_unused_stores(int all, const store_in_use& own, std::uint64_t days_m
   // a long pause, makes nothing old.
   const auto days = static_cast<std::int64_t>(std::min<std::uint64_t>(days_max, 36'500));
   const std::int64_t oldest_ns = std::min(sys::file_clock_ns(), newest_ns) - days * day_ns;
+  for (const std::string& name : *names) {
+    if (name.starts_with(change_state_prefix)) (void)remove_changes(all, name, oldest_ns);
+    if (name.starts_with(command_mark_prefix)) (void)remove_mark(all, name, oldest_ns);
+  }
   std::ranges::sort(found, {}, &store_beside::used_ns);
   std::size_t removed = 0;
   for (const store_beside& each : found) {

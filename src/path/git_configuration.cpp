@@ -66,7 +66,20 @@ constexpr struct {
     {"submodule.", " url active path branch "},
 };
 
+/// Whether a setting names a repository by a program: `ext::sh -c …`, or as an option of one.
+bool runs_program_by_url(const git_setting& asked) {
+  constexpr std::string_view urls = " url pushurl remote pushremote ";
+  if ((asked.section != "remote" && asked.section != "branch" && asked.section != "submodule") ||
+      urls.find(' ' + asked.key + ' ') == std::string_view::npos || !asked.value)
+    return false;
+  const std::string_view url = *asked.value;
+  const auto colons = url.find("::");
+  return url.starts_with('-') || url.find("://-") != std::string_view::npos ||
+         (colons != std::string_view::npos && url.find_first_of("/:[") >= colons);
+}
+
 bool is_harmless(const git_setting& asked, const is_worktree& is_allowed) {
+  if (runs_program_by_url(asked)) return false;
   const bool is_of_worktree = asked.section == "core" && asked.key == "worktree";
   if (is_of_worktree && (!asked.value || !is_allowed(*asked.value))) return false;
   const std::string section = asked.section + (asked.subsection.empty() ? "" : ".");
@@ -238,6 +251,73 @@ std::optional<std::string> harmless_part(std::string_view text, const is_worktre
   }
   if (all && !settings.broken()) return std::nullopt;
   return kept;
+}
+
+namespace {
+
+/// The settings of one configuration, those that a command may change apart.
+struct parted_settings {
+  explicit parted_settings(std::string_view text) {
+    git_settings all(text);
+    while (auto each = all.next()) {
+      const bool is_free =
+          (each->section == "remote" || each->section == "branch" || each->section == "user") &&
+          is_harmless(*each, [](std::string_view) { return false; });
+      (is_free ? free : fixed).push_back(*std::move(each));
+    }
+    broken = all.broken();
+  }
+  std::vector<git_setting> free, fixed;
+  bool broken = false;
+};
+
+/// Those of `all` that are not, or not as often, among `others`.
+std::vector<git_setting> without(const std::vector<git_setting>& all,
+                                 std::vector<git_setting> others) {
+  std::vector<git_setting> left;
+  for (const git_setting& each : all)
+    if (const auto same = std::ranges::find(others, each); same != others.end())
+      others.erase(same);
+    else
+      left.push_back(each);
+  return left;
+}
+
+void add_names(std::vector<std::string>& to, const std::vector<git_setting>& settings) {
+  for (const auto& [section, subsection, key, value] : settings) {
+    std::string name = section + "." + (subsection.empty() ? "" : subsection + ".") + key;
+    if (std::ranges::find(to, name) == to.end()) to.push_back(std::move(name));
+  }
+}
+
+} // namespace
+
+carried_settings carry_settings(std::string_view before, std::string_view after) {
+  carried_settings carried;
+  const parted_settings old(before), wanted(after);
+  if (wanted.broken || old.broken) {
+    if (before != after) carried.left_out.emplace_back("all of it, which git could not read");
+    return carried;
+  }
+  add_names(carried.left_out, without(wanted.fixed, old.fixed));
+  add_names(carried.left_out, without(old.fixed, wanted.fixed));
+  if (wanted.fixed == old.fixed) {
+    if (wanted.free != old.free) carried.text = after;
+    return carried;
+  }
+  if (carried.left_out.empty()) carried.left_out.emplace_back("the order of settings");
+  const auto added = without(wanted.free, old.free);
+  const auto removed = without(old.free, wanted.free);
+  if (!removed.empty()) {
+    add_names(carried.left_out, added);
+    add_names(carried.left_out, removed);
+  } else if (!added.empty()) {
+    carried.text = before;
+    if (!carried.text->ends_with('\n')) *carried.text += '\n';
+    for (const git_setting& each : added)
+      add_setting(*carried.text, each);
+  }
+  return carried;
 }
 
 } // namespace paddock

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddock {
 
@@ -16,6 +17,7 @@ struct git_setting {
   std::string subsection;           ///< as it is written; empty: none
   std::string key;                  ///< in lower case
   std::optional<std::string> value; ///< none: there is no equals sign, which git takes for true
+  bool operator==(const git_setting&) const = default;
 };
 
 /// One setting after the other.
@@ -49,5 +51,15 @@ using is_worktree = std::function<bool(std::string_view path)>;
 /// so; else a file with those that do not.
 [[nodiscard]] std::optional<std::string> harmless_part(std::string_view text,
                                                        const is_worktree& is_allowed);
+
+/// What becomes of the configuration of somebody else's repository when a command has changed its
+/// copy.
+struct carried_settings {
+  std::optional<std::string> text;   ///< what it is to be; none: it stays as it is
+  std::vector<std::string> left_out; ///< "core.fsmonitor": what a command may not change
+};
+
+/// Remotes, branches and who the user is are carried over, as far as none of it runs a program.
+[[nodiscard]] carried_settings carry_settings(std::string_view before, std::string_view after);
 
 } // namespace paddock

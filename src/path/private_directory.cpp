@@ -21,7 +21,7 @@ detailed_error refused_way(error_code code, std::string detail) {
 /// Walks to the directory one component at a time, so that each one is judged.
 class way {
 public:
-  way(const root& workspace, std::string_view what, missing_directories missing)
+  way(const file_status& workspace, std::string_view what, missing_directories missing)
       : workspace_(workspace), what_(what), missing_(missing) {}
 
   result<private_directory, detailed_error> walk(std::string_view directory) {
@@ -47,7 +47,7 @@ public:
   /// Errors: denied_by_policy, where the agent may write in it.
   result<void, detailed_error> check(int fd) const {
     PADDOCK_TRY(const auto status, sys::status_at(fd, ""));
-    if (status.same_object(workspace_.status()))
+    if (status.same_object(workspace_))
       return refused_way(error_code::denied_by_policy,
                          what_ + " lies in the workspace, where the agent can "
                                  "write: choose one outside (--history DIRECTORY)");
@@ -117,7 +117,7 @@ private:
     return {};
   }
 
-  const root& workspace_;
+  const file_status& workspace_;
   std::string what_;
   missing_directories missing_;
   file_descriptor here_;
@@ -133,7 +133,7 @@ void sync_names(int directory) {
     (void)sys::fsync(list->get());
 }
 
-result<private_directory, detailed_error> open_private_directory(const root& workspace,
+result<private_directory, detailed_error> open_private_directory(const file_status& workspace,
                                                                  std::string_view directory,
                                                                  std::string_view what,
                                                                  missing_directories missing) {

@@ -6,8 +6,8 @@
 
 #include <paddock/base/detailed_error.hpp>
 #include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/file_status.hpp>
 #include <paddock/base/result.hpp>
-#include <paddock/path/root.hpp>
 
 #include <cstdint>
 #include <string>
@@ -26,8 +26,14 @@ enum class missing_directories : std::uint8_t { make, leave };
 /// sentences about it. Errors: denied_by_policy (it lies in the workspace, or others may write
 /// there), invalid_argument, symlink_loop, those of making and opening.
 [[nodiscard]] result<private_directory, detailed_error>
-open_private_directory(const root& workspace, std::string_view directory, std::string_view what,
+open_private_directory(const file_status& workspace, std::string_view directory,
+                       std::string_view what,
                        missing_directories missing = missing_directories::make);
+
+/// What lies in the directory of the state, beside histories: a directory for the changes of
+/// several files of a workspace, and a file for each command that runs.
+inline constexpr std::string_view change_state_prefix = "changes-",
+                                  command_mark_prefix = "command-";
 
 /// Puts the names in a directory on the disk. Some may not be read: nothing is lost then but by a
 /// power cut.

@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "skill/libzip.hpp"
 
-#include "sys/shared_library.hpp"
-
 namespace paddock {
-namespace {
-
-libzip_functions load_libzip() noexcept {
-  libzip_functions found;
-#ifdef PADDOCK_LIBZIP_LIBRARY
-  const sys::shared_library library(PADDOCK_LIBZIP_LIBRARY);
-#define PADDOCK_LIBZIP_FIND(name) &&library.find(found.name, "zip_" #name)
-  found.are_there = true PADDOCK_LIBZIP_FUNCTIONS(PADDOCK_LIBZIP_FIND);
-#undef PADDOCK_LIBZIP_FIND
-#else
-#define PADDOCK_LIBZIP_LINK(name) found.name = &::zip_##name;
-  PADDOCK_LIBZIP_FUNCTIONS(PADDOCK_LIBZIP_LINK)
-#undef PADDOCK_LIBZIP_LINK
-  found.are_there = true;
-#endif
-  return found;
-}
-
-} // namespace
 
 const libzip_functions& libzip() noexcept {
-  static const libzip_functions functions = load_libzip();
+#ifdef PADDOCK_LIBZIP_LIBRARY
+  static sys::loaded_functions<libzip_functions> functions;
+  return functions.get(PADDOCK_LIBZIP_LIBRARY, [](const auto& library, libzip_functions& found) {
+    return true PADDOCK_LIBZIP_FUNCTIONS(PADDOCK_FIND_FUNCTION);
+  });
+#else
+  static constexpr libzip_functions functions{PADDOCK_LIBZIP_FUNCTIONS(PADDOCK_LINK_FUNCTION) true};
   return functions;
+#endif
 }
 
 } // namespace paddock

@@ -135,9 +135,7 @@ private:
   }
 
   result<void> open(const import_context& in, int checks) {
-    if (!libzip().are_there)
-      return error{error_code::unsupported, 0,
-                   "libzip cannot be loaded; install it (Debian: libzip4)"};
+    if (!libzip().are_there) return in.refuse(import_refusal::no_zip_support);
     zip_error_t failure;
     libzip().error_init(&failure);
     zip_source_t* source = libzip().source_buffer_create(bytes_.data(), bytes_.size(), 0, &failure);

@@ -210,7 +210,8 @@ std::vector<row> removing() {
        .attempts =
            join({every(deep_path(2'048) + "/f", path_too_long),
                  all({list}, deep_path(200), gives("d\n")), all({remove_tree}, "d", gives("d"))}),
-       .check = [](session& s) { EXPECT_FALSE(s.at.tree().exists("ws/d")); }},
+       .check = [](session& s) { EXPECT_FALSE(s.at.tree().exists("ws/d")); },
+       .no_undo = "a restore of 2,100 levels takes minutes"},
       {.id = "P67",
        .name = "deep_tree_with_few_descriptors_and_little_stack",
        .arrange =
@@ -222,7 +223,8 @@ std::vector<row> removing() {
              EXPECT_EQ(0, ::setrlimit(RLIMIT_STACK, &little));
            },
        .attempts = all({remove_tree}, "d", gives("d")),
-       .check = [](session& s) { EXPECT_FALSE(s.at.tree().exists("ws/d")); }},
+       .check = [](session& s) { EXPECT_FALSE(s.at.tree().exists("ws/d")); },
+       .no_undo = "the limits are those of one removal"},
       {.id = "P68",
        .name = "closed_directory_inside",
        .build =

@@ -83,7 +83,8 @@ std::vector<row> identity() {
              // The count of its names was part of the outside.
              ASSERT_EQ(0, ::link((s.at.out() + "/hard").c_str(), (s.at.ws() + "/again").c_str()));
            },
-       .checking = checked::always},
+       .checking = checked::always,
+       .no_undo = "a hard link is what a workspace holds"},
       {.id = "P60",
        .name = "foreseen_temporary_files",
        .build =

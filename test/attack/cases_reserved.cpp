@@ -122,7 +122,8 @@ std::vector<row> elsewhere() {
        .attempts =
            join({all({read}, "pub", gives("RESERVED")), all({append}, "pub", refused(hard_linked)),
                  all({write}, "pub", gives("pub"))}),
-       .check = [](session& s) { EXPECT_EQ("RESERVED", s.at.tree().content("ws/.perstack/cfg")); }},
+       .check = [](session& s) { EXPECT_EQ("RESERVED", s.at.tree().content("ws/.perstack/cfg")); },
+       .no_undo = "its second name is what a workspace holds"},
       {.id = "P50",
        .name = "reserved_as_source_or_destination",
        .build = [](scene& s) { s.tree().directory("ws/empty"); },

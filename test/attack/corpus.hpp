@@ -73,6 +73,7 @@ struct row {
   void (*check)(session&) = nullptr;
   checked checking = checked::one_by_one;
   needs need = needs::nothing;
+  const char* no_undo = ""; ///< why its end is not reviewed and undone; empty: it is
   /// Also through the adapter as a program of its own.
   reach through = reach::in_process;
   std::string_view workspace = "ws"; ///< how the root is spelled when it is opened

@@ -6,6 +6,8 @@
 #include "support/process/descriptors.hpp"
 #include "support/process/process.hpp"
 
+#include <paddock/history/history.hpp>
+
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -15,6 +17,8 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <set>
 
 namespace paddock::test::corpus {
@@ -75,6 +79,52 @@ void run_attempts(const row& r, session& s) {
   }
 }
 
+/// The history of a case, beside its workspace, for as long as it is returned; nothing where there
+/// can be none, as where the workspace is gone.
+std::shared_ptr<history::store> history_of(const session& s, history::session by) {
+  const bool is_asked =
+      s.how.interface == interface::coding &&
+      (s.how.kernel == back_end::openat2 || s.how.kernel == back_end::forced_walker);
+  if (!is_asked || !history::have_history()) return nullptr;
+  s.at.tree().directory("history");
+  auto opened =
+      history::store::open(s.shared_workspace(), {.directory = s.at.tree() / "history"}, by);
+  return opened ? *std::move(opened) : nullptr;
+}
+
+/// What the history holds, and a review shows, is never what is outside or reserved.
+void review(history::store& store) {
+  for (const bool collapses : {true, false}) {
+    const auto found = store.changes({.collapse = collapses, .by = history::author::other});
+    if (!found) continue; // the workspace may be gone
+    for (const history::change& each : found->changes)
+      for (const history::entry_state* side : {&each.before, &each.after}) {
+        const auto bytes = store.content(side->content);
+        for (const auto& mark : {outside_mark, reserved_mark}) {
+          EXPECT_EQ(each.path.find(mark), std::string::npos) << each.path;
+          EXPECT_TRUE(!bytes || bytes->find(mark) == std::string::npos) << each.path;
+        }
+      }
+  }
+}
+
+/// The row's end is reviewed, undone, and done again, by a person and by the agent. That nothing of
+/// it leaves the workspace the outside and the census tell.
+void review_and_undo(const session& s) {
+  const auto store = history_of(s, history::session::look);
+  if (!store) return;
+  review(*store);
+  for (const auto by : {history::author::other, history::author::tool}) {
+    std::optional<std::uint64_t> to;
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto done = store->restore({.to = to, .paths = {""}, .force = true, .by = by});
+      if (!done || done->before == 0) break;
+      to = done->before;
+      review(*store);
+    }
+  }
+}
+
 /// In the process of the case; what it lacks goes to the scene.
 void run_here(const row& r, const combination& how, scene& at) {
   if (r.need == needs::mounts && !private_mounts()) {
@@ -89,6 +139,8 @@ void run_here(const row& r, const combination& how, scene& at) {
   }
   session s(at, how, at.tree() / r.workspace);
   if (!at.lacking.empty()) return;
+  if (const auto begun = r.no_undo[0] == '\0' ? history_of(s, history::session::serve) : nullptr)
+    (void)begun->read_in();
   if (r.meanwhile != nullptr) r.meanwhile(s);
   const bool can_be_walked = r.need != needs::mounts; // what is mounted is not ours
   const auto before = can_be_walked ? look_through(at.ws()) : census{};
@@ -96,8 +148,13 @@ void run_here(const row& r, const combination& how, scene& at) {
   run_attempts(r, s);
   const bool is_checked = how.interface != interface::coding || r.checking == checked::always;
   if (r.check != nullptr && is_checked) r.check(s);
+  const auto left = can_be_walked && at.lacking.empty() ? look_through(at.ws()) : before;
+  judge_census(before, left);
+  if (r.no_undo[0] == '\0') review_and_undo(s); // which brings links back
   EXPECT_EQ(descriptors, open_descriptors()) << "descriptors were left open";
-  if (can_be_walked && at.lacking.empty()) judge_census(before, look_through(at.ws()));
+  if (can_be_walked) {
+    EXPECT_LE(look_through(at.ws()).temporaries, left.temporaries) << "an undo left some";
+  }
 }
 
 /// A file that is followed by descriptor, wherever its name goes.

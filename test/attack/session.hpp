@@ -120,6 +120,7 @@ public:
 
   /// The root behind the library and the adapter; a program of its own has another.
   [[nodiscard]] const root& workspace() const { return *root_; }
+  [[nodiscard]] std::shared_ptr<const root> shared_workspace() const { return root_; }
   /// Another one to ask at the same time.
   [[nodiscard]] std::unique_ptr<performer> another() const;
   /// And one that has a root for itself.

@@ -86,6 +86,17 @@ std::string arguments_of(const request& asked) {
   return out.end_object().take();
 }
 
+/// The same as a patch, which changes nothing: what it would do is told.
+std::string patch_of(const request& asked) {
+  const std::string name = encode_name(asked.path);
+  mcp::json_writer out;
+  out.begin_object().member("patch",
+                            "--- a/" + name + "\n+++ b/" + name +
+                                "\n@@ -1 +1 @@\n-inside\n\\ No newline at end of file\n+changed\n");
+  out.member("diff", "full").key("dryRun").boolean(true);
+  return out.end_object().take();
+}
+
 std::string call_of(const request& asked, mcp::toolset tools) {
   if (tools != mcp::toolset::coding || !changes_a_file(asked.what))
     return tool_call_line(tool_of(asked.what), arguments_of(asked));
@@ -145,8 +156,13 @@ public:
   }
 
   answer perform(const request& asked) override {
-    const auto lines = server_on(asked.mounted)
-                           .handle_line(call_of(asked, tools_));
+    mcp::server& server = server_on(asked.mounted);
+    if (tools_ == mcp::toolset::coding) {
+      const auto told = server.handle_line(tool_call_line("applyChanges", patch_of(asked)));
+      for (const auto& mark : {outside_mark, reserved_mark})
+        EXPECT_EQ(told.back().find(mark), std::string::npos) << told.back();
+    }
+    const auto lines = server.handle_line(call_of(asked, tools_));
     if (lines.empty()) {
       ADD_FAILURE() << "no answer";
       return {};

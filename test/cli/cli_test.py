@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The programs as a person runs them: what they print where, and their exit codes."""
+import errno
 import json
 import os
 import pathlib
@@ -226,6 +227,7 @@ class Demo(Cli):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         self.assertRegex(done.stdout, r"(?m)^ok +on the disk every file is at its new place")
         self.assertRegex(done.stdout, r"(?m)^ok +attemptCompletion returned \{\}")
+        self.assertRegex(done.stdout, r"(?m)^ok +deleteFile: every file is gone from the disk\nok +restore \{\} brought every file back")
         self.assertRegex(done.stdout, r"Moved 9 files: 1 to code/, 1 to data/, 5 to documents-2/, 1 to images/, 1 to other/")
         for tool in ["connect", "listDirectory", "getFileInfo", "todo", "createDirectory", "moveFile"]:
             self.assertRegex(done.stdout, rf"(?m)^ +\d+  {tool} .* (µs|ms|s)$")
@@ -328,7 +330,7 @@ for line in sys.stdin.buffer:
         real.stdin.flush()
         continue
     given = asked["params"]["arguments"]
-    shell = subprocess.Popen([given["command"], *given["args"]], cwd=sys.argv[-1], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    shell = subprocess.Popen([given["command"], *given["args"]], cwd=sys.argv[sys.argv.index("--workspace") + 1], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     output = shell.stdout.readline().decode()
     shell.wait()
     result = {{"output": output}}
@@ -808,6 +810,37 @@ while :; do sleep 0.01; done"""
             self.assertNotIn("(not started)", done.stderr)
 
 
+# Denies calls of the kernel to what it starts, as a container or an old kernel does: lines of (number, mask of its first
+# argument, errno), as a classic BPF program of the kernel's.
+DENYING = """if True:
+    import ctypes, json, os, struct, sys
+    lines, rules = [], json.loads(sys.argv[1])
+    step = lambda code, yes, no, value: lines.append(struct.pack("HBBI", code, yes, no, value))
+    for number, mask, error in rules:
+        step(0x20, 0, 0, 0)                      # the number
+        step(0x15, 0, 3 if mask else 1, number)
+        if mask:
+            step(0x20, 0, 0, 16)                 # the first argument
+            step(0x45, 0, 1, mask)
+        step(6, 0, 0, 0x50000 | error)
+    step(6, 0, 0, 0x7fff0000)
+    code = ctypes.create_string_buffer(b"".join(lines))
+    program = struct.pack("HxxxxxxQ", len(lines), ctypes.addressof(code))
+    call = ctypes.CDLL(None, use_errno=True).prctl
+    held = call(38, 1, 0, 0, 0) == 0 and call(22, 2, program) == 0
+    os.execvp(sys.argv[2], sys.argv[2:]) if held else sys.exit(99)
+"""
+CALLS = {"clone": 56, "unshare": 272, "clone3": 435, "setns": 308, "landlock": 444} if os.uname().machine == "x86_64" else \
+    {"clone": 220, "unshare": 97, "clone3": 435, "setns": 268, "landlock": 444}
+NO_NAMESPACES = [(CALLS["clone3"], 0, errno.ENOSYS), (CALLS["clone"], 0x7e020000, errno.EPERM),
+                 (CALLS["unshare"], 0x7e020000, errno.EPERM), (CALLS["setns"], 0, errno.EPERM)]
+NO_LANDLOCK = [(CALLS["landlock"], 0, errno.EOPNOTSUPP)]
+
+
+def denying(rules):
+    return [sys.executable, "-c", DENYING, json.dumps(rules)]
+
+
 class Doctor(Cli):
     def test_text_and_json_agree(self):
         report = json.loads(run(PADDOCK, "doctor", "--json", "--workspace", self.workspace).stdout)
@@ -835,8 +868,8 @@ class Doctor(Cli):
         self.assertFalse(found["user namespaces"]["found"])
         self.assertIn("user.max_", found["user namespaces"]["detail"])
 
-    def test_the_three_reports_say_the_same(self):
-        """doctor, --check and healthCheck, on machines that lack something: the same layers, causes and remedies."""
+    def test_the_reports_and_exec_say_the_same(self):
+        """doctor, --check, healthCheck and exec, on machines that lack something: the same layers, causes and remedies."""
         nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         no_rights = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
         limited = ["unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces || exit 99; "
@@ -845,7 +878,16 @@ class Doctor(Cli):
         theirs = self.path("theirs")
         theirs.mkdir()
         theirs.chmod(0o755)
+        contained = ["unshare", "--pid", "--fork", "--mount-proc"]  # the program has the number of an init, as in a container
+        masked = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /proc/sys && mount -t tmpfs tmpfs /proc/fs && exec "$@"', "sh"]
         cases = [  # what starts them, the workspace, whether commands run, what is said and what is not
+            ("in a container", contained, self.workspace, True, [], ["trial"]),
+            ("in a container without namespaces", contained + denying(NO_NAMESPACES), self.workspace, True, [], ["trial"]),
+            ("second in a container", [*contained, "sh", "-c", '"$@"; exit $?', "sh"], self.workspace, True, [], ["trial"]),
+            ("procfs masked", masked, self.workspace, True, [], ["trial"]),
+            ("namespaces denied", denying(NO_NAMESPACES), self.workspace, True, [], ["trial"]),
+            ("Landlock denied", denying(NO_LANDLOCK), self.workspace, True, [], ["trial"]),
+            ("both denied", denying(NO_NAMESPACES + NO_LANDLOCK), self.workspace, False, ["kill", "file_system"], ["trial"]),
             ("as it is", [], self.workspace, True, [], []),
             ("an ordinary user", nobody, self.workspace, True, [], []),
             ("not writable", nobody, str(theirs), True, ["cannot write the workspace: permission denied"], []),
@@ -877,6 +919,9 @@ class Doctor(Cli):
                 self.assertEqual((health["status"], doctor.returncode), ("ok", 0) if runs else ("degraded", 1), trouble)
                 ran = run(*start, PADDOCK, "exec", "-w", workspace, "--", "true")
                 self.assertEqual(ran.returncode, 0 if runs else 125, ran)
+                called = json.loads(run(*start, PADDOCK, "call", "-w", workspace, "exec", json.dumps(
+                    {"command": "true", "args": [], "env": {}, "cwd": ".", "stdout": True, "stderr": True})).stdout)
+                self.assertEqual(called.get("error"), None if runs else "confinement_unavailable", called)
                 everything = json.dumps(layers) + trouble
                 for text in said:
                     self.assertIn(text, everything if runs else ran.stderr)
@@ -939,9 +984,17 @@ class Both(Cli):
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
             self.assertIn("Exit codes: 0", done.stdout)
 
+    def test_a_workspace_before_the_command(self):
+        self.path("notes.txt").write_text("hay\n")
+        for option in ["-w", "--workspace"]:
+            done = run(PADDOCK, option, self.workspace, "search", "-w", "hay")
+            self.assertEqual((done.returncode, done.stdout), (0, "notes.txt:1:hay\n"), done)
+        self.fails(run(PADDOCK, "-w", self.workspace, "history", "list"), 2, "paddock history list", self.workspace)
+        self.fails(run(PADDOCK, "-w", self.workspace), 2, "-w")
+        self.fails(run(PADDOCK, "-w", MISSING, "search", "hay"), 2, MISSING)
+
     def test_no_subcommand_or_a_wrong_one(self):
-        self.fails(run(PADDOCK), 2, "call, search, find, map, apply, changes, diff, undo, checkpoint, history, review, tools, exec, ps, logs, stop, skills, experts, demo or "
-                   "doctor")
+        self.fails(run(PADDOCK), 2, "a command is missing (see paddock --help)")
         self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, map, apply, changes, diff, undo, checkpoint")
         self.fails(run(PADDOCK, "exce", "--", "ls"), 2, "no command exce; did you mean exec?")
         self.fails(run(PADDOCK, "skills", "lst"), 2, "paddock skills has no command lst; did you mean list?")
@@ -966,7 +1019,7 @@ class Both(Cli):
             ([SERVER, "--max-read-bytes", "-1"], "-1 is negative"),
             ([SERVER, "--max-read-bytes", "9" * 30], "is too large; 9223372036854775807 is the most"),
             ([SERVER, "--pick", "readFile"], "no tool readFile", "readTextFile"),
-            ([PADDOCK, "-w", "/tmp", "call", "todo"], "no option -w; it belongs behind the command: paddock call -w"),
+            ([PADDOCK, "--read-only", "call", "todo"], "no option --read-only; it belongs behind the command: paddock call --read-only"),
             ([PADDOCK, "exec"], "command is required: paddock exec [options] -- CMD..."),
             ([PADDOCK, "exec", "ls", "-la"], "is -la for the command or for paddock exec? Put -- before the command: "
                                              "paddock exec [options] -- ls -la"),
@@ -1148,7 +1201,7 @@ class Both(Cli):
         for option in [self.workspace + "/src/*.c", "!" + self.workspace + "/src/*.c"]:
             self.fails(run(PADDOCK, "search", "-g", option, "x", *at), 2, "-g '/", "write 'src/*.c'")
         self.fails(run(PADDOCK, "search", "-g", "!!b.c", "x", *at), 2, "-g '!b.c'")
-        self.fails(run(PADDOCK, "find", "/etc/passwd", *at), 1, "nothing found", "a leading slash stands for the directory")
+        self.fails(run(PADDOCK, "find", "/etc/passwd", *at), 1, "no match in 4 entries", "a leading slash stands for the directory")
         for glob, paths in {"src/*.c": "src/a.c\n", "/src/*.c": "src/a.c\n", "\\!c": "!c\n"}.items():  # the controls
             self.assertEqual(run(PADDOCK, "find", glob, *at).stdout, paths)
         self.assertEqual(run(PADDOCK, "search", "-l", "-g", "!src/**", "-g", "*.c", "x", *at).stdout, "b.c\n")
@@ -1199,11 +1252,13 @@ class Both(Cli):
         self.assertEqual(on_terminal("map", "-d1").splitlines()[1], shown[:-1] + "\uef9b 5 B")
         self.assertEqual(on_terminal("search", "here"), "lines/f\n1:\t?]0;owned? here???\n\n")
         piped = subprocess.run([PADDOCK, "search", "here", "--workspace", self.workspace], capture_output=True)
-        self.assertEqual(piped.stdout, b"lines/f:1:\t\x1b]0;owned\x07 here\xc2\x9b\xe2\x80\xae\x9b\n")
-        # The control: what other programs read has the name byte for byte.
-        for command, after in [(["find", "a*"], b"\n"), (["search", "-l", "word"], b"\n"), (["search", "word"], b":1:word\n")]:
+        self.assertEqual(piped.stdout, b"lines/f:1:\t?]0;owned? here???\n")
+        # So it is behind a pipe, where a name has its lines; the control is what other programs read.
+        piped_name = b"a\n?[2J??b?"
+        for command, want in [(["find", "a*"], piped_name + b"\n"), (["search", "-l", "word"], piped_name + b"\n"),
+                              (["search", "word"], piped_name + b":1:word\n"), (["find", "a*", "-0"], name + b"\0")]:
             done = subprocess.run([PADDOCK, *command, "--workspace", self.workspace], capture_output=True)
-            self.assertEqual(done.stdout, name + after)
+            self.assertEqual(done.stdout, want)
 
     def test_names_to_protect(self):
         for options, *words in [
@@ -1322,7 +1377,7 @@ class Server(Cli):
                 continue
             self.assertEqual(server.pop("type", None), "stdio" if host == "vscode" else None)
             self.assertEqual(server, {"command": os.path.realpath(SERVER), "args": [
-                "--workspace", workspace, "--read-only", "--pick", "todo,readTextFile", "--exec", "off",
+                "--workspace", workspace, "--tools", "coding", "--read-only", "--pick", "todo,readTextFile", "--exec", "off",
                 "--max-todos", "7", "--audit", str(self.path("audit"))]})
             for line in re.findall(r"(?m)^or run: .* -- (.*)$", done.stderr):
                 self.assertEqual(shlex.split(line), [server["command"], *server["args"]])
@@ -1337,7 +1392,7 @@ class Server(Cli):
                                   encoding="utf-8", timeout=60)
             expected = "${workspaceFolder}" if host in ("vscode", "cursor") else self.workspace
             if (server := self.configured(host, done.stdout)) is not None:
-                self.assertEqual(server["args"], ["--workspace", expected])
+                self.assertEqual(server["args"], ["--workspace", expected, "--tools", "coding"])
             self.assertRegex(done.stderr, r"\A[^\n]+: put this into [^\n]+\n(or run: [^\n]+\n)?\Z")
         done = run(SERVER, "--print-config", "all", "-w", self.workspace)
         self.assertEqual(done.stdout.count(": put this into "), len(self.HOSTS))
@@ -1346,7 +1401,16 @@ class Server(Cli):
         for spelled in [self.workspace, ".", self.workspace + "/", self.workspace + "/."]:
             done = subprocess.run([SERVER, "--print-config", "zed", "-w", spelled], cwd=self.workspace, capture_output=True,
                                   encoding="utf-8", timeout=60)
-            self.assertEqual(self.configured("zed", done.stdout)["args"], ["--workspace", self.workspace], spelled)
+            self.assertEqual(self.configured("zed", done.stdout)["args"], ["--workspace", self.workspace, "--tools", "coding"], spelled)
+
+    def test_configurations_name_the_tools(self):
+        for options, expected in [((), ["--tools", "coding"]), (("--tools", "base"), ["--tools", "base"]),
+                                  (("--pick", "searchText"), ["--tools", "coding", "--pick", "searchText"])]:
+            done = run(SERVER, "--print-config", "zed", "-w", self.workspace, *options)
+            self.assertEqual(self.configured("zed", done.stdout)["args"][2:], expected, done)
+            command = [self.configured("zed", done.stdout)["command"], *self.configured("zed", done.stdout)["args"], "--list-tools"]
+            listed = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+            self.assertEqual("searchText" in listed.stdout, "coding" in expected, listed)
 
     def test_mistakes_in_configurations(self):
         self.fails(run(SERVER, "--print-config", "nope"), 2, "--print-config", "zed")

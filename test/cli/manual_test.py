@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The manual pages and the completions say all that --help says, and the tools that read them accept them."""
+import contextlib
+import fcntl
+import json
 import os
 import pathlib
+import pty
 import re
 import shutil
+import struct
 import subprocess
+import termios
 import unittest
 
 PROGRAMS = {"paddock": os.environ["PADDOCK"], "paddock-mcp": os.environ["PADDOCK_MCP"]}
@@ -56,6 +62,42 @@ class Manual(unittest.TestCase):
         for program in PROGRAMS:
             for path, _, _ in helps(program):
                 self.assertNotRegex(run(PROGRAMS[program], *path, "--help").stdout, told, path)
+
+    VERBS = set("""Accept Allow Answer Append Apply Ask Begin Call Change Check Compare Connect Copy Create Delete Display Do End Find
+        Flush Follow Give Go Ignore Keep Leave Let Limit List Listen Match Offer Overwrite Pass Print Protect Read Refuse Remove Repeat
+        Replace Require Resolve Run Save Say Search Serve Show Sort Stop Treat Try Undo Use Wait Watch Work Have""".split())
+
+    def test_help_begins_with_a_verb(self):
+        """Of commands and options; limits stand under a heading that has it."""
+        for program, path in PROGRAMS.items():
+            texts = []
+
+            def collect(command):
+                texts.append(command["text"])
+                texts.extend(option["text"] for option in command["options"] if option["group"] != "Limits")
+                for each in command["commands"]:
+                    collect(each)
+
+            collect(json.loads(run(path, "--describe-command-line").stdout))
+            self.assertGreater(len(texts), 40)
+            self.assertEqual([text for text in texts if text.replace(",", "").split(" ")[0] not in self.VERBS], [], program)
+
+    def test_help_fits_the_terminal(self):
+        whole = run(PROGRAMS["paddock"], "exec", "--help").stdout
+        self.assertGreater(max(map(len, whole.splitlines())), 100)
+        for width in [60, 100]:
+            leader, follower = pty.openpty()
+            fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+            with subprocess.Popen([PROGRAMS["paddock"], "exec", "--help"], stdin=subprocess.DEVNULL, stdout=follower) as shown:
+                os.close(follower)
+                text = b""
+                with contextlib.suppress(OSError): # the other end is closed
+                    while part := os.read(leader, 65536):
+                        text += part
+            os.close(leader)
+            lines = text.decode().splitlines()
+            self.assertLessEqual(max(len(line) for line in lines if "Excludes" not in line), width, lines)
+            self.assertEqual(text.decode().split(), whole.split()) # the same words
 
     def test_every_command_and_option_is_in_the_page(self):
         for program in PROGRAMS:

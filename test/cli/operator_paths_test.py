@@ -540,7 +540,7 @@ class Scratch(Operator):
         self.assertIn("scratch of each command; --scratch session can be had", doctor)
         told = json.loads(run(PADDOCK, "doctor", "--json", "-w", str(self.workspace), env=self.environment).stdout)
         self.assertEqual("can be had", told["scratchSession"])
-        for options, words in [([], "that end with it"), (["--scratch", "session"], "until this server ends")]:
+        for options, words in [(["--scratch", "call"], "that end with it"), ([], "until this server ends")]:
             listed = run(SERVER, "--list-tools", "--tools", "coding", "-w", str(self.workspace), *options,
                          env=self.environment).stdout
             self.assertIn(words, listed)

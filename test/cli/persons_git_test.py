@@ -7,7 +7,6 @@ Each row is prepared twice: by `paddock exec`, and by the same shell without the
 Outside the fence the canary is to run: a row for which it does not would prove nothing.
 """
 
-import json
 import os
 import pathlib
 import shutil
@@ -16,7 +15,10 @@ import sys
 import tempfile
 import unittest
 
-PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from programs import Server  # noqa: E402
+
+PADDOCK = os.environ["PADDOCK"]
 
 MAKE = """
 agent() { git -c user.name=a -c user.email=a@example.org "$@"; }
@@ -74,7 +76,7 @@ PERSONS = ["status", "diff", "log -p -1", "checkout -q -b mine", "stash", "commi
 
 def environment(home):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**kept, "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true", "GIT_PAGER": "cat"}
+    return {**kept, "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true", "GIT_PAGER": "cat"}
 
 
 class PersonsGit(unittest.TestCase):
@@ -171,7 +173,7 @@ class PersonsGit(unittest.TestCase):
         for name, given in steps.items():
             with self.subTest(name):
                 workspace = self.repository(name.replace(" ", "-"))
-                server = Server(workspace, self.environment)
+                server = Server(workspace, environment=self.environment)
                 for step in given:
                     if isinstance(step, str):
                         server.call("exec", command="sh", args=["-c", self.script(step)])
@@ -182,7 +184,7 @@ class PersonsGit(unittest.TestCase):
 
     def test_a_process_that_another_command_overlaps(self):
         workspace = self.repository("process")
-        server = Server(workspace, self.environment)
+        server = Server(workspace, environment=self.environment)
         started = server.call("startProcess", command="sh", args=["-c", self.script(
             'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; echo ready; read line')], until="ready", waitMs=20000)
         server.call("exec", command="true")
@@ -192,30 +194,36 @@ class PersonsGit(unittest.TestCase):
         self.assertTrue((workspace / "sub/.git").is_dir(), told)
         self.assertIsNone(self.persons_git_runs_it(workspace), told)
 
+    def start(self, server, script):
+        started = server.call("startProcess", command="sh", args=["-c", self.script(script)], until="ready", waitMs=20000)
+        self.assertIn("ready", str(started))
+        return started["process"]
 
-class Server:
-    def __init__(self, workspace, variables):
-        self.process = subprocess.Popen([SERVER, "--workspace", str(workspace), "--tools", "coding"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=variables)
-        self.number = 0
-        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+    def test_a_server_that_is_killed(self):
+        workspace = self.repository("killed")
+        server = Server(workspace, environment=self.environment)
+        self.start(server, 'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; echo ready; read line')
+        server.process.kill()
+        server.process.wait()
+        self.assertEqual(self.persons_git_runs_it(workspace, ["status"]), "status")  # the control: nobody has looked yet
+        Server(workspace, environment=self.environment).close()
+        self.assertIsNone(self.persons_git_runs_it(workspace))
 
-    def request(self, method, params):
-        self.number += 1
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}).encode() + b"\n")
-        self.process.stdin.flush()
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.number:
-                return answer["result"]
-
-    def call(self, tool, **arguments):
-        return json.loads(self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"])
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-        self.process.stdout.close()
+    def test_two_servers(self):
+        workspace = self.repository("two")
+        one, other = Server(workspace, environment=self.environment), Server(workspace, environment=self.environment)
+        first = self.start(one, 'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; echo ready; read line')
+        second = self.start(other, 'echo ready; until [ -e go ]; do sleep 0.1; done; '
+                                   'git -C sub config core.fsmonitor "$CANARY"; git -C sub config core.fsmonitor; echo written; read line')
+        one.call("stopProcess", process=first)
+        self.assertIsNone(self.persons_git_runs_it(workspace, ["status"]))
+        (workspace / "go").write_text("")
+        written = other.call("readProcess", process=second, until="written", waitMs=20000)
+        self.assertIn("touch", str(written))  # the control: it could do so
+        other.call("stopProcess", process=second)
+        one.close()
+        other.close()
+        self.assertIsNone(self.persons_git_runs_it(workspace))
 
 
 if __name__ == "__main__":

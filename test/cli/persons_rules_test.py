@@ -12,70 +12,16 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
-import urllib.error
 import urllib.parse
-import urllib.request
 
-PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from programs import Page, Server  # noqa: E402
+
+PADDOCK = os.environ["PADDOCK"]
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
-
-
-class Server:
-    def __init__(self, workspace, store, *options):
-        self.process = subprocess.Popen([SERVER, "--workspace", workspace, "--tools", "coding", *options,
-                                         *([] if "--read-only" in options else ["--history", store])],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.number = 0
-        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
-
-    def request(self, method, params):
-        self.number += 1
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}).encode() + b"\n")
-        self.process.stdin.flush()
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.number:
-                return answer["result"]
-
-    def call(self, tool, **arguments):
-        return json.loads(self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"])
-
-    def run(self, script):
-        return self.call("exec", command="sh", args=["-c", script])
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-        self.process.stdout.close()
-
-
-class Page:
-    def __init__(self, workspace, store):
-        self.process = subprocess.Popen([PADDOCK, "review", "--workspace", workspace, "--history", store], stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True)
-        seen = ""
-        while not (found := re.search(r"(http://127\.0\.0\.1:\d+/)([0-9a-f]{32})/", seen)):
-            line = self.process.stdout.readline()
-            assert line, seen
-            seen += line
-        self.address, self.token = found[1], found[2]
-
-    def ask(self, method, path, body=None):
-        request = urllib.request.Request(self.address + path, method=method, data=None if body is None else json.dumps(body).encode(),
-                                         headers={"X-Paddock-Token": self.token, "Origin": self.address[:-1]})
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.read().decode()
-        except urllib.error.HTTPError as refused:
-            return refused.read().decode()
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(timeout=60)
-        self.process.stdout.close()
-
 
 # option -> what of a person's is then hidden, and what is read-only
 OPTIONS = {
@@ -100,7 +46,7 @@ class Workspace(unittest.TestCase):
         self.workspace.mkdir()
 
     def serve(self, *options):
-        server = Server(str(self.workspace), str(self.store), *options)
+        server = Server(self.workspace, *options, *([] if "--read-only" in options else ["--history", self.store]))
         self.addCleanup(server.process.wait)
         self.addCleanup(server.process.kill)
         return server

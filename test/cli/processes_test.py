@@ -17,7 +17,10 @@ import sys
 import tempfile
 import unittest
 
-PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from programs import Server  # noqa: E402
+
+PADDOCK = os.environ["PADDOCK"]
 ASK = """
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
@@ -27,35 +30,8 @@ print(s.makefile().read(), end="")
 """
 
 
-class Server:
-    def __init__(self, workspace, state, *options):
-        self.process = subprocess.Popen([SERVER, "--workspace", workspace, "--tools", "coding", *options], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "XDG_STATE_HOME": state})
-        self.number = 0
-        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
-
-    def request(self, method, params):
-        self.number += 1
-        message = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}
-        self.process.stdin.write(json.dumps(message).encode() + b"\n")
-        self.process.stdin.flush()
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.number:
-                return answer["result"]
-
-    def call(self, tool, **arguments):
-        return json.loads(self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"])
-
-    def start(self, script, until):
-        return self.call("startProcess", command="sh", args=["-c", script], until=until, waitMs=60000)
-
-    def close(self):
-        if self.process.stdin.closed:
-            return
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-        self.process.stdout.close()
+def start(server, script, until):
+    return server.call("startProcess", command="sh", args=["-c", script], until=until, waitMs=60000)
 
 
 class Processes(unittest.TestCase):
@@ -68,7 +44,7 @@ class Processes(unittest.TestCase):
 
     def serve(self, name, *options):
         (self.folder / name).mkdir(exist_ok=True)
-        server = Server(str(self.folder / name), self.state, *(options or ["--exec", "best-effort"]))
+        server = Server(self.folder / name, *(options or ["--exec", "best-effort"]), XDG_STATE_HOME=self.state)
         self.addCleanup(server.close)
         return server
 
@@ -84,7 +60,7 @@ class Processes(unittest.TestCase):
     def test_those_of_all_servers_are_seen_read_and_stopped(self):
         self.assertEqual(self.listed(), [])
         servers = [self.serve(name) for name in ["one", "two"]]
-        ids = [server.start(f"echo of {i}; exec sleep 1000", "of")["process"] for i, server in enumerate(servers)]
+        ids = [start(server, f"echo of {i}; exec sleep 1000", "of")["process"] for i, server in enumerate(servers)]
         listed = {each["process"]: (each["workspace"], each["state"]) for each in self.listed()}
         self.assertEqual(listed, {each: (str(self.folder / name), "running") for each, name in zip(ids, ["one", "two"])})
         shown = {tuple(line.split()[:2]) for line in self.paddock("ps").stdout.splitlines()}
@@ -102,7 +78,7 @@ class Processes(unittest.TestCase):
 
     def test_a_person_who_reads_takes_nothing_from_the_agent(self):
         server = self.serve("one")
-        made = server.start("seq -f %015.0f 0 99; echo last; read gate", "last")["process"]
+        made = start(server, "seq -f %015.0f 0 99; echo last; read gate", "last")["process"]
         written = "".join(f"{i:015}\n" for i in range(100)) + "last\n"
         self.assertEqual(server.call("readProcess", process=made, **{"from": 0}, bytesMax=1024)["next"], 1024)
         self.assertEqual(self.paddock("logs", made).stdout, written)
@@ -111,7 +87,7 @@ class Processes(unittest.TestCase):
 
     def test_who_follows_sees_all_to_the_end(self):
         server = self.serve("one")
-        made = server.start("echo up; read gate; seq 1 30000; printf no-end", "up")["process"]
+        made = start(server, "echo up; read gate; seq 1 30000; printf no-end", "up")["process"]
         follower = subprocess.Popen([PADDOCK, "logs", "-f", made], stdout=subprocess.PIPE, env={**os.environ, "XDG_STATE_HOME": self.state})
         with follower.stdout:
             self.assertEqual(follower.stdout.readline(), b"up\n")
@@ -121,8 +97,8 @@ class Processes(unittest.TestCase):
 
     def test_what_a_killed_server_leaves_is_cleared_away(self):
         server, other = self.serve("one"), self.serve("two")
-        server.start("echo up; exec sleep 1000", "up")
-        kept = other.start("echo up; exec sleep 1000", "up")["process"]
+        start(server, "echo up; exec sleep 1000", "up")
+        kept = start(other, "echo up; exec sleep 1000", "up")["process"]
         server.process.kill()
         server.process.wait()
         self.assertEqual(len(list(self.sockets.iterdir())), 2)  # the control
@@ -133,7 +109,7 @@ class Processes(unittest.TestCase):
 
     def test_who_waits_for_an_end_holds_up_nobody(self):
         server = self.serve("one")
-        made = server.start("trap '' TERM; echo up; while :; do sleep 1; done", "up")["process"]
+        made = start(server, "trap '' TERM; echo up; while :; do sleep 1; done", "up")["process"]
         path = str(self.sockets / f"{server.process.pid}.socket")
         silent = [socket.socket(socket.AF_UNIX) for i in range(3)]
         with socket.socket(socket.AF_UNIX) as stopper:
@@ -151,7 +127,7 @@ class Processes(unittest.TestCase):
 
     def test_only_this_user_may_ask(self):
         server = self.serve("one")
-        server.start("echo up; exec sleep 1000", "up")
+        start(server, "echo up; exec sleep 1000", "up")
         path = self.sockets / f"{server.process.pid}.socket"
         self.assertEqual(stat.S_IMODE(self.sockets.stat().st_mode), 0o700)
         self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
@@ -209,7 +185,7 @@ class Processes(unittest.TestCase):
     def test_where_a_command_could_reach_it_there_is_none(self):
         for options in [["--exec", "host"], ["--exec", "best-effort", "--network", "all"]]:
             server = self.serve("one", *options)
-            self.assertEqual(server.start("echo up; exec sleep 1000", "up")["state"], "running")
+            self.assertEqual(start(server, "echo up; exec sleep 1000", "up")["state"], "running")
             self.assertFalse(self.sockets.exists(), options)
             server.close()
 
@@ -217,7 +193,7 @@ class Processes(unittest.TestCase):
         self.sockets.mkdir(parents=True)
         self.sockets.chmod(0o755)
         server = self.serve("one")
-        self.assertEqual(server.start("echo up; exec sleep 1000", "up")["state"], "running")
+        self.assertEqual(start(server, "echo up; exec sleep 1000", "up")["state"], "running")
         self.assertEqual(list(self.sockets.iterdir()), [])
         self.assertEqual(self.listed(), [])
 

@@ -3,13 +3,18 @@
 """That tools/test counts what happened: over small projects whose tests pass, fail or skip, or cannot be built."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 RUN_TESTS = pathlib.Path(__file__).resolve().parents[2] / "tools/dev/run_tests.py"
+sys.path.insert(0, str(RUN_TESTS.parent))
+import run_tests  # noqa: E402
+
 OPTIONS = """
 option('tests', type: 'feature')
 option('bench', type: 'feature')
@@ -17,12 +22,12 @@ option('precompiled', type: 'boolean')
 """
 
 def project(tests, broken=False):
-    """Meson's text of tests that print such lines: (name, suites, lines)."""
-    text = "project('paddock', 'cpp')\npython = find_program('python3')\n"
+    """Meson's text of tests that print such lines: (name, suites, lines); also what --all wants to be made."""
+    text = "project('paddock', 'cpp')\npython = find_program('python3')\nsubdir('bench')\nsubdir('test/compile')\n"
     if broken:
         text += "made = custom_target('made', output: 'made', command: [python, '-c', 'raise SystemExit(1)'])\n"
     for name, suites, lines in tests:
-        text += (f"test('{name}', python, args: ['-c', 'import sys; [print(line) for line in sys.argv[1:]]', {lines!r}],"
+        text += (f"test('{name}', python, args: ['-c', 'import os, sys; [print(os.path.expandvars(line)) for line in sys.argv[1:]]', {lines!r}],"
                  f" suite: {suites!r}, protocol: 'tap'{', depends: made' if broken else ''})\n")
     return text
 
@@ -31,8 +36,10 @@ PASSES = ("passes", ["unit"], ["1..2", "ok 1 - one", "ok 2 - two"])
 FAILS = ("fails", ["unit"], ["1..1", "not ok 1 - wrong"])
 SKIPS = ("skips", ["unit"], ["1..2", "ok 1 - one", "ok 2 - two # SKIP no such machine"])
 LONG_ONE_FAILS = ("long", ["unit", "campaign"], ["1..1", "not ok 1 - wrong"])
+SAMPLED = ("many", ["unit", "sampled"], ["1..2", "ok 1 - one", "ok 2 - one of $PADDOCK_CAMPAIGN_STEP # SKIP to be named"])
 UNSANITIZED = ("looks", ["unit", "unsanitized"], ["1..2", "ok 1 - one", "ok 2 - two"])
 FORGOTTEN = ("forgotten", ["other"], ["1..1", "ok 1 - one"])
+LINT_PASSES = ("lint", ["lint"], ["1..1", "ok 1 - right"])
 LINT_FAILS = ("lint", ["lint"], ["1..1", "not ok 1 - wrong"])
 
 # what, tests, whether they can be built, arguments, the last line, words of the output
@@ -44,16 +51,35 @@ CASES = [
      ["left to tools/test --all: ", "long\n"]),
     ("--all runs it, optimised and under the sanitizers", [PASSES, LONG_ONE_FAILS], True, ["--all"], "2 passed, 2 failed, 0 skipped",
      ["failed: build-asan: ", "failed: build-gcc: "]),
+    ("of what is sampled a part runs, by name", [SAMPLED], True, [], "1 passed, 0 failed, 1 skipped", ["one of 11: many\n", "one of 11\n"]),
+    ("--all runs all of it, and a part under the sanitizers", [SAMPLED], True, ["--all"], "2 passed, 0 failed, 2 skipped",
+     ["one of 1\n", "one of 11\n"]),
     ("--all lints without", [PASSES, LINT_FAILS], True, ["--all"], "2 passed, 1 failed, 0 skipped", ["failed: build-gcc: "]),
     ("--all runs with and without what sees the difference", [UNSANITIZED], True, ["--all"], "4 passed, 0 failed, 0 skipped", []),
     ("--all finds what it would not run", [PASSES, FORGOTTEN], True, ["--all"], "2 passed, 1 failed, 0 skipped",
      ["forgotten is run by no build"]),
     ("a failed build", [PASSES], False, [], "0 passed, 1 failed, 0 skipped", ["the build in build-test failed", "FAILED: made"]),
-    ("each failed build", [PASSES], False, ["--all"], "0 passed, 2 failed, 0 skipped", ["build-gcc failed", "build-asan failed"]),
+    ("each failed build", [UNSANITIZED], False, ["--all"], "0 passed, 2 failed, 0 skipped", ["build-gcc failed", "build-asan failed"]),
 ]
 
 
+def empty(top, name):
+    """A directory of Meson whose targets are made of nothing: of --all's `also` those that are in it."""
+    directory = pathlib.Path(top, name)
+    directory.mkdir(parents=True, exist_ok=True)
+    wanted = [target for build in run_tests.builds(True) for target in build.also if os.path.dirname(target) == name]
+    (directory / "meson.build").write_text("".join(
+        f"custom_target('{number}', output: '{os.path.basename(target)}', command: ['touch', '@OUTPUT@'])\n" for number, target in enumerate(wanted)))
+
+
 class RunTests(unittest.TestCase):
+    def setUp(self):
+        # The run that this test is part of sets it, and it is for each test here to say.
+        environment = unittest.mock.patch.dict(os.environ)
+        environment.start()
+        self.addCleanup(environment.stop)
+        os.environ.pop("PADDOCK_CAMPAIGN_STEP", None)
+
     def run_in(self, folder, arguments, compiler=None):
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("MESON", "NINJA", "CXX"))}
         if compiler:
@@ -61,10 +87,15 @@ class RunTests(unittest.TestCase):
         return subprocess.run([sys.executable, "-B", RUN_TESTS, *arguments], cwd=folder, env=environment, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
+    def prepare(self, top):
+        pathlib.Path(top, "meson_options.txt").write_text(OPTIONS)
+        for name in ("bench", "test/compile"):
+            empty(top, name)
+
     def test_counts(self):
         for what, tests, can_be_built, arguments, last, words in CASES:
             with self.subTest(what), tempfile.TemporaryDirectory() as folder:
-                pathlib.Path(folder, "meson_options.txt").write_text(OPTIONS)
+                self.prepare(folder)
                 pathlib.Path(folder, "meson.build").write_text(project(tests, broken=not can_be_built))
                 done = self.run_in(folder, arguments)
                 self.assertEqual(done.stdout.splitlines()[-1], last, done.stdout)
@@ -74,27 +105,114 @@ class RunTests(unittest.TestCase):
 
     def test_set_up_that_fails_and_a_second_run(self):
         with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "meson_options.txt").write_text(OPTIONS)
+            self.prepare(folder)
             pathlib.Path(folder, "meson.build").write_text(project([PASSES]) + "error('not today')\n")
             done = self.run_in(folder, [])
             self.assertEqual(done.stdout.splitlines()[-1], "0 passed, 1 failed, 0 skipped", done.stdout)
             self.assertIn("not today", done.stdout)
             pathlib.Path(folder, "meson.build").write_text(project([PASSES]))
-            for _ in range(2):
-                done = self.run_in(folder, [])
+            for arguments in ([], ["--again"]):
+                done = self.run_in(folder, arguments)
                 self.assertEqual(done.stdout.splitlines()[-1], "2 passed, 0 failed, 0 skipped", done.stdout)
             self.assertIn("after a change: ", done.stdout)
 
     def test_a_test_that_came_since_the_last_run_is_built_and_run(self):
         with tempfile.TemporaryDirectory() as folder:
             top, text = pathlib.Path(folder), project([])
-            (top / "meson_options.txt").write_text(OPTIONS)
-            for count, name in enumerate(["old", "new"], 1):
+            self.prepare(top)
+            for name in ("old", "new"):
                 (top / f"{name}.cpp").write_text(f'#include <cstdio>\nint main() {{ std::puts("1..1\\nok 1 - {name}"); }}\n')
                 text += f"test('{name}', executable('{name}', '{name}.cpp'), suite: ['unit'], protocol: 'tap')\n"
                 (top / "meson.build").write_text(text)
                 done = self.run_in(folder, [])
-                self.assertEqual(done.stdout.splitlines()[-1], f"{count} passed, 0 failed, 0 skipped", done.stdout)
+                self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed, 0 skipped", done.stdout)
+                self.assertIn(f"test / {name}: OK", done.stdout)
+
+    def test_what_is_as_it_was_when_it_passed_is_not_run_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            top = pathlib.Path(folder)
+            self.prepare(top)
+            write = lambda name, status=0: (top / f"{name}.cpp").write_text(
+                f'#include <cstdio>\nint main() {{ std::puts("1..1\\n{"not " * status}ok 1 - {name}"); }}\n')
+            text, data = project([LINT_PASSES, SKIPS]), top / "test/golden/answer.txt"
+            data.parent.mkdir()
+            data.write_text("42")
+            (top / "beside.txt").write_text("a")
+            for name in ("one", "two"):
+                write(name)
+                text += f"test('{name}', executable('{name}', '{name}.cpp'), suite: ['unit'], protocol: 'tap')\n"
+            text += (f"test('reads', executable('reads', 'reads.cpp', cpp_args: '-DBESIDE=\"{top / 'beside.txt'}\"'), suite: 'unit', protocol: 'tap')\n")
+            (top / "reads.cpp").write_text('#include <cstdio>\nint main() { std::puts("1..1\\nok 1 - " BESIDE); }\n')
+            (top / "meson.build").write_text(text)
+            change = lambda path, to: lambda: path.write_text(to)
+            nothing = lambda: None
+            for what, do, arguments, ran in [
+                    ("the first time", nothing, [], "lint one reads skips two"), ("nothing", nothing, [], "lint skips"),
+                    ("--again", nothing, ["--again"], "lint one reads skips two"),
+                    ("a source: what is made of it", lambda: write("two", 1), [], "lint skips two"), ("what failed", nothing, [], "lint skips two"),
+                    ("mended, as when it passed before", lambda: write("two"), [], "lint skips two"), ("nothing more", nothing, [], "lint skips"),
+                    ("a comment", change(top / "one.cpp", (top / "one.cpp").read_text() + "// one\n"), [], "lint skips"),
+                    ("a file that a program names", change(top / "beside.txt", "b"), [], "lint reads skips"),
+                    ("a file beside the tests", change(data, "43"), [], "lint one reads skips two"),
+                    ("where programs are found", lambda: os.environ.update(PATH=f"{os.environ['PATH']}:{top}"), [], "lint one reads skips two"),
+                    ("found as before", nothing, [], "lint one reads skips two"),
+                    ("a variable that steers", lambda: os.environ.update(PADDOCK_CAMPAIGN_STEP="1"), [], "lint one reads skips two")]:
+                with self.subTest(what), unittest.mock.patch.dict(os.environ):
+                    do()
+                    done = self.run_in(folder, arguments)
+                    found = re.findall(r"(?m)^  \d+/\d+ \S+ / (\w+): ", done.stdout)
+                    self.assertEqual(sorted(found), ran.split(), done.stdout)
+                    unchanged = sorted({"one", "reads", "two"} - set(found))
+                    self.assertIn(f"not run again (--again runs them): {len(unchanged)}: {', '.join(unchanged)}\n", done.stdout)
+
+    def test_what_a_program_names_counts_though_another_names_the_program(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("os.getcwd", return_value=os.path.realpath(folder)):
+            top = pathlib.Path(folder).resolve()
+            (top / "second").write_text(f"{top}/page\0")
+            (top / "first").write_text(f"{top}/second\0")
+            tests = [{"name": name, "cmd": [str(top / name)], "env": {}, "depends": [], "suite": ["paddock:unit"]} for name in ("first", "second")]
+            made = []
+            for text in ("one", "two"):
+                (top / "page").write_text(text)
+                made.append(run_tests.unchanged_tests.keys(folder, tests, {}, "11"))
+            self.assertNotEqual(made[0]["second"], made[1]["second"])
+            self.assertEqual(made[0]["first"], made[1]["first"], "the control")
+
+    def test_budgets(self):
+        everyday, (_, sanitized) = run_tests.builds(False)[0], run_tests.builds(True)
+        for suite in run_tests.SANITIZED | run_tests.NOT_SANITIZED:
+            self.assertIn(suite, run_tests.BUDGET_SECONDS)
+        long, short = run_tests.BUDGET_SECONDS["campaign"], run_tests.BUDGET_SECONDS["unit"]
+        for build, suites, budget in [(everyday, ["unit"], short), (everyday, ["unit", "campaign"], long), (everyday, ["campaign", "unit"], long),
+                                      (sanitized, ["unit"], run_tests.BUDGET_SANITIZED_SECONDS["unit"]), (sanitized, ["unit", "campaign"], long)]:
+            test = {"name": "slow", "suite": [f"paddock:{suite}" for suite in suites]}
+            # So many ready processes make it three times as slow.
+            for ready, times in ((0, 1), (3 * ((os.cpu_count() or 1) + 1), 3)):
+                with self.subTest(suites), unittest.mock.patch("os.getloadavg", return_value=(ready, 0, 0)):
+                    self.assertIsNone(run_tests.over_budget(build, test, times * budget))
+                    self.assertIn(f"{build.directory}: slow took", run_tests.over_budget(build, test, times * budget + 1))
+
+    def test_what_takes_too_long_fails_by_name(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ):
+            self.prepare(folder)
+            pathlib.Path(folder, "meson.build").write_text(project([PASSES, SKIPS]))
+            tools = pathlib.Path(folder, "tools")
+            shutil.copytree(RUN_TESTS.parent, tools, ignore=shutil.ignore_patterns("__pycache__", "mutants", "check"))
+            script = tools / "run_tests.py"
+            script.write_text(script.read_text().replace("if seconds > budget * busy():", 'if test["name"] == "passes":'))
+            for _ in range(2):  # it is run again, though nothing has changed
+                done = subprocess.run([sys.executable, "-B", script], cwd=folder, text=True, stdin=subprocess.DEVNULL, capture_output=True)
+                self.assertIn("build-test: passes took ", done.stdout)
+                self.assertEqual(done.returncode, 1)
+
+    def test_a_target_of_all_that_is_no_more(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(folder)
+            pathlib.Path(folder, "meson.build").write_text(project([PASSES]))
+            pathlib.Path(folder, "bench/meson.build").write_text("")
+            done = self.run_in(folder, ["--all"])
+            self.assertIn("build-gcc: there is no target bench/paddock-bench\n", done.stdout)
+            self.assertEqual(done.returncode, 1)
 
     @unittest.skipUnless(shutil.which("clang++-19"), "there is no clang++-19")
     def test_precompiled_header_whose_part_was_replaced_by_an_older_file(self):
@@ -108,7 +226,7 @@ class RunTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             top, part = pathlib.Path(folder), pathlib.Path(folder, "pch/part.hpp")
             part.parent.mkdir()
-            (top / "meson_options.txt").write_text(OPTIONS)
+            self.prepare(top)
             (top / "meson.build").write_text(
                 project([]) + "test('uses', executable('uses', 'uses.cpp', cpp_pch: 'pch/all.hpp'), suite: ['unit'], protocol: 'tap')\n"
                 + project([PASSES]).splitlines()[-1])

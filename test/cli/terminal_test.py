@@ -9,15 +9,18 @@ import os
 import pathlib
 import pty
 import re
-import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
-PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from programs import Server  # noqa: E402
+
+PADDOCK = os.environ["PADDOCK"]
 EVIL = "\x1b[31m\x1b]0;evil\x07\x1b[2J\u009b5m\u202eflip\x08\r\x7f"
 OWN = re.compile(rb"\x1b\[(?:0|1|2|31|32)m")  # the styles of the programs
-HARM = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]")
+HARM = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]|\r|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 
 
 def harm_in(printed, has_colours):
@@ -35,40 +38,20 @@ class Terminal(unittest.TestCase):
         self.workspace.mkdir()
         self.variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
         self.variables.update(XDG_STATE_HOME=str(self.top / "state"), HOME=str(self.top), TERM="xterm")
-        self.process = subprocess.Popen([SERVER, "--workspace", str(self.workspace), "--tools", "coding"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.variables)
-        self.addCleanup(self.end)
-        self.number = 0
-        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+        self.server = Server(self.workspace, environment=self.variables)
+        self.addCleanup(self.server.close)
         (self.workspace / "theirs").write_text("one\n")
-        self.call("exec", command="sh", args=["-c", "echo start"])
+        self.server.call("exec", command="sh", args=["-c", "echo start"])
         script = f"# {EVIL}\nprintf '%s\\n' \"$1\" > \"f$1\"; printf '%s\\n' \"$1\" >> theirs; mkdir \"d$1\"; echo x > \"d$1/in$1\"; " \
                  "mkdir -p skills/bad; printf -- '---\\nname: bad\\ndescription: \"%s\"\\n---\\n%s\\n' \"$1\" \"$1\" > skills/bad/SKILL.md"
-        self.call("exec", command="sh", args=["-c", script, "sh", EVIL])
-        self.call("todo", newTodos=[{"title": EVIL}])
-        self.call("checkpoint", label=EVIL)
-        started = self.call("startProcess", command="sh", args=["-c", "printf '%s\\n' \"$1\"; echo ready; sleep 100", "sh", EVIL],
+        self.server.call("exec", command="sh", args=["-c", script, "sh", EVIL])
+        self.server.call("todo", newTodos=[{"title": EVIL}])
+        self.server.call("checkpoint", label=EVIL)
+        started = self.server.call("startProcess", command="sh", args=["-c", "printf '%s\\n' \"$1\"; echo ready; sleep 100", "sh", EVIL],
                             until="ready", waitMs=20000)
         self.id = started["process"]
         self.patch = self.top / f"patch{EVIL.replace(chr(0), '')}"
         self.patch.write_text(f"--- a/f{EVIL}\n+++ b/f{EVIL}\n@@ -1 +1 @@\n-no such {EVIL}\n+x\n")
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-        self.process.stdout.close()
-
-    def request(self, method, params):
-        self.number += 1
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}).encode() + b"\n")
-        self.process.stdin.flush()
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.number:
-                return answer["result"]
-
-    def call(self, tool, **arguments):
-        return json.loads(self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"])
 
     def on_terminal(self, words, **more):
         mine, its = pty.openpty()
@@ -113,15 +96,35 @@ class Terminal(unittest.TestCase):
                     self.assertEqual(harm_in(self.on_terminal(words, **more), not more), [])
 
     def test_through_a_pipe(self):
-        for words in self.commands()["words"]:
+        for words in sum(self.commands().values(), []):
             with self.subTest(repr(words)):
                 self.assertEqual(harm_in(self.through_pipe(words), False), [])
 
     def test_control_what_is_for_programs_is_exact(self):
-        self.assertIn(EVIL.split("\r")[0].encode(), self.through_pipe(["diff"]))
-        self.assertIn(EVIL.split("\r")[0].encode(), self.through_pipe(["logs", self.id]))
+        self.assertIn(EVIL.split("\r")[0].encode(), self.through_pipe(["diff", "--raw"]))
+        self.assertIn(EVIL.split("\r")[0].encode(), self.through_pipe(["logs", "--raw", self.id]))
+        self.assertIn(EVIL.split("\r")[0].encode(), self.through_pipe(["find", "f*", "-0"]))
         listed = json.loads(self.through_pipe(["changes", "--json"]))
         self.assertTrue(any("flip" in each["path"] for each in listed["changes"]), listed)
+
+    def test_git_applies_what_is_printed(self):
+        """Through a pipe everything but control characters is exact; with --raw these are, too."""
+        for words, content in ((["diff"], "one\r\n\ufeffBOM \u200d \u00ad\r\n".encode() + b"latin \xe9\n"),
+                               (["diff", "--raw"], EVIL.encode() + b"\x9b2J\xc2\n")):
+            with self.subTest(repr(words)):
+                (self.workspace / "source").write_bytes(content)
+                self.server.call("exec", command="cp", args=["source", "theirs"])
+                told = subprocess.run([PADDOCK, *words, "theirs"], stdin=subprocess.DEVNULL, capture_output=True, env=self.variables,
+                                      cwd=self.workspace, timeout=60)
+                self.assertEqual(told.stderr, b"")
+                place = self.top / "applied"
+                place.mkdir(exist_ok=True)
+                (place / "theirs").write_text("one\n")
+                subprocess.run(["git", "apply"], input=told.stdout, cwd=place, check=True, capture_output=True)
+                self.assertEqual((place / "theirs").read_bytes(), content)
+        told = subprocess.run([PADDOCK, "diff", "theirs"], stdin=subprocess.DEVNULL, capture_output=True, env=self.variables,
+                              cwd=self.workspace, timeout=60)
+        self.assertIn(b"--raw", told.stderr)
 
     def test_control_the_judge_finds_what_commands(self):
         for each in (b"\x1b[2J", b"\x1b]0;x\x07", b"a\rb", "\u009b".encode(), "\u202e".encode(), b"\x7f", b"\x08"):

@@ -42,9 +42,9 @@ class VisibleState(unittest.TestCase):
         self.top.joinpath("home/.cargo/bin/cargo").chmod(0o755)
         self.top.joinpath("alias").symlink_to("state")
 
-    def run_with(self, row, program, *rest):
+    def run_with(self, row, program, *rest, holds="paddock/history"):
         state, options, path = (part if isinstance(part, list) else part.format(top=self.top) for part in row)
-        self.top.joinpath(state, "paddock/history").mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.top.joinpath(state, holds).mkdir(parents=True, exist_ok=True, mode=0o700)
         variables = {**os.environ, "XDG_STATE_HOME": state, "HOME": str(self.top / "home")}
         if path:
             variables["PATH"] = path + ":" + os.environ["PATH"]
@@ -75,6 +75,21 @@ class VisibleState(unittest.TestCase):
                 told = self.run_with(row, [PADDOCK, "exec"], "--", "ls", row[0].format(top=self.top) + "/paddock")
                 self.assertNotEqual(told.returncode, 0, "the command saw it")
                 self.assertNotIn("commands would see", told.stderr)
+
+    def test_the_lock_of_servers_is_reached_by_no_command(self):
+        for name in ("read", "changed", "by a link", "a toolchain"):
+            with self.subTest(name):
+                told = self.run_with(SHOWN[name], [SERVER], "--tools", "base", holds="")
+                self.assertEqual(told.returncode, 2, told.stderr)
+                self.assertIn("commands would see", told.stderr)
+        # Where it would lie in the workspace there is none.
+        told = self.run_with(SHOWN["the workspace"], [SERVER], "--tools", "base", holds="")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertEqual(list(self.top.joinpath("work").rglob("locks")), [])
+        # The control.
+        told = self.run_with(HIDDEN["elsewhere"], [SERVER], "--tools", "base", holds="")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertTrue(self.top.joinpath("state/paddock/locks").exists())
 
     @unittest.skipUnless(os.geteuid() == 0, "only root mounts")
     def test_another_mount_of_it(self):

@@ -40,6 +40,9 @@ test("develop against a dev server", { timeout: 120_000 }, async (t) => {
   const job = await codingClient(t);
   if (job === null) return;
   const { path, call } = job;
+  const piped = await call("exec", { script: "printf 'b\\na\\n' | sort && echo done" });
+  assert.equal(piped.output, "a\nb\ndone\n", JSON.stringify(piped));
+  assert.equal((await call("exec", {})).error, "invalid_argument");
   if (!existsSync(python)) return t.skip(`there is no ${python}`);
   const listens = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())";
   const tried = await call("exec", { command: python, args: ["-c", listens] });

@@ -99,6 +99,26 @@ inBrowser("shows what was changed, and by whom", sample, async (page) => {
   await page.getByText("The content is the same.").waitFor();
 });
 
+inBrowser("counts the lines of folders and of what the filter shows, and tells a command once", {
+  files: { "a.txt": "1\n", "old/b": "1\n2\n" },
+  steps: [byTool("editFile", { "a.txt": "2\n" }), byCommand("mkdir -p made/deep; seq 3 > made/x; seq 4 > made/deep/y; rm -r old")],
+}, async (page, workspace) => {
+  await row(page, "made").filter({ hasText: "2 files" }).filter({ hasText: "+7" }).waitFor();
+  await row(page, "old").filter({ hasText: "1 file" }).filter({ hasText: "−2" }).waitFor();
+  await page.getByText("3 changes · +8 −3", { exact: true }).waitFor();
+  await page.locator("#filter").fill("made");
+  await page.getByText("2 of 3 changes · +7 −2", { exact: true }).waitFor(); // the command of both
+  await page.locator("#filter").fill("editFile");
+  await page.getByText("1 of 3 changes · +1 −1", { exact: true }).waitFor();
+  await page.locator("#filter").fill("");
+  for (const turn of [1, 2]) workspace.record([byCommand(`echo ${turn} >> again; true`), byCommand("echo x >> goes-on")]);
+  workspace.record([byCommand("echo x >> goes-on")]); // as one that goes on is told
+  const happened = page.locator("#events li");
+  await happened.filter({ hasText: "echo 2 >> again" }).waitFor();
+  await page.waitForFunction(() => [...document.querySelectorAll("#events li")].filter((each) => each.textContent.includes("goes-on")).length === 2);
+  assert.match(await happened.first().locator("time").getAttribute("title"), /\d{4}/);
+});
+
 inBrowser("shows both sides, and pictures", sample, async (page) => {
   await open(page, "router.js");
   assert.equal(await page.locator("table.unified").count(), await page.locator(".hunk").count());

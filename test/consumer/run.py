@@ -196,6 +196,19 @@ def without_others(work):
     return few
 
 
+def expect_loaded_unlinked(prefix, environment):
+    """What a library loads when it needs it, and what that needs, is nothing that others link. Where nothing is loaded, nothing
+    can be: a static program warns of it."""
+    loads = {file.name for file in prefix.rglob("libpaddock*.a") if b"dlopen" in file.read_bytes()}
+    expect(loads == {"libpaddock-skill.a", "libpaddock-mcp.a"}, loads)
+    for unit, loaded, unlinked in (("paddock-skill", "zip", {"-lzip"}), ("paddock-mcp", "curl", {"-lcurl", "-lnghttp2", "-lzip"})):
+        [archive] = prefix.rglob(f"lib{unit}.a")
+        expect(re.search(rb"\blib%b[-\w]*\.so\.\d" % loaded.encode(), archive.read_bytes()), f"{archive} does not load {loaded}")
+        libraries = subprocess.run(["pkg-config", "--static", "--libs", unit], env=environment, check=True, capture_output=True,
+                                   text=True).stdout.split()
+        expect("-lpaddock" in libraries and not unlinked & set(libraries), libraries)
+
+
 def by_pkg_config(name, work, _tarball, compiler, kind, prefix):
     project = project_in(work, name)
     environment = os.environ | {"CXX": compiler,
@@ -206,6 +219,8 @@ def by_pkg_config(name, work, _tarball, compiler, kind, prefix):
             known = {unit: not subprocess.run(["pkg-config", "--static", "--libs", unit], env=environment, check=False,
                                               capture_output=True).returncode for unit in ("paddock", "paddock-search", "paddock-skill")}
             expect(known == {"paddock": True, "paddock-search": False, "paddock-skill": False}, known)
+        if name == "server":
+            expect_loaded_unlinked(prefix, environment)
         with only_static(prefix):
             run("make", "-C", project, env=environment | {"PKG_CONFIG_FLAGS": "--static"})
             try_program(name, project, prefix)
@@ -238,13 +253,13 @@ def has_lto(compiler, kind):
     return compiler == "g++" and kind != "shared"
 
 
-def install(work, tarball, compiler, kind, prefix):
+def install(work, tarball, compiler, kind, prefix, *options):
     source = work / f"source-{compiler}"
     if not source.exists():
         unpack(tarball, source)
     build = work / f"build-{compiler}-{kind}"
     lto = ["-Db_lto=true"] if has_lto(compiler, kind) else []
-    run("meson", "setup", build, source, f"--prefix={prefix}", f"-Ddefault_library={kind}", *OPTIONS, *lto,
+    run("meson", "setup", build, source, f"--prefix={prefix}", f"-Ddefault_library={kind}", *OPTIONS, *options, *lto,
         env=with_compiler(compiler))
     run("meson", "install", "-C", build)
     if lto:
@@ -261,7 +276,7 @@ def install_built(build, destination):
 
 
 def steps_of_built(work, build):
-    """The same for the libraries that a build directory has: the installed routes, and one subproject."""
+    """The same for the libraries that a build directory has: the installed routes, one subproject, and shared libraries."""
     made, destination, compiler = {}, work / DESTINATION, "g++"
     options = json.loads(subprocess.run(["meson", "introspect", build, "--buildoptions"], check=True, capture_output=True, text=True).stdout)
     prefix = destination / next(each["value"] for each in options if each["name"] == "prefix").lstrip("/")
@@ -278,6 +293,13 @@ def steps_of_built(work, build):
                    lambda n=consumer, f=function: f(n, work, None, compiler, "static", prefix))
     yield ("agent by Meson subproject", [compiler, "meson"],
            lambda: as_subproject("agent", work, made.get("tarball"), compiler, "static", prefix))
+    shared = work / "prefix-shared"
+    yield ("shared: installation", [compiler],
+           lambda: install(work, made.get("tarball"), compiler, "shared", shared, "-Dmcp=disabled", "-Ddocs=disabled"))
+    for route, consumer in (("pkg-config", "skills"), ("CMake package", "search")):
+        tool, function = ROUTES[route]
+        yield (f"shared: {consumer} by {route}", [compiler, tool],
+               lambda n=consumer, f=function: f(n, work, None, compiler, "shared", shared))
 
 
 def steps(work, everything):

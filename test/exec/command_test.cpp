@@ -3,6 +3,7 @@
 // What a command sees, what the caller gets, and what cannot be started. The end of process trees:
 // command_kill_test.cpp.
 
+#include "support/campaign.hpp"
 #include "support/process/command_fixture.hpp"
 #include "support/process/descriptors.hpp"
 #include "support/process/line_counts.hpp"
@@ -421,18 +422,12 @@ TEST_F(Command, IsNotOverWhenItsStreamsAre) {
 
 // --- many ---
 
-/// PADDOCK_SPAWN_ROUNDS sets it for long campaigns.
-int spawn_rounds() {
-  const char* asked = std::getenv("PADDOCK_SPAWN_ROUNDS");
-  return asked != nullptr ? std::atoi(asked) : 1000;
-}
-
 TEST_F(Command, LeavesNoDescriptorsAndNoZombies) {
   ASSERT_THAT(load_command_helper(PADDOCK_TEST_HELPER), IsOk());
   const auto good = make({"true"});
   const auto bad = make({"no-such-program"});
   const auto before = test::open_descriptors();
-  for (int i = spawn_rounds(); i > 0; --i) {
+  for (std::size_t i = test::campaign_size("PADDOCK_SPAWN_ROUNDS", 1000); i > 0; --i) {
     const auto r = run(good);
     ASSERT_THAT(r, IsOk());
     ASSERT_EQ(r->exit_code, 0);

@@ -396,6 +396,45 @@ TEST_P(change_set_fault_test, what_was_made_is_taken_back_whatever_its_name_mean
   }
 }
 
+/// Of several renames that are taken back one fails: the others go back all the same, and where
+/// nobody tries again later nobody says so.
+TEST_P(change_set_fault_test, what_cannot_go_back_keeps_nothing_else_from_it) {
+  const std::vector<file_change> changes{
+      {.action = change_action::replace, .path = "f", .bytes = "new"},
+      {.action = change_action::replace, .path = "d/x", .bytes = "new"},
+      {.action = change_action::create, .path = "made", .bytes = "new"}};
+  for (const bool has_record : {true, false}) {
+    w.reset();
+    const std::string was = w.t.content("ws/f"), other = w.t.content("ws/d/x");
+    std::size_t renames = 0;
+    injection failing({.at = 1,
+                       .lasting = lasting::ever,
+                       .os_errno_of =
+                           [&](std::string_view call) {
+                             if (call != "renameat2") return 0;
+                             ++renames;
+                             return renames == 3 || renames == 4 ? EIO : 0;
+                           },
+                       .files = w.files});
+    const auto done =
+        apply_changes(*w.root, changes, {.state_directory = has_record ? w.state() : ""});
+    failing.end();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().made, change_extent::some);
+    EXPECT_EQ(w.t.content("ws/f"), was);
+    EXPECT_EQ(w.t.content("ws/d/x"), "new");
+    EXPECT_EQ(done.error().detail.find("next change") != std::string::npos, has_record)
+        << done.error().detail;
+    recover(true);
+    EXPECT_EQ(w.t.content("ws/d/x"), has_record ? other : "new"); // the first one is the control
+    if (has_record) continue;
+    std::size_t kept = 0; // what nobody takes back is there still
+    for (const auto& each : std::filesystem::directory_iterator(w.t / "ws/d"))
+      kept += test::is_leftover(each.path().string()) ? 1U : 0U;
+    EXPECT_EQ(kept, 1u);
+  }
+}
+
 /// What gets the place of a directory that was looked at is another one, and nothing comes into it.
 TEST_P(change_set_fault_test, what_is_meant_for_one_directory_is_not_put_into_another) {
   const std::vector<file_change> changes{

@@ -251,7 +251,7 @@ TEST_P(planted_record_test, a_directory_in_the_place_of_another_is_not_worked_in
   for (const bool is_same : {false, true}) { // the second one is the control
     t.directory("ws/d");
     t.file("ws/d/evil", "evil");
-    struct stat s {};
+    struct stat s{};
     ASSERT_EQ(0, ::stat((t / "ws/d").c_str(), &s));
     change_record record = taking("d/evil", "moved");
     record.places = {{"d", s.st_dev, is_same ? s.st_ino : s.st_ino + 1}};
@@ -259,6 +259,46 @@ TEST_P(planted_record_test, a_directory_in_the_place_of_another_is_not_worked_in
     EXPECT_THAT(recover_changes(*root_, state()), IsOk());
     EXPECT_EQ(t.exists("ws/d/evil"), !is_same);
     EXPECT_EQ(t.exists("ws/moved"), is_same);
+  }
+}
+
+/// The rules that count are those of now, and what comes back is what was taken away.
+TEST_P(planted_record_test, a_record_is_carried_out_under_the_rules_and_with_what_it_left) {
+  EXPECT_THAT(apply_changes(*root_, one_, {.state_directory = state()}), IsOk());
+  const auto recover = [&](const change_record& record) {
+    t.file(own_state() + "/record", render(record) + staged);
+    EXPECT_THAT(recover_changes(*root_, state()), IsOk());
+    EXPECT_FALSE(t.exists(own_state() + "/record"));
+  };
+  for (const char* path : {".git/hooks/pre-commit", ".envrc"}) {
+    recover(taking("evil", path));
+    EXPECT_FALSE(t.exists("ws/" + std::string(path)));
+    EXPECT_EQ(t.content("ws/evil"), "evil");
+  }
+  const change_record removal{
+      .steps = {
+          {.what = kind::remove, .path = "gone", .temporary = first, .old = mark_of("mine")}}};
+  const change_record exchange{.steps = {{.what = kind::replace,
+                                          .path = "put",
+                                          .temporary = first,
+                                          .aside = second,
+                                          .fresh = mark_of("new!"),
+                                          .old = mark_of("mine")}}};
+  for (const char* found : {"evil", "mine"}) { // the second one is the control
+    const bool is_theirs = std::string_view(found) == "mine";
+    t.file("ws/" + first, found);
+    recover(removal);
+    EXPECT_EQ(t.exists("ws/gone"), is_theirs);
+    EXPECT_EQ(t.exists("ws/" + first), !is_theirs); // somebody's: it stays
+    std::filesystem::remove(t / ("ws/" + first));
+    for (const std::string& name : {first, second}) { // exchanged, or in two steps
+      t.file("ws/put", "new!");
+      t.file("ws/" + name, found);
+      recover(exchange);
+      EXPECT_EQ(t.content("ws/put"), is_theirs ? "mine" : "new!");
+      EXPECT_EQ(t.exists("ws/" + name), !is_theirs);
+      std::filesystem::remove(t / ("ws/" + name));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 // Changing files one call at a time: write, append, edit, move, remove, and what is left behind
 // when the disk is full or the process is killed.
 
+#include "support/campaign.hpp"
 #include "support/files/canary.hpp"
 #include "support/matchers.hpp"
 #include "support/process/process.hpp"
@@ -449,7 +450,7 @@ TEST_P(write_test, a_full_disk_leaves_the_old_content) {
 }
 
 TEST_P(write_test, a_killed_writer_leaves_old_or_new_content) {
-  constexpr int rounds = 150;
+  const auto rounds = static_cast<int>(test::campaign_part(150));
   const std::string contents[] = {std::string(40'000, 'a'), std::string(60'000, 'b')};
   t.file("ws/f", contents[0]);
   std::minstd_rand random(20260101);

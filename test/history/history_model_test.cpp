@@ -76,7 +76,7 @@ protected:
       by_plain_calls();
     steps_ = {{who::person, model_.now, {}}};
     touched_.clear();
-    const auto store = begun();
+    const auto store = begun({.watches_max = seed % 2 == 0 ? 0 : watches_max_});
     if (!store) return "no store";
     points_ = {{store->state().start, 0}};
     for (int round = 0; round < 24 && told_.empty(); ++round)
@@ -455,6 +455,7 @@ private:
     return copy;
   }
 
+  const std::size_t watches_max_ = history::options{}.watches_max; ///< every other sequence scans
   std::mt19937 random_;
   test::history_model model_;
   std::optional<root> root_;

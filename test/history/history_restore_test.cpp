@@ -92,7 +92,9 @@ TEST_F(HistoryRestore, MakesNoHollowDirectoryOfWhatWasIgnored) {
   write("node_modules/x/deep/f.js", "1");
   write("d/covered", "1");
   const auto store = begun();
-  run(*store, "rm -r node_modules d");
+  auto recording = store->before_command("exec", "rm -r node_modules d");
+  shell("rm -r node_modules d");
+  EXPECT_THAT(recording.finish(), testing::HasSubstr("node_modules/x/deep/f.js"));
   const auto back = store->restore({});
   ASSERT_THAT(back, IsOk());
   EXPECT_TRUE(back->conflicts.empty());

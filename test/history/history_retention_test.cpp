@@ -174,6 +174,36 @@ TEST_F(HistoryRetention, LookingAgainDuringACommandWritesNothing) {
   EXPECT_GT(fs::file_size(file("journal")), size);
 }
 
+/// What an agent wrote under a protected name does not come back there, however long ago that was.
+TEST_F(HistoryRetention, WhoWroteWhatIsObeyedIsKnownForLong) {
+  for (const bool by_agent : {true, false}) { // the second one is the control
+    shell("rm -rf .envrc ../state/*");
+    {
+      const auto store = begun();
+      if (by_agent)
+        run(*store, "echo evil > .envrc");
+      else
+        shell("echo evil > .envrc");
+      for (int i = 0; i < 5; ++i)
+        EXPECT_THAT(store->make_checkpoint("c"), IsOk());
+    }
+    for (int i = 0; i < 3; ++i) // each start takes more away
+      (void)begun({.checkpoints_max = 2});
+    const auto store = begun({.checkpoints_max = 2});
+    const auto kept = store->checkpoints();
+    ASSERT_LE(kept.size(), 2u);
+    EXPECT_EQ(told(store->changes({.since = kept.front().number})), "");
+    shell("echo mine > .envrc");
+    const auto back = store->restore({.to = kept.front().number,
+                                      .paths = {".envrc"},
+                                      .force = true,
+                                      .by = history::author::other});
+    ASSERT_THAT(back, IsOk());
+    EXPECT_EQ(tree.content("ws/.envrc"), by_agent ? "mine\n" : "evil\n");
+    EXPECT_THAT(store->verify()->damaged, testing::IsEmpty());
+  }
+}
+
 /// Of four operations the second is damaged, in its size, its sum and the rest.
 TEST_F(HistoryRetention, AWrongByteTakesNoMoreThanItsRecord) {
   write("old", "0");

@@ -4,12 +4,15 @@
 
 #include "support/history/history_fixture.hpp"
 
+#include <paddock/file/change_set.hpp>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
@@ -91,23 +94,21 @@ class UnusedStore : public UnusedStores, public testing::WithParamInterface<unus
 
 INSTANTIATE_TEST_SUITE_P(
     , UnusedStore,
-    testing::Values(unused_case{"Old", 31, "true", true}, unused_case{"Fresh", 29, "true", false},
-                    unused_case{"OldWithMarks", 31, "echo > mark-0; echo > intent.failed", true},
-                    unused_case{"WithABegunRestore", 31,
-                                "echo > intent.begun; echo > intent.begun.new", true},
-                    unused_case{"WithRestoreAndABegunOne", 31, "echo > intent.begun; echo > intent",
-                                false},
-                    unused_case{"WithRestore", 31, "echo > intent", false},
-                    unused_case{"OfAnotherVersion", 31, "sed -i '1s/1/2/' head", false},
-                    unused_case{"DamagedHead", 31, "echo > head", false},
-                    unused_case{"WithoutHead", 31, "rm head", false},
-                    unused_case{"WithoutLock", 31, "rm lock", false},
-                    unused_case{"WithAFileOfSomebody", 31, "echo > notes", false},
-                    unused_case{"WithADirectory", 31, "mkdir pack-1", false},
-                    unused_case{"WithALink", 31, "ln -s /etc/passwd pack-ffffffff", false},
-                    unused_case{"HeadIsALink", 31, "mv head ../../head; ln -s ../../head head",
-                                false},
-                    unused_case{"NotPrivate", 31, "chmod 755 .", false}),
+    testing::Values(
+        unused_case{"Old", 31, "true", true}, unused_case{"Fresh", 29, "true", false},
+        unused_case{"OldWithMarks", 31, "echo > mark-0; echo > intent.failed", true},
+        unused_case{"WithABegunRestore", 31, "echo > intent.begun; echo > intent.begun.new", true},
+        unused_case{"WithRestoreAndABegunOne", 31, "echo > intent.begun; echo > intent", false},
+        unused_case{"WithRestore", 31, "echo > intent", false},
+        unused_case{"OfAnotherVersion", 31, "sed -i '1s/1/2/' head", false},
+        unused_case{"DamagedHead", 31, "echo > head", false},
+        unused_case{"WithoutHead", 31, "rm head", false},
+        unused_case{"WithoutLock", 31, "rm lock", false},
+        unused_case{"WithAFileOfSomebody", 31, "echo > notes", false},
+        unused_case{"WithADirectory", 31, "mkdir pack-1", false},
+        unused_case{"WithALink", 31, "ln -s /etc/passwd pack-ffffffff", false},
+        unused_case{"HeadIsALink", 31, "mv head ../../head; ln -s ../../head head", false},
+        unused_case{"NotPrivate", 31, "chmod 755 .", false}),
     [](const auto& each) { return each.param.name; });
 
 TEST_P(UnusedStore, GoesOrStays) {
@@ -152,6 +153,47 @@ TEST_F(UnusedStores, WhatIsInUseStays) {
     age(store, 400);
   start_elsewhere();
   EXPECT_EQ(entries().size(), 1u);
+}
+
+/// So do the place for changes of several files and the notes of commands that were killed.
+TEST_F(UnusedStores, WhatElseNobodyUsesGoes) {
+  start_elsewhere();
+  const auto make = [&](const char* name) {
+    tree.directory(name);
+    const auto before = entries();
+    const std::vector<file_change> one{
+        {.action = change_action::create, .path = "x", .bytes = "1"}};
+    const auto where = root::open(tree.path() + '/' + name);
+    EXPECT_THAT(apply_changes(*where, one, {.state_directory = state_directory()}), IsOk());
+    for (const std::string& each : entries())
+      if (!before.contains(each)) return fs::path(state_directory()) / each;
+    return fs::path();
+  };
+  const fs::path old = make("old"), fresh = make("fresh"), needed = make("needed"),
+                 locked = make("locked");
+  tree.file((needed / "record").string().substr(tree.path().size() + 1), "x");
+  const fs::path mark = fs::path(state_directory()) / "command-1-2-3",
+                 held = fs::path(state_directory()) / "command-1-2-4",
+                 another = fs::path(state_directory()) / "notes";
+  for (const fs::path& each : {mark, held, another})
+    std::ofstream(each) << "x";
+  const int in_use = ::open((locked / "lock").c_str(), O_RDWR | O_CLOEXEC),
+            running = ::open(held.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(in_use, LOCK_EX | LOCK_NB), 0);
+  ASSERT_EQ(::flock(running, LOCK_EX | LOCK_NB), 0);
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(24 * 40);
+  for (const fs::path& each : {old, needed, locked, mark, held, another})
+    fs::last_write_time(each, long_ago);
+  start_elsewhere();
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_FALSE(fs::exists(mark));
+  for (const fs::path& each : {fresh, needed, locked, held, another})
+    EXPECT_TRUE(fs::exists(each)) << each;
+  ::close(in_use);
+  ::close(running);
+  fs::remove(tree.path() + "/old/x");
+  (void)make("old"); // and is made again
+  EXPECT_TRUE(fs::exists(old));
 }
 
 TEST_F(UnusedStores, NothingElseIsTouched) {

@@ -150,6 +150,21 @@ TEST(JsonWriter, GoesOnWithTheMembersOfAnObject) {
     EXPECT_DEATH(json_writer().begin_object_with(none), "") << none;
 }
 
+TEST(JsonWriter, MembersOfEachKind) {
+  const std::uint64_t large = std::uint64_t{1} << 63U;
+  EXPECT_EQ(R"({"s":"x","c":"y","b":true,"i":-1,"u":9223372036854775808,"d":0.5})",
+            json_writer()
+                .begin_object()
+                .member("s", "x")
+                .member("c", std::string("y"))
+                .member("b", true)
+                .member("i", -1)
+                .member("u", large)
+                .member("d", 0.5)
+                .end_object()
+                .str());
+}
+
 TEST(JsonWriter, Numbers) {
   json_writer out;
   out.begin_array();

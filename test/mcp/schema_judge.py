@@ -22,6 +22,7 @@ except ImportError:
     sys.exit(77)
 
 TOOLS = 30
+STEP = int(os.environ.get("PADDOCK_CAMPAIGN_STEP", "1"))  # one of so many cases is tried
 
 
 def closed(schema):
@@ -82,7 +83,8 @@ def main():
         cases = []
         for number, program in enumerate(sys.argv[1:]):
             path = os.path.join(folder, str(number))
-            done = subprocess.run([program, "--gtest_brief=1"], env={**os.environ, "PADDOCK_SCHEMA_CASES": path},
+            part = {"GTEST_TOTAL_SHARDS": str(STEP), "GTEST_SHARD_INDEX": "0"} if number == 0 else {}  # of the tools' tests
+            done = subprocess.run([program, "--gtest_brief=1"], env={**os.environ, **part, "PADDOCK_SCHEMA_CASES": path},
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if done.returncode != 0:
                 sys.exit(f"{program} failed:\n{done.stdout.decode(errors='replace')[-3000:]}")
@@ -90,14 +92,14 @@ def main():
                 cases += [json.loads(line) for line in lines]
     count = collections.Counter((case["tool"], case["fits"]) for case in cases)
     results = {tool for tool, _ in count} - {"nested"}
-    assert len(results) == TOOLS, f"results of {len(results)} tools: {sorted(results)}"
+    assert len(results) == TOOLS or STEP > 1 and len(results) > TOOLS / 3, f"results of {len(results)} tools: {sorted(results)}"
     assert min(count["nested", True], count["nested", False]) > 200, count
     wrong = disagreements(cases)
     for case in wrong[:5]:
         print(case["tool"], "fits" if case["fits"] else "does not fit", json.dumps(case["value"])[:500])
     assert not wrong, f"{len(wrong)} of {len(cases)} are judged otherwise"
     spoiled = list(controls(cases)) + list(spoiled_results(cases))[:3000]
-    assert len(spoiled) > TOOLS and len(disagreements(spoiled)) == len(spoiled), "spoiled values pass"
+    assert len(spoiled) > TOOLS / STEP and len(disagreements(spoiled)) == len(spoiled), "spoiled values pass"
     print(f"{len(cases)} values of {len(results)} tools and a nested table judged alike, {len(spoiled)} spoiled ones found")
 
 

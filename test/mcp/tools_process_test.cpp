@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace paddock::test {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::StartsWith;
 
 class tools_process : public coding_fixture {
@@ -235,6 +237,71 @@ TEST_F(tools_process, both_streams_of_exec_are_in_the_order_written) {
   EXPECT_EQ("error message exitCode output", failed.keys());
   const auto apart = call("exec", arguments_of(script, R"(,"stderr":false)"));
   EXPECT_EQ("1\n3\n", apart.string("output"));
+}
+
+TEST_F(tools_process, output_is_plain_where_there_is_no_terminal) {
+  const char* script = R"(printf '\033[1;31mred\033[0m 10%%\r20%%\r100%%\nend\r\n')";
+  EXPECT_EQ("100%\nend\r\n", call("exec", arguments_of(script)).string("output"));
+  const auto alone = call("exec", arguments_of(script, R"(,"stderr":false)"));
+  EXPECT_EQ("100%\nend\r\n", alone.string("output"));
+  const auto failed = call("exec", arguments_of(std::string(script) + "; exit 3"));
+  EXPECT_EQ("100%\nend\r\n", failed.string("output"));
+  const auto started = call("startProcess", arguments_of(script, R"(,"waitMs":60000)"));
+  EXPECT_EQ("100%\nend\r\n", started.string("output"));
+  const auto shown = call("startProcess", arguments_of(script, R"(,"waitMs":60000,"tty":true)"));
+  EXPECT_THAT(shown.string("output"), HasSubstr("\x1b[1;31mred")); // the control
+  mcp::workspace_options base{.confinement = confinement_policy::best_effort()};
+  serve(base);
+  const auto all = call("exec", R"({"command":"sh","args":["-c",)" + json_string(script) +
+                                    R"(],"env":{},"cwd":".","stdout":true,"stderr":true})");
+  EXPECT_EQ("\x1b[1;31mred\x1b[0m 10%\r20%\r100%\nend\r\n", all.string("output")); // another
+}
+
+TEST_F(tools_process, what_is_plain) {
+  constexpr std::pair<std::string_view, std::string_view> cases[] = {
+      {"a\tb\n", "a\tb\n"},
+      {"\x1b[0;32mok\x1b[m\n", "ok\n"},
+      {"\x1b[2K\x1b[1Gone\n", "one\n"},
+      {"\x1b]0;title\aone\x1b]8;;http://a\x1b\\two\n", "onetwo\n"},
+      {"\x1b(B\x1b=x\n", "x\n"},
+      {"1/9\r2/9\r\n", "2/9\r\n"},
+      {"1/9\r2/9\r", "2/9"},
+      {"one\r\ntwo\r\n", "one\r\ntwo\r\n"},
+      {"\r\n\r", "\r\n"},
+      {"cut \x1b[1", "cut \x1b[1"}, // no sequence: nothing is taken out
+      {"\x1b]no end\nx\n", "\x1b]no end\nx\n"},
+      {"\x1b\x1b[1mx\x1b", "\x1bx\x1b"},
+  };
+  for (const auto& [written, shown] : cases)
+    EXPECT_EQ(shown,
+              call("exec", R"({"command":"printf","args":["%s",)" + json_string(written) + "]}")
+                  .string("output"));
+}
+
+TEST_F(tools_process, output_is_counted_as_it_is_sent) {
+  const std::string line = "\"a\"\t\\\n"; // 6 bytes, and 11 in JSON
+  std::string expected;
+  for (int i = 0; i < 4'000; ++i)
+    expected += line;
+  const char* script = R"(i=0; while [ $i -lt 4000 ]; do printf '"a"\t\\\n'; i=$((i+1)); done)";
+  const auto ran = call("exec", arguments_of(script));
+  const std::string output = ran.string("output");
+  EXPECT_LE(json_string(output).size(), 30'100U);
+  EXPECT_GT(json_string(output).size(), 29'000U);
+  const auto cut = output.find("[... ");
+  ASSERT_NE(cut, std::string::npos);
+  const auto rest = with("readProcess", ran.string("process"));
+  EXPECT_EQ(expected, output.substr(0, cut) + rest.string("output"));
+  const std::string bar =
+      "i=0; while [ $i -lt 20000 ]; do printf '%s/20000\\r' $i; i=$((i+1)); done";
+  const auto overwritten = call("exec", arguments_of(bar));
+  EXPECT_EQ("19999/20000", overwritten.string("output"));
+  EXPECT_EQ("output", overwritten.keys()); // nothing is missing
+}
+
+TEST_F(tools_process, processes_have_short_names) {
+  const std::string id = call("startProcess", arguments_of("true")).string("process");
+  EXPECT_THAT(id, MatchesRegex("[0-9a-f]{8}"));
 }
 
 TEST_F(tools_process, what_exec_cuts_is_kept) {

@@ -350,7 +350,7 @@ TEST_F(tools_search, pages_fit_into_a_line_and_hold_everything) {
 TEST_F(tools_search, what_is_found_comes_from_the_budget_of_all_calls) {
   std::string text;
   for (int i = 0; i < 20'000; ++i)
-    text += std::string(400, 'x') + "\n";
+    text.append(400, 'x') += '\n';
   for (const char* name : {"one", "two", "three"})
     tree.file(name, text);
   constexpr std::string_view wanted = R"({"pattern":"x","literal":true,"limit":60000})";

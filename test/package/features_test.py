@@ -78,10 +78,32 @@ class Features(unittest.TestCase):
         self.assertEqual(set(missing), {FEATURES[option][0] for option in optional})
         self.try_it(has_history=False)
 
+    def test_a_library_elsewhere(self):
+        """Where the dynamic linker does not look by itself: it would not be found when it is needed, so it is linked."""
+        described = self.run_quietly("pkg-config", "--variable=includedir", "libzip").strip()
+        self.folder.joinpath("libzip.pc").write_text(
+            f"libdir={self.folder}\nName: libzip\nDescription: elsewhere\nVersion: 1.9\nLibs: -L{self.folder} -lzip\nCflags: -I{described}\n")
+        path = self.run_quietly(os.environ.get("CXX", "c++").split()[-1], "-print-file-name=libzip.so").strip()
+        self.folder.joinpath("libzip.so").symlink_to(os.path.realpath(path))
+        self.summary(PKG_CONFIG_PATH=str(self.folder))
+        how = self.build.joinpath("compile_commands.json").read_text()
+        self.assertNotIn("PADDOCK_LIBZIP_LIBRARY", how)
+        self.assertIn("PADDOCK_LIBCURL_LIBRARY", how, "the control")
+        self.assertIn(f"{self.folder}/libzip.so", self.build.joinpath("build.ninja").read_text())
+
     def test_the_core_alone(self):
         missing = self.summary(*(f"-D{option}=disabled" for option in FEATURES))
         self.assertEqual(set(missing), {line for line, _ in FEATURES.values()})
         self.try_it(has_adapter=False)
+
+    def test_setup_names_what_it_would_install(self):
+        query = self.folder / "dpkg-query"
+        query.write_text("#!/bin/sh\necho installed meson\n")
+        query.chmod(0o755)
+        self.folder.joinpath("apt-get").symlink_to("/bin/false")
+        named = self.run_quietly(TOP / "tools/setup", "run", "--list", PATH=f"{self.folder}:{os.environ['PATH']}").split()
+        self.assertIn("ninja-build", named)
+        self.assertNotIn("meson", named)
 
 
 if __name__ == "__main__":

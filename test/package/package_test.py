@@ -205,6 +205,12 @@ class Debian(unittest.TestCase):
         everything = run("dpkg-deb", "--fsys-tarfile", self.program, text=False, errors=None).stdout
         self.assertFalse(str(TOP).encode() in everything, "the path of the build is in the package")
 
+    def test_what_is_loaded_is_installed_too(self):
+        for deb in (self.program, self.development):
+            depends = run("dpkg-deb", "--field", deb, "Depends").stdout
+            self.assertRegex(depends, r"(?:^|, )libcurl\d\w*\b")
+            self.assertRegex(depends, r"(?:^|, )libzip\d\w*\b")
+
     @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
     def test_lintian(self):
         for deb in (self.program, self.development):

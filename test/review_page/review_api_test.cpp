@@ -272,6 +272,23 @@ TEST_F(ReviewApi, CountsLines) {
   EXPECT_EQ(counts.text(), R"([{"path":"a","added":2,"removed":1},{"path":"b"}])");
 }
 
+TEST_F(ReviewApi, CountsTheLinesOfFolders) {
+  write("old/a", "1\n2\n");
+  write("old/deep/b", "3\n");
+  begin();
+  by_tool("writeTextFile", "new/a", "1\n");
+  by_tool("writeTextFile", "new/deep/b", "1\n2\n");
+  by_tool("writeTextFile", "new/deep/binary", std::string("\0\1", 2));
+  run(*store, "rm -r old");
+  write("new/persons", "1\n");
+  get("/api/changes", "look=1");
+  const mcp::json_view counts =
+      post("/api/counts", R"({"paths":["new","new/persons","old","absent"]})")["counts"];
+  EXPECT_EQ(counts.text(), R"([{"path":"new","added":3,"removed":0},)"
+                           R"({"path":"new/persons","added":1,"removed":0},)"
+                           R"({"path":"old","added":0,"removed":3}])");
+}
+
 TEST_F(ReviewApi, UndoesFilesAndEverything) {
   write("a", "1");
   write("b", "2");

@@ -12,6 +12,7 @@ import subprocess
 import unittest
 
 MARKS = {"le": codecs.BOM_UTF16_LE, "be": codecs.BOM_UTF16_BE}
+STEP = int(os.environ.get("PADDOCK_CAMPAIGN_STEP", "1"))  # one of so many cases is tried
 UNITS = [0x0000, 0x000A, 0x0041, 0x00E9, 0x0800, 0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000, 0xFEFF, 0xFFFE, 0xFFFF]
 
 
@@ -47,20 +48,20 @@ class PythonDecides(unittest.TestCase):
         return len(taken)
 
     def test_every_character(self):
-        every = "".join(map(chr, (c for c in range(0x110000) if not 0xD800 <= c < 0xE000)))
+        every = "".join(map(chr, (c for c in range(0, 0x110000, STEP) if not 0xD800 <= c < 0xE000)))
         for mark in MARKS:
             self.assertEqual(self.judge(mark, [every[1:].encode(f"utf-16-{mark}")]), 1)
 
     def test_units_near_surrogates(self):
         for mark, order in (("le", "little"), ("be", "big")):
             bodies = [b"".join(unit.to_bytes(2, order) for unit in units) for size in range(4) for units in itertools.product(UNITS, repeat=size)]
-            self.assertGreater(self.judge(mark, bodies), 500)
+            self.assertGreater(self.judge(mark, bodies[::STEP]), 500 // STEP)
 
     def test_any_bytes(self):
         choose = random.Random(60)
         for mark in MARKS:
-            bodies = [choose.randbytes(choose.randrange(9)) for _ in range(20000)]
-            self.assertGreater(self.judge(mark, bodies), 5000)
+            bodies = [choose.randbytes(choose.randrange(9)) for _ in range(20000 // STEP)]
+            self.assertGreater(self.judge(mark, bodies), 5000 // STEP)
 
     def test_bytes_without_a_mark_stay(self):
         bodies = [b"", b"\xff", b"\xfe", b"a\xff\xfe", b"\0a", codecs.BOM_UTF8 + b"x", codecs.BOM_UTF32_BE + b"\0\0\0a", bytes(range(256))]

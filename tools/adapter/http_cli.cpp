@@ -96,23 +96,23 @@ void complain_about(std::string_view program, const http_cli& from, const error&
 
 void add_http_options(CLI::App& app, http_cli& target) {
   auto* http = app.add_option("--http", target.listen,
-                              "Serve Streamable HTTP there instead of standard input and output: "
-                              "HOST:PORT (port 0: any that is free) or unix:/path/of/socket")
+                              "Serve Streamable HTTP at this address instead of standard input and "
+                              "output: HOST:PORT (port 0: any free port) or unix:/path/of/socket")
                    ->type_name("ADDRESS");
   const auto needs_http = [&](CLI::Option* o) { o->needs(http)->group("HTTP"); };
   http->group("HTTP");
-  needs_http(app.add_option("--http-path", target.options.path, "Path of the endpoint")
+  needs_http(app.add_option("--http-path", target.options.path, "Serve at this path")
                  ->type_name("PATH")
                  ->capture_default_str());
   needs_http(app.add_option("--http-token-file", target.token_file,
-                            "Ask clients for the token in the first line of this file "
-                            "(Authorization: Bearer); needed for other than loopback addresses")
+                            "Require the token in the first line of this file (Authorization: "
+                            "Bearer); needed for addresses other than loopback")
                  ->type_name("FILE"));
   needs_http(app.add_option("--http-allow-host", target.options.allowed_hosts,
-                            "A name of this server, beside localhost, that clients may use")
+                            "Accept this host name too, besides localhost (repeatable)")
                  ->type_name("HOST"));
   needs_http(app.add_option("--http-allow-origin", target.options.allowed_origins,
-                            "A web origin whose pages may use this server")
+                            "Accept requests from pages of this web origin (repeatable)")
                  ->type_name("ORIGIN"));
 }
 

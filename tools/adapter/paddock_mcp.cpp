@@ -15,12 +15,18 @@
 #include <paddock/mcp/stdio_transport.hpp>
 #include <paddock/version.hpp>
 
+#include <link.h>
 #include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -28,14 +34,30 @@ namespace {
 
 constexpr std::string_view program = "paddock-mcp";
 
-/// Without this the C library keeps tens of MiB after one large message, because it learns to keep
-/// blocks of that size. What usual answers need stays at hand.
-void give_large_blocks_back() {
+/// Code and constants of the program; what is needed again is in the page cache. Of its libraries
+/// most is.
+int forget_code(dl_phdr_info* program, std::size_t, void*) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (const auto& part : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
+    const std::uintptr_t begin = (program->dlpi_addr + part.p_vaddr) & ~(page - 1);
+    const std::uintptr_t end = program->dlpi_addr + part.p_vaddr + part.p_memsz;
+    (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+  return 1; // it is the first; no more
+}
+
+/// A server starts once and waits for hours: what only the start needed is mapped no longer.
+/// Without the thresholds the C library keeps tens of MiB after one large message, because it
+/// learns to keep blocks of that size. What usual answers need stays at hand.
+void give_memory_back() {
 #ifdef M_MMAP_THRESHOLD
+  (void)malloc_trim(0);
   constexpr int kept_bytes_max = 8 * 1024 * 1024;
   (void)mallopt(M_MMAP_THRESHOLD, kept_bytes_max / 2);
   (void)mallopt(M_TRIM_THRESHOLD, kept_bytes_max);
 #endif
+  dl_iterate_phdr(forget_code, nullptr);
 }
 
 /// What to do instead of serving.
@@ -47,13 +69,14 @@ struct modes {
 
 void add_modes(CLI::App& app, modes& target) {
   auto* list = app.add_flag("--list-tools", target.list,
-                            "Print the tools that these options leave, and exit");
+                            "Print the names of the tools offered with these options, and exit");
   auto* check = app.add_flag("--check", target.check,
                              "Try workspace, tools and confinement with these options, print what "
                              "works, and exit");
   const auto hosts = paddock::cli::host_names();
   app.add_option("--print-config", target.host,
-                 "Print what makes a host start this server with these options, and exit")
+                 "Print the configuration for a host that starts this server with these options "
+                 "(by default with --tools coding), and exit")
       ->check(paddock::cli::one_of(hosts))
       ->type_name(CLI::detail::join(hosts, "|"))
       ->excludes(list)
@@ -65,13 +88,12 @@ void add_modes(CLI::App& app, modes& target) {
 constexpr std::uint64_t recovery_ms_max = 5'000;
 
 /// What a killed process has left half done in the workspace is undone before anybody sees it.
-void end_interrupted_change(const paddock::cli::workspace_cli& from) {
-  const auto workspace = paddock::root::open(from.workspace, from.protected_root());
-  if (!workspace) return;
+void end_interrupted_change(const paddock::root& workspace,
+                            const paddock::cli::workspace_cli& from) {
   const auto found =
-      paddock::recover_changes(*workspace, from.tools.state_directory,
+      paddock::recover_changes(workspace, from.tools.state_directory,
                                {.deadline_ms = paddock::deadline_in(recovery_ms_max)});
-  if (paddock::has_foreign_record(*workspace))
+  if (paddock::has_foreign_record(workspace))
     paddock::cli::complain(program, std::string(paddock::cli::foreign_record));
   if (!found)
     paddock::cli::complain(
@@ -83,14 +105,32 @@ void end_interrupted_change(const paddock::cli::workspace_cli& from) {
     paddock::cli::complain(program, "cleared up behind a change of several files that was made");
 }
 
+/// And so is what the commands of a killed server have left for somebody's git to run.
+void end_killed_commands(const paddock::root& workspace, const paddock::cli::workspace_cli& from) {
+  paddock::confinement_policy policy;
+  policy.protected_names = from.confinement.protection.names();
+  for (const paddock::appeared_entry& each :
+       paddock::end_killed_commands(workspace.descriptor(), policy, from.tools.state_directory))
+    paddock::cli::complain(program, "of a command whose server was killed: " + describe(each));
+}
+
+void mend_workspace(const paddock::cli::workspace_cli& from) {
+  if (from.tools.access == paddock::mcp::workspace_access::read_only) return;
+  const auto workspace = paddock::root::open(from.workspace, from.protected_root());
+  if (!workspace) return;
+  end_interrupted_change(*workspace, from);
+  end_killed_commands(*workspace, from);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
   using namespace paddock;
-  CLI::App app(
-      "Serves the tools of one workspace to an MCP client on standard input and output, or "
+  auto options_read = std::make_unique<CLI::App>(
+      "Serve the tools of one workspace to an MCP client on standard input and output, or "
       "to many over HTTP.",
       std::string(program));
+  CLI::App& app = *options_read;
   app.set_version_flag("--version", std::string(program) + " " PADDOCK_VERSION);
   app.footer(cli::exit_codes_help);
   cli::workspace_cli from;
@@ -119,6 +159,8 @@ int main(int argc, char** argv) {
   }
   from.own_files = {audit_path, http.token_file};
   from.tools.process_sockets = cli::process_sockets_of(from);
+  const bool sets_tools = !mode.host.empty() && app.get_option("--tools")->count() == 0;
+  if (sets_tools) from.tools.tools = mcp::toolset::coding;
   const bool serves = !mode.list && !mode.check && mode.host.empty();
   if (serves && !cli::open_served_history(program, from)) return cli::usage;
   if (serves) from.tools.state_directory = cli::state_directory_of(from);
@@ -130,14 +172,18 @@ int main(int argc, char** argv) {
   }
   if (mode.check) return cli::self_test(from, *server);
   if (!mode.host.empty()) {
-    const auto command = cli::server_command_from(app, argc, argv, {"--print-config"});
-    return command ? cli::print_host_config(mode.host, *command) : cli::failed;
+    auto command = cli::server_command_from(app, argc, argv, {"--print-config"});
+    if (!command) return cli::failed;
+    if (sets_tools) command->options.insert(command->options.begin(), {"--tools", "coding"});
+    return cli::print_host_config(mode.host, *command);
   }
   cli::warn_of_program_in_workspace(program, from);
   cli::tell_of_home(program, from);
-  if (from.tools.access != mcp::workspace_access::read_only) end_interrupted_change(from);
+  mend_workspace(from);
   const cli::history_reader reader(std::exchange(from.tools.history, nullptr));
-  give_large_blocks_back();
+  from.limit_options.clear();
+  options_read.reset();
+  give_memory_back();
   if (!http.listen.empty()) return cli::serve_http(program, *server, std::move(http));
   const auto served = mcp::serve_stdio(*server);
   if (!served) {

@@ -266,8 +266,7 @@ int run_apply(const command_options& options) {
 
 subcommand add_apply(CLI::App& app) {
   const auto options = std::make_shared<command_options>();
-  CLI::App* parser =
-      app.add_subcommand("apply", "Make the changes of a patch, in all of its files or in none");
+  CLI::App* parser = app.add_subcommand("apply", "Apply a patch to all of its files, or to none");
   parser->footer("A unified diff, git's for new, deleted and renamed files too, or the format that "
                  "begins with *** Begin Patch.\nExit codes: 0 done, 1 refused, and nothing is "
                  "changed, 2 unusable options, patch file or workspace.");
@@ -277,20 +276,21 @@ subcommand add_apply(CLI::App& app) {
   add_workspace_option(*parser, options->workspace);
   add_history_option(*parser, options->history);
   parser->add_flag("-n,--dry-run,--check", options->dry_run,
-                   "Say what would change, and change nothing");
+                   "Show what would change, and change nothing");
   const std::map<std::string, text_matching> matchings{{"exact", text_matching::exact},
                                                        {"whitespace", text_matching::white_space}};
   parser
-      ->add_option("--matching", options->matching,
-                   "exact, or whitespace: lines may differ in blanks and tabs (default: exact)")
+      ->add_option(
+          "--matching", options->matching,
+          "Match lines exact (the default), or whitespace: ignoring differences in blanks and tabs")
       ->transform(word_of(matchings))
       ->type_name("HOW");
   parser
       ->add_option("--max-edit-file-bytes", options->file_bytes_max,
-                   "Size of a file that is changed (default: 268435456)")
+                   "Limit the size of a file that is changed (default: 268435456)")
       ->type_name("BYTES")
       ->transform(byte_count(UINT64_MAX, 1));
-  parser->add_flag("--json", options->json, "One JSON object");
+  parser->add_flag("--json", options->json, "Print one JSON object");
   return {parser, [options] { return run_apply(*options); }};
 }
 

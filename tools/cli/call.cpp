@@ -124,17 +124,15 @@ subcommand add_call(CLI::App& app) {
   parser->add_option("tool", options->tool, "The tool's name, for example listDirectory")
       ->required()
       ->type_name("TOOL");
-  auto* json =
-      parser
-          ->add_option(
-              "arguments", options->arguments,
-              "Its arguments, a JSON object (default {}), or @FILE that has it; - reads it "
-              "from standard input")
-          ->type_name("JSON");
+  auto* json = parser
+                   ->add_option("arguments", options->arguments,
+                                "The tool's arguments: a JSON object (default {}), @FILE to read "
+                                "it from a file, or - to read it from standard input")
+                   ->type_name("JSON");
   parser
       ->add_option("-a,--arg", options->pairs,
-                   "One argument instead (repeatable): text as it is, numbers, true and false, "
-                   "lists and maps as JSON; @FILE as value is what the file has")
+                   "Give one argument (repeatable): text as it is; numbers, true, false, lists and "
+                   "maps as JSON; @FILE for the content of a file")
       ->allow_extra_args(false)
       ->excludes(json)
       ->type_name("KEY=VALUE");

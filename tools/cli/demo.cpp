@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 // paddock demo: starts the real server as a client does and lets it put a copy of a directory in
-// order by type of file, then looks at the disk itself; and lets it try to leave.
+// order by type of file, then looks at the disk itself; lets it delete everything, and undoes that;
+// and lets it try to leave.
 
 #include "common/output.hpp"
 #include "common/terminal.hpp"
@@ -98,6 +99,41 @@ bool verify(const demo_files& files, const std::map<std::string, fingerprint>& b
   return good;
 }
 
+result<mcp::client, detailed_error> start(const std::string& server_path,
+                                          const std::string& workspace,
+                                          const std::vector<std::string>& options) {
+  std::vector<std::string> argv{server_path, "--workspace", workspace};
+  argv.insert(argv.end(), options.begin(), options.end());
+  return mcp::client::connect(
+      mcp::stdio_endpoint{.argv = std::move(argv),
+                          .environment = {"PATH=/usr/local/bin:/usr/bin:/bin"}},
+      {.name = "paddock demo", .version = PADDOCK_VERSION});
+}
+
+/// Lets an agent delete the files, and its server's history bring them back.
+bool show_undo(const demo_files& files, const std::string& server_path, const organiser& work) {
+  const demo_files history;
+  auto server =
+      start(server_path, files.path(), {"--tools", "coding", "--history", history.path()});
+  if (!server) {
+    complain(demo_command, explain(server.error()));
+    return false;
+  }
+  print_words(
+      "\nAnother agent, whose server keeps a history (--tools coding), deletes them all:\n\n");
+  const auto before = files.scan();
+  for (const auto& each : work.files())
+    (void)server->call_tool(
+        "deleteFile",
+        mcp::json_writer().begin_object().member("path", each.destination).end_object().str());
+  bool good = check(files.scan().empty(), "deleteFile: every file is gone from the disk",
+                    "deleteFile left files");
+  (void)server->call_tool("restore", "{}");
+  good &= check(files.scan() == before, "restore {} brought every file back, byte for byte",
+                "restore did not bring every file back");
+  return good;
+}
+
 int run_demo(const std::string& directory) {
   std::error_code unknown;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
@@ -110,10 +146,7 @@ int run_demo(const std::string& directory) {
   const auto what = fill(files, directory, own_sources(self.parent_path()));
   if (!what) return usage;
   const auto before = files.scan();
-  auto server = mcp::client::connect(
-      mcp::stdio_endpoint{.argv = {server_path, "--workspace", files.path()},
-                          .environment = {"PATH=/usr/local/bin:/usr/bin:/bin"}},
-      {.name = "paddock demo", .version = PADDOCK_VERSION});
+  auto server = start(server_path, files.path(), {});
   if (!server) {
     complain(demo_command, explain(server.error()));
     return failed;
@@ -128,7 +161,8 @@ int run_demo(const std::string& directory) {
     return failed;
   }
   print_moved(work.files());
-  const bool good = verify(files, before, work);
+  bool good = verify(files, before, work);
+  good &= show_undo(files, server_path, work);
   return attack_fence(*server, files.path()) && good ? success : failed;
 }
 
@@ -136,12 +170,13 @@ int run_demo(const std::string& directory) {
 
 subcommand add_demo(CLI::App& app) {
   const auto directory = std::make_shared<std::string>();
-  CLI::App* parser = app.add_subcommand("demo", "Watch the server put a copy of a directory's "
-                                                "files in order by type, and hold against attacks");
+  CLI::App* parser =
+      app.add_subcommand("demo", "Watch the server sort a copy of a directory's files, "
+                                 "undo their loss, and hold against attacks");
   parser->footer(exit_codes_help);
   parser
       ->add_option("directory", *directory,
-                   "Whose files to copy (default: Paddock's own source files)")
+                   "Copy the files of this directory (default: Paddock's own source files)")
       ->type_name("DIR")
       ->check(
           [](const std::string& given) {

@@ -201,6 +201,7 @@ int run_exec(const exec_options& options) {
   if (!policy) return refuse(options, exit_not_started, {});
   warn_of_program_in_workspace(exec_command, place);
   run.confinement = *std::move(policy);
+  run.state_directory = state_directory_of(place);
   run.timeout_ms = options.timeout_s > 0
                        ? static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))
                        : std::numeric_limits<std::int64_t>::max();
@@ -246,37 +247,39 @@ subcommand add_exec(CLI::App& app) {
                  "by it: Ctrl-C is 130.");
   parser
       ->add_option("-w,--workspace", options->place.workspace,
-                   "The directory it may change (default: the current directory)")
+                   "Let the command change this directory (default: the current directory)")
       ->type_name("DIR");
   add_network_options(*parser, options->place.confinement);
   parser
       ->add_option("--read", options->place.confinement.read_paths,
-                   "Let it read this too (repeatable)")
+                   "Let the command read this path too (repeatable)")
       ->allow_extra_args(false)
       ->type_name("PATH");
   parser
       ->add_option("--write", options->place.confinement.write_paths,
-                   "Let it change this too (repeatable)")
+                   "Let the command change this path too (repeatable)")
       ->allow_extra_args(false)
       ->type_name("PATH");
   add_home_options(*parser, options->place.confinement);
   add_protection_options(*parser, options->place.confinement.protection);
-  parser->add_option("--timeout", options->timeout_s, "Deadline (default: none)")
+  parser
+      ->add_option("--timeout", options->timeout_s,
+                   "Stop the command after this time (default: never)")
       ->type_name("SECONDS")
       ->check(seconds(timeout_s_max));
   add_bound_options(*parser, options->place.confinement);
   parser
       ->add_option("--memory", options->place.confinement.bounds.memory_bytes,
-                   "The same as --max-memory, at least 1048576")
+                   "Do the same as --max-memory, at least 1048576")
       ->type_name("BYTES")
       ->transform(byte_count(memory_bytes_max, memory_bytes_min));
-  auto* best_effort =
-      parser->add_flag("--best-effort", options->best_effort, "Run also where a layer is missing");
-  parser->add_flag("--host", options->host, "No confinement")
+  auto* best_effort = parser->add_flag("--best-effort", options->best_effort,
+                                       "Run even if some confinement layers are unavailable");
+  parser->add_flag("--host", options->host, "Run without confinement")
       ->excludes(best_effort)
       ->excludes(parser->get_option("--protect"))
       ->excludes(parser->get_option("--unprotect"));
-  parser->add_flag("--json", options->json, "Print one JSON object when it has ended");
+  parser->add_flag("--json", options->json, "Print one JSON object when the command has ended");
   parser->add_option("command", options->command, "The program and its arguments, after --")
       ->required()
       ->type_name("CMD");

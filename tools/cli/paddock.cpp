@@ -9,6 +9,29 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <string_view>
+#include <vector>
+
+namespace {
+
+/// `paddock -w DIR search X` is `paddock search --workspace DIR X`.
+std::vector<char*> with_workspace_behind(const CLI::App& app, std::vector<char*> words) {
+  static std::array<char, 12> option{"--workspace"};
+  const std::string_view first = words.size() > 3 ? words[1] : "";
+  if (first != "-w" && first != option.data()) return words;
+  char* const directory = words[2];
+  words.erase(words.begin() + 1, words.begin() + 3);
+  auto behind = words.begin() + 1;
+  for (const CLI::App* at = &app; behind != words.end(); ++behind) {
+    const auto named =
+        at->get_subcommands([&](const CLI::App* each) { return each->get_name() == *behind; });
+    if (named.empty()) break;
+    at = named.front();
+  }
+  words.insert(behind, {option.data(), directory});
+  return words;
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
   using namespace paddock;
@@ -20,8 +43,7 @@ int main(int argc, char** argv) {
     argv[argc - 1] = help.data();
   }
   const std::string program(cli::paddock_program);
-  CLI::App app("Sandboxed workspace tools for AI agents, for people to try and to examine.",
-               program);
+  CLI::App app("Try and inspect the sandboxed workspace tools of AI agents.", program);
   app.set_version_flag("--version", program + " " PADDOCK_VERSION);
   app.footer(cli::exit_codes_help);
   app.require_subcommand(0, 1); // none gets a better message below
@@ -31,12 +53,10 @@ int main(int argc, char** argv) {
       cli::add_checkpoint(app), cli::add_history(app), cli::add_review(app), cli::add_tools(app),
       cli::add_exec(app),       cli::add_ps(app),      cli::add_logs(app),   cli::add_stop(app),
       cli::add_skills(app),     cli::add_experts(app), cli::add_demo(app),   cli::add_doctor(app)};
-  if (const auto done = cli::parse(app, argc, argv)) return *done;
+  std::vector<char*> words = with_workspace_behind(app, {argv, argv + argc});
+  if (const auto done = cli::parse(app, static_cast<int>(words.size()), words.data())) return *done;
   for (const auto& each : subcommands)
     if (each.parser->parsed()) return each.run();
-  cli::complain(
-      program,
-      "say what to do: call, search, find, map, apply, changes, diff, undo, checkpoint, "
-      "history, review, tools, exec, ps, logs, stop, skills, experts, demo or doctor (see --help)");
+  cli::complain(program, "a command is missing (see paddock --help)");
   return cli::usage;
 }

@@ -35,7 +35,7 @@ constexpr std::chrono::milliseconds between_looks{200};
 struct process_options {
   std::string process;
   std::uint64_t grace_ms = grace_ms_usual;
-  bool follow = false;
+  bool follow = false, is_raw = false;
   bool json = false;
 };
 
@@ -133,12 +133,15 @@ int run_ps(const process_options& options) {
                 local_time(each.started_unix_ms).c_str(),
                 column(std::to_string(each.bytes) + " B", 12, align::right).c_str(),
                 line_on_output(each.workspace).c_str(), line_on_output(each.command).c_str());
-  if (all.empty()) complain("paddock ps", "no server of this user has a process");
+  if (all.empty()) print_words("No processes.\n");
   return success;
 }
 
-void print_output(std::string_view output) {
-  print_content(output);
+void print_output(std::string_view output, bool is_raw) {
+  if (is_raw)
+    pass_on(output);
+  else
+    (void)print_content(output);
   std::fflush(stdout);
 }
 
@@ -160,7 +163,7 @@ int run_logs(const process_options& options) {
     }
     if (const auto dropped = (*page)["dropped"].integer(); dropped.value_or(0) != 0)
       complain(program, std::to_string(*dropped) + " bytes are not kept any more");
-    print_output((*page)["output"].string().value_or(""));
+    print_output((*page)["output"].string().value_or(""), options.is_raw);
     const auto next = static_cast<std::uint64_t>((*page)["next"].integer().value_or(0));
     const bool moved = next != from;
     from = next;
@@ -194,35 +197,35 @@ int run_stop(const process_options& options) {
 subcommand add_ps(CLI::App& app) {
   const auto options = std::make_shared<process_options>();
   CLI::App* parser = app.add_subcommand(
-      "ps", "The processes that agents have started: id, state, start, output, workspace, command");
+      "ps", "List agents' processes: id, state, start, output, workspace, command");
   parser->footer(exit_codes_help);
-  parser->add_flag("--json", options->json, "One JSON object");
+  parser->add_flag("--json", options->json, "Print one JSON object");
   return {parser, [options] { return run_ps(*options); }};
 }
 
 subcommand add_logs(CLI::App& app) {
   const auto options = std::make_shared<process_options>();
-  CLI::App* parser = app.add_subcommand("logs", "What a process of an agent has written, as far as "
-                                                "it is kept");
+  CLI::App* parser = app.add_subcommand("logs", "Show the output of an agent's process");
   parser->footer(exit_codes_help);
-  parser->add_option("process", options->process, "The beginning of its id, as paddock ps has it")
+  parser->add_option("process", options->process, "The id that paddock ps shows, or its beginning")
       ->required()
       ->type_name("PROCESS");
-  parser->add_flag("-f,--follow", options->follow, "Go on with what it writes, until it ends");
+  parser->add_flag("-f,--follow", options->follow, "Follow the output until the process ends");
+  parser->add_flag("--raw", options->is_raw,
+                   "Print each byte as it is: a terminal may obey what is in it");
   return {parser, [options] { return run_logs(*options); }};
 }
 
 subcommand add_stop(CLI::App& app) {
   const auto options = std::make_shared<process_options>();
-  CLI::App* parser =
-      app.add_subcommand("stop", "End a process of an agent, and all that it has started");
+  CLI::App* parser = app.add_subcommand("stop", "Stop an agent's process and its children");
   parser->footer(exit_codes_help);
-  parser->add_option("process", options->process, "The beginning of its id, as paddock ps has it")
+  parser->add_option("process", options->process, "The id that paddock ps shows, or its beginning")
       ->required()
       ->type_name("PROCESS");
   parser
       ->add_option("--grace", options->grace_ms,
-                   "Milliseconds to end by itself, before it is killed (default: 2000)")
+                   "Wait this many milliseconds before killing it (default: 2000)")
       ->type_name("MS")
       ->check(whole_number(grace_ms_max));
   return {parser, [options] { return run_stop(*options); }};

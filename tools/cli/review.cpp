@@ -59,17 +59,16 @@ int run_review(const review_arguments& options) {
 subcommand add_review(CLI::App& app) {
   const auto options = std::make_shared<review_arguments>();
   CLI::App* parser = app.add_subcommand(
-      "review", "Serve a web page, to this machine only, that shows what was changed and takes it "
-                "back; prints its address");
+      "review", "Serve a local web page that shows changes and undoes them, and print its address");
   parser->footer(exit_codes_help);
   add_workspace_option(*parser, options->workspace);
   add_history_option(*parser, options->history);
   parser
       ->add_option(
           "--since", options->since,
-          "The checkpoint to begin with: its number or label (default: when a server last started)")
+          "Begin with this checkpoint, a number or label (default: the last start of a server)")
       ->type_name("CHECKPOINT");
-  parser->add_option("--port", options->port, "The port to listen on (default 0: any that is free)")
+  parser->add_option("--port", options->port, "Listen on this port (default 0: any free port)")
       ->type_name("N")
       ->check(whole_number(65'535));
   return {parser, [options] { return run_review(*options); }};

@@ -86,7 +86,8 @@ subcommand add_tools(CLI::App& app) {
   parser->footer(exit_codes_help);
   parser->add_option("tool", options->tool, "The tool's name (default: a line for each)")
       ->type_name("TOOL");
-  parser->add_flag("--json", options->json, "JSON: an array of the tools, or an object of one");
+  parser->add_flag("--json", options->json,
+                   "Print JSON: an array of all tools, or an object for one");
   add_workspace_options(*parser, options->workspace);
   return {parser, [options] { return run_tools(*options); }};
 }

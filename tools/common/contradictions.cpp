@@ -29,6 +29,8 @@ constexpr of_commands command_options[] = {
      [](const workspace_cli& w) { return !w.confinement.read_paths.empty(); }, true},
     {[](const confinement_cli& c) { return c.write_option; },
      [](const workspace_cli& w) { return !w.confinement.write_paths.empty(); }, true},
+    {[](const confinement_cli&) { return "--git-worktree"; },
+     [](const workspace_cli& w) { return w.confinement.git_worktree; }, true},
     {[](const confinement_cli&) { return "--home-tools"; },
      [](const workspace_cli& w) { return w.confinement.home_tools; }, true},
     {[](const confinement_cli&) { return "--package-cache"; },

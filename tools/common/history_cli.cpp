@@ -68,10 +68,12 @@ std::string default_history_directory() {
   return std::filesystem::is_directory(home, failed) ? home + "/.local/state/paddock" : "";
 }
 
-std::string shared_lock_file() {
+std::string shared_lock_file(const std::string& workspace) {
   const std::string directory = default_history_directory();
-  if (directory.empty()) return {};
   std::error_code failed;
+  if (directory.empty() || lies_within(std::filesystem::weakly_canonical(directory, failed),
+                                       std::filesystem::weakly_canonical(workspace, failed)))
+    return {};
   if (std::filesystem::create_directories(directory, failed))
     std::filesystem::permissions(directory, std::filesystem::perms::owner_all, failed);
   return directory + "/locks";
@@ -80,7 +82,7 @@ std::string shared_lock_file() {
 void add_history_option(CLI::App& parser, std::string& target) {
   parser
       .add_option("--history", target,
-                  "The directory of histories, as the server was given it (default: "
+                  "Use the histories in this directory; give the server's --history (default: "
                   "$XDG_STATE_HOME/paddock)")
       ->type_name("DIRECTORY");
 }
@@ -109,14 +111,17 @@ std::optional<root> open_persons_workspace(std::string_view program, const std::
   std::error_code failed;
   auto rules = history::rules_of(*plain, std::filesystem::absolute(directory, failed).string());
   if (!rules) {
-    complain(program, "what servers protect in this workspace cannot be read from the history in " +
-                          directory + ": " + std::string(text(rules.error().code)) +
-                          "; see to it that it is yours alone (chmod -R go= " + directory + ")");
+    complain(program,
+             !rules.error().detail.empty()
+                 ? rules.error().detail
+                 : "the protected names of this workspace cannot be read from the history in " +
+                       directory + ": " + std::string(text(rules.error().code)) +
+                       "; make sure that only you can access it (chmod -R go= " + directory + ")");
     return std::nullopt;
   }
   root_options options;
   options.protected_names = *std::move(rules);
-  options.lock_file = shared_lock_file();
+  options.lock_file = shared_lock_file(workspace);
   auto opened = root::open(workspace, options);
   if (opened && opened->status().same_object(plain->status())) return *std::move(opened);
   complain(program,

@@ -22,8 +22,9 @@ namespace paddock::cli {
 [[nodiscard]] std::string default_history_directory();
 
 /// `locks` in that directory, which it makes: by it the processes of one user lose no edit of a
-/// file to each other (root_options::lock_file). Empty where there is no such directory.
-[[nodiscard]] std::string shared_lock_file();
+/// file to each other (root_options::lock_file). Empty where there is no such directory, or it lies
+/// in the workspace, where a command could hold the lock.
+[[nodiscard]] std::string shared_lock_file(const std::string& workspace);
 
 /// --history, of what looks at one.
 void add_history_option(CLI::App& parser, std::string& target);

@@ -3,6 +3,7 @@
 
 #include "terminal.hpp"
 
+#include <paddock/base/detail/utf8.hpp>
 #include <paddock/base/detail/visible_text.hpp>
 
 #include <unistd.h>
@@ -29,6 +30,16 @@ std::size_t own_code_at(std::string_view text) {
 
 bool is_kept(char c) {
   return c == '\n' || c == '\t';
+}
+
+bool is_plain_or_kept(char c) {
+  return is_kept(c) || c == '\v' || c == '\f' || (c >= 0x20 && c < 0x7F); // those feed lines, too
+}
+
+/// Control characters, also those of one byte beyond ASCII, and what turns the direction of text.
+bool commands_terminals(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
 }
 
 std::string formatted(const char* format, std::va_list arguments) {
@@ -68,6 +79,25 @@ std::string harmless_words(std::string_view text) {
       ++end;
     shown += without_controls(text.substr(0, end));
     text.remove_prefix(end);
+  }
+  return shown;
+}
+
+std::string harmless_content(std::string_view bytes) {
+  std::string shown;
+  shown.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const auto plain =
+        static_cast<std::size_t>(std::ranges::find_if_not(bytes, is_plain_or_kept) - bytes.begin());
+    shown += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) break;
+    std::size_t size = bytes.starts_with("\r\n") ? 2 : own_code_at(bytes);
+    const bool is_own = size > 0;
+    if (!is_own) size = detail::first_sequence(bytes).size;
+    const std::string_view one = bytes.substr(0, size);
+    shown += is_own || !commands_terminals(detail::code_point(one)) ? one : "?";
+    bytes.remove_prefix(size);
   }
   return shown;
 }
@@ -125,11 +155,11 @@ void print_json_line(std::string_view json) {
   write_out(harmless_json(json) + '\n', stdout);
 }
 
-void print_content(std::string_view bytes) {
-  if (::isatty(STDOUT_FILENO) != 0)
-    write_out(harmless_words(bytes), stdout);
-  else
-    write_out(bytes, stdout);
+bool print_content(std::string_view bytes) {
+  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  const std::string shown = is_terminal ? harmless_words(bytes) : harmless_content(bytes);
+  write_out(shown, stdout);
+  return is_terminal || shown == bytes;
 }
 
 void pass_on(std::string_view bytes, output_to where) {

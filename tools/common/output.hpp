@@ -17,14 +17,19 @@ namespace paddock::cli {
 [[gnu::format(printf, 1, 2)]] void print_problem(const char* format, ...);
 /// One line of JSON. What a terminal would obey is an escape, which means the same.
 void print_json_line(std::string_view json);
-/// What a file or a process holds: as in `print_words` on a terminal, byte for byte elsewhere.
-void print_content(std::string_view bytes);
-/// Byte for byte in any case: the output of a person's own command, and what is separated by NUL.
+/// What a file or a process holds: as in `print_words` on a terminal. Elsewhere, as it may end up on
+/// one, '?' stands for control characters and marks of direction; all else is byte for byte, line
+/// ends and other encodings, too. False where that was not all.
+bool print_content(std::string_view bytes);
+/// Byte for byte in any case: the output of a person's own command, what is separated by NUL, and
+/// what somebody has asked for with `--raw`.
 enum class output_to : bool { out, err };
 void pass_on(std::string_view bytes, output_to where = output_to::out);
 
 /// As `print_words` prints it.
 [[nodiscard]] std::string harmless_words(std::string_view text);
+/// As `print_content` prints it where standard output is no terminal.
+[[nodiscard]] std::string harmless_content(std::string_view bytes);
 /// As `print_json_line` prints it.
 [[nodiscard]] std::string harmless_json(std::string_view json);
 

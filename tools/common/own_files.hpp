@@ -14,7 +14,8 @@ namespace paddock::cli {
 /// The executable, the libraries it runs with and their loader, the helper, and the files named in
 /// `others` (the empty string is none); and each link on the way by which one of them is found.
 /// Only what lies beneath one of `places`, which are canonical, or is one; the links by canonical
-/// directories. What does not exist is left out. Reads the file system, any thread.
+/// directories. What does not exist is left out. Where the
+/// program's own files are is looked at once per process. Reads the file system, any thread.
 [[nodiscard]] std::vector<std::string> own_files(std::span<const std::string> others,
                                                  std::span<const std::string> places);
 

@@ -85,14 +85,14 @@ std::vector<protected_name> protection_cli::names() const {
 
 void add_protection_options(CLI::App& app, protection_cli& target) {
   app.add_option("--protect", target.protect,
-                 "Keep this name in the workspace from being changed, or with =hidden from being "
-                 "seen (repeatable)")
+                 "Protect this name in the workspace from changes, or with =hidden from being seen "
+                 "(repeatable)")
       ->allow_extra_args(false)
       ->check(check_protect, "")
       ->type_name("NAME[=hidden|read-only]");
   app.add_option("--unprotect", target.unprotect,
-                 "Let this name be changed, which is protected otherwise: .git/hooks, .vscode, "
-                 ".envrc and the like (repeatable)")
+                 "Allow changes of this protected name: .git/hooks, .vscode, .envrc and the like "
+                 "(repeatable)")
       ->allow_extra_args(false)
       ->check([&target](const std::string& name) { return check_unprotect(target, name); }, "")
       ->type_name("NAME");

@@ -18,11 +18,8 @@ style style_of_line(std::string_view line, bool is_heading) {
 
 } // namespace
 
-void print_diff(std::string_view diff) {
-  if (!output_has_colours()) {
-    print_content(diff);
-    return;
-  }
+bool print_diff(std::string_view diff) {
+  if (!output_has_colours()) return print_content(diff);
   bool is_heading = true; // a line that begins with ++ is shown as +++, too
   while (!diff.empty()) {
     const auto end = diff.find('\n');
@@ -31,6 +28,7 @@ void print_diff(std::string_view diff) {
     print_words("%s\n", styled(line_on_output(line), style_of_line(line, is_heading)).c_str());
     diff = end == diff.npos ? std::string_view() : diff.substr(end + 1);
   }
+  return true;
 }
 
 } // namespace paddock::cli

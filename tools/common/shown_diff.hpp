@@ -7,8 +7,8 @@
 
 namespace paddock::cli {
 
-/// Prints a unified diff of one file: in colours and without control characters where standard
-/// output has colours, elsewhere byte for byte.
-void print_diff(std::string_view diff);
+/// Prints a unified diff of one file as content, in colours where standard output has them. False
+/// as by `print_content`.
+bool print_diff(std::string_view diff);
 
 } // namespace paddock::cli

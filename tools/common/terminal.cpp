@@ -3,6 +3,7 @@
 
 #include <paddock/base/detail/visible_text.hpp>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -126,6 +127,32 @@ std::string column(std::string_view utf8, std::size_t width, align side) {
   const std::string text = fit(utf8, width);
   const std::string fill(width - std::min(width, columns_of(text)), ' ');
   return side == align::left ? text + fill : fill + text;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+std::string folded(std::string_view text, std::size_t width) {
+  constexpr std::size_t option_column = 30, width_min = 50;
+  if (width < width_min) return std::string(text);
+  std::string made;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    const std::size_t indent = line.starts_with("  ") ? option_column : 0;
+    for (std::size_t used = 0; used + columns_of(line) > width; used = indent) {
+      const std::size_t space = line.rfind(' ', width - used);
+      if (space == std::string_view::npos || line.find_first_not_of(' ') > space) break;
+      made.append(line.substr(0, space)).append("\n").append(indent, ' ');
+      line.remove_prefix(space + 1);
+    }
+    made.append(line);
+    if (end < text.size()) made += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return made;
 }
 
 std::string duration(std::int64_t ns) {

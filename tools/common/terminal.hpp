@@ -40,6 +40,12 @@ enum class align : std::uint8_t { left, right };
 [[nodiscard]] std::string column(std::string_view utf8, std::size_t width,
                                  align side = align::left);
 
+/// Of the terminal that standard output is; 0: it is none, or does not say.
+[[nodiscard]] std::size_t terminal_width();
+/// Lines of help in so many columns, broken at spaces, and indented as the texts of options are.
+/// 0: as they are.
+[[nodiscard]] std::string folded(std::string_view text, std::size_t width);
+
 /// "312 µs", "1.2 ms", "3.4 s".
 [[nodiscard]] std::string duration(std::int64_t ns);
 

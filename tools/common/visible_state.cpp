@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "visible_state.hpp"
 
-#include "own_files.hpp"
+#include <paddock/path/lexical_path.hpp>
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
-#include <string_view>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace paddock::cli {
 namespace {
@@ -23,43 +29,83 @@ constexpr std::array beside_programs_shown{"bin",     "etc",  "include", "lib", 
                                            "libexec", "sbin", "shims",   "versions", "version"};
 
 struct seen_path {
-  fs::path path;
+  std::string path;
   std::string by; ///< what makes commands see it
 };
 
-bool are_same(const fs::path& one, const fs::path& other) {
-  std::error_code failed;
-  return fs::equivalent(one, other, failed) && !failed;
+/// Of an absolute path without a slash at its end; "/" is its own.
+std::string parent_of(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
-/// Whether the object `directory` is the path or holds it, by what it is and not by its name.
-bool holds_object(const fs::path& directory, fs::path path) {
-  for (;; path = path.parent_path()) {
-    if (are_same(directory, path)) return true;
-    if (path == path.root_path()) return false;
+/// What paths lead to. What commands see lies close together, so each name is asked about once.
+class objects {
+public:
+  /// Whether both are there, and one object.
+  bool are_same(const std::string& one, const std::string& other) {
+    return at(one).is_there && at(one).id == at(other).id;
   }
-}
+  /// Whether the object `directory` is the path or holds it, by what it is and not by its name.
+  bool holds(const std::string& directory, const std::string& path) {
+    const object& wanted = at(directory);
+    if (!wanted.is_there) return false;
+    for (std::string above = path;; above = parent_of(above)) {
+      if (at(above).is_there && at(above).id == wanted.id) return true;
+      if (above == "/") return false;
+    }
+  }
+  /// Empty: it is not there.
+  const std::string& canonical(const std::string& path) {
+    const auto [known, is_new] = names_.try_emplace(path);
+    const object& there = at(path);
+    if (!is_new || !there.is_there) return known->second;
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const bool is_plain =
+        path.front() == '/' && !there.is_link && !name.empty() && name != "." && name != "..";
+    std::error_code failed;
+    if (!is_plain) return known->second = fs::canonical(path, failed).string();
+    const std::string& parent = canonical(parent_of(path));
+    return known->second = (parent == "/" ? parent : parent + "/") + name;
+  }
 
-/// Whether there is more than the locks of servers, which say nothing of anybody's files.
-bool holds_state(const fs::path& directory) {
+private:
+  struct object {
+    bool is_there;
+    bool is_link;
+    std::pair<dev_t, ino_t> id;
+  };
+  const object& at(const std::string& path) {
+    const auto [known, is_new] = objects_.try_emplace(path);
+    struct stat status{};
+    if (!is_new || ::lstat(path.c_str(), &status) != 0) return known->second;
+    const bool is_link = S_ISLNK(status.st_mode);
+    const bool is_there = !is_link || ::stat(path.c_str(), &status) == 0;
+    return known->second = {is_there, is_link, {status.st_dev, status.st_ino}};
+  }
+  std::map<std::string, object> objects_;
+  std::map<std::string, std::string> names_;
+};
+
+/// Whether anything is kept there. Who reaches the lock of servers could hold it; in the workspace
+/// none of this version is.
+bool holds_state(const std::string& directory, const std::string& workspace) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(directory, failed))
-    if (entry.path().filename() != "locks") return true;
+    if (entry.path().filename() != "locks" || !strip_root_prefix(directory, workspace)) return true;
   return static_cast<bool>(failed);
 }
 
 /// A mount shows one directory at two places.
-std::vector<fs::path> mount_points() {
-  std::vector<fs::path> points;
+std::vector<std::string> mount_points() {
+  std::vector<std::string> points;
   std::ifstream table("/proc/self/mountinfo");
   for (std::string line; std::getline(table, line);) {
-    std::istringstream fields(line);
-    std::string skipped, point;
+    std::size_t at = 0;
     for (int i = 0; i < 4; ++i)
-      fields >> skipped;
-    fields >> point;
+      at = line.find(' ', at) + 1;
+    const std::string point = line.substr(at, line.find(' ', at) - at);
     std::string plain;
-    for (std::size_t at = 0; at < point.size(); ++at) {
+    for (at = 0; at < point.size(); ++at) {
       if (point[at] != '\\' || at + 3 >= point.size()) {
         plain += point[at];
         continue;
@@ -67,32 +113,33 @@ std::vector<fs::path> mount_points() {
       plain += static_cast<char>(std::stoi(point.substr(at + 1, 3), nullptr, 8));
       at += 3;
     }
-    points.emplace_back(plain);
+    points.push_back(std::move(plain));
   }
   return points;
 }
 
 /// As the helper goes by PATH: never the home directory, nor one above the workspace.
-void add_search_path(std::vector<seen_path>& all, const confinement_policy& policy,
-                     const fs::path& workspace) {
+void add_search_path(std::vector<seen_path>& all, objects& known, const confinement_policy& policy,
+                     const std::string& workspace) {
   std::istringstream entries(policy.search_path);
   for (std::string entry; std::getline(entries, entry, ':');) {
-    std::error_code failed;
-    const fs::path real = fs::canonical(entry, failed);
-    if (failed || !entry.starts_with('/')) continue;
-    const auto add = [&](const fs::path& path) {
-      if (!are_same(path, policy.home) && !lies_within(workspace, path))
-        all.push_back({path, "because of " + entry + " in PATH"});
+    if (!entry.starts_with('/')) continue;
+    const std::string& real = known.canonical(entry);
+    if (real.empty()) continue;
+    const auto add = [&](std::string path) {
+      if (!known.are_same(path, policy.home) && !strip_root_prefix(workspace, path))
+        all.push_back({std::move(path), "because of " + entry + " in PATH"});
     };
     add(real);
-    const auto name = real.filename();
+    const auto name = real.substr(real.rfind('/') + 1);
     if (name == "bin" || name == "sbin" || name == "shims")
       for (const char* beside : beside_programs_shown)
-        add(real.parent_path() / beside);
+        add(real.substr(0, real.rfind('/') + 1) + beside);
   }
 }
 
-std::vector<seen_path> seen_under(const confinement_policy& policy, const fs::path& workspace) {
+std::vector<seen_path> seen_under(objects& known, const confinement_policy& policy,
+                                  const std::string& workspace) {
   std::vector<seen_path> all{{workspace, "as the workspace"}};
   for (const std::string& path : policy.write_paths)
     all.push_back({path, "and change it"});
@@ -100,7 +147,7 @@ std::vector<seen_path> seen_under(const confinement_policy& policy, const fs::pa
     all.push_back({path, "and read it"});
   for (const std::string& path : policy.cache_paths)
     all.push_back({path, "as a package cache"});
-  add_search_path(all, policy, workspace);
+  add_search_path(all, known, policy, workspace);
   for (const char* path : system_tops)
     all.push_back({path, "as a part of the system"});
   return all;
@@ -111,26 +158,27 @@ std::vector<seen_path> seen_under(const confinement_policy& policy, const fs::pa
 std::string state_shown_by(const confinement_policy& policy, const std::string& workspace,
                            const std::vector<std::string>& places) {
   if (policy.wanted(confinement_layer::file_system) == demand::off) return {};
-  std::error_code failed;
-  const fs::path top_of_work = fs::canonical(workspace, failed);
+  objects known;
+  const std::string top_of_work = known.canonical(workspace);
   if (top_of_work == "/") return {}; // no command is confined there, so none is run
-  const auto seen = seen_under(policy, top_of_work);
+  const auto seen = seen_under(known, policy, top_of_work);
   const auto mounts = mount_points();
   for (const std::string& place : places) {
-    const fs::path real = fs::canonical(place, failed);
-    if (failed || !holds_state(real)) continue;
+    const std::string real = known.canonical(place);
+    if (real.empty() || !holds_state(real, top_of_work)) continue;
+    std::set<std::string> tops;
     for (const seen_path& each : seen) {
-      const fs::path top = fs::canonical(each.path, failed);
-      if (failed) continue;
-      const bool is_shown = holds_object(top, real) || holds_object(real, top) ||
-                            std::ranges::any_of(mounts, [&](const fs::path& point) {
-                              return lies_within(point, top) && point != top &&
-                                     (holds_object(point, real) || holds_object(real, point));
+      const std::string& top = known.canonical(each.path);
+      if (top.empty() || !tops.insert(top).second) continue;
+      const bool is_shown = known.holds(top, real) || known.holds(real, top) ||
+                            std::ranges::any_of(mounts, [&](const std::string& point) {
+                              return point != top && strip_root_prefix(point, top) &&
+                                     (known.holds(point, real) || known.holds(real, point));
                             });
       if (is_shown)
         return "commands would see " + place +
-               ", which holds what files of this user's workspaces held, since they see " +
-               top.string() + " " + each.by + "; let them see less, or move " + place +
+               ", which holds what files of this user's workspaces held, since they see " + top +
+               " " + each.by + "; let them see less, or move " + place +
                " and set XDG_STATE_HOME or --history";
     }
   }

@@ -20,7 +20,9 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <utility>
+#include <vector>
 
 namespace paddock::cli {
 namespace {
@@ -31,14 +33,18 @@ constexpr const char* instructions = "Tools for one workspace directory. Paths a
                                      "parts. Keep a todo list for longer work "
                                      "and finish with attemptCompletion.";
 
-template <class Enum> using words_of = std::map<std::string, Enum>;
+/// In the order in which the option's text names them.
+template <class Enum> using words_of = std::vector<std::pair<std::string, Enum>>;
 
 template <class Enum, class Target>
 void add_word(CLI::App& app, const std::string& name, Target& target, const words_of<Enum>& choices,
               const std::string& text) {
+  std::string names;
+  for (const auto& [word, value] : choices)
+    names += (names.empty() ? "{" : ",") + word;
   app.add_option(name, target, text)
-      ->transform(word_of(choices))
-      ->type_name(CLI::detail::generate_map(choices, true));
+      ->transform(word_of(std::map<std::string, Enum>(choices.begin(), choices.end())))
+      ->type_name(names + "}");
 }
 
 template <class Enum>
@@ -92,9 +98,9 @@ void add_network_options(CLI::App& app, confinement_cli& target) {
                                         {"loopback", network_reach::loopback},
                                         {"all", network_reach::all}};
   add_word(app, "--network", target.reach, choices,
-           "What commands reach: nothing, a loopback of their own (the default, where the system "
-           "has it), or the network");
-  app.add_flag("--allow-network", target.network, "The same as --network all");
+           "Let commands reach none, loopback (one of their own; the default where the system has "
+           "it), or all (the network)");
+  app.add_flag("--allow-network", target.network, "Do the same as --network all");
 }
 
 void add_bound_options(CLI::App& app, confinement_cli& target) {
@@ -107,40 +113,44 @@ void add_bound_options(CLI::App& app, confinement_cli& target) {
   };
   constexpr std::uint64_t memory_bytes_min = 1024 * 1024; // with less no program starts
   bound("--max-memory", "BYTES", target.bounds.memory_bytes, memory_bytes_min,
-        "Memory of a command with all that it starts, where a control group can be had; else of "
-        "each process");
+        "Limit the memory of a command and its children, where a control group is available; "
+        "otherwise of each process");
   bound("--max-pids", "COUNT", target.bounds.processes, 1,
-        "Processes and threads of a command, where a control group can be had; else of this user");
+        "Limit the processes and threads of a command, where a control group is available; "
+        "otherwise of this user");
   bound("--max-file-size", "BYTES", target.bounds.file_size_bytes, 1,
-        "The size of each file that a command writes");
+        "Limit the size of each file that a command writes");
   bound("--max-disk-written", "BYTES", target.bounds.disk_bytes, 1,
-        "What a command with all that it starts writes to disks, where it has a PID namespace; "
-        "else to each file");
+        "Limit what a command and its children write to disks, where it has a PID namespace; "
+        "otherwise to each file");
 }
 
 void add_home_options(CLI::App& app, confinement_cli& target) {
   app.add_flag("--home-tools", target.home_tools,
-               "Let commands read and run the toolchains in the home directory (rustup, nvm, fnm, "
-               "pyenv, uv, pipx, go, ~/.local/bin); doctor lists them");
-  app.add_flag("--package-cache", target.package_caches,
-               "Let commands install what package managers have fetched before (npm, pnpm, yarn, "
-               "pip, uv, cargo, go, maven, gradle): they use the caches in the home directory and "
-               "change nothing there; doctor lists them");
+               "Let commands use toolchains in your home directory (rustup, nvm, fnm, pyenv, uv, "
+               "pipx, go, ~/.local/bin); doctor lists them");
+  app.add_flag(
+      "--package-cache", target.package_caches,
+      "Let commands install from the package caches in your home directory, without changing them "
+      "(npm, pnpm, yarn, pip, uv, cargo, go, maven, gradle); doctor lists them");
+  app.add_flag("--git-worktree", target.git_worktree,
+               "Let commands commit in a workspace that is a worktree of a git repository outside: "
+               "they change its objects, its refs and this worktree's own directory, but not its "
+               "configuration or hooks");
 }
 
 namespace {
 
 void add_exec_options(CLI::App& app, confinement_cli& target) {
-  add_choice<exec_choice>(
-      app, "--exec", target.mode,
-      {{"on", exec_choice::confined},
-       {"confined", exec_choice::confined},
-       {"best-effort", exec_choice::best_effort},
-       {"host", exec_choice::host},
-       {"off", exec_choice::off}},
-      "How commands run: confined (or on) or not at all (the default), as confined as "
-      "the system allows, with all rights of "
-      "this user, or never");
+  add_choice<exec_choice>(app, "--exec", target.mode,
+                          {{"confined", exec_choice::confined},
+                           {"on", exec_choice::confined},
+                           {"best-effort", exec_choice::best_effort},
+                           {"host", exec_choice::host},
+                           {"off", exec_choice::off}},
+                          "Run commands confined (the default, also called on; refuse what cannot "
+                          "be confined), best-effort (as confined as this system allows), host "
+                          "(unconfined, with all rights of this user), or off (never)");
   add_network_options(app, target);
   const auto path_list = [&](const std::string& name, std::vector<std::string>& paths,
                              const std::string& text) {
@@ -150,13 +160,13 @@ void add_exec_options(CLI::App& app, confinement_cli& target) {
   const words_of<scratch_life> lives{{"call", scratch_life::call},
                                      {"session", scratch_life::session}};
   add_word(app, "--scratch", target.scratch, lives,
-           "How long what a command leaves in /tmp and its home directory is there: until it has "
-           "ended (the default), or, for all commands, until this server has");
+           "Keep what commands leave in /tmp and HOME until the command ends (call, the default of "
+           "base), or for all commands until the server ends (session, the default of coding)");
   add_bound_options(app, target);
-  path_list("--exec-read", target.read_paths, "Let commands read this too (repeatable)");
-  path_list("--exec-write", target.write_paths, "Let commands change this too (repeatable)");
+  path_list("--exec-read", target.read_paths, "Let commands read this path too (repeatable)");
+  path_list("--exec-write", target.write_paths, "Let commands change this path too (repeatable)");
   app.add_flag("--require-confinement", target.require_all,
-               "Refuse to run commands when any layer of the confinement is missing");
+               "Refuse to run commands if any confinement layer is missing");
 }
 
 void add_skills_options(CLI::App& app, skills_options_cli& target) {
@@ -164,18 +174,20 @@ void add_skills_options(CLI::App& app, skills_options_cli& target) {
                "Serve the skills in .agents/skills and .agents/sys.skills: tell the model of them, "
                "and offer ReadFile");
   app.add_option("--skills-root", target.root,
-                 "The directory with .agents, which ReadFile reads (default: the workspace)")
+                 "Serve the skills of the .agents in this directory, and let ReadFile read it "
+                 "(default: the workspace)")
       ->needs("--skills")
       ->type_name("DIR");
   app.add_option("--skills-read-extensions", target.read.extensions,
-                 "What ReadFile reads (default .md,.cs,.py,.txt,.json,.yml,.yaml)")
+                 "Let ReadFile read files with these extensions (default "
+                 ".md,.cs,.py,.txt,.json,.yml,.yaml)")
       ->needs("--skills")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(check_extension, "")
       ->type_name("EXTENSIONS");
   app.add_option("--skills-prompt-budget", target.prompt.bytes_max,
-                 "Bytes of the instructions that list skills (default 16000)")
+                 "Limit the instructions that list skills to this many bytes (default 16000)")
       ->needs("--skills")
       ->transform(byte_count(number_max))
       ->type_name("BYTES");
@@ -230,43 +242,44 @@ limits workspace_cli::chosen_limits() const {
 
 void add_workspace_options(CLI::App& app, workspace_cli& target) {
   app.add_option("-w,--workspace", target.workspace,
-                 "The directory that the tools work in (default: the current directory)")
+                 "Work in this directory (default: the current directory)")
       ->type_name("DIR");
   add_choice(app, "--tools", target.tools.tools,
              {{"base", mcp::toolset::base}, {"coding", mcp::toolset::coding}},
-             "base: the tools that every agent needs; coding: what work on code needs, too");
+             "Offer base (17 tools, the default) or coding (adds search, edits of many files, "
+             "processes and undo)");
   add_choice(app, "--results", target.tools.results,
              {{"full", mcp::result_detail::full}, {"brief", mcp::result_detail::brief}},
-             "Whether results of changes repeat the text (default: full for base, brief for "
-             "coding)");
+             "Repeat the text that was written in results (full, the default of base), or not "
+             "(brief, the default of coding)");
   add_choice(
       app, "--images", target.tools.images,
       {{"reference", mcp::image_results::reference}, {"picture", mcp::image_results::picture}},
-      "Whether readImageFile answers the picture, too (default: reference for base, picture "
-      "for coding)");
+      "Answer readImageFile with a reference (the default of base), or also with the picture (the "
+      "default of coding)");
   app.add_flag_callback(
       "--read-only", [&] { target.tools.access = mcp::workspace_access::read_only; },
-      "Only tools that change nothing; exec is left out too");
+      "Offer only tools that change nothing; exec is left out too");
   app.add_option("--pick", target.tools.pick,
-                 "Only these tools, with commas between their names (repeatable)")
+                 "Offer only these tools; separate names by commas (repeatable)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAMES");
   app.add_option("--omit", target.tools.omit,
-                 "Not these tools, with commas between their names (repeatable)")
+                 "Leave out these tools; separate names by commas (repeatable)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAMES");
   app.add_option("--history", target.history,
-                 "Where what is changed is kept, so that it can be taken back, or off (default: "
-                 "off for base; for coding $XDG_STATE_HOME/paddock)")
+                 "Keep the history for undo in this directory, or off (default: off for base; for "
+                 "coding $XDG_STATE_HOME/paddock)")
       ->type_name("DIR|off");
   add_exec_options(app, target.confinement);
   add_protection_options(app, target.confinement.protection);
   add_skills_options(app, target.skills);
   app.add_option("--pass-env", target.tools.pass_environment,
-                 "Environment variables that commands inherit besides the usual ones, with "
-                 "commas between their names (repeatable)")
+                 "Pass these environment variables on to commands too; separate names by commas "
+                 "(repeatable)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(check_variable, "")
@@ -277,11 +290,13 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   add_choice<durability>(
       app, "--fsync", target.tools.durability,
       {{"none", durability::none}, {"data", durability::data}, {"full", durability::full}},
-      "What is on the disk before a write is reported (default none)");
+      "Flush none of a file (the default), its data, or in full with its directory entry, before a "
+      "write is reported");
   add_choice<resolver>(
       app, "--resolver", target.root.resolver,
       {{"auto", resolver::automatic}, {"openat2", resolver::openat2}, {"walker", resolver::walker}},
-      "How paths are resolved (default auto: openat2 where the system allows it)");
+      "Resolve paths by openat2 where the system allows it (auto, the default), only by openat2, "
+      "or by a walker of our own");
   target.limit_options.clear();
   for (const auto& limit : limit_table) {
     const bool is_size = limit.option.ends_with("-bytes");
@@ -340,7 +355,9 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
       complain(app.get_name(), wrong->text);
       return usage;
     }
-    app.exit(done);
+    std::ostringstream help, none;
+    app.exit(done, help, none);
+    print_words("%s", folded(help.str(), terminal_width()).c_str());
     return success;
   } catch (const CLI::ParseError& problem) {
     const std::string path = path_in(app, argc, argv);

@@ -46,6 +46,7 @@ struct confinement_cli {
   resource_limits bounds;
   bool home_tools = false;                 ///< of the user's home directory, to be read
   bool package_caches = false;             ///< of the same, as the command's own
+  bool git_worktree = false;               ///< the repository of the workspace, which lies outside
   std::optional<scratch_life> scratch;     ///< call or session; none: call
   const char* read_option = "--exec-read"; ///< how these are given
   const char* write_option = "--exec-write";

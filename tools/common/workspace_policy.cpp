@@ -3,6 +3,7 @@
 // What follows from the options for commands: which paths they see and change, and which parts of
 // this program they may not.
 
+#include "git_worktree.hpp"
 #include "history_cli.hpp"
 #include "home_tools.hpp"
 #include "own_files.hpp"
@@ -74,6 +75,20 @@ bool add_paths(std::string_view program, const std::string& workspace, const pat
   return true;
 }
 
+bool add_worktree(std::string_view program, const std::string& workspace,
+                  confinement_policy& into) {
+  const auto found = find_git_worktree(workspace);
+  if (const auto* const why = std::get_if<std::string>(&found)) {
+    complain(program, "--git-worktree: " + *why);
+    return false;
+  }
+  const auto& worktree = std::get<git_worktree>(found);
+  into.read_paths.push_back(worktree.repository);
+  std::ranges::copy(worktree.written, std::back_inserter(into.write_paths));
+  std::ranges::copy(worktree.never_written, std::back_inserter(into.read_only_paths));
+  return true;
+}
+
 std::string canonical_or_same(const std::string& path) {
   std::error_code failed;
   const auto real = std::filesystem::canonical(path, failed);
@@ -102,7 +117,8 @@ root_options workspace_cli::protected_root() const {
   root_options made = root;
   made.protected_names = confinement.protection.names();
   made.read_only_paths = read_only_paths();
-  if (tools.access != mcp::workspace_access::read_only) made.lock_file = shared_lock_file();
+  if (tools.access != mcp::workspace_access::read_only)
+    made.lock_file = shared_lock_file(workspace);
   return made;
 }
 
@@ -135,6 +151,7 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
       std::ranges::copy(each.shown, std::back_inserter(made.cache_paths));
   made.protected_names = confinement.protection.names();
   made.read_only_paths = read_only_paths();
+  if (confinement.git_worktree && !add_worktree(program, workspace, made)) return std::nullopt;
   if (confinement.mode != exec_choice::off && tools.access != mcp::workspace_access::read_only) {
     std::vector<std::string> places{default_history_directory()};
     if (!history.empty() && history != "off") places.push_back(history);
@@ -143,7 +160,13 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
       return std::nullopt;
     }
   }
-  if (confinement.scratch == scratch_life::session)
+  const bool is_coding = tools.tools == mcp::toolset::coding;
+  made.tracing = is_coding;
+  made.git_settings = is_coding;
+  const bool runs = confinement.mode != exec_choice::off && confinement.mode != exec_choice::host &&
+                    tools.access != mcp::workspace_access::read_only;
+  const scratch_life usual = is_coding && runs ? scratch_life::session : scratch_life::call;
+  if (confinement.scratch.value_or(usual) == scratch_life::session)
     if (const auto place = paddock::root::open(workspace))
       made.scratch = hold_scratch(made, place->descriptor(), tools.exec_helper);
   return made;

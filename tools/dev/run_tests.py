@@ -3,11 +3,12 @@
 """Builds and runs the tests: those of every day, or with --all everything that continuous integration runs.
 
 Says before each part how long it should take, from how long it took the last time. What failed and what was skipped is
-named at the end; so is what the everyday run leaves to --all. The last line is "N passed, N failed, N skipped"; a build
-that failed counts as a failure.
+named at the end; so is what the everyday run leaves to --all, and what it did not run again because nothing of it has
+changed since it passed. The last line is "N passed, N failed, N skipped"; a build that failed counts as a failure.
 """
 import argparse
 import collections
+import glob
 import json
 import os
 import pathlib
@@ -19,26 +20,31 @@ import sys
 import time
 
 import test_summary
+import unchanged_tests
 
 COMMON = ["--werror", "-Dtests=enabled", "-Dprecompiled=true", "-Ddebug=false"]
 # Suites that are left to --all: "campaign" takes long, "denied-openat2" is unit tests once more.
 LEFT_TO_ALL = {"campaign", "denied-openat2"}
-# Where --all runs a suite. "unsanitized" are unit tests that look at what the sanitizers change; a campaign runs whole
-# where it is optimised, and in part under the sanitizers (test/support/campaign.hpp).
+# Where --all runs a suite. "unsanitized" are unit tests that look at what the sanitizers change; a campaign and what is
+# "sampled" run whole where it is optimised, and in part under the sanitizers (test/support/campaign.hpp).
 SANITIZED = {"unit", "fuzz"}
-NOT_SANITIZED = {"client", "compile", "consumer", "lint", "unsanitized", "campaign"}
+NOT_SANITIZED = {"client", "compile", "consumer", "lint", "unsanitized", "sampled", "campaign"}
 ALSO_LEFT = "gcc, the sanitizers, benchmarks, and each public header on its own"
 MINUTES_FRESH, MINUTES_AGAIN = 6, 1
-# How long a test may take on a quiet machine, by the suite that allows most; a test that takes longer fails.
-BUDGET_SECONDS = {"unit": 300, "client": 150, "lint": 60, "compile": 60, "fuzz": 60, "unsanitized": 150, "consumer": 300, "campaign": 300}
+# How long a test may take on a quiet machine, by the suite that allows most; a test that takes longer fails. Twice what the
+# longest takes while another runs beside it.
+BUDGET_SECONDS = {"unit": 60, "client": 60, "lint": 30, "compile": 30, "fuzz": 30, "unsanitized": 60, "sampled": 60, "consumer": 300, "campaign": 300}
+BUDGET_SANITIZED_SECONDS = BUDGET_SECONDS | {"unit": 120}
 SLOWEST_SHOWN = 20
+AT_ONCE = int(os.environ.get("MESON_TESTTHREADS") or (os.cpu_count() or 1) + 2)  # some wait
 STEP_SECONDS, TEST_SECONDS = 0.9, 1.5  # as long as nothing is known
 NINJA_STEP = re.compile(r"\[(\d+)/(\d+)\] ")
 TEST_LINE = re.compile(r"\s*(\d+)/(\d+) (?:paddock:)?(?:(\S+) / )?(.+?)\s+([A-Z]{2,})\s+([\d.]+)s\b")
 
 # `only` and `never` are suites; without `only` all others are run. `also` are targets to make besides what the tests need.
+# Of many cases one of `step` is tried.
 HEADERS = [f"test/compile/libheaders-{name}.a" for name in ("alone", "together", "without-exceptions")]
-Build = collections.namedtuple("Build", "title directory compiler options only never also")
+Build = collections.namedtuple("Build", "title directory compiler options only never also step")
 
 
 def compiler_for(*names):
@@ -49,13 +55,13 @@ def builds(everything):
     clang = compiler_for("clang++-19", "clang++")
     quick = ["-Doptimization=0"]
     if not everything:
-        return [Build("everyday tests", "build-test", os.environ.get("CXX") or clang, quick, set(), LEFT_TO_ALL, [])]
+        return [Build("everyday tests", "build-test", os.environ.get("CXX") or clang, quick, set(), LEFT_TO_ALL, [], "11")]
     sanitized = ["-Dcpp_args=-gline-tables-only", "-Db_sanitize=address,undefined", "-Db_lundef=false"]
     # gcc compiles the libraries, the programs and what runs without the sanitizers; clang the rest.
     return [Build("programs, clients, campaigns and lints, gcc", "build-gcc", compiler_for("g++"),
-                  ["-Dbench=enabled", "-Doptimization=2"], NOT_SANITIZED, set(), ["bench/paddock-bench", "bench/paddock-peers", *HEADERS]),
+                  ["-Dbench=enabled", "-Doptimization=2"], NOT_SANITIZED, set(), ["bench/paddock-bench", "bench/paddock-peers", *HEADERS], "1"),
             Build("unit and fuzz tests, address and undefined-behaviour sanitizers, clang", "build-asan", clang,
-                  quick + sanitized, SANITIZED, set(), [])]
+                  quick + sanitized, SANITIZED, set(), [], "11")]
 
 
 def is_chosen(build, test):
@@ -76,9 +82,9 @@ def processor_minutes():
     return (used.ru_utime + used.ru_stime) / 60
 
 
-def lines_of(command):
-    """Runs a command; yields its lines as they come, and at last its exit status."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+def lines_of(command, **variables):
+    """Runs a command; yields its lines as they come, and at last its exit status. Variables that are set stay so."""
+    with subprocess.Popen(command, env={**variables, **os.environ}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace") as process:
         yield from process.stdout
     yield process.returncode
@@ -114,7 +120,8 @@ def introspect(directory, what):
 
 
 def chosen_tests(build):
-    """The tests to run, the names of the others, and what Ninja has to make for the former (nothing named: all there is)."""
+    """The tests to run, the names of the others, what Ninja has to make for the former (nothing named: all there is), the
+    files of each target, and targets of `also` that there are not."""
     tests = introspect(build.directory, "--tests")
     chosen = [test for test in tests if is_chosen(build, test)]
     others = sorted(test["name"] for test in tests if not is_chosen(build, test))
@@ -122,7 +129,7 @@ def chosen_tests(build):
     top = pathlib.Path(build.directory).resolve()
     wanted = {os.path.relpath(name, top) for test in chosen for id in test["depends"] for name in files.get(id, [])}
     there = {os.path.relpath(name, top) for names in files.values() for name in names}
-    return chosen, others, sorted(wanted) + [name for name in build.also if name in there]
+    return chosen, others, sorted(wanted) + [name for name in build.also if name in there], files, sorted(set(build.also) - there)
 
 
 def build_seconds(build, targets):
@@ -168,36 +175,39 @@ def make(build, targets):
             say(f"  built {done} of {total}, about {spoken((shown - began) / done * (total - done))} left")
 
 
-def run(build, tests):
-    """Runs the tests; their results are in Meson's logs. Returns the names of those that Meson said nothing of, and what was
-    over its budget."""
-    known, over = test_seconds(build.directory), []
-    budgets = {test["name"]: budget_of(test) for test in tests}
-    left = {test["name"]: known.get(test["name"], TEST_SECONDS) for test in tests}
-    at_once = int(os.environ.get("MESON_TESTTHREADS") or os.cpu_count() or 1)
-    selection = [word for suite in sorted(build.only) for word in ("--suite", suite)]
-    selection += [word for suite in sorted(build.never) for word in ("--no-suite", suite)]
-    for line in lines_of(["meson", "test", "-C", build.directory, "--no-rebuild", "--print-errorlogs",
-                          "--timeout-multiplier", "3", *selection]):
+def run(build, tests, names):
+    """Runs the tests; their results are in Meson's logs. Returns the names of those that passed, of those that Meson said
+    nothing of, and what was over its budget."""
+    known, passed, over = test_seconds(build.directory), [], []
+    by_name = {test["name"]: test for test in tests}
+    left = {name: known.get(name, TEST_SECONDS) for name in by_name}
+    for line in lines_of(["meson", "test", "-C", build.directory, "--no-rebuild", "--print-errorlogs", "--timeout-multiplier", "3",
+                          "--num-processes", str(AT_ONCE), *map(glob.escape, by_name)], PADDOCK_CAMPAIGN_STEP=build.step) if tests else []:
         found = None if isinstance(line, int) else TEST_LINE.match(line)
         if found and found[4] in left:
             number, count, suite, name, outcome, seconds = found.groups()
             del left[name]
             known[name] = float(seconds)
-            if known[name] > budgets[name] * busy():
-                over.append(f"{build.directory}: {name} took {known[name]:.0f} s; its budget is {budgets[name]} s on a quiet machine")
+            too_long = over_budget(build, by_name[name], known[name])
+            if too_long:
+                over.append(too_long)
+            elif outcome == "OK":
+                passed.append(name)
             say(f"  {number}/{count} {suite or 'test'} / {name}: {outcome}, {seconds} s; "
-                f"about {spoken(sum(left.values()) / at_once)} left")
+                f"about {spoken(sum(left.values()) / AT_ONCE)} left")
         elif not found and not isinstance(line, int) and not line.startswith(("ninja: ", "Full log")):
             print(line, end="", flush=True)
-    pathlib.Path(build.directory, "test_seconds.json").write_text(json.dumps({name: known[name] for name in known if name in budgets}))
-    return list(left), over
+    pathlib.Path(build.directory, "test_seconds.json").write_text(json.dumps({name: known[name] for name in known if name in names}))
+    return passed, list(left), over
 
 
-def budget_of(test):
-    """In seconds, on a quiet machine."""
-    suites = {suite.removeprefix("paddock:") for suite in test["suite"]}
-    return max(BUDGET_SECONDS.get(suite, 60) for suite in suites)
+def over_budget(build, test, seconds):
+    """In words, or None."""
+    budgets = BUDGET_SANITIZED_SECONDS if build.only == SANITIZED else BUDGET_SECONDS
+    budget = max(budgets.get(suite.removeprefix("paddock:"), 30) for suite in test["suite"])
+    if seconds > budget * busy():
+        return f"{build.directory}: {test['name']} took {seconds:.0f} s; its budget is {budget} s on a quiet machine"
+    return None
 
 
 def busy():
@@ -212,24 +222,39 @@ def show_slowest(planned):
         say(f"  {seconds:6.1f} s  {directory}: {name}")
 
 
-def build_and_test(build):
-    """What failed without a result, in words, and the names of the tests that were left out."""
+def build_and_test(build, again):
+    """What failed without a result, in words; the names of the tests that were left out, and of those that are as they were
+    when they passed, which are run `again` or not at all."""
     failed_build = [f"the build in {build.directory} failed"]
     if not set_up(build):
-        return failed_build, []
+        return failed_build, [], []
     # What Meson says of tests and targets below is of the last time that it configured.
     if not make(build, ["build.ninja"]):
-        return failed_build, []
+        return failed_build, [], []
     drop_old_headers(build.directory)
-    tests, others, targets = chosen_tests(build)
+    tests, others, targets, files, missing = chosen_tests(build)
     steps, seconds = build_seconds(build, targets)
-    known = test_seconds(build.directory)
-    to_run = sum(known.get(test["name"], TEST_SECONDS) for test in tests) / (os.cpu_count() or 1)
-    say(f"{build.title}: {steps} steps to build, about {spoken(seconds)}; {len(tests)} tests, about {spoken(to_run)}")
+    say(f"{build.title}: {steps} steps to build, about {spoken(seconds)}; {len(tests)} tests")
+    sampled, step = [test["name"] for test in tests if "paddock:sampled" in test["suite"]], os.environ.get("PADDOCK_CAMPAIGN_STEP", build.step)
+    if sampled and step != "1":
+        say(f"of the cases of these one of {step}: {', '.join(sorted(sampled))}")
+    failed = [f"{build.directory}: there is no target {name}" for name in missing]
     if not make(build, targets):
-        return failed_build, others
-    unfinished, over = run(build, tests)
-    return [f"{build.directory}: {name} was not run to its end" for name in unfinished] + over, others
+        return failed + failed_build, others, []
+    keys, before = unchanged_tests.keys(build.directory, tests, files, build.step), unchanged_tests.passed(build.directory)
+    unchanged = [] if again else [name for name, key in keys.items() if before.get(name) == key]
+    names = {test["name"] for test in tests}
+    tests = [test for test in tests if test["name"] not in unchanged]
+    known = test_seconds(build.directory)
+    to_run = sum(known.get(test["name"], TEST_SECONDS) for test in tests) / AT_ONCE
+    say(f"{len(unchanged)} tests are as they were when they passed; {len(tests)} tests to run, about {spoken(to_run)}")
+    passed, unfinished, over = run(build, tests, names)
+    # What was skipped may be possible next time: programs, privileges and modules of the machine are no part of the key.
+    skipped = [name for name, outcome in test_summary.results_of(pathlib.Path(build.directory)) if outcome == "skipped"]
+    passed = [name for name in passed if not any(f" / {name}." in f"{case}." for case in skipped)]
+    unchanged_tests.record(build.directory, keys, {test["name"] for test in tests}, passed)
+    failed += [f"{build.directory}: {name} was not run to its end" for name in unfinished]
+    return failed + over, others, unchanged
 
 
 def everyday_times(directory, fresh, seconds):
@@ -259,16 +284,18 @@ def tested(build):
 def main():
     reader = argparse.ArgumentParser(prog="tools/test", description=__doc__.splitlines()[0])
     reader.add_argument("--all", action="store_true", help="everything that continuous integration runs: about half an hour")
-    everything = reader.parse_args().all
+    reader.add_argument("--again", action="store_true", help="also what is as it was when it passed")
+    chosen = reader.parse_args()
+    everything = chosen.all
     if not everything:
         use_memory()
-    began, without_result, left_out = time.monotonic(), [], None
+    began, without_result, left_out, unchanged = time.monotonic(), [], None, []
     planned = builds(everything)
     fresh = not pathlib.Path(planned[0].directory).exists()
     for build in planned:
         for old in pathlib.Path(build.directory, "meson-logs").glob("testlog*"):
             old.unlink()
-        failed, others = build_and_test(build)
+        failed, others, unchanged = build_and_test(build, everything or chosen.again)
         without_result += failed
         left_out = others if left_out is None else [name for name in left_out if name in others]
     show_slowest(planned)
@@ -279,12 +306,13 @@ def main():
         say(f"took {spoken(time.monotonic() - began)}, {processor_minutes():.1f} processor minutes")
     else:
         say(f"left to tools/test --all: {ALSO_LEFT}; and {', '.join(left_out)}")
+        say(f"as when they passed, not run again (--again runs them): {len(unchanged)}: {', '.join(sorted(unchanged))}")
         everyday_times(planned[0].directory, fresh, time.monotonic() - began)
     for words in without_result:
         say(words)
         counts["failed"] += 1
     say("{passed} passed, {failed} failed, {skipped} skipped".format(**counts))
-    return 1 if counts["failed"] or not counts["passed"] else 0
+    return 1 if counts["failed"] or not counts["passed"] and not unchanged else 0
 
 
 if __name__ == "__main__":

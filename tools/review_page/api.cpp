@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +27,7 @@ using page::say;
 
 constexpr std::size_t changes_max = 20'000; // in one answer
 constexpr std::size_t counts_max = 200;
+constexpr std::size_t counted_files_max = 2'000; // in directories, of one request
 constexpr std::uint64_t counted_bytes_max = std::uint64_t{1} << 20U;
 constexpr std::size_t paths_max = 10'000;
 constexpr std::size_t label_bytes_max = 200;
@@ -138,6 +141,64 @@ line_counts counted(const reviewed& of, const history::change& one, const work_b
   return out;
 }
 
+/// Of each path that is asked for, in their order; of a directory, what its author changed in it.
+class counter {
+public:
+  counter(const reviewed& of, const std::vector<std::string>& paths) : of_(of) {
+    for (const std::string& path : paths)
+      asked_[path];
+  }
+
+  /// The changes come in the order of their paths. Errors: those of the bounds.
+  result<void> add(const history::change& each, const work_bounds& bounds) {
+    PADDOCK_CHECK(bounds.check());
+    const auto own = asked_.find(each.path);
+    if (own != asked_.end()) own->second = {.by = each.by, .counts = {.path = each.path}};
+    if (each.entry == entry_kind::directory) {
+      if (own != asked_.end()) own->second.counts.is_known = true;
+      return {};
+    }
+    const auto around = own != asked_.end() ? own : top_of(each);
+    if (around == asked_.end()) return {};
+    line_counts& sum = around->second.counts;
+    if (around != own && ++files_ > counted_files_max) sum.is_known = false;
+    if (around != own && !sum.is_known) return {};
+    const line_counts one = counted(of_, each, bounds);
+    if (around == own) sum.is_known = one.is_known;
+    sum.added += one.added;
+    sum.removed += one.removed;
+    return {};
+  }
+  [[nodiscard]] std::vector<line_counts> take() const {
+    std::vector<line_counts> out;
+    for (const auto& [path, each] : asked_)
+      if (!each.counts.path.empty()) out.push_back(each.counts);
+    return out;
+  }
+
+private:
+  struct asked_path {
+    history::author by = history::author::other;
+    line_counts counts{}; ///< without its path: nothing has changed there
+  };
+  using asked_paths = std::map<std::string, asked_path, std::less<>>;
+
+  /// The directory that is told as one with it.
+  asked_paths::iterator top_of(const history::change& each) {
+    if (history::is_of_git(each.path)) return asked_.end();
+    for (std::string_view above = parent(each.path); !above.empty(); above = parent(above))
+      if (const auto found = asked_.find(above); found != asked_.end() &&
+                                                 !found->second.counts.path.empty() &&
+                                                 found->second.by == each.by)
+        return found;
+    return asked_.end();
+  }
+
+  const reviewed& of_;
+  asked_paths asked_;
+  std::size_t files_ = 0; ///< in directories
+};
+
 answer count_lines(const call& c) {
   mcp::json_document document;
   const auto body = document.parse(c.request.body);
@@ -155,11 +216,10 @@ answer count_lines(const call& c) {
                                            .by = history::author::other,
                                            .bounds = bounds});
     if (!list) return say_of(list.error(), no_checkpoint);
-    for (const history::change& each : list->changes) {
-      if (const auto going_on = bounds.check(); !going_on) return say(going_on.error());
-      if (std::ranges::find(*paths, each.path) != paths->end())
-        counts.push_back(counted(c.of, each, bounds));
-    }
+    counter all(c.of, *paths);
+    for (const history::change& each : list->changes)
+      if (const auto added = all.add(each, bounds); !added) return say(added.error());
+    counts = all.take();
   }
   return say(to_json(counts));
 }
@@ -237,7 +297,8 @@ answer write_without(const call& c, const two_sides& sides, const file_diff& dif
     const change_failure& why = applied.error();
     return say(detailed_error{why, why.detail});
   }
-  history::restore_outcome outcome{.restored = 1, .paths = {path}, .before = checkpoint->number};
+  history::restore_outcome outcome{
+      .restored = 1, .paths = {path}, .paths_total = 1, .before = checkpoint->number};
   if (!lost.empty()) outcome.before = 0;
   return say(to_json(outcome));
 }

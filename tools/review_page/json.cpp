@@ -215,6 +215,10 @@ std::string to_json(const history::restore_outcome& outcome) {
   json_writer out;
   out.begin_object().key("restored").unsigned_integer(outcome.restored);
   write_paths(out, outcome.paths);
+  out.key("pathsTotal").unsigned_integer(outcome.paths_total).key("folded").begin_object();
+  for (const history::folded_directory& each : outcome.folded)
+    out.key(encode_name(each.path)).unsigned_integer(each.files);
+  out.end_object();
   write_reasons(out, "conflicts", outcome.conflicts);
   out.key("conflictsTotal").unsigned_integer(outcome.conflicts_total);
   write_reasons(out, "left", outcome.left);

@@ -78,6 +78,12 @@ struct command {
   capture err = capture::keep;
   output_streams streams = output_streams::apart;
 
+  /// A directory that the command cannot reach, of this user's programs alone, absolute. There it
+  /// is noted what to look for in the workspace when the command has ended: should this process be
+  /// killed before, the next command there looks, or end_killed_commands; and what commands of
+  /// other processes make meanwhile is known. Empty, or where it cannot be used: neither is.
+  std::string state_directory{};
+
   /// The helper program; empty: what find_command_helper returns. See load_command_helper.
   std::string helper{};
   /// Called with each piece of output as it arrives, on the thread that runs the command, before
@@ -135,6 +141,12 @@ struct appeared_entry {
 /// What happened to it and what a person can do, as a sentence without a full stop.
 [[nodiscard]] std::string describe(const appeared_entry& entry);
 
+/// Moves aside what commands have left under protected names, in repositories that they made, whose
+/// process was killed: for the start of a program. Of what was born since, nothing.
+[[nodiscard]] std::vector<appeared_entry> end_killed_commands(int workspace,
+                                                              const confinement_policy& policy,
+                                                              const std::string& state_directory);
+
 struct command_outcome {
   ending ended = ending::exited;
   std::optional<int> exit_code; ///< 0-255; also set when a command ended this way after SIGTERM
@@ -160,6 +172,12 @@ struct command_outcome {
   std::vector<std::string> uncovered;
   /// Protected links that lead to another thing in the workspace than before the command.
   std::vector<std::string> led_elsewhere;
+  /// A directory above the workspace in which the command has made or removed something, and which
+  /// is a real one to nobody but commands: it is gone with their scratch. Empty: none.
+  std::string strayed;
+  /// What the command has written to a `.git/config` and was not carried over, and why: sentences
+  /// without a full stop.
+  std::vector<std::string> unsaved_settings;
   /// Repositories in the workspace that somebody removed meanwhile, but for what is protected in
   /// them.
   std::vector<std::string> emptied;

@@ -126,6 +126,16 @@ struct confinement_policy {
   /// says why; it takes the layer `privileges`, too.
   network_reach reach = network_reach::loopback;
 
+  /// Lets the command trace its own processes, as debuggers and leak checkers do; nothing of those
+  /// that confine it, and no other command. Where it has no PID namespace, or `privileges` is
+  /// missing, it may not all the same.
+  bool tracing = false;
+  /// Gives the command a copy of the `.git/config` of each repository, where that is protected. Of
+  /// what it changes there, remotes, branches and the user's name are carried over when it has
+  /// ended, unless they would run a program; the rest is told (command_outcome::unsaved_settings).
+  /// Where it has no root directory of its own, the file is read-only.
+  bool git_settings = false;
+
   /// Absolute paths of files and directories that may be read and run, beside the installed
   /// programs (see search_path). Without one of them, or of the next, the layer file_system is
   /// missing: they have to exist and be in reach of this user, and may not lead through a link that

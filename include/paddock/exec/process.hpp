@@ -96,10 +96,12 @@ class process_record;
 /// A handle; copies mean the same process.
 class process {
 public:
-  /// 128 random bits in hexadecimal.
+  /// 32 random bits in hexadecimal.
   [[nodiscard]] const std::string& id() const noexcept;
   /// As it was started.
   [[nodiscard]] const std::vector<std::string>& argv() const noexcept;
+  /// Whether it was started in a terminal of its own.
+  [[nodiscard]] bool in_terminal() const noexcept;
   /// Milliseconds since 1970-01-01 UTC.
   [[nodiscard]] std::int64_t started_unix_ms() const noexcept;
   /// How it is now.
@@ -131,7 +133,7 @@ private:
 /// A command that was run to its end.
 struct kept_outcome {
   command_outcome outcome;
-  /// All that was kept of its output, when `outcome` has only a part.
+  /// All that was kept of its output, when `outcome` has only a part, or the caller wants it.
   std::optional<process> all;
 };
 
@@ -150,10 +152,12 @@ public:
   [[nodiscard]] result<process, command_error>
   start(const command& command, process_streams streams = process_streams::pipes);
 
+  using output_judge = std::function<bool(const captured_output&)>;
   /// `run`, with both streams together; what its outcome leaves out is remembered as that of a
-  /// process that has ended. Errors: those of `run`.
-  [[nodiscard]] result<kept_outcome, command_error> run(const command& command,
-                                                        const cancellation* cancel = nullptr);
+  /// process that has ended, and so is output for which `keeps` returns true. Errors: those of
+  /// `run`.
+  [[nodiscard]] result<kept_outcome, command_error>
+  run(const command& command, const cancellation* cancel = nullptr, const output_judge& keeps = {});
 
   /// Nothing: there is none, or it was forgotten.
   [[nodiscard]] std::optional<process> find(std::string_view id) const;

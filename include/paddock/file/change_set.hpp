@@ -92,7 +92,7 @@ struct changed_file {
 /// How much of a change is made in spite of its failure.
 enum class change_extent : std::uint8_t {
   none,
-  some, ///< taking it back has failed as well; the next change of the workspace tries again
+  some, ///< taking it back has failed as well; with a record the next change tries again
   all,  ///< only that a power cut leaves it is not known
 };
 

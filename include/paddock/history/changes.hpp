@@ -149,9 +149,18 @@ struct restore_conflict {
   std::string path{};
   std::string reason{}; ///< a clause
 };
+/// A directory that is told as one with what is in it.
+struct folded_directory {
+  std::string path{};
+  std::uint64_t files = 0;
+};
 struct restore_outcome {
   std::uint64_t restored = 0; ///< entries; with `check`: that would be
+  /// The first 50, told as `changes` tells them: times alone are not, and a directory that comes or
+  /// goes with all in it is one, as is the `.git` of a repository.
   std::vector<std::string> paths{};
+  std::uint64_t paths_total = 0;
+  std::vector<folded_directory> folded{}; ///< those among `paths`
   /// The first 200; without `force` nothing is restored if there are any.
   std::vector<restore_conflict> conflicts{};
   std::uint64_t conflicts_total = 0;

@@ -58,6 +58,10 @@ struct options {
   std::uint64_t command_wait_ms = 250;       ///< how long a command waits for the first reading
   std::uint64_t checkpoint_wait_ms = 20'000; ///< and a checkpoint, within its own deadline
   unsigned threads_max = 2;
+  /// Of directories, by inotify(7), and never more than a quarter of what this user may have. Where
+  /// that is enough for all of them, a command begins with a look at what has changed, not with one
+  /// at everything. 0: at everything each time.
+  std::size_t watches_max = 60'000;
 };
 
 /// Which workspaces have a history below a directory of all stores.
@@ -71,9 +75,10 @@ struct known_histories {
 
 /// The usual protected names and those of servers that have the workspace open, or had it open
 /// last: what a command of a person that uses no history opens it with. Makes nothing. Errors:
-/// denied_by_policy (the store is not this user's alone), those of reading.
-[[nodiscard]] result<std::vector<protected_name>> rules_of(const root& workspace,
-                                                           std::string_view directory);
+/// denied_by_policy (the store is not this user's alone), io (the rules are damaged), those of
+/// reading.
+[[nodiscard]] result<std::vector<protected_name>, detailed_error>
+rules_of(const root& workspace, std::string_view directory);
 
 class store;
 

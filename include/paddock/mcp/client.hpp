@@ -144,6 +144,11 @@ struct call_options {
 struct call_reply {
   std::string json{};  ///< the whole result object
   bool failed = false; ///< the tool reported an error (isError)
+
+  /// The texts of its content, one below the other.
+  [[nodiscard]] std::string text() const;
+  /// Its structured content, as JSON; empty: it has none.
+  [[nodiscard]] std::string structured() const;
 };
 
 /// How long each part of connecting took.

@@ -157,6 +157,20 @@ public:
   json_writer& member(std::string_view name, std::string_view value) {
     return key(name).string(value);
   }
+  /// A key and its number, or its true or false.
+  template <class T>
+    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, char>)
+  json_writer& member(std::string_view name, T value) {
+    key(name);
+    if constexpr (std::is_same_v<T, bool>)
+      return boolean(value);
+    else if constexpr (std::is_floating_point_v<T>)
+      return number(static_cast<double>(value));
+    else if constexpr (std::is_signed_v<T>)
+      return integer(value);
+    else
+      return unsigned_integer(value);
+  }
   /// Ends a line of JSON Lines; the next value starts afresh.
   json_writer& end_line() {
     out_ += '\n';

@@ -134,7 +134,7 @@ struct import_options {
   X(bad_id, "bad-id", invalid_argument, "this cannot be the id of a skill; choose one of letters, digits and hyphens")                                                   \
   X(id_exists, "id-exists", already_exists, "there is a skill of this id; choose another id, or ask to overwrite it")                                                    \
   X(system_skill, "system-skill", read_only, "a system skill has this id and would hide the import; choose another id")                                                  \
-  X(no_zip_support, "no-zip-support", unsupported, "archives cannot be read here; unpack it and import the folder")                                                      \
+  X(no_zip_support, "no-zip-support", unsupported, "archives are read by libzip, which cannot be loaded; install it (Debian: libzip4), or import the unpacked folder")    \
   X(archive_too_large, "archive-too-large", too_large, "the archive is too large; remove what the skill does not need")                                                  \
   X(too_many_entries, "too-many-entries", too_many, "there are too many files; remove what the skill does not need")                                                     \
   X(file_too_large, "file-too-large", too_large, "a file is too large; make it smaller or leave it out")                                                                 \

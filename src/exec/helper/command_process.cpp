@@ -9,6 +9,7 @@
 #include "exec/helper/program.hpp"
 #include "exec/helper/root/landlock.hpp"
 #include "exec/helper/root/private_root.hpp"
+#include "exec/helper/stray_writes.hpp"
 #include "exec/helper/terminal.hpp"
 
 #include <fcntl.h>
@@ -96,6 +97,13 @@ confine::network_access sockets_for(const command_setup& setup, root_kind root) 
   return paths_are_meant ? confine::network_access::all : confine::network_access::internet;
 }
 
+/// In a PID namespace the one process beside the command's own that it can name is the init, which
+/// is not dumpable: only a capability would reach into that one.
+bool traces_its_own(const command_setup& setup) {
+  return setup.wanted.fixed->traces != 0 && setup.shared.taken.has(step::pid_namespace) &&
+         setup.shared.taken.has(step::capabilities);
+}
+
 /// Where files outside have names, Landlock keeps their content and the filter the rest.
 void filter_calls(const command_setup& setup, root_kind root) {
   const policy& wanted = setup.wanted;
@@ -108,6 +116,7 @@ void filter_calls(const command_setup& setup, root_kind root) {
   filter.network = sockets_for(setup, root);
   if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
   if (fixed) filter.attributes = confine::file_attributes::fixed;
+  if (traces_its_own(setup)) filter.tracing = confine::process_tracing::as_permitted;
   const int failed = apply_seccomp(filter);
   if (asked) taken.set(step::seccomp, failed);
   if (fixed) taken.set(step::attributes, failed);
@@ -203,7 +212,8 @@ void note_namespaces(const command_setup& setup, const new_namespaces& made) {
 /// Copies of everything first; then there is no way back. What covers protected names, or -1.
 int set_up_root(const command_setup& setup) {
   confine::enforcement& taken = setup.shared.taken;
-  private_root root(setup.visible, setup.wanted.git_configuration, setup.shared.session);
+  private_root root(setup.visible, setup.wanted.git_configuration, setup.shared.session,
+                    setup.wanted.fixed->settings != 0);
   const bool named = setup.where.workspace[0] != '\0' && setup.where.workspace[1] != '\0';
   const int failed = named ? root.prepare() : ENOTSUP;
   taken.set(step::private_root, failed);
@@ -311,7 +321,9 @@ constexpr timespec between_looks{0, 50'000'000};
 
 /// The init of a PID namespace: whatever loses its parent in there becomes its child. When it ends
 /// the kernel kills everything that is left.
-[[noreturn]] void be_init(shared_state& shared, pid_t command, disk_writes written) {
+[[noreturn]] void be_init(const command_setup& setup, pid_t command, disk_writes written,
+                          const stray_writes& strays) {
+  shared_state& shared = setup.shared;
   sigset_t awaited;
   ::sigemptyset(&awaited);
   for (const int number : {SIGCHLD, SIGTERM, SIGUSR1})
@@ -335,6 +347,9 @@ constexpr timespec between_looks{0, 50'000'000};
       ::kill(-1, SIGKILL);
     }
   }
+  setup.entries.hand_over(setup.given.channel);
+  if (const auto bytes = strays.found(); bytes != 0)
+    send_event(setup.given.channel, exec_event::strayed, static_cast<int>(bytes), 0);
   // What was signalled together with the command is not left over: let it end.
   const timespec pause{0, 2'000'000};
   for (int attempt = 0; attempt < 10 && ::kill(-1, 0) == 0; ++attempt) {
@@ -345,10 +360,12 @@ constexpr timespec between_looks{0, 50'000'000};
   ::_exit(0);
 }
 
-[[noreturn]] void be_parent(shared_state& shared, pid_t command) {
+[[noreturn]] void be_parent(const command_setup& setup, pid_t command) {
+  shared_state& shared = setup.shared;
   int status = 0;
   while (::waitpid(command, &status, 0) < 0 && errno == EINTR) {
   }
+  setup.entries.hand_over(setup.given.channel);
   shared.status = status;
   shared.ended = true;
   ::_exit(0);
@@ -429,8 +446,11 @@ void run_parent(const command_setup& asked, const new_namespaces& made) {
   }
 
   const disk_writes written = bound_disk(setup, made);
+  const bool has_own_root = setup.shared.taken.has(step::private_root);
+  const stray_writes strays(setup.visible, has_own_root ? setup.where.workspace : "/");
   const pid_t self = ::getpid();
   const program_link link = open_link(setup);
+  ::prctl(PR_SET_DUMPABLE, 0); // again: a change of rights may have undone it
   const pid_t command = fork_command(setup);
   if (command < 0) fail(given.channel, exec_stage::helper, errno);
   if (command == 0) run_command(setup, made, self, link.command_side);
@@ -440,8 +460,8 @@ void run_parent(const command_setup& asked, const new_namespaces& made) {
   }
   for (const int fd : {given.in, given.out, given.err, given.directory, given.workspace})
     ::close(fd);
-  if (in_pid_namespace) be_init(setup.shared, command, written);
-  be_parent(setup.shared, command);
+  if (in_pid_namespace) be_init(setup, command, written, strays);
+  be_parent(setup, command);
 }
 
 } // namespace paddock::exec

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "exec/protection/made_repositories.hpp"
 
-#include "path/git_configuration.hpp"
 #include "file/directory_stream.hpp"
+#include "path/git_configuration.hpp"
 #include "path/git_names.hpp"
 #include "path/name_rules.hpp"
 #include "path/resolve.hpp"
@@ -19,6 +19,7 @@
 #include <array>
 #include <cerrno>
 #include <functional>
+#include <istream>
 #include <optional>
 #include <span>
 #include <utility>
@@ -46,6 +47,16 @@ std::optional<std::string> text_of_file(int directory, const char* name) {
     if (!size || text.size() > git_file_bytes_max) return std::nullopt;
     if (*size == 0) return text;
     text.append(block.data(), *size);
+  }
+}
+
+void write_configuration(int directory, const char* name, std::string_view text, unsigned mode) {
+  const auto fresh =
+      sys::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  while (fresh && !text.empty()) {
+    const auto written = sys::write(fresh->get(), text);
+    if (!written) break;
+    text.remove_prefix(*written);
   }
 }
 
@@ -95,6 +106,7 @@ private:
   void look_into(const std::string& path, const file_status& status);
   void look_at_configuration(int directory, const std::string& path, const char* name,
                              std::size_t rule);
+  [[nodiscard]] std::optional<std::string> settings_behind(int directory, const char* name) const;
   void look_at_hooks(int directory, const std::string& path, std::size_t rule);
   void look_at_common_directory(int directory, const std::string& path, std::size_t rule);
   void look_at_pointer(const std::string& path, const file_status& status);
@@ -120,7 +132,10 @@ std::optional<std::size_t> repository_sweep::rule_of(std::string_view name) cons
 
 /// What was overlooked at the start may be a person's: it is left as it is unless it has changed.
 bool repository_sweep::is_new(const file_status& status) const {
-  return !then_.entries.contains(status) && (then_.complete || status.changed_ns >= then_.began_ns);
+  const bool is_later =
+      then_.ended_ns != 0 && status.has_birth_time && status.created_ns > then_.ended_ns;
+  return !is_later && !then_.entries.contains(status) &&
+         (then_.complete || status.changed_ns >= then_.began_ns);
 }
 
 bool repository_sweep::is_repository(const std::string& path) const {
@@ -173,6 +188,17 @@ bool repository_sweep::move_aside(int directory, const char* name, const std::st
   return moved.has_value();
 }
 
+/// Of a repository that was copied with the link to the command's own copy.
+std::optional<std::string> repository_sweep::settings_behind(int directory,
+                                                             const char* name) const {
+  const auto link = sys::readlinkat(directory, name);
+  const auto known = link ? then_.settings.find(*link) : then_.settings.end();
+  if (known == then_.settings.end()) return std::nullopt;
+  const auto place = open(std::string(parent(known->second)));
+  const std::string original(file_name(known->second));
+  return place ? text_of_file(place->get(), original.c_str()) : std::nullopt;
+}
+
 void repository_sweep::look_at_configuration(int directory, const std::string& path,
                                              const char* name, std::size_t rule) {
   const auto status = sys::status_at(directory, name, AT_SYMLINK_NOFOLLOW);
@@ -183,19 +209,18 @@ void repository_sweep::look_at_configuration(int directory, const std::string& p
     return led && directories_.contains(*led) && !is_of_git(*led);
   };
   std::optional<std::string> kept;
+  if (auto copied = settings_behind(directory, name)) {
+    kept = harmless_part(*copied, is_allowed).value_or(*copied);
+    if (!sys::unlinkat(directory, name, 0)) return;
+    return write_configuration(directory, name, *kept, 0644);
+  }
   if (text) {
     kept = harmless_part(*text, is_allowed);
     if (!kept && status->links == 1) return;
     if (!kept) kept = *text; // by its other name it could be changed
   }
   if (!move_aside(directory, name, path, rule) || !kept || kept->empty()) return;
-  const auto fresh = sys::openat(
-      directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, status->mode & 0666U);
-  for (std::string_view rest = *kept; fresh && !rest.empty();) {
-    const auto written = sys::write(fresh->get(), rest);
-    if (!written) break;
-    rest.remove_prefix(*written);
-  }
+  write_configuration(directory, name, *kept, status->mode & 0666U);
 }
 
 /// What `git init` puts there ends in `.sample`, and is never run.
@@ -295,6 +320,36 @@ void entries_before::remove(const file_status& status) {
 
 bool entries_before::contains(const file_status& status) const {
   return all_.contains(of(status));
+}
+
+void entries_before::keep_those_of(const entries_before& other) {
+  std::erase_if(all_, [&](const object& each) { return !other.all_.contains(each); });
+}
+
+std::string entries_before::render() const {
+  std::string text;
+  for (const object& each : all_)
+    text += "before " + std::to_string(each.device) + ' ' + std::to_string(each.inode) + ' ' +
+            std::to_string(each.changed_ns) + '\n';
+  return text;
+}
+
+std::string entries_before::render_removal(const file_status& status) {
+  entries_before one;
+  one.add(status);
+  return "not-" + one.render();
+}
+
+bool entries_before::parse(const std::string& word, std::istream& in) {
+  object each{};
+  if (!(in >> each.device >> each.inode >> each.changed_ns)) return false;
+  if (word == "not-before")
+    all_.erase(each);
+  else if (word == "before")
+    all_.insert(each);
+  else
+    return false;
+  return true;
 }
 
 void note_repositories(int top, const directory_index::directories& directories,

@@ -13,6 +13,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +28,14 @@ public:
   void add(const file_status& status);
   void remove(const file_status& status);
   [[nodiscard]] bool contains(const file_status& status) const;
+  /// Drops what is not in the other.
+  void keep_those_of(const entries_before& other);
+
+  /// As lines of text.
+  [[nodiscard]] std::string render() const;
+  [[nodiscard]] static std::string render_removal(const file_status& status);
+  /// Reads what follows the first word of a line; false where that is none.
+  [[nodiscard]] bool parse(const std::string& word, std::istream& in);
 
 private:
   struct object {
@@ -42,6 +53,9 @@ struct workspace_then {
   entries_before entries;
   bool complete = false; ///< everything was looked at
   std::int64_t began_ns = 0;
+  std::int64_t ended_ns = 0; ///< what was born later was made by somebody else; 0: nothing was
+  /// The settings of which the command has copies, by the link that it finds in their place.
+  std::map<std::string, std::string> settings{};
 };
 
 struct made_entry {

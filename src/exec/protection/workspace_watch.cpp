@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <set>
@@ -27,6 +28,7 @@ namespace {
 
 constexpr std::size_t workspaces_max = 16; // remembered at a time
 constexpr std::int64_t whole_ms_max = 10'000;
+constexpr std::string_view settings_of_git = ".git/config";
 
 struct object {
   std::uint64_t device = 0;
@@ -72,7 +74,8 @@ public:
                                    std::uint64_t& command);
   void end(std::uint64_t command);
   std::shared_ptr<workspace_then> note(int workspace);
-  made sweep(int workspace, const workspace_then& then);
+  made sweep(int workspace, workspace_then& then, const command_marks* marks);
+  std::vector<made_entry> sweep_left(int workspace, const command_marks& marks);
 
 private:
   [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
@@ -175,8 +178,11 @@ std::shared_ptr<workspace_then> workspace_watch::index::note(int workspace) {
 
 /// What another command has held as it was is a new file now, which nothing holds: so that one's
 /// end looks at it, too.
-workspace_watch::made workspace_watch::index::sweep(int workspace, const workspace_then& then) {
+workspace_watch::made workspace_watch::index::sweep(int workspace, workspace_then& then,
+                                                    const command_marks* marks) {
   const std::scoped_lock lock(guard_);
+  const auto turn = marks != nullptr ? marks->turn() : file_descriptor();
+  if (marks != nullptr) marks->take_news(then);
   constexpr unsigned closed_depth_max = 64;
   for (unsigned depth = 0; depth < closed_depth_max; ++depth)
     if (!directories_.refresh(workspace, whole_ms_max) ||
@@ -187,7 +193,18 @@ workspace_watch::made workspace_watch::index::sweep(int workspace, const workspa
     if (const auto other = each.lock())
       for (const file_status& changed : swept.changed)
         other->entries.remove(changed);
+  if (marks != nullptr) marks->tell_others(swept.changed);
   return {.moved = std::move(swept.moved), .complete = directories_.complete()};
+}
+
+std::vector<made_entry> workspace_watch::index::sweep_left(int workspace,
+                                                           const command_marks& marks) {
+  std::vector<made_entry> all;
+  marks.take_left([&](workspace_then then) {
+    auto swept = sweep(workspace, then, &marks);
+    std::ranges::move(swept.moved, std::back_inserter(all));
+  });
+  return all;
 }
 
 workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect found,
@@ -197,7 +214,8 @@ workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect f
 
 workspace_watch::workspace_watch(workspace_watch&& other) noexcept
     : index_(std::move(other.index_)), entries_(std::move(other.entries_)),
-      command_(other.command_), kept_(std::move(other.kept_)), then_(std::move(other.then_)) {}
+      command_(other.command_), kept_(std::move(other.kept_)), then_(std::move(other.then_)),
+      marks_(std::move(other.marks_)), left_(std::move(other.left_)) {}
 
 workspace_watch::~workspace_watch() {
   if (index_ != nullptr) index_->end(command_);
@@ -205,7 +223,7 @@ workspace_watch::~workspace_watch() {
 
 workspace_watch::made workspace_watch::sweep_repositories(int workspace) const {
   if (index_ == nullptr || then_ == nullptr) return {};
-  return index_->sweep(workspace, *then_);
+  return index_->sweep(workspace, *then_, marks_.get());
 }
 
 workspace_watch workspace_watch::of_nothing() {
@@ -235,8 +253,19 @@ result<workspace_watch> workspace_watch::begin(int workspace, const protection_r
     }
     used = remembered.front();
   }
+  auto marks = options.sweeps ? command_marks::open(workspace, options.state_directory) : nullptr;
+  auto left = marks ? used->sweep_left(workspace, *marks) : std::vector<made_entry>();
+  // Who sweeps meanwhile would not find what this one takes for somebody else's.
+  const auto turn = marks ? marks->turn() : file_descriptor();
   std::uint64_t command = 0;
   PADDOCK_TRY(auto found, used->begin(workspace, options, command));
+  if (asked.git_settings)
+    for (protected_entry& each : found.list)
+      if (each.how == sys::exec_entry::read_only_name && each.rule < asked.names.size() &&
+          asked.names[each.rule].name == settings_of_git) {
+        const auto there = sys::status_at(workspace, each.path.c_str(), AT_SYMLINK_NOFOLLOW);
+        if (there && there->kind == entry_kind::file) each.how = sys::exec_entry::settings;
+      }
   std::vector<std::string> kept;
   if (options.makes_own)
     for (const protected_entry& each : found.list)
@@ -244,9 +273,16 @@ result<workspace_watch> workspace_watch::begin(int workspace, const protection_r
         kept.push_back(each.path);
   add_paths(found, workspace, asked);
   auto then = options.sweeps ? used->note(workspace) : nullptr;
+  for (std::size_t i = 0; then != nullptr && i < found.list.size(); ++i)
+    if (found.list[i].how == sys::exec_entry::settings)
+      then->settings.emplace(sys::settings_directory + ("/" + std::to_string(i)) + "/config",
+                             found.list[i].path);
   workspace_watch made(std::move(used), std::move(found), command,
                        kept_directories(status, std::move(kept)));
+  if (marks && then) marks->put(*then);
   made.then_ = std::move(then);
+  made.marks_ = std::move(marks);
+  made.left_ = std::move(left);
   return made;
 }
 

@@ -5,6 +5,7 @@
 // workspace are known from one command to the next, so that only those that have changed are looked
 // at again.
 
+#include "exec/protection/command_marks.hpp"
 #include "exec/protection/made_repositories.hpp"
 #include "exec/protection/protected_entries.hpp"
 #include "path/directory_moves.hpp"
@@ -29,6 +30,7 @@ struct protection_request {
   const std::vector<protected_name>& names;
   const std::vector<std::string>& write_paths;     ///< what may be changed beside the workspace
   const std::vector<std::string>& read_only_paths; ///< what may not, where it lies in those
+  bool git_settings = false; ///< configurations of repositories are given as copies
 };
 
 /// What else a look at the workspace is told.
@@ -39,6 +41,8 @@ struct watch_options {
   /// well be somebody else's.
   bool makes_own = true;
   bool sweeps = true; ///< what appears meanwhile is moved aside at the end
+  /// Where this is noted for the case that it does not come to its end; empty: nowhere.
+  std::string state_directory{};
 };
 
 /// A repository that appears while a command of this process runs is the command's own, and stays
@@ -67,6 +71,13 @@ public:
   /// When the command has ended: moves aside what in repositories that are not of before makes git
   /// run a program.
   [[nodiscard]] made sweep_repositories(int workspace) const;
+  /// What commands of killed processes had left, moved aside before this one began.
+  [[nodiscard]] std::vector<made_entry> take_left() { return std::move(left_); }
+  [[nodiscard]] bool is_noted() const noexcept { return marks_ != nullptr; }
+  /// To be called now and then while the command runs.
+  void touch() const {
+    if (marks_) marks_->touch();
+  }
 
 private:
   class index;
@@ -78,6 +89,8 @@ private:
   std::uint64_t command_ = 0;
   kept_directories kept_;
   std::shared_ptr<workspace_then> then_; ///< null: nothing is swept
+  std::unique_ptr<command_marks> marks_; ///< null: there is no place for them
+  std::vector<made_entry> left_;
 };
 
 } // namespace paddock

@@ -22,7 +22,8 @@ enum class check : std::uint8_t {
   others_io,       ///< unless which is IOPRIO_WHO_PROCESS and who is 0
   device_request,  ///< the ioctl takes over a terminal or copies or removes whole trees, or as
                    ///< file_attributes says
-  new_personality, ///< unless the default one is set or the current one asked for
+  new_personality, ///< unless the default one is set or the current one asked for, or what a
+                   ///< debugger sets, as process_tracing says
   socket,          ///< as network_access says
   socket_pair,     ///< as network_access says
   attribute,       ///< as file_attributes says
@@ -35,6 +36,7 @@ enum class check : std::uint8_t {
   mknodat,         ///< the same of argument 2
   rename,          ///< argument 4 asks for a device in place of what is renamed
   fcntl,           ///< argument 1 asks for a lease, which others would wait for
+  tracing,         ///< as process_tracing says
 };
 
 struct call_numbers {
@@ -134,9 +136,9 @@ inline constexpr denied_call denied_calls[] = {
     {CALL(io_uring_register, 427, 427), check::always, EPERM},
 
     // Memory, descriptors and secrets of other processes.
-    {CALL(ptrace, 101, 117), check::always, EPERM},
-    {CALL(process_vm_readv, 310, 270), check::always, EPERM},
-    {CALL(process_vm_writev, 311, 271), check::always, EPERM},
+    {CALL(ptrace, 101, 117), check::tracing, EPERM},
+    {CALL(process_vm_readv, 310, 270), check::tracing, EPERM},
+    {CALL(process_vm_writev, 311, 271), check::tracing, EPERM},
     {CALL(process_madvise, 440, 440), check::always, EPERM},
     {CALL(pidfd_getfd, 438, 438), check::always, EPERM},
     {CALL(kcmp, 312, 272), check::always, EPERM},

@@ -32,6 +32,9 @@ enum class exec_event : std::uint32_t {
   done,     ///< first: tree_remains, second: what_was_met
   runs,     ///< the program runs, or has ended already; only where the policy asks for it
   terminal, ///< comes with a descriptor: the library's side of the command's terminal
+  strayed,  ///< first: bytes of the workspace's path that lead to where the command has written in
+            ///< vain
+  settings, ///< comes with one: the command's copy of the entry `first`, which it has changed
 };
 
 enum class exec_stage : std::int32_t {
@@ -112,6 +115,8 @@ struct exec_policy {
   std::int32_t scratch_errno;  ///< why it does not share the scratch of a session; 0: or need not
   std::uint32_t cache_paths;   ///< their strings follow those of the write paths
   std::uint8_t attended;       ///< 1: the library wants `runs`
+  std::uint8_t settings;       ///< 1: some of the entries are settings
+  std::uint8_t traces;         ///< 1: the command may trace its own processes
   std::uint8_t terminal;       ///< 1: the three streams are a terminal, whatever was given
 };
 
@@ -121,12 +126,16 @@ enum class exec_entry : char {
   hidden_name = 'h',    ///< is to be covered, and must not appear
   hidden_entry = 'c',   ///< is to be covered; it was there
   read_only_name = 'r', ///< is to be read-only, and must not appear
+  settings = 's',       ///< a file of which the command has a copy that it can change; it was there
   read_only_link = 'l', ///< the same, and where it leads is noted; it was a link
   appeared = 'a',       ///< a command that still runs has made it: must not be there at the end
   in_place = 'f',       ///< a directory that cannot be moved, if it is there
   repository = 'g',     ///< a directory that cannot be moved; it was there
   path = 'p',           ///< an absolute path, to be read-only where the command could change it
 };
+/// Where a command finds its copies of settings, by the number of the entry, each as `config`.
+inline constexpr char settings_directory[] = "/run/git-settings";
+inline constexpr unsigned long settings_bytes_max = 256UL * 1024;
 inline constexpr std::uint32_t exec_policy_bytes_max = 4U * 1024 * 1024;
 
 /// Run as a confined command with this and `verify_arguments` more, the helper tries to escape

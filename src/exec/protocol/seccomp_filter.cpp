@@ -37,7 +37,8 @@ constexpr std::uint32_t clone_ioctls[] = {0x4004'9409, 0x4020'940d, 0xc018'9436}
 constexpr std::uint32_t set_id_bits = 06000, device_bit = 0020000; // in S_IFCHR, S_IFBLK alone
 constexpr std::uint32_t rename_whiteout = 4, f_setlease = 1024;
 constexpr std::uint32_t new_file_flags = 0100 | 020000000; // O_CREAT, O_TMPFILE
-constexpr std::uint32_t personality_default = 0, personality_query = 0xffff'ffff;
+constexpr std::uint32_t personality_default = 0, personality_query = 0xffff'ffff,
+                        personality_unrandomised = 0x0004'0000;
 // NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. CLONE_NEWTIME shares its bit with the
 // exit signal: clone does not take it.
 constexpr std::uint32_t clone_new_mask = 0x7e02'0000;
@@ -122,6 +123,7 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
   switch (when) {
   case check::always:
   case check::attribute:
+  case check::tracing:
     break;
   case check::creat:
   case check::chmod:
@@ -169,6 +171,8 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
   case check::new_personality:
     to.load_argument(0);
     to.if_equal(personality_default, allow, next);
+    if (request.tracing == process_tracing::as_permitted)
+      to.if_equal(personality_unrandomised, allow, next);
     to.if_equal(personality_query, allow, denied);
     break;
   case check::socket:
@@ -184,7 +188,8 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
 constexpr bool settle(check& when, const filter_request& request) {
   const bool fixed = request.attributes == file_attributes::fixed;
   if (when == check::attribute && !fixed) return false;
-  const bool never_allowed = when == check::attribute ||
+  if (when == check::tracing && request.tracing == process_tracing::as_permitted) return false;
+  const bool never_allowed = when == check::attribute || when == check::tracing ||
                              (fixed && (when == check::chmod || when == check::chmodat)) ||
                              (when == check::socket && request.network == network_access::none);
   if (never_allowed) when = check::always;
@@ -290,7 +295,8 @@ constexpr bool fits(const filter_request& request) {
 constexpr bool fits_everywhere(network_access network) {
   for (const filter_arch arch : {filter_arch::x86_64, filter_arch::aarch64})
     for (const file_attributes attributes : {file_attributes::as_permitted, file_attributes::fixed})
-      if (!fits({arch, network, process_view::all, attributes})) return false;
+      for (const process_tracing traced : {process_tracing::none, process_tracing::as_permitted})
+        if (!fits({arch, network, process_view::all, attributes, traced})) return false;
   return true;
 }
 static_assert(fits_everywhere(network_access::none));

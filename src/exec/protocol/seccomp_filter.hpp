@@ -50,6 +50,15 @@ enum class process_view {
   own, ///< those of its PID namespace, all of them its own: nothing to deny
 };
 
+/// Whether the command can trace processes, read and write their memory, and start them without
+/// address randomisation, as debuggers do. Which process it would be is left to the kernel: it
+/// allows those that the command sees, of its user, with no more rights and dumpable. Calls that a
+/// tracer makes a process do pass the filter as its own (since Linux 4.8).
+enum class process_tracing {
+  none,
+  as_permitted,
+};
+
 /// Whether mode, owner, times, flags and extended attributes of files can be changed. Which file it
 /// would be is behind a pointer or a descriptor, so that there are only these two.
 enum class file_attributes {
@@ -64,6 +73,7 @@ struct filter_request {
   network_access network = network_access::none;
   process_view processes = process_view::all;
   file_attributes attributes = file_attributes::as_permitted;
+  process_tracing tracing = process_tracing::none;
 };
 
 /// Enough room for every request.

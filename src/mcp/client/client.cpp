@@ -71,4 +71,21 @@ void client::close() noexcept {
   if (state_) state_->core.close();
 }
 
+std::string call_reply::text() const {
+  json_document document;
+  const auto parsed = document.parse(json);
+  std::string all;
+  if (!parsed) return all;
+  (*parsed)["content"].for_each_element([&](json_view block) {
+    if (const auto each = block["text"].string()) all.append(all.empty() ? "" : "\n").append(*each);
+  });
+  return all;
+}
+
+std::string call_reply::structured() const {
+  json_document document;
+  const auto parsed = document.parse(json);
+  return parsed ? std::string((*parsed)["structuredContent"].text()) : std::string();
+}
+
 } // namespace paddock::mcp

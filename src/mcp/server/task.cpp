@@ -81,11 +81,12 @@ void task::note(std::string_view message) {
 
 // --- the call ----------------------------------------------------------------------------------
 
-void task::run() {
+void task::run(const std::function<void()>& settle) {
   using namespace std::chrono;
   const auto start = steady_clock::now();
   const std::shared_ptr<asked> mine = asked_;
   call_answer answer = mine->call->run(0);
+  settle();
   {
     const std::lock_guard lock(guard_);
     if (!begun_) {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,8 +35,8 @@ public:
   void may_block(std::uint64_t) override {}
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
-  /// Runs the call on this thread.
-  void run();
+  /// Runs the call on this thread; says so before its result can be had.
+  void run(const std::function<void()>& settle);
   /// Ends the call, soon. Returns the status before.
   task_status cancel();
 

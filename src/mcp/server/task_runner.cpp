@@ -25,17 +25,24 @@ void task_runner::collect() {
   });
 }
 
-bool task_runner::start(std::function<void()> work) {
+bool task_runner::start(std::function<void(const settling&)> work) {
   {
     const std::lock_guard lock(shared_->guard);
-    if (shared_->running >= running_max_) return false;
+    if (shared_->working >= running_max_) return false;
+    ++shared_->working;
     ++shared_->running;
   }
   const auto done = std::make_shared<std::atomic<bool>>(false);
   std::thread thread;
   const bool started =
       start_thread(thread, [work = std::move(work), done, common = shared_]() mutable {
-        work();
+        const settling settle = [&common, settled = false]() mutable {
+          if (std::exchange(settled, true)) return;
+          const std::lock_guard lock(common->guard);
+          --common->working;
+        };
+        work(settle);
+        settle();
         work = nullptr; // what it held goes before anybody hears of the end
         const std::lock_guard lock(common->guard);
         --common->running;
@@ -44,6 +51,7 @@ bool task_runner::start(std::function<void()> work) {
       });
   if (!started) {
     const std::lock_guard lock(shared_->guard);
+    --shared_->working;
     --shared_->running;
     return false;
   }

@@ -25,8 +25,10 @@ public:
   task_runner& operator=(const task_runner&) = delete;
   ~task_runner();
 
-  /// False when too many run already, or the system has no thread left.
-  [[nodiscard]] bool start(std::function<void()> work);
+  /// What a work calls before it tells anybody that it is done: the next one may begin then.
+  using settling = std::function<void()>;
+  /// False when too many are at work already, or the system has no thread left.
+  [[nodiscard]] bool start(std::function<void(const settling&)> work);
   [[nodiscard]] std::size_t running() const;
   /// Whether all have ended by then.
   bool wait_until(std::chrono::steady_clock::time_point deadline) const;
@@ -35,6 +37,7 @@ private:
   struct shared {
     std::mutex guard;
     std::condition_variable ended;
+    std::size_t working = 0; ///< those that have not settled
     std::size_t running = 0;
   };
   struct entry {

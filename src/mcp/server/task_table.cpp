@@ -56,7 +56,7 @@ std::optional<call_answer> task_table::run_asked(active_call& c) {
   if (made == nullptr || !made->begin() || !keep(made))
     return no_room_for_task(core_->options.tasks.running_max);
   task_begun begun{.id = made->id(), .json = made->json(task::extent::state)};
-  if (runner_->start([made] { made->run(); })) {
+  if (runner_->start([made](const auto& settle) { made->run(settle); })) {
     make_room(made);
     return begun;
   }
@@ -67,7 +67,8 @@ std::optional<call_answer> task_table::run_asked(active_call& c) {
 /// A task where the call takes long, and there is room for it.
 std::optional<call_answer> task_table::run_long(active_call& c) {
   const std::shared_ptr<task> made = make(c);
-  if (made == nullptr || !runner_->start([made] { made->run(); })) return std::nullopt;
+  if (made == nullptr || !runner_->start([made](const auto& settle) { made->run(settle); }))
+    return std::nullopt;
   c.may_block();
   c.on_cancel([made] { (void)made->cancel(); });
   made->wait_for(std::chrono::milliseconds(core_->options.tasks.prompt_ms));

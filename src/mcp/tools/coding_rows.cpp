@@ -17,11 +17,12 @@ using namespace row_parts;
 using namespace look_rows;
 
 constexpr parameter_row short_exec_parameters[] = {
-    {"command", type::string, required, "Program, looked up in PATH; no shell line", 1},
+    {"script", type::string, optional, "Shell text, run by bash where there is one, else sh", 1},
+    {"command", type::string, optional, "Instead of script: one program, no shell line", 1},
     {.name = "args",
      .type = type::string_array,
      .presence = optional,
-     .description = "Passed as they are; for pipes or globs run sh with -c",
+     .description = "Of command as they are, of script $1 and so on",
      .fallback = "[]"},
     {.name = "env",
      .type = type::string_map,
@@ -73,7 +74,7 @@ constexpr coding_row differences[] = {
      .output_schema = no_todos_schema},
     {.name = "exec",
      .description =
-         "Run a program that ends by itself, as a build or a test, without a shell and with "
+         "Run a shell script, or one program, that ends by itself, as a build or a test, with "
          "empty input; what it started ends with it, and long output is cut in the middle. For "
          "servers use startProcess, for files searchText, findFiles, readTextFile and editFile.",
      .parameters = short_exec_parameters,

@@ -2,6 +2,7 @@
 #include "mcp/tools/command_request.hpp"
 
 #include "exec/held_scratch.hpp"
+#include "mcp/tools/exec_programs.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/environment.hpp>
@@ -41,7 +42,8 @@ std::optional<tool_result> refuse_too_much(const limits& bounds, const call& c) 
       refused = too_much(name() + ": the number of bytes is", bytes, argument_bytes_max, shorter);
   };
   std::size_t index = 0;
-  add([] { return std::string("command"); }, text_argument(c, "command").size());
+  for (const char* const name : {"command", "script"})
+    add([&] { return std::string(name); }, text_argument(c, name).size());
   arguments.for_each_element([&](json_view v) {
     add([&] { return "args[" + std::to_string(index) + "]"; }, v.string().value_or("").size());
     ++index;
@@ -53,6 +55,19 @@ std::optional<tool_result> refuse_too_much(const limits& bounds, const call& c) 
     refused = too_much("the bytes of all arguments and variables together are", total,
                        bounds.exec_argument_bytes_max, shorter);
   return refused;
+}
+
+/// The coding set takes one of two; in base the table of parameters has asked for the command.
+std::optional<tool_result> refuse_unclear(const call& c) {
+  const bool has_command = c.arguments()["command"].exists();
+  const bool has_script = c.arguments()["script"].exists();
+  if (has_command != has_script) return std::nullopt;
+  return tool_result::failure(error_code::invalid_argument,
+                              has_command
+                                  ? "command and script: give one of them: script is shell text, "
+                                    "command one program"
+                                  : "script is missing: give shell text as script, or one program "
+                                    "as command");
 }
 
 std::vector<std::string> strings_of(json_view array) {
@@ -125,6 +140,17 @@ std::optional<tool_result> set_environment(const workspace_state& state, const c
   return std::nullopt;
 }
 
+void set_program(const call& c, command& run) {
+  run.argv = strings_of(c.arguments()["args"]);
+  const std::string script(text_argument(c, "script"));
+  if (script.empty()) {
+    run.argv.insert(run.argv.begin(), std::string(text_argument(c, "command")));
+    return;
+  }
+  const std::string shell = installed_at(run, "bash") ? "bash" : "sh";
+  run.argv.insert(run.argv.begin(), {shell, "-c", script, shell});
+}
+
 std::optional<tool_result> set_directory(const workspace_state& state, const call& c,
                                          command_request& r) {
   const std::string path = path_argument(c, "cwd");
@@ -145,13 +171,14 @@ std::optional<tool_result> prepare_command(const workspace_state& state, const c
                                            command_request& r) {
   const limits& bounds = state.options.limits;
   if (auto refused = refuse_too_much(bounds, c)) return refused;
-  r.run.argv = strings_of(c.arguments()["args"]);
-  r.run.argv.insert(r.run.argv.begin(), std::string(text_argument(c, "command")));
+  if (auto refused = refuse_unclear(c)) return refused;
   r.run.confinement = state.options.confinement;
   r.run.kill_grace_ms = static_cast<std::int64_t>(bounds.exec_kill_grace_ms);
   r.run.output_bytes_max = bounds.exec_output_bytes_max;
+  r.run.state_directory = state.options.state_directory;
   r.run.helper = state.options.exec_helper;
   if (auto refused = set_environment(state, c, r.run)) return refused;
+  set_program(c, r.run);
   return set_directory(state, c, r);
 }
 
@@ -180,17 +207,6 @@ std::string surroundings_of_commands(const workspace_options& options) {
   const bool is_more_named =
       !policy.write_paths.empty() || (options.home_tools.empty() && !policy.read_paths.empty());
   return words + (is_more_named ? ", and what the user has named." : ".");
-}
-
-/// What a command meets is the latest there is to know.
-void note_confinement(workspace_state& state, const confinement_report& met) {
-  const std::lock_guard guard(state.confinement_mutex);
-  if (!state.confinement) return;
-  for (const layer_report& layer : met.layers)
-    if (layer.applied != state.confinement->of(layer.layer).applied) {
-      state.confinement.reset();
-      return;
-    }
 }
 
 } // namespace paddock::mcp

@@ -25,7 +25,19 @@ struct command_request {
 /// What a command has of this machine and what not, by the options: " It has …."
 [[nodiscard]] std::string surroundings_of_commands(const workspace_options& options);
 
-/// What a command meets of its confinement is the latest there is to know, for healthCheck.
+/// What the system enforces, found out by trying: by the first one who asks, and again when a path
+/// of the options came or went, or when a command met something else.
+struct confinement_trial {
+  confinement_report report;
+  command_trouble trouble;
+  bool was_made = true; ///< else no trial could be made, for what `trouble` says
+};
+/// Nothing where commands are never run.
+[[nodiscard]] std::optional<confinement_trial> confinement_verdict(workspace_state& state, call& c);
+/// The refusal of a command, where the trial has shown that a required layer is missing.
+[[nodiscard]] std::optional<tool_result> refuse_unconfined(workspace_state& state, call& c);
+
+/// What a command meets of its confinement is the latest there is to know, for the next trial.
 void note_confinement(workspace_state& state, const confinement_report& met);
 
 } // namespace paddock::mcp

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-// What keeps the commands of a server from running or from writing, in the words that healthCheck
-// and --check share.
+// What keeps the commands of a server from running or from writing: one trial, by which healthCheck
+// and exec go, in the words that they share with --check and doctor.
 
+#include "exec/confinement_policy.hpp"
+#include "mcp/tools/command_request.hpp"
+#include "mcp/tools/exec_report.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/process.hpp"
 #include "sys/syscall.hpp"
@@ -71,6 +74,52 @@ command_trouble trouble_of(const root& root, const std::string& helper,
     return {.text = "cannot write the workspace: " + std::string(text(may.error().code)) +
                     "; make it writable for this user, or serve with --read-only"};
   return {};
+}
+
+std::optional<confinement_trial> confinement_verdict(workspace_state& state, call& c) {
+  const confinement_policy& policy = state.options.confinement;
+  if (state.options.exec == exec_mode::off || state.options.access == workspace_access::read_only)
+    return std::nullopt;
+  const auto is_there = [](const std::string& path) {
+    return sys::faccessat(AT_FDCWD, path.c_str(), F_OK).has_value();
+  };
+  const bool all_there = std::ranges::all_of(policy.read_paths, is_there) &&
+                         std::ranges::all_of(policy.write_paths, is_there);
+  const std::lock_guard guard(state.confinement_mutex);
+  if (!state.confinement || all_there != state.paths_there) {
+    c.may_block();
+    auto found = probe_confinement(policy, state.options.exec_helper, state.root->descriptor());
+    if (!found) {
+      state.confinement.reset(); // the next one tries again
+      auto trouble = trouble_of(*state.root, state.options.exec_helper, found);
+      return confinement_trial{confine::describe_unknown(policy, trouble.text), trouble, false};
+    }
+    state.paths_there = all_there;
+    state.confinement = *std::move(found);
+  }
+  return confinement_trial{*state.confinement,
+                           trouble_of(*state.root, state.options.exec_helper, *state.confinement)};
+}
+
+std::optional<tool_result> refuse_unconfined(workspace_state& state, call& c) {
+  const confinement_policy& policy = state.options.confinement;
+  const bool is_required = std::ranges::any_of(confinement_layers, [&](confinement_layer layer) {
+    return policy.wanted(layer) == demand::required;
+  });
+  if (!is_required) return std::nullopt;
+  const auto trial = confinement_verdict(state, c);
+  if (!trial || !trial->was_made || trial->report.satisfied()) return std::nullopt;
+  return not_confined(trial->report);
+}
+
+void note_confinement(workspace_state& state, const confinement_report& met) {
+  const std::lock_guard guard(state.confinement_mutex);
+  if (!state.confinement) return;
+  for (const layer_report& layer : met.layers)
+    if (layer.applied != state.confinement->of(layer.layer).applied) {
+      state.confinement.reset();
+      return;
+    }
 }
 
 } // namespace paddock::mcp

@@ -81,15 +81,20 @@ private:
 result<command_outcome, command_error> run_and_keep(workspace_state& state, request& r,
                                                     const cancellation& cancel, kept_output& kept) {
   kept.starts_processes = state.starts_processes;
-  kept.together = state.options.tools != toolset::base && r.shown.out && r.shown.err;
+  kept.plain = state.options.tools != toolset::base;
+  kept.together = kept.plain && r.shown.out && r.shown.err;
   if (!kept.together) return run(r.run, &cancel);
   r.run.streams = output_streams::together;
   if (!state.reads_processes) return run(r.run, &cancel);
-  auto ran = state.processes.run(r.run, &cancel);
+  const std::size_t room = state.options.limits.exec_output_bytes_max;
+  auto ran = state.processes.run(r.run, &cancel,
+                                 [&](const captured_output& o) { return exceeds(o, room); });
   if (!ran) return std::move(ran).error();
   kept.all = std::move(ran->all);
   return std::move(ran->outcome);
 }
+
+constexpr std::uint64_t overwritten_times = 8;
 
 constexpr const char* output_does_not_fit =
     "the output of one command may need more memory than the server allows all calls together; a "
@@ -100,12 +105,17 @@ constexpr const char* output_does_not_fit =
 tool_result exec(workspace_state& state, call& c) {
   request r;
   if (auto refused = prepare(state, c, r)) return *std::move(refused);
+  if (auto refused = refuse_unconfined(state, c)) return *std::move(refused);
   const auto commands_max = state.options.limits.exec_concurrent_max;
   const auto ended = gsl::finally([&] { --state.commands_running; });
   if (++state.commands_running > commands_max)
     return tool_result::failure(error_code::too_many,
                                 std::to_string(commands_max) +
                                     " commands are running already; wait until one has ended");
+  // What a progress bar overwrites is not shown, so that there is room for more.
+  if (state.options.tools != toolset::base)
+    r.run.output_bytes_max =
+        std::min(r.run.output_bytes_max, UINT64_MAX / overwritten_times) * overwritten_times;
   memory_share output; // both streams, and the text that is made of them
   if (const auto got =
           output.grow(4 * std::min(r.run.output_bytes_max, SIZE_MAX / 4), bounds_of(state, c));
@@ -128,7 +138,8 @@ tool_result exec(workspace_state& state, call& c) {
   else if (outcome.error().code == error_code::confinement_unavailable)
     note_confinement(state, outcome.error().confinement);
   if (!outcome)
-    return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"));
+    return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"),
+                               state.options.tools);
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
   std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
   for (;;) {

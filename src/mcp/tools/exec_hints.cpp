@@ -156,7 +156,7 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
 }
 
 std::string unseen_program_hint(const command& run, std::string_view name, hint_reader reader) {
-  const auto path = out_of_sight(run, name);
+  const auto path = installed_at(run, name);
   if (!path) return {};
   return "; " + *path +
          " is in PATH, but commands do not see it: " + allowing(reader, "--exec-read", *path) +

@@ -59,7 +59,7 @@ bool is_known_program(const root& root, const command& run, std::string_view dir
 
 } // namespace
 
-std::optional<std::string> out_of_sight(const command& run, std::string_view name) {
+std::optional<std::string> installed_at(const command& run, std::string_view name) {
   if (name.empty() || name.find('/') != std::string_view::npos) return std::nullopt;
   return installed(run, name);
 }

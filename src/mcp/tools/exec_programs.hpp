@@ -16,7 +16,7 @@ namespace paddock::mcp {
 /// Where the search path of the policy, which is the server's, leads for a name that the command's
 /// own PATH did not find there. Nothing for a path: what lies elsewhere on this machine is not
 /// told.
-[[nodiscard]] std::optional<std::string> out_of_sight(const command& run, std::string_view name);
+[[nodiscard]] std::optional<std::string> installed_at(const command& run, std::string_view name);
 
 /// Whether the word is nothing but a command of shells, such as `cd`, or an assignment such as
 /// `CC=gcc`.

@@ -5,6 +5,7 @@
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_hints.hpp"
 #include "mcp/tools/exec_programs.hpp"
+#include "mcp/tools/plain_output.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,7 +42,8 @@ tool_result helper_does_not_run(const error& e, const command& run) {
                                           "; only a person can mend that: go on without commands");
 }
 
-/// Which required layers are missing, and which options a person has.
+} // namespace
+
 tool_result not_confined(const confinement_report& enforced) {
   std::string message = "this system cannot confine commands as required:";
   message += enforced.unmet();
@@ -49,10 +51,9 @@ tool_result not_confined(const confinement_report& enforced) {
   return tool_result::failure(error_code::confinement_unavailable, message);
 }
 
-} // namespace
-
 tool_result command_not_started(const root& root, const command_error& e, const command& run,
-                                std::string_view directory) {
+                                std::string_view directory, toolset offered) {
+  const bool takes_script = offered != toolset::base;
   if (e.code == error_code::confinement_unavailable) return not_confined(e.confinement);
   const std::string& program = run.argv.front();
   const std::string_view stage = e.operation;
@@ -60,13 +61,14 @@ tool_result command_not_started(const root& root, const command_error& e, const 
   if (stage == "execve" && is_absent) {
     const std::string subject = shown(program) + ": no such program; ";
     if (const auto instead = as_arguments(root, run, directory); !instead.empty())
-      return tool_result::failure(
-          e.code, subject + "command is the program alone, call again with " + instead);
+      return tool_result::failure(e.code, subject +
+                                              "command is the program alone, call again with " +
+                                              (takes_script ? "this line as script" : instead));
     if (is_for_shell(program.substr(0, program.find_first_of(" \t"))))
       return tool_result::failure(
           e.code, subject +
-                      "it is for a shell: use cwd for the directory and env for variables, or "
-                      R"(command "sh" with args ["-c", "…"])");
+                      "it is for a shell: use cwd for the directory and env for variables, or " +
+                      (takes_script ? "script" : R"(command "sh" with args ["-c", "…"])"));
   }
   if (stage == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
   if (const auto told = start_hint(root, e, run, directory, hint_reader::model); !told.empty())
@@ -87,29 +89,69 @@ std::string where_it_is(const process& all, std::uint64_t from) {
   return "; readProcess has them, from " + std::to_string(from) + " on";
 }
 
+/// How many bytes of the beginning are whole lines that fit, as they are shown.
+std::size_t first_lines(std::string_view bytes, std::size_t room) {
+  std::size_t taken = 0;
+  for (auto end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n', taken)) {
+    const std::size_t size = json_size(plain_output(bytes.substr(taken, end + 1 - taken)));
+    if (size > room) break;
+    room -= size;
+    taken = end + 1;
+  }
+  return taken;
+}
+
+/// The same of the end, whose last line needs no newline.
+std::size_t last_lines(std::string_view bytes, std::size_t room) {
+  std::string_view rest = bytes;
+  for (;;) {
+    const auto newline =
+        rest.size() < 2 ? std::string_view::npos : rest.rfind('\n', rest.size() - 2);
+    if (newline == std::string_view::npos) break; // that line may begin before what is kept
+    const std::size_t size = json_size(plain_output(rest.substr(newline + 1)));
+    if (size > room) break;
+    room -= size;
+    rest = rest.substr(0, newline + 1);
+  }
+  return bytes.size() - rest.size();
+}
+
+/// Without lines to cut at.
+std::string cut_anywhere(const captured_output& o, std::size_t bytes_max) {
+  for (std::size_t bytes = bytes_max;; bytes /= 2) {
+    std::string text = plain_output(o.text(bytes));
+    if (json_size(text) <= bytes_max || bytes < 64) return text;
+  }
+}
+
 /// The beginning and the end, each of whole lines where there are any, and what is between them.
 std::string cut_at_lines(const captured_output& o, std::size_t bytes_max,
                          const std::optional<process>& all) {
-  if (!o.truncated && o.head.size() <= bytes_max) return o.head;
-  const std::size_t half = bytes_max / 2;
-  const std::string_view last = o.truncated ? std::string_view(o.tail) : std::string_view(o.head);
-  std::string text = o.head.substr(0, half);
-  std::string_view end = last.substr(last.size() - std::min(half, last.size()));
-  const auto begins = text.rfind('\n'), ends = end.find('\n');
-  if (begins == std::string::npos || ends == std::string_view::npos) return o.text(bytes_max);
-  text.resize(begins + 1);
-  end.remove_prefix(ends + 1);
-  const std::uint64_t from = text.size();
-  text += "[... " + std::to_string(o.total - from - end.size()) + " bytes left out";
-  if (all) text += where_it_is(*all, from);
-  return text.append(" ...]\n").append(end);
+  if (!exceeds(o, bytes_max)) return plain_output(o.head);
+  const std::string_view last = o.truncated ? o.tail : o.head;
+  const std::size_t begin = first_lines(o.head, bytes_max / 2);
+  const std::size_t end = last_lines(last, bytes_max / 2);
+  if (begin == 0 || end == 0) return cut_anywhere(o, bytes_max);
+  std::string text = plain_output(std::string_view(o.head).substr(0, begin));
+  text += "[... " + std::to_string(o.total - begin - end) + " bytes left out";
+  if (all) text += where_it_is(*all, begin);
+  return text.append(" ...]\n").append(plain_output(last.substr(last.size() - end)));
+}
+
+/// One stream, or both that are one.
+std::string shown_stream(const captured_output& o, std::size_t room, const kept_output& kept) {
+  return kept.plain ? cut_at_lines(o, room, kept.all) : o.text(room);
 }
 
 /// The streams, as far as they are wanted and there is room.
 void write_streams(json_writer& out, const command_outcome& o, shown_streams shown,
-                   stream_rooms rooms) {
-  if (shown.out) out.member("stdout", o.out.text(rooms.out));
-  if (shown.err) out.member("stderr", o.err.text(rooms.err));
+                   stream_rooms rooms, const kept_output& kept) {
+  if (kept.together) {
+    out.member("output", shown_stream(o.out, rooms.out, kept));
+    return;
+  }
+  if (shown.out) out.member("stdout", shown_stream(o.out, rooms.out, kept));
+  if (shown.err) out.member("stderr", shown_stream(o.err, rooms.err, kept));
 }
 
 std::string describe(const root& root, const command& run, const command_outcome& o,
@@ -160,6 +202,11 @@ std::string notice_of(const root& root, const command& run, const command_outcom
 
 } // namespace
 
+bool exceeds(const captured_output& output, std::size_t bytes_max) {
+  return output.truncated || (output.head.size() > bytes_max / 6 && // one byte is six at most
+                              json_size(plain_output(output.head)) > bytes_max);
+}
+
 tool_result command_result(const root& root, const command& run, const command_outcome& o,
                            shown_streams shown, stream_rooms rooms, const kept_output& kept) {
   object_result result;
@@ -172,9 +219,8 @@ tool_result command_result(const root& root, const command& run, const command_o
   const auto answer = answer_of(run, o);
   if (answer || (o.ended == ending::exited && o.exit_code == 0)) {
     std::string text;
-    if (kept.together) text = cut_at_lines(o.out, rooms.out, kept.all);
-    if (shown.out && !kept.together) text += o.out.text(rooms.out);
-    if (shown.err && !kept.together) text += o.err.text(rooms.err);
+    if (shown.out) text += shown_stream(o.out, rooms.out, kept);
+    if (shown.err && !kept.together) text += shown_stream(o.err, rooms.err, kept);
     if (text.empty() && answer) text.append("Exit code 1: ").append(*answer).append(".");
     out.member("output", text.empty() ? no_output : std::string_view(text));
     if (answer) out.key("exitCode").integer(1);
@@ -189,10 +235,7 @@ tool_result command_result(const root& root, const command& run, const command_o
     out.key("exitCode").integer(o.exit_code.value_or(0));
   else if (o.signal)
     out.key("signal").integer(*o.signal);
-  if (kept.together)
-    out.member("output", cut_at_lines(o.out, rooms.out, kept.all));
-  else
-    write_streams(out, o, shown, rooms);
+  write_streams(out, o, shown, rooms, kept);
   if (kept.all) out.member("process", kept.all->id());
   tool_result done = result.take();
   done.error = wire_name(code_of(o));

@@ -14,9 +14,14 @@
 
 namespace paddock::mcp {
 
-/// `directory` is where the command was to run, relative to the root.
+/// `directory` is where the command was to run, relative to the root; `offered` knows scripts or
+/// not.
 [[nodiscard]] tool_result command_not_started(const root& root, const command_error& e,
-                                              const command& run, std::string_view directory);
+                                              const command& run, std::string_view directory,
+                                              toolset offered);
+
+/// Which required layers are missing, and which options a person has.
+[[nodiscard]] tool_result not_confined(const confinement_report& enforced);
 
 /// The streams that the caller wants. Hints follow from what is kept of standard error, shown or
 /// not.
@@ -34,6 +39,7 @@ struct stream_rooms {
 /// Where the output of a command is that ran with both streams together, and where the client may
 /// do what exec does not.
 struct kept_output {
+  bool plain = false;            ///< shown as plain_output(), and counted as it is sent
   bool together = false;         ///< it is all in `out`
   std::optional<process> all;    ///< what was left out, too
   bool starts_processes = false; ///< startProcess is offered
@@ -46,5 +52,8 @@ struct kept_output {
 [[nodiscard]] tool_result command_result(const root& root, const command& run,
                                          const command_outcome& outcome, shown_streams shown,
                                          stream_rooms rooms, const kept_output& kept = {});
+
+/// Whether that much of plain output is too little room.
+[[nodiscard]] bool exceeds(const captured_output& output, std::size_t bytes_max);
 
 } // namespace paddock::mcp

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "exec/confinement_policy.hpp"
+#include "mcp/tools/command_request.hpp"
 #include "mcp/tools/recorded_call.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/version.hpp>
 
-#include <fcntl.h>
-
-#include <algorithm>
 #include <string>
 
 namespace paddock::mcp {
@@ -19,38 +16,6 @@ std::string megabytes(std::uint64_t bytes) {
   return std::to_string((bytes + mib / 2) / mib) + "MB";
 }
 
-/// What the system enforces, found out by trying: by the first one who asks, and again when a path
-/// of the options came or went, or when a command met something else.
-struct confinement_state {
-  confinement_report report;
-  command_trouble trouble;
-};
-
-std::optional<confinement_state> confinement_of(workspace_state& state, call& c) {
-  const confinement_policy& policy = state.options.confinement;
-  if (state.options.exec == exec_mode::off || state.options.access == workspace_access::read_only)
-    return std::nullopt;
-  const auto is_there = [](const std::string& path) {
-    return sys::faccessat(AT_FDCWD, path.c_str(), F_OK).has_value();
-  };
-  const bool all_there = std::ranges::all_of(policy.read_paths, is_there) &&
-                         std::ranges::all_of(policy.write_paths, is_there);
-  const std::lock_guard guard(state.confinement_mutex);
-  if (!state.confinement || all_there != state.paths_there) {
-    c.may_block();
-    auto found = probe_confinement(policy, state.options.exec_helper, state.root->descriptor());
-    if (!found) {
-      state.confinement.reset(); // the next one tries again
-      auto trouble = trouble_of(*state.root, state.options.exec_helper, found);
-      return confinement_state{confine::describe_unknown(policy, trouble.text), trouble};
-    }
-    state.paths_there = all_there;
-    state.confinement = *std::move(found);
-  }
-  return confinement_state{*state.confinement,
-                           trouble_of(*state.root, state.options.exec_helper, *state.confinement)};
-}
-
 } // namespace
 
 tool_result health_check(workspace_state& state, call& c) {
@@ -58,7 +23,7 @@ tool_result health_check(workspace_state& state, call& c) {
   const auto memory = sys::memory_usage();
   object_result result;
   json_writer& out = result.writer();
-  const auto confined = confinement_of(state, c);
+  const auto confined = confinement_verdict(state, c);
   const bool is_degraded = confined && state.runs_commands && confined->trouble.refused;
   out.member("status", !alive ? "workspace_deleted" : is_degraded ? "degraded" : "ok");
   out.member("workspace", encode_name(state.root->path()));

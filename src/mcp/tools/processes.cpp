@@ -5,6 +5,7 @@
 #include "mcp/protocol/iso_time.hpp"
 #include "mcp/tools/command_request.hpp"
 #include "mcp/tools/exec_report.hpp"
+#include "mcp/tools/plain_output.hpp"
 #include "mcp/tools/process_rows.hpp"
 #include "mcp/tools/recorded_call.hpp"
 #include "mcp/tools/tools.hpp"
@@ -55,9 +56,9 @@ public:
     const std::size_t from = at.match - at.begin < shown_characters_max / 2
                                  ? at.begin
                                  : at.match - shown_characters_max / 4;
-    std::string_view shown = output.substr(from, at.end - from);
-    shown = shown.substr(0, shown.find_last_not_of('\r') + 1); // a terminal ends lines so
-    line_ = detail::excerpt(shown.substr(rest_of_character(shown)), shown_characters_max);
+    const std::string_view shown = output.substr(from, at.end - from);
+    const std::string plain = plain_output(shown.substr(rest_of_character(shown)));
+    line_ = detail::excerpt(plain, shown_characters_max);
     return true;
   }
   /// The one that ended the wait.
@@ -125,13 +126,14 @@ tool_result page_result(const process& of, const process_page& page, page_kind w
   object_result result;
   json_writer& out = result.writer();
   out.member("process", of.id()).member("state", state_of(page.status));
-  out.member("output", page.bytes);
+  const std::string output = of.in_terminal() ? page.bytes : plain_output(page.bytes);
+  out.member("output", output);
   if (what == page_kind::read) result.number("from", static_cast<std::int64_t>(page.from));
   result.number("next", static_cast<std::int64_t>(page.next));
   if (what == page_kind::read || page.dropped != 0)
     result.number("dropped", static_cast<std::int64_t>(page.dropped));
   if (beside.until) out.key("matched").boolean(page.matched);
-  if (beside.until && page.matched && !ends_with_line(page.bytes, beside.until->line()))
+  if (beside.until && page.matched && !ends_with_line(output, beside.until->line()))
     out.member("matchedLine", beside.until->line());
   write_ending(out, page.status, beside.hint);
   return result.take();
@@ -174,7 +176,7 @@ tool_result not_started(const workspace_state& state, const call& c, const comma
   if (at == "terminal")
     return tool_result::failure(e.code, "this system gives commands no terminal; start it without "
                                         "tty");
-  return command_not_started(*state.root, e, run, path_argument(c, "cwd"));
+  return command_not_started(*state.root, e, run, path_argument(c, "cwd"), toolset::base);
 }
 
 bool has_variable(const command& run, std::string_view name) {
@@ -242,6 +244,7 @@ result<process_page> read_for(call& c, const process& of, const process_read& as
 tool_result start_process(workspace_state& state, call& c) {
   command_request r;
   if (auto refused = prepare_command(state, c, r)) return *std::move(refused);
+  if (auto refused = refuse_unconfined(state, c)) return *std::move(refused);
   auto until = awaited_line::of(c);
   if (!until) return no_such_pattern(until.error());
   const bool in_terminal = c.arguments()["tty"].boolean().value_or(false);
@@ -252,9 +255,7 @@ tool_result start_process(workspace_state& state, call& c) {
   c.may_block();
   history::recording changes;
   if (history::store* const store = state.options.history.get())
-    changes = store->before_command("startProcess",
-                                    command_line_of(r.run.argv.front(), c.arguments()["args"]),
-                                    bounds_of(state, c));
+    changes = store->before_command("startProcess", command_line_of(c), bounds_of(state, c));
   if (const auto wanted = bounds_of(state, c).check(); !wanted)
     return failure(wanted.error(), r.run.argv.front());
   const std::string lost = changes.lost();

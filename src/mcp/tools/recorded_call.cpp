@@ -134,9 +134,9 @@ std::optional<std::string> path_in_history(const root& workspace, std::string_vi
   }
 }
 
-std::string command_line_of(std::string_view program, json_view arguments) {
-  std::string line(program);
-  arguments.for_each_element([&](json_view each) {
+std::string command_line_of(const call& c) {
+  std::string line(text_argument(c, c.arguments()["script"].exists() ? "script" : "command"));
+  c.arguments()["args"].for_each_element([&](json_view each) {
     if (line.size() <= command_characters_max) line.append(" ").append(each.string().value_or(""));
   });
   return detail::excerpt(line, command_characters_max);
@@ -161,8 +161,7 @@ recorded_call::recorded_call(workspace_state& state, call& c, const tool_row& ro
     bounds.deadline_ms =
         std::min(bounds.deadline_ms, deadline_in(static_cast<std::uint64_t>(*timeout_ms)));
   if (runs)
-    recording_ = store->before_command(
-        row.name, command_line_of(text_argument(c, "command"), c.arguments()["args"]), bounds);
+    recording_ = store->before_command(row.name, command_line_of(c), bounds);
   else
     recording_ =
         store->before_tool(row.name, paths_of(*state.root, c), history::author::tool, bounds);

@@ -42,7 +42,8 @@ void say_lost(tool_result& in, std::string_view lost);
 /// Whether what is changed can be taken back, for healthCheck.
 [[nodiscard]] std::string undo_words(const workspace_state& state);
 
-/// One command line for people: a program and its arguments, cut where it is long.
-[[nodiscard]] std::string command_line_of(std::string_view program, json_view arguments);
+/// What a call runs, as one line for people: a script or a program, and arguments, cut where it is
+/// long.
+[[nodiscard]] std::string command_line_of(const call& c);
 
 } // namespace paddock::mcp

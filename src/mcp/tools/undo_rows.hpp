@@ -57,6 +57,6 @@ inline constexpr std::string_view checkpoint_schema =
 inline constexpr std::string_view list_changes_schema =
     R"({"type":"object","properties":{"since":{"type":"string"},"changes":{"type":"array"},"notCovered":{"type":"array"},"checkpoints":{"type":"array"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"truncated":{"type":"boolean"},"total":{"type":"integer"},"notCoveredTotal":{"type":"integer"},"notice":{"type":"string"}},"required":["since","changes","notCovered","truncated"]})";
 inline constexpr std::string_view restore_schema =
-    R"({"type":"object","properties":{"restored":{"type":"integer"},"paths":{"type":"array"},"conflicts":{"type":"array"},"conflictsTotal":{"type":"integer"},"left":{"type":"array"},"leftTotal":{"type":"integer"},"checkpoint":{"type":"string"},"notice":{"type":"string"}},"required":["restored","paths","conflicts"]})";
+    R"({"type":"object","properties":{"restored":{"type":"integer"},"paths":{"type":"array"},"pathsTotal":{"type":"integer"},"folded":{"type":"array"},"conflicts":{"type":"array"},"conflictsTotal":{"type":"integer"},"left":{"type":"array"},"leftTotal":{"type":"integer"},"checkpoint":{"type":"string"},"notice":{"type":"string"}},"required":["restored","paths","conflicts"]})";
 
 } // namespace paddock::mcp::undo_rows

@@ -390,6 +390,16 @@ tool_result restore(workspace_state& state, call& c) {
   for (const std::string& path : done->paths)
     out.string(encode_name(path));
   out.end_array();
+  if (done->paths_total > done->paths.size())
+    out.key("pathsTotal").unsigned_integer(done->paths_total);
+  if (!done->folded.empty()) out.key("folded").begin_array();
+  for (const history::folded_directory& each : done->folded)
+    out.begin_object()
+        .member("path", encode_name(each.path))
+        .key("files")
+        .unsigned_integer(each.files)
+        .end_object();
+  if (!done->folded.empty()) out.end_array();
   write_reasons(out, "conflicts", "conflictsTotal", done->conflicts, done->conflicts_total);
   if (!done->left.empty()) write_reasons(out, "left", "leftTotal", done->left, done->left_total);
   if (done->before != 0) out.member("checkpoint", std::to_string(done->before));

@@ -12,9 +12,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -102,6 +104,104 @@ TEST_F(workspace_watch_test, what_leads_to_something_protected_stays_in_place) {
   for (const protected_entry& each : watch.entries().list)
     if (each.how == sys::exec_entry::in_place && each.path[0] != '.') kept.insert(each.path);
   EXPECT_EQ(kept, (std::set<std::string>{"a", "a/b", "a/b/repo", "a/c", "a/c/d", "bare"}));
+}
+
+// --- repositories that nobody has swept ----------------------------------------------------------
+
+class left_commands_test : public testing::Test {
+protected:
+  left_commands_test() {
+    tree.directory("ws");
+    tree.directory("state");
+    EXPECT_EQ(0, ::chmod((tree / "state").c_str(), 0700));
+    top = file_descriptor(::open((tree / "ws").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
+  /// Each other list of names is as a process of its own: it remembers nothing of the others.
+  [[nodiscard]] workspace_watch begin(bool as_another = false, bool has_place = true) const {
+    auto names = usual_protected_names();
+    if (as_another) protect(names, {.name = "another", .mode = protection::read_only});
+    auto r = workspace_watch::begin(
+        top.get(), {.names = names, .write_paths = {}, .read_only_paths = {}},
+        {.state_directory = has_place ? tree / "state" : std::string()});
+    EXPECT_THAT(r, test::IsOk());
+    return *std::move(r);
+  }
+  void make_repository(const std::string& name) const {
+    for (const char* part : {"/objects", "/refs", "/hooks"})
+      tree.directory(name + "/.git" + part);
+    tree.file(name + "/.git/HEAD", "ref: refs/heads/main\n");
+    tree.file(name + "/.git/config", "[core]\n\tfsmonitor = evil\n");
+    tree.file(name + "/.git/hooks/post-checkout", "evil");
+  }
+  [[nodiscard]] bool is_armed(const std::string& name) const {
+    return tree.exists(name + "/.git/hooks") || tree.exists(name + "/.git/config");
+  }
+  /// A server whose command makes a repository, and which is killed before it can look at that.
+  void be_killed_after(bool has_place) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto watch = begin(false, has_place);
+      make_repository("ws/made");
+      ::_exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+  }
+  [[nodiscard]] std::size_t marks() const {
+    std::size_t count = 0;
+    for (const auto& each : std::filesystem::directory_iterator(tree / "state"))
+      count += each.path().filename().string().starts_with("command-") ? 1U : 0U;
+    return count;
+  }
+
+  test::temp_tree tree;
+  file_descriptor top;
+};
+
+TEST_F(left_commands_test, what_the_command_of_a_killed_server_made_is_swept_by_the_next) {
+  make_repository("ws/persons");
+  be_killed_after(true);
+  EXPECT_TRUE(is_armed("ws/made"));
+  EXPECT_EQ(marks(), 1u);
+  {
+    auto next = begin();
+    EXPECT_FALSE(is_armed("ws/made"));
+    EXPECT_TRUE(is_armed("ws/persons"));
+    EXPECT_EQ(next.take_left().size(), 2u);
+    EXPECT_EQ(marks(), 1u); // its own
+  }
+  EXPECT_EQ(marks(), 0u);
+  // The control: where there is no place for a note, nobody knows.
+  std::filesystem::remove_all(tree / "ws/made");
+  be_killed_after(false);
+  (void)begin();
+  EXPECT_TRUE(is_armed("ws/made"));
+}
+
+TEST_F(left_commands_test, what_was_born_long_after_the_kill_is_a_persons) {
+  be_killed_after(true);
+  for (const auto& each : std::filesystem::directory_iterator(tree / "state"))
+    std::filesystem::last_write_time(each.path(), std::filesystem::file_time_type::clock::now() -
+                                                      std::chrono::hours(1));
+  (void)begin();
+  EXPECT_TRUE(is_armed("ws/made"));
+  EXPECT_EQ(marks(), 0u);
+}
+
+/// What the command of one server has made stands when that of another one begins, which is kept
+/// from the files that are there; when the first one's are replaced, it is not.
+TEST_F(left_commands_test, what_another_server_has_replaced_is_looked_at_again) {
+  for (const bool has_place : {false, true}) { // the first one is the control
+    std::filesystem::remove_all(tree / "ws/made");
+    auto one = begin(false, has_place);
+    make_repository("ws/made");
+    auto other = begin(true, has_place);
+    EXPECT_EQ(one.sweep_repositories(top.get()).moved.size(), 2u);
+    EXPECT_FALSE(is_armed("ws/made"));
+    tree.file("ws/made/.git/config", "[core]\n\tfsmonitor = evil\n"); // the other one's command
+    EXPECT_EQ(other.sweep_repositories(top.get()).moved.size(), has_place ? 1u : 0u);
+    EXPECT_EQ(is_armed("ws/made"), !has_place);
+  }
 }
 
 TEST_F(workspace_watch_test, what_cannot_be_looked_at_is_not_taken_for_absent) {

@@ -47,6 +47,16 @@ client_options answering(std::vector<std::string>& asked, std::optional<std::str
           .capabilities = R"({"elicitation":{}})"};
 }
 
+TEST(CallReply, HasTextAndStructuredContent) {
+  const call_reply both{.json =
+                            R"({"content":[{"type":"text","text":"a"},{"type":"image","data":""},)"
+                            R"({"type":"text","text":"b"}],"structuredContent":{"n":1}})"};
+  EXPECT_EQ("a\nb", both.text());
+  EXPECT_EQ(R"({"n":1})", both.structured());
+  EXPECT_EQ("", call_reply{.json = R"({"content":[]})"}.structured());
+  EXPECT_EQ("", call_reply{.json = "no JSON"}.text());
+}
+
 TEST(McpClientInput, IsGivenInTheNextRound) {
   int rounds = 1;
   modern_http_server server(ask(rounds));

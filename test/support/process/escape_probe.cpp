@@ -165,11 +165,25 @@ bool makes_ring() {
   return ::syscall(SYS_io_uring_setup, 1, parameters) >= 0;
 }
 
-bool reads_memory() {
+bool reads_memory(pid_t of) {
   char byte;
   iovec here{&byte, 1};
   iovec there{reinterpret_cast<void*>(0x400000), 1};
-  return ::process_vm_readv(parent, &here, 1, &there, 1, 0) == 1 || errno == EFAULT;
+  return ::process_vm_readv(of, &here, 1, &there, 1, 0) == 1 || errno == EFAULT;
+}
+
+bool traces(pid_t process) {
+  return ::ptrace(PTRACE_SEIZE, process, nullptr, nullptr) == 0;
+}
+
+bool traces_its_child() {
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (;;)
+      ::pause();
+  const bool traced = traces(child) && reads_memory(child);
+  ::kill(child, SIGKILL);
+  return traced;
 }
 
 bool links_and_reads() {
@@ -311,8 +325,10 @@ const attempt attempts[] = {
     {"E13-io-uring", makes_ring},
     {"E15-signal", [] { return ::kill(parent, 0) == 0; }},
     {"E15-pidfd", [] { return ::syscall(SYS_pidfd_open, parent, 0) >= 0 && ::kill(parent, 0) == 0; }},
-    {"E16-memory", reads_memory},
-    {"E16-ptrace", [] { return ::ptrace(PTRACE_SEIZE, parent, nullptr, nullptr) == 0; }},
+    {"E16-memory", [] { return reads_memory(parent); }},
+    {"E16-memory-of-init", [] { return reads_memory(::getppid()); }},
+    {"E16-ptrace", [] { return traces(parent); }},
+    {"E16-ptrace-init", [] { return traces(::getppid()); }},
     {"E16-descriptor", takes_descriptor},
     {"E17-environ", [] { return reads(of_parent("environ")); }},
     {"E18-memory", [] { return opens(of_parent("mem"), O_RDONLY); }},
@@ -366,6 +382,7 @@ const attempt attempts[] = {
     {"X-proc-sys", [] { return opens("/proc/sys/kernel/core_pattern", O_WRONLY); }},
     {"X-new-protected", [] { ::rmdir(".perstack"); return ::mkdir(".perstack", 0700) == 0; }},
     {"X-own-threads", schedules_its_threads},
+    {"X-trace-own", traces_its_child},
     {"X-workspace", [] { return opens("written", O_WRONLY | O_CREAT) && uses_scratch(); }},
 };
 // clang-format on

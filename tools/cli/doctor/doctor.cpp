@@ -205,16 +205,15 @@ int run_doctor(const doctor_options& options) {
 
 subcommand add_doctor(CLI::App& app) {
   const auto options = std::make_shared<doctor_options>();
-  CLI::App* parser =
-      app.add_subcommand("doctor", "Tell what this system offers and what follows for Paddock");
+  CLI::App* parser = app.add_subcommand("doctor", "Check what this system supports");
   parser->footer(
       "Exit codes: 0 success, 1 something that Paddock needs is missing, 2 unusable options.");
   parser
       ->add_option("-w,--workspace", options->workspace,
-                   "The directory whose file system is tried (default: the current directory)")
+                   "Check the file system of this directory (default: the current directory)")
       ->type_name("DIR")
       ->check(existing_directory(), "");
-  parser->add_flag("--json", options->json, "One JSON object instead of text");
+  parser->add_flag("--json", options->json, "Print one JSON object instead of text");
   return {parser, [options] { return run_doctor(*options); }};
 }
 

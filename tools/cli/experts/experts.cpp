@@ -282,18 +282,17 @@ constexpr verb verbs[] = {
 void add_options(CLI::App& parser, experts_options& options) {
   parser.footer(exit_codes_help);
   parser
-      .add_option(
-          "-c,--config", options.config,
-          "The configuration: TOML, or JSON by its name (default: the nearest perstack.toml, "
-          "upwards from here)")
+      .add_option("-c,--config", options.config,
+                  "Read this configuration, TOML or .json (default: the nearest perstack.toml, "
+                  "from here upwards)")
       ->type_name("FILE");
-  parser.add_option("-e,--expert", options.expert, "Only this expert")->type_name("NAME");
+  parser.add_option("-e,--expert", options.expert, "Use only this expert")->type_name("NAME");
   parser
       .add_option("-w,--workspace", options.workspace,
-                  "The directory of the Base Skill (default: the current directory)")
+                  "Let the Base Skill work in this directory (default: the current directory)")
       ->type_name("DIR");
   parser.add_flag("--json", options.json, "Print JSON");
-  parser.add_flag("-q,--quiet", options.quiet, "No progress on standard error");
+  parser.add_flag("-q,--quiet", options.quiet, "Print no progress on standard error");
 }
 
 } // namespace
@@ -301,7 +300,7 @@ void add_options(CLI::App& parser, experts_options& options) {
 subcommand add_experts(CLI::App& app) {
   const auto options = std::make_shared<experts_options>();
   CLI::App* parser =
-      app.add_subcommand("experts", "The experts of a configuration, their skills and tools");
+      app.add_subcommand("experts", "List the experts of a configuration, and use their tools");
   parser->require_subcommand(0, 1); // none gets a better message below
   parser->footer(exit_codes_help);
   for (const verb& each : verbs) {

@@ -58,7 +58,7 @@ int run_find(const find_arguments& options) {
     }
     if (found->total == 0)
       complain(find_command,
-               "nothing found: " + std::to_string(found->coverage.entries) + " entries met" +
+               "no match in " + count_of(found->coverage.entries, "entry", "entries") +
                    left_out(found->coverage) +
                    (options.pattern.starts_with('/')
                         ? "; a leading slash stands for the directory that is looked in"
@@ -71,14 +71,13 @@ int run_find(const find_arguments& options) {
 
 subcommand add_find(CLI::App& app) {
   const auto options = std::make_shared<find_arguments>();
-  CLI::App* parser =
-      app.add_subcommand("find", "Files and directories of a workspace, by their names");
-  parser->footer("A glob without a slash is about names at any depth; ** crosses directories; "
-                 "{a,b} is either.\n"
-                 "What .gitignore and .ignore leave out is not found. Exit codes: 0 found, 1 "
-                 "nothing, 2 unusable "
-                 "options or paths.");
-  parser->add_option("glob", options->pattern, "What to look for")->required()->type_name("GLOB");
+  CLI::App* parser = app.add_subcommand("find", "Find files and directories by name");
+  parser->footer("A glob without a slash matches names at any depth; ** crosses directories; {a,b} "
+                 "matches a or b.\nFiles that .gitignore and .ignore exclude are not found. Exit "
+                 "codes: 0 found, 1 nothing, 2 unusable options or paths.");
+  parser->add_option("glob", options->pattern, "The pattern to look for")
+      ->required()
+      ->type_name("GLOB");
   parser
       ->add_option("path", options->path,
                    "The directory to look in (default: all of the workspace)")
@@ -87,16 +86,20 @@ subcommand add_find(CLI::App& app) {
   const std::map<std::string, wanted_kind> kinds{{"any", wanted_kind::any},
                                                  {"file", wanted_kind::file},
                                                  {"directory", wanted_kind::directory}};
-  parser->add_option("-t,--type", options->kind, "any, file or directory (default: any)")
+  parser
+      ->add_option("-t,--type", options->kind,
+                   "Find entries of type any (the default), file or directory")
       ->transform(word_of(kinds))
       ->type_name("TYPE");
-  parser->add_flag("--newest-first", options->newest_first, "In the order of their last change");
-  parser->add_option("-m,--limit", options->limit, "Paths printed at most")
+  parser->add_flag("--newest-first", options->newest_first,
+                   "Sort by time of the last change, newest first");
+  parser->add_option("-m,--limit", options->limit, "Print at most this many paths")
       ->type_name("N")
       ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
-  parser->add_flag("--no-ignore", options->no_ignore, "Find what ignore files leave out, too");
-  parser->add_flag("-0,--null", options->separated_by_nul, "A NUL behind each path, for xargs -0");
-  parser->add_flag("--json", options->json, "One JSON object");
+  parser->add_flag("--no-ignore", options->no_ignore, "Find ignored files too");
+  parser->add_flag("-0,--null", options->separated_by_nul,
+                   "End each path with a NUL, for xargs -0");
+  parser->add_flag("--json", options->json, "Print one JSON object");
   return {parser, [options] { return run_find(*options); }};
 }
 

@@ -69,21 +69,22 @@ int run_map(const map_arguments& options) {
 
 subcommand add_map(CLI::App& app) {
   const auto options = std::make_shared<map_arguments>();
-  CLI::App* parser =
-      app.add_subcommand("map", "What is where in a workspace, with sizes, in little text");
-  parser->footer("What has no room is one line with its counts, as is what ignore files leave out. "
-                 "Exit codes: 0, or 2 for\nunusable options or paths.");
+  CLI::App* parser = app.add_subcommand("map", "Show a compact directory tree with sizes");
+  parser->footer("Directories that do not fit, or are ignored, become one line with counts. Exit "
+                 "codes: 0, or 2 for unusable options or paths.");
   parser->add_option("path", options->path, "The directory to map (default: all of the workspace)")
       ->type_name("PATH");
   add_workspace_option(*parser, options->workspace);
-  parser->add_option("-d,--depth", options->map.depth_max, "Levels shown")
+  parser->add_option("-d,--depth", options->map.depth_max, "Show this many levels")
       ->type_name("N")
       ->check(whole_number(number_max, 1));
-  parser->add_option("--bytes", options->map.bytes_max, "Bytes of the map at most (default: 5000)")
+  parser
+      ->add_option("--bytes", options->map.bytes_max,
+                   "Print at most this many bytes (default: 5000)")
       ->type_name("BYTES")
       ->transform(byte_count(number_max, map_bytes_min));
-  parser->add_flag("--no-ignore", options->no_ignore, "Show what is in ignored directories, too");
-  parser->add_flag("--json", options->json, "One JSON object");
+  parser->add_flag("--no-ignore", options->no_ignore, "Show what is in ignored directories too");
+  parser->add_flag("--json", options->json, "Print one JSON object");
   return {parser, [options] { return run_map(*options); }};
 }
 

@@ -118,10 +118,10 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
     print_text(*found, options);
     if (found->total_matches == 0) complain(search_command, "no match: " + searched(*found));
     for (const unread_entry& each : found->coverage.unread)
-      complain(search_command, name_on_output(each.path) + ": not searched: " +
-                            (each.why == error_code::too_large
-                                 ? "a line of it is too long"
-                                 : std::string(text(each.why))));
+      complain(search_command,
+               name_on_output(each.path) + ": not searched: " +
+                   (each.why == error_code::too_large ? "a line of it is too long"
+                                                      : std::string(text(each.why))));
     if (!found->exact && found->coverage.unread.empty())
       complain(search_command, "not everything was searched, because a bound was met");
   }
@@ -225,12 +225,13 @@ int run_search(search_arguments options) {
 /// What is looked for, and where.
 void add_choice(CLI::App& parser, search_arguments& options) {
   parser
-      .add_option("-e,--regexp", options.expressions,
-                  "Look for this, too; what stands alone are paths then")
+      .add_option(
+          "-e,--regexp", options.expressions,
+          "Search for this pattern too; then all positional arguments are paths (repeatable)")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
-  parser.add_flag("-v,--invert-match", options.invert, "The lines that do not match");
-  parser.add_option("-t,--type", options.types, "Only files of this type: " + all_types())
+  parser.add_flag("-v,--invert-match", options.invert, "Print the lines that do not match");
+  parser.add_option("-t,--type", options.types, "Search only files of this type: " + all_types())
       ->type_name("TYPE")
       ->allow_extra_args(false);
 }
@@ -238,18 +239,23 @@ void add_choice(CLI::App& parser, search_arguments& options) {
 /// What is shown.
 void add_display(CLI::App& parser, search_arguments& options) {
   constexpr std::uint64_t context_max = 1000;
-  parser.add_option("-A,--after-context", options.after, "Lines shown after each match")
+  parser.add_option("-A,--after-context", options.after, "Show this many lines after each match")
       ->type_name("N")
       ->check(whole_number(context_max));
-  parser.add_option("-B,--before-context", options.before, "Lines shown before each match")
+  parser
+      .add_option("-B,--before-context", options.before, "Show this many lines before each match")
       ->type_name("N")
       ->check(whole_number(context_max));
-  parser.add_option("-C,--context", options.context, "Lines shown before and after each match")
+  parser
+      .add_option("-C,--context", options.context,
+                  "Show this many lines before and after each match")
       ->type_name("N")
       ->check(whole_number(context_max));
   const std::map<std::string, colours> words{
       {"auto", colours::automatic}, {"always", colours::always}, {"never", colours::never}};
-  parser.add_option("--color,--colour", options.colour, "auto (on a terminal), always or never")
+  parser
+      .add_option("--color,--colour", options.colour,
+                  "Use colors auto (on a terminal), always or never")
       ->transform(word_of(words))
       ->type_name("WHEN");
 }
@@ -258,43 +264,45 @@ void add_display(CLI::App& parser, search_arguments& options) {
 
 subcommand add_search(CLI::App& app) {
   const auto options = std::make_shared<search_arguments>();
-  CLI::App* parser =
-      app.add_subcommand("search", "Lines of a workspace's files that match a pattern");
-  parser->footer("The pattern is a regular expression of RE2. Files that .gitignore and .ignore "
-                 "leave out are not searched;\n"
-                 "names that begin with a dot are. Exit codes: 0 a match, 1 none, 2 unusable "
-                 "options or paths.");
+  CLI::App* parser = app.add_subcommand("search", "Search files for lines that match a pattern");
+  parser->footer("The pattern is an RE2 regular expression. Files that .gitignore and .ignore "
+                 "exclude are not searched; names that begin with a dot are. Exit codes: 0 a "
+                 "match, 1 none, 2 unusable options or paths.");
   options->given_pattern =
-      parser->add_option("pattern", options->pattern, "What to look for")->type_name("PATTERN");
+      parser->add_option("pattern", options->pattern, "The pattern to look for")
+          ->type_name("PATTERN");
   parser
       ->add_option("path", options->paths,
                    "Files or directories of the workspace (default: all of it)")
       ->type_name("PATH");
   add_workspace_option(*parser, options->workspace, "--workspace"); // -w is --word-regexp
-  parser->add_flag("-i,--ignore-case", options->ignore_case, "Letters match in either case");
-  parser->add_flag("-w,--word-regexp", options->word, "Only whole words");
-  parser->add_flag("-F,--fixed-strings", options->fixed, "The pattern is text, not an expression");
+  parser->add_flag("-i,--ignore-case", options->ignore_case, "Ignore case");
+  parser->add_flag("-w,--word-regexp", options->word, "Match only whole words");
+  parser->add_flag("-F,--fixed-strings", options->fixed, "Treat the pattern as literal text");
   parser
-      ->add_option("-g,--glob", options->globs,
-                   "Only files that fit; with ! before it: all but those")
+      ->add_option(
+          "-g,--glob", options->globs,
+          "Search only files that match this glob; with ! before it, all other files (repeatable)")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   add_choice(*parser, *options);
   parser->add_flag("-l,--files-with-matches", options->list_files, "Print only paths");
   parser->add_flag("-c,--count", options->count, "Print how many lines match in each file");
   add_display(*parser, *options);
-  parser->add_option("-m,--limit", options->limit, "Matching lines (or files) printed at most")
+  parser
+      ->add_option("-m,--limit", options->limit,
+                   "Print at most this many matching lines (or files)")
       ->type_name("N")
       ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
-  parser->add_flag("--no-ignore", options->no_ignore, "Search what ignore files leave out, too");
+  parser->add_flag("--no-ignore", options->no_ignore, "Search ignored files too");
   parser->add_flag("-n,--line-number,--hidden", options->accepted,
-                   "Always so; accepted for who is used to it");
+                   "Have no effect (for compatibility with ripgrep)");
   parser
       ->add_option("-j,--threads", options->threads,
-                   "How many threads search (default: one for each processor, at most 8)")
+                   "Use this many threads (default: one for each processor, at most 8)")
       ->type_name("N")
       ->check(whole_number(64, 1));
-  parser->add_flag("--json", options->json, "One JSON object for each path");
+  parser->add_flag("--json", options->json, "Print one JSON object for each path");
   return {parser, [options] { return run_search(*options); }};
 }
 

@@ -13,7 +13,7 @@
 namespace paddock::cli {
 
 void add_workspace_option(CLI::App& parser, std::string& target, const std::string& names) {
-  parser.add_option(names, target, "The workspace (default: this directory)")
+  parser.add_option(names, target, "Use this workspace (default: the current directory)")
       ->type_name("DIRECTORY");
 }
 

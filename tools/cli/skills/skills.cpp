@@ -20,10 +20,9 @@ CLI::App* add_skills_command(CLI::App& skills, const std::string& name, const st
   parser->footer(exit_codes_help);
   parser
       ->add_option("--root", target.root,
-                   "The directory with .agents/skills (default: the current directory)")
+                   "Use the .agents/skills in this directory (default: the current directory)")
       ->type_name("DIR");
-  parser->add_flag_callback(
-      "--json", [&] { target.form = output::json; }, "Print JSON");
+  parser->add_flag_callback("--json", [&] { target.form = output::json; }, "Print JSON");
   return parser;
 }
 

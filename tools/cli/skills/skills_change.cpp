@@ -197,10 +197,10 @@ int run_import(const import_given& options) {
 
 subcommand add_skills_add(CLI::App& skills) {
   const auto options = std::make_shared<fields_given>();
-  CLI::App* parser = add_skills_command(skills, "add", "Make a user skill", *options);
+  CLI::App* parser = add_skills_command(skills, "add", "Create a user skill", *options);
   parser->add_option("id", options->id, "Its directory name")->required()->type_name("ID");
-  parser->add_option("--name", options->name, "Its name")->required()->type_name("TEXT");
-  parser->add_option("--description", options->description, "What it does and when to use it")
+  parser->add_option("--name", options->name, "Give it this name")->required()->type_name("TEXT");
+  parser->add_option("--description", options->description, "Say what it does and when to use it")
       ->required()
       ->type_name("TEXT");
   return {parser, [options] { return run_add(*options); }};
@@ -211,8 +211,8 @@ subcommand add_skills_edit(CLI::App& skills) {
   CLI::App* parser =
       add_skills_command(skills, "edit", "Change a user skill's name or description", *options);
   parser->add_option("id", options->id, "Its directory name")->required()->type_name("ID");
-  parser->add_option("--name", options->name, "The new name")->type_name("TEXT");
-  parser->add_option("--description", options->description, "The new description")
+  parser->add_option("--name", options->name, "Give it this name")->type_name("TEXT");
+  parser->add_option("--description", options->description, "Give it this description")
       ->type_name("TEXT");
   return {parser, [options] { return run_edit(*options); }};
 }
@@ -232,7 +232,7 @@ subcommand add_skills_import(CLI::App& skills) {
   parser->add_option("source", options->source, "The folder or archive")
       ->required()
       ->type_name("SOURCE");
-  parser->add_option("--id", options->how.id, "Its directory name here (default: the source's)")
+  parser->add_option("--id", options->how.id, "Use this directory name (default: the source's)")
       ->type_name("ID");
   parser->add_flag_callback(
       "--overwrite", [options] { options->how.overwrite = overwrite::replace; },

@@ -209,7 +209,7 @@ int run_prompt(const skills_cli& options, const prompt_options& how) {
 subcommand add_skills_list(CLI::App& skills) {
   const auto options = std::make_shared<skills_cli>();
   CLI::App* parser = add_skills_command(
-      skills, "list", "All skills, and the directories that are none and why", *options);
+      skills, "list", "List skills, and directories that could not be loaded and why", *options);
   return {parser, [options] { return run_list(*options); }};
 }
 
@@ -218,7 +218,8 @@ subcommand add_skills_show(CLI::App& skills) {
     std::string id;
   };
   const auto options = std::make_shared<given>();
-  CLI::App* parser = add_skills_command(skills, "show", "One skill with its SKILL.md", *options);
+  CLI::App* parser =
+      add_skills_command(skills, "show", "Show one skill with its SKILL.md", *options);
   parser->add_option("id", options->id, "The skill's directory name")->required()->type_name("ID");
   return {parser, [options] { return run_show(*options, options->id); }};
 }
@@ -228,7 +229,7 @@ subcommand add_skills_files(CLI::App& skills) {
     std::string id;
   };
   const auto options = std::make_shared<given>();
-  CLI::App* parser = add_skills_command(skills, "files", "The files of one skill", *options);
+  CLI::App* parser = add_skills_command(skills, "files", "List the files of one skill", *options);
   parser->add_option("id", options->id, "The skill's directory name")->required()->type_name("ID");
   return {parser, [options] { return run_files(*options, options->id); }};
 }
@@ -239,13 +240,15 @@ subcommand add_skills_prompt(CLI::App& skills) {
   };
   const auto options = std::make_shared<given>();
   CLI::App* parser = add_skills_command(
-      skills, "prompt", "The text that tells a model which skills there are", *options);
+      skills, "prompt", "Print the text that tells a model which skills there are", *options);
   const std::map<std::string, prompt_format> formats = {{"seed", prompt_format::seed},
                                                         {"xml", prompt_format::xml}};
-  parser->add_option("--format", options->how.format, "seed (default) or xml")
+  parser->add_option("--format", options->how.format, "Print the seed format (default), or xml")
       ->transform(word_of(formats))
       ->type_name("FORMAT");
-  parser->add_option("--budget", options->how.bytes_max, "Bytes at most (default 16000)")
+  parser
+      ->add_option("--budget", options->how.bytes_max,
+                   "Print at most this many bytes (default 16000)")
       ->transform(byte_count(std::numeric_limits<std::int64_t>::max()))
       ->type_name("BYTES");
   return {parser, [options] { return run_prompt(*options, options->how); }};

@@ -21,13 +21,13 @@ struct ui_options {
 subcommand add_skills_ui(CLI::App& skills) {
   const auto options = std::make_shared<ui_options>();
   CLI::App* parser = skills.add_subcommand(
-      "ui", "Serve a web page, to this machine only, that does all of this; prints its address");
+      "ui", "Serve a local web page that does all of this, and print its address");
   parser->footer(exit_codes_help);
   parser
       ->add_option("--root", options->root,
-                   "The directory with .agents/skills (default: the current directory)")
+                   "Use the .agents/skills in this directory (default: the current directory)")
       ->type_name("DIR");
-  parser->add_option("--port", options->port, "The port to listen on (default 0: any that is free)")
+  parser->add_option("--port", options->port, "Listen on this port (default 0: any free port)")
       ->type_name("N")
       ->check(whole_number(65'535));
   return {parser, [options] {

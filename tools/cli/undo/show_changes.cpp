@@ -28,6 +28,7 @@ constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
 struct shown_options : undo_options {
   std::size_t limit = 1'000;
+  bool is_raw = false;
 };
 
 style style_of(history::change_kind kind) {
@@ -63,11 +64,14 @@ void print_changes(const history::change_list& found, history::store& store) {
                style::dim)
             .c_str());
   }
-  for (const history::not_covered& each : found.left_out)
+  for (const history::not_covered& each : found.left_out) {
+    if (std::ranges::find(found.changes, each.path, &history::change::path) != found.changes.end())
+      continue; // told above
     print_words(
         "%s %s  %s\n", styled(column("lost", 8), style::bad).c_str(),
         without_controls(each.path).c_str(),
         styled("cannot be undone: " + std::string(reason_of(each.reason)), style::dim).c_str());
+  }
   print_words("%s\n", styled(summary(found, store), style::bold).c_str());
   if (!found.running.empty())
     print_words("under way still: %s\n", running_text(found.running).c_str());
@@ -175,6 +179,7 @@ int run_diff(const shown_options& options) {
   if (!found) return complain_of_history(program, *opened.store, options, found.error());
   mcp::json_writer out;
   out.begin_object().key("since").unsigned_integer(found->since).key("files").begin_array();
+  bool is_exact = true;
   for (const history::change& each : found->changes) {
     const bool is_within_git = !history::git_around(each.path).empty();
     const bool is_directory = each.entry == entry_kind::directory;
@@ -186,8 +191,10 @@ int run_diff(const shown_options& options) {
       out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
       if (diff.is_shown) out.member("diff", diff.text);
       out.end_object();
+    } else if (diff.is_shown && options.is_raw) {
+      pass_on(diff.text);
     } else if (diff.is_shown) {
-      print_diff(diff.text);
+      is_exact = print_diff(diff.text) && is_exact;
     } else if (is_git) {
       print_words("%s: %s, told as one; name it to see what is in it\n",
                   name_on_output(each.path).c_str(), std::string(name_of(each.kind)).c_str());
@@ -196,16 +203,18 @@ int run_diff(const shown_options& options) {
     }
   }
   if (options.json) print_json_line(out.end_array().end_object().str());
+  if (!is_exact)
+    complain(program, "control characters are shown as ?; --raw gives each byte, for git apply");
   complain_of_unknown(program, opened, found->unknown);
   return found->unknown.empty() ? success : usage;
 }
 
 void add_shared(CLI::App& parser, shown_options& options) {
-  parser.add_option("path", options.paths, "These, and what is in them (default: everything)")
+  parser.add_option("path", options.paths, "Files and directories (default: everything)")
       ->type_name("PATH");
   add_checkpoint_option(
       parser, options, "--since",
-      "The checkpoint to compare with: its number or label (default: the last start of a server)");
+      "Compare with this checkpoint, a number or label (default: the last start of a server)");
   add_place_options(parser, options);
 }
 
@@ -213,14 +222,12 @@ void add_shared(CLI::App& parser, shown_options& options) {
 
 subcommand add_changes(CLI::App& app) {
   const auto options = std::make_shared<shown_options>();
-  CLI::App* parser =
-      app.add_subcommand("changes", "What was changed in a workspace, and who did it");
+  CLI::App* parser = app.add_subcommand("changes", "List what changed, and who changed it");
   parser->footer("Checkpoints are told by paddock history list. Exit codes: 0 done, 1 the history "
-                 "cannot be read, 2 unusable\noptions, paths (nothing is or was there) or "
-                 "workspace, or there is no "
-                 "history.");
+                 "cannot be read, 2 unusable options, paths (nothing is or was there) or "
+                 "workspace, or there is no history.");
   add_shared(*parser, *options);
-  parser->add_option("-m,--limit", options->limit, "Changes shown at most (default: 1000)")
+  parser->add_option("-m,--limit", options->limit, "Show at most this many changes (default: 1000)")
       ->type_name("N")
       ->check(whole_number(everything, 1));
   return {parser, [options] { return run_changes(*options); }};
@@ -228,11 +235,13 @@ subcommand add_changes(CLI::App& app) {
 
 subcommand add_diff(CLI::App& app) {
   const auto options = std::make_shared<shown_options>();
-  CLI::App* parser =
-      app.add_subcommand("diff", "What was changed in the files of a workspace, line by line");
+  CLI::App* parser = app.add_subcommand("diff", "Show the changed lines of files");
   parser->footer("Exit codes: 0 done, 1 the history cannot be read, 2 unusable options, paths "
-                 "(nothing is or was\nthere) or workspace, or there is no history.");
+                 "(nothing is or was there) or workspace, or there is no history.");
   add_shared(*parser, *options);
+  parser->add_flag(
+      "--raw", options->is_raw,
+      "Print each byte as it is, for git apply: a terminal may obey what is in a file");
   return {parser, [options] { return run_diff(*options); }};
 }
 

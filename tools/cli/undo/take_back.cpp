@@ -30,6 +30,13 @@ void print_json(const history::restore_outcome& done, bool is_trial) {
   out.key("applied").boolean(!is_trial && done.restored > 0).key("paths").begin_array();
   for (const std::string& path : done.paths)
     out.string(encode_name(path));
+  out.end_array().key("pathsTotal").unsigned_integer(done.paths_total).key("folded").begin_array();
+  for (const history::folded_directory& each : done.folded)
+    out.begin_object()
+        .member("path", encode_name(each.path))
+        .key("files")
+        .unsigned_integer(each.files)
+        .end_object();
   out.end_array();
   const auto write = [&](std::string_view name, const auto& all) {
     out.key(name).begin_array();
@@ -52,11 +59,16 @@ void print_json(const history::restore_outcome& done, bool is_trial) {
 }
 
 void print_restored(const history::restore_outcome& done, bool is_trial) {
-  for (const std::string& path : done.paths)
-    print_words("%s %s\n", styled(is_trial ? "would restore" : "restored", style::good).c_str(),
-                without_controls(path).c_str());
-  if (done.restored > done.paths.size())
-    print_words("and %s more\n", std::to_string(done.restored - done.paths.size()).c_str());
+  for (const std::string& path : done.paths) {
+    const auto folded = std::ranges::find(done.folded, path, &history::folded_directory::path);
+    print_words("%s %s%s\n", styled(is_trial ? "would restore" : "restored", style::good).c_str(),
+                without_controls(path).c_str(),
+                folded == done.folded.end()
+                    ? ""
+                    : ("/ (" + count_of(folded->files, "file", "files") + ")").c_str());
+  }
+  if (done.paths_total > done.paths.size())
+    print_words("and %s more\n", std::to_string(done.paths_total - done.paths.size()).c_str());
   if (done.restored == 0 && done.conflicts.empty())
     print_words("%s\n", styled(done.others == 0 ? "nothing was to be undone"
                                                 : "nothing of an agent's was to be undone; name "
@@ -242,18 +254,18 @@ int run_verify(const undo_options& options) {
 
 subcommand add_undo(CLI::App& app) {
   const auto options = std::make_shared<restore_options>();
-  CLI::App* parser =
-      app.add_subcommand("undo", "Take back what an agent changed in a workspace, all or nothing");
-  parser->footer("What people changed stays, unless it is named. Exit codes: 0 done, 1 there are "
-                 "conflicts, and without --force\nnothing is changed then, 2 unusable options, "
-                 "paths (nothing is or was there)\nor workspace, or there is no history.");
-  parser->add_option("path", options->paths, "These, and what is in them (default: everything)")
+  CLI::App* parser = app.add_subcommand("undo", "Undo an agent's changes");
+  parser->footer("What people changed stays, unless it is named. Exit codes: 0 done, 1 conflicts "
+                 "(without --force nothing is changed then), 2 unusable options, paths (nothing is "
+                 "or was there) or workspace, or no history.");
+  parser->add_option("path", options->paths, "Files and directories (default: everything)")
       ->type_name("PATH");
   add_checkpoint_option(
       *parser, *options, "--to",
-      "The checkpoint to go back to: its number or label (default: the last start of a server)");
-  parser->add_flag("-n,--dry-run", options->dry_run, "Say what would be restored, change nothing");
-  parser->add_flag("-f,--force", options->force, "Also over what somebody else changed since");
+      "Go back to this checkpoint, a number or label (default: the last start of a server)");
+  parser->add_flag("-n,--dry-run", options->dry_run,
+                   "Show what would be undone, and change nothing");
+  parser->add_flag("-f,--force", options->force, "Overwrite later changes by others, too");
   add_place_options(*parser, *options);
   return {parser, [options] { return run_undo(*options); }};
 }
@@ -261,22 +273,22 @@ subcommand add_undo(CLI::App& app) {
 subcommand add_checkpoint(CLI::App& app) {
   const auto options = std::make_shared<undo_options>();
   const auto label = std::make_shared<std::string>();
-  CLI::App* parser =
-      app.add_subcommand("checkpoint", "Remember how a workspace is now, to come back to it");
-  parser->footer("paddock undo --to N leads back. Exit codes: 0 done, 1 the history cannot be "
-                 "written, 2 unusable options or\nworkspace.");
-  parser->add_option("label", *label, "What it is, for people")->type_name("LABEL");
+  CLI::App* parser = app.add_subcommand("checkpoint", "Save a checkpoint to return to");
+  parser->footer("To return to checkpoint N, run paddock undo --to N. Exit codes: 0 done, 1 the "
+                 "history cannot be written, 2 unusable options or workspace.");
+  parser->add_option("label", *label, "A name for the checkpoint")->type_name("LABEL");
   add_place_options(*parser, *options);
   return {parser, [options, label] { return run_checkpoint(*options, *label); }};
 }
 
 subcommand add_history(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("history", "The checkpoints of a workspace, and its store");
+  CLI::App* parser = app.add_subcommand(
+      "history", "List the checkpoints of a workspace, and maintain its history");
   parser->require_subcommand(1);
   const auto options = std::make_shared<undo_options>();
-  CLI::App* list = parser->add_subcommand("list", "The checkpoints of a workspace");
-  CLI::App* gc = parser->add_subcommand("gc", "Remove what no checkpoint needs, and old ones");
-  CLI::App* verify = parser->add_subcommand("verify", "Read and check all that is kept");
+  CLI::App* list = parser->add_subcommand("list", "List the checkpoints of a workspace");
+  CLI::App* gc = parser->add_subcommand("gc", "Remove old checkpoints, and data that none needs");
+  CLI::App* verify = parser->add_subcommand("verify", "Check the history for damage");
   verify->footer("Exit codes: 0 whole, 1 damaged, 2 unusable options or workspace.");
   for (CLI::App* each : {list, gc, verify})
     add_place_options(*each, *options);

@@ -21,7 +21,7 @@ namespace paddock::cli {
 void add_place_options(CLI::App& parser, undo_options& target) {
   add_workspace_option(parser, target.workspace);
   add_history_option(parser, target.history);
-  parser.add_flag("--json", target.json, "One JSON object");
+  parser.add_flag("--json", target.json, "Print one JSON object");
 }
 
 void add_checkpoint_option(CLI::App& parser, undo_options& target, const std::string& name,

@@ -4,7 +4,7 @@
 import { DiffView } from "./diff.js";
 import { element } from "./dom.js";
 import { bytesOf, request } from "./requests.js";
-import { moment, whoDid } from "./said.js";
+import { when, whoDid } from "./said.js";
 import { bytes, text } from "./texts.js";
 import { plain, visible } from "./visible.js";
 
@@ -93,7 +93,7 @@ export class FileView {
       undo,
       element("p", { className: "facts" },
         element("span", { className: `badge ${change.kind}` }, text(change.kind)), lines,
-        element("span", { className: "who" }, element("bdi", {}, visible(whoDid(change)))), element("span", {}, moment(change.time)), this.#sizes()),
+        element("span", { className: "who" }, element("bdi", {}, visible(whoDid(change)))), element("span", {}, when(change.time)), this.#sizes()),
       this.#notes().map((note) => element("p", { className: "note-line" }, note)),
     );
   }

@@ -6,7 +6,7 @@ import { announce, at, element, say } from "./dom.js";
 import { FileView } from "./file.js";
 import { VirtualList } from "./list.js";
 import { request } from "./requests.js";
-import { checkpointName, moment, whoDid } from "./said.js";
+import { checkpointName, when, whoDid } from "./said.js";
 import { choose, remember, remembered, text, translate } from "./texts.js";
 import { askUndo } from "./undo.js";
 import { plain, visible } from "./visible.js";
@@ -17,7 +17,7 @@ const lookShare = 20; // of the time at most one part is spent on it
 const countsAtOnce = 100;
 const eventsAtOnce = 500;
 const eventsShown = 100;
-const letters = { created: "A", modified: "M", deleted: "D", moved: "R", mode: "P", time: "T" };
+const letters = { created: "A", modified: "M", deleted: "D", moved: "R", mode: "P" };
 
 const now = { state: {}, checkpoints: [], changes: [], notCovered: [], events: [], since: 0 };
 let seen = ""; // what the list was made of, to leave the page alone when nothing has changed
@@ -27,8 +27,8 @@ const counts = new Map(); // by countKey
 
 // ---- the list -----------------------------------------------------------------------------------
 
-const countKey = (change) => `${now.since} ${change.time} ${change.after?.size} ${change.path}`;
-const isSame = (a, b) => a.path === b.path;
+const countKey = (change) => `${now.since} ${change.time} ${change.files} ${change.after?.size} ${change.path}`;
+const isSame = (a, b) => a.path === b.path && a.by === b.by; // a repository has a row for each author
 
 function drawRow(change) {
   const [, folder, name] = /^(.*\/)?([^/]*)$/s.exec(change.path);
@@ -44,7 +44,7 @@ function drawRow(change) {
       change.reason ? element("span", { className: "warn", title: text("cannotRestore", change.reason), role: "img", ariaLabel: text("cannotRestore", change.reason) }, "⚠") : "",
     ),
     element("span", { className: "place" },
-      folder ? element("bdi", {}, visible(folder)) : "", element("span", { className: "by" }, `${whoDid(change)} · ${moment(change.time)}`)),
+      folder ? element("bdi", {}, visible(folder)) : "", element("span", { className: "by" }, element("bdi", {}, visible(whoDid(change))), element("span", { className: "dot" }, "·"), when(change.time))),
   ];
 }
 
@@ -73,9 +73,9 @@ function filtered() {
 
 function sum() {
   let [added, removed, known] = [0, 0, true];
-  for (const change of now.changes) {
+  for (const change of list.items) {
     const lines = counts.get(countKey(change));
-    if (lines === undefined && change.entry === "file") known = false;
+    if (lines === undefined && isCountable(change)) known = false;
     added += lines?.added ?? 0;
     removed += lines?.removed ?? 0;
   }
@@ -114,7 +114,9 @@ function renderDetail() {
 let counting = false;
 let wanted = []; // what is seen now
 
-const isUncounted = (change) => change.entry !== "directory" && !counts.has(countKey(change));
+/** Files, and folders with all in them; not the `.git` of a repository. */
+const isCountable = (change) => change.entry !== "directory" || change.kind === "created" || change.kind === "deleted";
+const isUncounted = (change) => isCountable(change) && !counts.has(countKey(change));
 
 async function countSoon(items) {
   wanted = items;
@@ -187,13 +189,29 @@ async function refreshEvents() {
 /** Not the time, which is told beside it. */
 const pointName = (made, id) => (made?.start ? text("start") : made?.label) || text("checkpointNumber", id);
 
+/** What one command did in several steps, as it is told of one that goes on, is one event. */
+function joined(events) {
+  const out = [];
+  for (const event of events) {
+    const last = out.at(-1);
+    const goesOn = last && event.command && !event.checkpoint && last.command === event.command && last.by === event.by;
+    if (!goesOn) out.push(event);
+    else {
+      const paths = [...new Set([...last.paths, ...event.paths])];
+      const twice = last.paths.length + event.paths.length - paths.length;
+      out[out.length - 1] = { ...event, paths, entries: last.entries + event.entries - twice };
+    }
+  }
+  return out;
+}
+
 function renderTimeline() {
-  const items = now.events.slice(-eventsShown).reverse().map((event) => {
+  const items = joined(now.events).slice(-eventsShown).reverse().map((event) => {
     const made = now.checkpoints.find(({ id }) => id === event.checkpoint);
     const paths = event.paths.slice(0, 3).map((path) => element("bdi", { className: "path" }, visible(path)));
     const rest = event.entries - paths.length;
     return element("li", { className: event.checkpoint ? "point" : "" },
-      element("time", { dateTime: new Date(event.time).toISOString() }, moment(event.time)),
+      when(event.time),
       element("span", {}, visible(event.checkpoint ? pointName(made, event.checkpoint) : whoDid(event))),
       element("span", { className: "touched" }, paths, rest > 0 ? element("small", {}, text("more", rest)) : ""),
     );

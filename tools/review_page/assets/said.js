@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Who, when, and since when: in words.
 
+import { element } from "./dom.js";
 import { language, text } from "./texts.js";
 
-/** The time of day; with the date when that is not today. */
-export function moment(time) {
-  const then = new Date(time);
-  const isToday = then.toDateString() === new Date().toDateString();
-  const day = isToday ? {} : { month: "short", day: "numeric" };
-  return new Intl.DateTimeFormat(language === "zh" ? "zh-CN" : "en-GB", { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(then);
+const said = (time, how) => new Intl.DateTimeFormat(language === "zh" ? "zh-CN" : "en-GB", how).format(time);
+
+/** The time of day; with the date when that is not today, and with the year when that is another one. */
+function moment(time) {
+  const [then, today] = [new Date(time), new Date()];
+  const day = then.toDateString() === today.toDateString() ? {} : { month: "short", day: "numeric" };
+  const year = then.getFullYear() === today.getFullYear() ? {} : { year: "numeric" };
+  return said(then, { ...year, ...day, hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
+
+/** The same as an element, which has the whole date for who asks. */
+export const when = (time) =>
+  element("time", { dateTime: new Date(time).toISOString(), title: said(time, { dateStyle: "full", timeStyle: "medium" }) }, moment(time));
 
 /** A tool by its name, a command by its line, a person who has undone something, or somebody else. */
 export function whoDid({ by, tool, command }) {

@@ -9,10 +9,10 @@ import { plain, visible } from "./visible.js";
 
 const namesShown = 8;
 
-function names(place, entries) {
+function names(place, entries, total = entries.length) {
   const shown = entries.slice(0, namesShown).map(({ path, reason }) =>
     element("li", {}, element("bdi", { className: "path" }, visible(path)), reason ? element("small", {}, reason) : ""));
-  if (entries.length > namesShown) shown.push(element("li", {}, text("more", entries.length - namesShown)));
+  if (total > namesShown) shown.push(element("li", {}, text("more", total - namesShown)));
   place.replaceChildren(...shown);
 }
 
@@ -43,12 +43,12 @@ async function foresee(body, name) {
   button.disabled = true;
   try {
     const outcome = await request("POST", "undo", {}, { ...body, force, check: true });
-    const { restored, paths, conflicts } = outcome;
+    const { restored, paths, pathsTotal, folded, conflicts } = outcome;
     const blocked = conflicts.length > 0 && !force;
     const message = blocked ? "undoBlocked" : restored > 0 ? "undoText" : "undoNothing";
     at("undo-text").textContent = text(message, restored, plain(name));
-    const rest = Math.max(0, restored - paths.length);
-    names(at("undo-paths"), blocked ? [] : [...paths.map((path) => ({ path })), ...Array(rest).fill({ path: "" })]);
+    const rows = paths.map((path) => (Object.hasOwn(folded, path) ? { path: `${path}/`, reason: text("fileCount", folded[path]) } : { path }));
+    names(at("undo-paths"), blocked ? [] : rows, blocked ? 0 : pathsTotal);
     if (!force) showConflicts(conflicts);
     showNotes(blocked ? {} : outcome);
     button.disabled = blocked || restored === 0;

@@ -37,6 +37,14 @@ struct nothing {};
 struct as_value {};
 struct as_error {};
 
+/// Clang before 16 takes the first of several special members, whatever their constraints (P0848):
+/// there no result is plain data.
+#if defined(__clang__) && __clang_major__ < 16
+#define PADDOCK_PLAIN_RESULTS 0
+#else
+#define PADDOCK_PLAIN_RESULTS 1
+#endif
+
 template <class T>
 inline constexpr bool trivially_copied_v =
     std::is_trivially_copyable_v<T> && std::is_trivially_copy_constructible_v<T> &&
@@ -45,7 +53,8 @@ inline constexpr bool trivially_copied_v =
 template <class T, class E> class result_storage {
   static_assert(std::is_nothrow_move_constructible_v<E> && std::is_nothrow_move_assignable_v<E>,
                 "an error must move without throwing: so a result is never left with nothing");
-  static constexpr bool trivial = trivially_copied_v<T> && trivially_copied_v<E>;
+  static constexpr bool trivial =
+      PADDOCK_PLAIN_RESULTS != 0 && trivially_copied_v<T> && trivially_copied_v<E>;
   static constexpr bool copyable =
       std::is_copy_constructible_v<T> && std::is_copy_constructible_v<E>;
   static constexpr bool assignable =
@@ -62,6 +71,7 @@ public:
 
   // Two of each: the compiler's own where that is trivial, so that a result of plain data is plain
   // data; ours otherwise.
+#if PADDOCK_PLAIN_RESULTS
   constexpr result_storage(const result_storage&)
     requires trivial
   = default;
@@ -77,6 +87,7 @@ public:
   constexpr ~result_storage()
     requires(std::is_trivially_destructible_v<T> && std::is_trivially_destructible_v<E>)
   = default;
+#endif
 
   result_storage(const result_storage& other)
     requires(copyable && !trivial)

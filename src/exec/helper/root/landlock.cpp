@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "exec/helper/root/landlock.hpp"
 
+#include "exec/protocol/exec_protocol.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -119,6 +121,9 @@ int allow_paths(int ruleset, const visible_paths& visible, root_kind root, const
   if (root == root_kind::own && visible.terminals() != need::none)
     for (const char* terminal : terminals)
       if (failed == 0) failed = allow(ruleset, terminal, terminal_use, known, presence::optional);
+  if (failed == 0 && root == root_kind::own)
+    failed =
+        allow(ruleset, sys::settings_directory, anything_but_devices, known, presence::optional);
   if (failed == 0 && scratch[0] != '\0')
     failed = allow(ruleset, scratch, anything_but_devices, known);
   return failed;

@@ -160,7 +160,8 @@ int private_root::make_own_file_system() {
   if (own < 0 || attach_mount(own, "/proc") != 0) return errno;
   root_ = make_directory(own, root_name, 0755);
   cover_ = make_directory(own, cover_name, 0555);
-  bool made = root_ >= 0 && cover_ >= 0;
+  if (has_settings_) settings_ = make_directory(own, "settings", 0700);
+  bool made = root_ >= 0 && cover_ >= 0 && (!has_settings_ || settings_ >= 0);
   int* mount = mounts_;
   unsigned long number = 0;
   unsigned long number_of_cache = 0;
@@ -287,9 +288,20 @@ int private_root::enter() {
   }
   int failed = make_devices();
   if (failed == 0) failed = make_identity();
+  if (failed == 0 && has_settings_) failed = put_settings();
   ::umask(mask);
   if (failed != 0) return failed;
   return finish_mounts();
+}
+
+int private_root::put_settings() const {
+  constexpr std::uint64_t attributes = mount_no_setuid | mount_no_devices | mount_no_programs;
+  const int placed = make_place(sys::settings_directory, true);
+  if (placed != 0) return placed;
+  const int failed = restrict(settings_, attributes, depth::only_this);
+  if (failed == 0 && attach_mount(settings_, sys::settings_directory) != 0) return errno;
+  ::close(settings_);
+  return failed;
 }
 
 int private_root::finish_mounts() const {

@@ -15,10 +15,11 @@ namespace paddock::exec {
 class private_root {
 public:
   /// `git_configuration` is a text that git is to read; empty: none. The mounts of the session are
-  /// used up.
+  /// used up. `has_settings`: there is a directory for copies of settings.
   private_root(const visible_paths& visible, const char* git_configuration,
-               const session_copies& session)
-      : visible_(visible), git_configuration_(git_configuration), session_(session) {}
+               const session_copies& session, bool has_settings)
+      : visible_(visible), git_configuration_(git_configuration), session_(session),
+        has_settings_(has_settings) {}
 
   /// Takes copies of everything that is needed. 0 or an errno; nothing has changed then.
   int prepare();
@@ -38,12 +39,15 @@ private:
   int make_devices();
   int make_terminals() const;
   int make_identity() const;
+  int put_settings() const;
   int finish_mounts() const;
 
   static constexpr std::size_t capacity = 512;
   const visible_paths& visible_;
   const char* git_configuration_;
   const session_copies& session_;
+  const bool has_settings_;
+  int settings_ = -1;
   int mounts_[capacity];
   int root_ = -1;
   int proc_ = -1;

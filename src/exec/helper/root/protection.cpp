@@ -46,15 +46,15 @@ int protection::hold(const char* workspace, const visible_paths& visible, int co
   top_ = ::open(workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   trail way(top_);
   const int failed =
-      top_ < 0 || root_ < 0 ? errno : for_each([&](const char* entry, std::uint32_t i) {
-        return hold_one(entry, notes_[i], way);
-      });
+      top_ < 0 || root_ < 0
+          ? errno
+          : for_each([&](const char* entry, std::uint32_t i) { return hold_one(entry, i, way); });
   for (const int fd : {root_, top_, cover_})
     if (fd >= 0) ::close(fd);
   return failed;
 }
 
-int protection::hold_one(const char* entry, note& about, trail& way) {
+int protection::hold_one(const char* entry, std::uint32_t index, trail& way) {
   const exec_entry kind = kind_of(entry);
   const bool absolute = entry[1] == '/';
   if (absolute && !is_changeable(entry + 1)) return 0;
@@ -62,12 +62,13 @@ int protection::hold_one(const char* entry, note& about, trail& way) {
   if (absolute) {
     way.forget(); // what it leads through may become a mount
     trail from_root(root_);
-    return hold_at(spot(from_root, path_of(entry)), entry, about, from_root);
+    return hold_at(spot(from_root, path_of(entry)), entry, index, from_root);
   }
-  return hold_at(spot(way, path_of(entry)), entry, about, way);
+  return hold_at(spot(way, path_of(entry)), entry, index, way);
 }
 
-int protection::hold_at(const spot& at, const char* entry, note& about, trail& way) {
+int protection::hold_at(const spot& at, const char* entry, std::uint32_t index, trail& way) {
+  note& about = notes_[index];
   const exec_entry kind = kind_of(entry);
   const bool was_seen = kind == exec_entry::repository || kind == exec_entry::hidden_entry;
   if (was_seen && (!at.found() || !at.whole())) return ESTALE;
@@ -86,6 +87,7 @@ int protection::hold_at(const spot& at, const char* entry, note& about, trail& w
   }
   if (!at.whole() && !at.is_link()) return 0; // a file where a directory would be
   about.now = state::unknown;                 // whoever has made it meanwhile
+  if (kind == exec_entry::settings && at.whole() && give_copy(at, index) == 0) return 0;
   const bool in_place = kind == exec_entry::in_place || kind == exec_entry::repository;
   // Being mounted keeps a link as it is.
   const bool fixed_only = at.is_link() || (in_place && at.is_directory());

@@ -35,6 +35,9 @@ public:
   /// no longer in its place.
   int hold(const char* workspace, const visible_paths& visible, int cover);
 
+  /// In the process that has done that: passes on the copies of settings that were changed.
+  void hand_over(int channel) const;
+
   /// When nothing of the command is left.
   void sweep(int workspace, int channel);
 
@@ -54,6 +57,8 @@ private:
     bool is_link;
     std::uint64_t target_device; ///< of what the link leads to; 0: nothing
     std::uint64_t target_inode;
+    std::uint64_t copy_inode; ///< of settings, as they were given to the command; 0: they were not
+    std::int64_t copy_changed_ns;
   };
 
   /// What stands in front of the path.
@@ -70,8 +75,9 @@ private:
   void note_absence(int workspace, const char* entry, note& about);
   void hold_directory(int workspace, const char* path, note& about);
   int keep_open(int directory);
-  int hold_one(const char* entry, note& about, trail& way);
-  int hold_at(const spot& at, const char* entry, note& about, trail& way);
+  int hold_one(const char* entry, std::uint32_t index, trail& way);
+  int hold_at(const spot& at, const char* entry, std::uint32_t index, trail& way);
+  int give_copy(const spot& at, std::uint32_t index);
   int hide(const spot& at);
   int hide_around(const spot& in, int top, const char* path);
   int keep_target(const char* path);

@@ -29,7 +29,8 @@ using sys::exec_entry;
 
 bool is_watched(exec_entry kind) {
   return kind == exec_entry::hidden_name || kind == exec_entry::read_only_name ||
-         kind == exec_entry::read_only_link || kind == exec_entry::appeared;
+         kind == exec_entry::settings || kind == exec_entry::read_only_link ||
+         kind == exec_entry::appeared;
 }
 
 /// Lets this user into a directory for as long as it lives: the command may have locked it.

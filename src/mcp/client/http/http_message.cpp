@@ -81,9 +81,11 @@ result<in_flight, detailed_error> in_flight::begin(std::atomic<std::size_t>& cou
 result<http_origin, detailed_error> origin_of(const http_endpoint& to, std::int64_t timeout_ms,
                                               const host_resolver& resolve) {
   const auto parsed = parse_url(to.url);
-  if (!parsed)
-    return detailed_error(parsed.error(),
-                          std::string("the URL can't be used: ") + parsed.error().operation);
+  if (!parsed) {
+    const bool is_of_url = parsed.error().code != error_code::unsupported; // else of libcurl
+    return detailed_error(parsed.error(), std::string(is_of_url ? "the URL can't be used: " : "") +
+                                              parsed.error().operation);
+  }
   for (const auto& [name, value] : to.headers)
     if (std::string problem = problem_of(name, value); !problem.empty())
       return detailed_error({error_code::invalid_argument, 0, "headers"}, std::move(problem));

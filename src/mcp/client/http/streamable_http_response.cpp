@@ -78,7 +78,7 @@ bool streamable_http::response::on_success(const http_head& head) {
       return refuse(missing_answer, "the server accepted the request, but gave no answer");
   }
   if (is_encoded(head))
-    return refuse(missing_answer, "the answer has an encoding nobody asked for");
+    return refuse(missing_answer, "the response has a content encoding that was not requested");
   const std::string type = media_type_of(head);
   if (type == "text/event-stream")
     content_ = content::events;
@@ -173,8 +173,7 @@ void streamable_http::response::on_json() {
   const bool is_answer = answers(body_, *job_->message.id);
   if (is_answer) owner_.waiting_.erase(job_->message.id->json());
   owner_.deliver(body_);
-  if (!is_answer)
-    (void)refuse(missing_answer, "what the server sent is not the answer to the request");
+  if (!is_answer) (void)refuse(missing_answer, "the server's response does not answer the request");
 }
 
 /// The handshake is over, whatever became of the last message of it.

@@ -17,8 +17,8 @@ constexpr error timed_out{error_code::timed_out, 0, "http"};
 
 /// libcurl wants this once, before anything else. Nothing undoes it: others may use it, too.
 bool is_curl_ready() {
-  static const bool ready =
-      libcurl().are_there && libcurl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  if (!libcurl().are_there) return false; // now; another call may find it
+  static const bool ready = libcurl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   return ready;
 }
 

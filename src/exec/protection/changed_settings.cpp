@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "exec/protection/changed_settings.hpp"
+
+#include "exec/protocol/exec_protocol.hpp"
+#include "path/git_configuration.hpp"
+#include "path/resolve.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// From its beginning; nothing where it is no file, or too long for what it is.
+std::optional<std::string> text_of_settings(int file) {
+  const auto status = sys::fstat(file);
+  if (!status || status->kind != entry_kind::file) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> block;
+  for (;;) {
+    const auto size = sys::read(file, block);
+    if (!size || text.size() > sys::settings_bytes_max) return std::nullopt;
+    if (*size == 0) return text;
+    text.append(block.data(), *size);
+  }
+}
+
+std::optional<std::string> text_of_settings(int directory, const std::string& name) {
+  const auto file =
+      sys::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  return file ? text_of_settings(file->get()) : std::nullopt;
+}
+
+/// The directory that has the file, come by without a link.
+result<file_descriptor> place_of_settings(int workspace, const std::string& path) {
+  resolve::scope in;
+  in.root = workspace;
+  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
+  return resolve::open_strict(in, std::string(parent(path)), O_PATH | O_DIRECTORY);
+}
+
+/// As git does it: who holds the lock is the one who may replace the file.
+result<void> replace_settings(int directory, const std::string& name, std::string_view text) {
+  const std::string lock = name + ".lock";
+  PADDOCK_TRY(const auto before, sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW));
+  PADDOCK_TRY(const auto file, sys::openat(directory, lock.c_str(),
+                                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                           before.mode & 0666U));
+  auto done = result<void>();
+  while (done && !text.empty()) {
+    const auto written = sys::write(file.get(), text);
+    if (!written)
+      done = written.error();
+    else
+      text.remove_prefix(*written);
+  }
+  if (done) done = sys::renameat2(directory, lock.c_str(), directory, name.c_str(), 0);
+  if (!done) (void)sys::unlinkat(directory, lock.c_str(), 0).has_value();
+  return done;
+}
+
+} // namespace
+
+changed_settings::changed_settings(int workspace, const std::vector<protected_entry>& entries)
+    : workspace_(workspace), entries_(entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].how == sys::exec_entry::settings)
+      if (const auto place = place_of_settings(workspace, entries[i].path))
+        if (auto text = text_of_settings(place->get(), std::string(file_name(entries[i].path))))
+          before_.emplace(static_cast<std::uint32_t>(i), *std::move(text));
+}
+
+void changed_settings::take(std::uint32_t entry, file_descriptor copy) {
+  if (before_.contains(entry)) copies_.insert_or_assign(entry, std::move(copy));
+}
+
+std::string changed_settings::carry_over(const std::string& path, const std::string& before,
+                                         int copy) const {
+  const auto after = text_of_settings(copy);
+  const auto place = place_of_settings(workspace_, path);
+  const std::string name(file_name(path));
+  if (!after || !place)
+    return path + " was not changed: what the command has made of it is too long";
+  const auto [text, left_out] = carry_settings(before, *after);
+  std::string told;
+  if (text && text_of_settings(place->get(), name) != before)
+    told = path + " was not changed: somebody else changed it while the command ran; do it again";
+  else if (text)
+    if (const auto done = replace_settings(place->get(), name, *text); !done)
+      told = path + " was not changed: " + std::string(paddock::text(done.error().code));
+  if (!told.empty() || left_out.empty()) return told;
+  told = path + " is protected, so that this was not saved: ";
+  for (const std::string& each : left_out)
+    told += (&each == &left_out.front() ? "" : ", ") + each;
+  return told + "; a command may set remotes, branches and user, unless they run a program; pass "
+                "other settings with git -c, or a person can set them";
+}
+
+std::vector<std::string> changed_settings::carry_over() const {
+  std::vector<std::string> told;
+  for (const auto& [entry, copy] : copies_)
+    if (std::string each = carry_over(entries_[entry].path, before_.at(entry), copy.get());
+        !each.empty())
+      told.push_back(std::move(each));
+  return told;
+}
+
+} // namespace paddock

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "history/directory_watch.hpp"
+
+#include "file/leftover.hpp"
+#include "sys/directory_events.hpp"
+#include "sys/syscall.hpp"
+
+#include <linux/magic.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace paddock::history {
+namespace {
+
+/// More than so many cost as much as a whole scan of a middling workspace.
+constexpr std::size_t names_max = 1'000;
+/// As much as the kernel's queue holds by default; somebody may fill it as fast as it is read.
+constexpr int event_reads_max = 64;
+constexpr std::uint32_t heard = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVE | IN_CREATE |
+                                IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF;
+
+/// Where nobody changes a directory but through this kernel, and by this name of the file system:
+/// none on a network, in user space, or in layers.
+bool is_local(std::int64_t type) {
+  constexpr std::int64_t xfs = 0x58465342;
+  return type == EXT4_SUPER_MAGIC || type == xfs || type == BTRFS_SUPER_MAGIC ||
+         type == TMPFS_MAGIC || type == F2FS_SUPER_MAGIC;
+}
+
+} // namespace
+
+bool directory_watch::can_hear() const {
+  const auto type = sys::fstatfs_type(workspace_.descriptor());
+  return type && is_local(*type);
+}
+
+void directory_watch::begin() {
+  forget();
+  if (!std::exchange(is_tried_, true)) {
+    // Editors of the same user watch as well: most of what there is stays theirs.
+    watches_max_ = std::min(watches_max_, sys::inotify_watches_of_user() / 4);
+    if (watches_max_ != 0 && can_hear())
+      if (auto made = sys::inotify_init()) events_ = *std::move(made);
+  }
+  if (events_.get() < 0) return;
+  (void)take_events();
+  names_.clear();
+  appeared_.clear();
+  linked_.clear();
+  is_everywhere_ = false;
+}
+
+void directory_watch::entered(const std::string& path, int directory, std::uint64_t inode) {
+  const std::lock_guard lock(mutex_);
+  if (events_.get() < 0 || is_everywhere_) return;
+  place& here = places_[path];
+  if (here.inode == inode && paths_.contains(here.watch)) return;
+  const auto watch = paths_.size() < watches_max_
+                         ? sys::inotify_add_watch(events_.get(), directory, heard)
+                         : result<int>(error{error_code::too_many, 0, "watches"});
+  is_everywhere_ = !watch;
+  if (!watch) return;
+  here = {.inode = inode, .watch = *watch};
+  paths_[*watch] = path;
+}
+
+void directory_watch::settle(const std::vector<std::string>& met, const scan_outcome& found) {
+  const std::lock_guard lock(mutex_);
+  if (events_.get() < 0 || is_everywhere_ || !found.closed.empty()) {
+    // Watches that help nobody are given back.
+    events_ = {};
+    places_.clear();
+    paths_.clear();
+    return;
+  }
+  is_settled_ = met.size() + found.linked.size() <= names_max;
+  if (!is_settled_) return;
+  names_.insert(met.begin(), met.end());
+  names_.insert(found.linked.begin(), found.linked.end());
+  linked_.insert(found.linked.begin(), found.linked.end());
+}
+
+bool directory_watch::take_event(const char* event, std::string_view name) {
+  inotify_event what{};
+  std::memcpy(&what, event, sizeof what);
+  if ((what.mask & IN_Q_OVERFLOW) != 0) return false;
+  const auto where = paths_.find(what.wd);
+  if ((what.mask & IN_IGNORED) != 0 && where != paths_.end()) {
+    const auto known = places_.find(where->second);
+    if (known != places_.end() && known->second.watch == what.wd) places_.erase(known);
+    paths_.erase(where);
+    return false;
+  }
+  // Of a directory all that is in it may be other than it was.
+  if (where == paths_.end() || name.empty() || (what.mask & IN_ISDIR) != 0) return false;
+  if (names_.size() > names_max) return false;
+  std::string path =
+      where->second.empty() ? std::string(name) : where->second + '/' + std::string(name);
+  const bool is_all = !was_passing(event, path);
+  names_.insert(std::move(path));
+  return is_all;
+}
+
+bool directory_watch::was_passing(const char* event, const std::string& path) {
+  inotify_event what{};
+  std::memcpy(&what, event, sizeof what);
+  if ((what.mask & (IN_CREATE | IN_DELETE | IN_MOVE)) == 0) return false;
+  if (last_of(path).starts_with(temporary_prefix)) {
+    if ((what.mask & IN_MOVED_FROM) != 0) own_move_ = what.cookie;
+    return false;
+  }
+  if (appeared_.contains(path)) return true;
+  const bool is_own = (what.mask & IN_MOVED_TO) != 0 && what.cookie == own_move_;
+  if ((what.mask & (IN_CREATE | IN_MOVED_TO)) != 0 && !is_own) appeared_.insert(path);
+  return false;
+}
+
+bool directory_watch::take_events() {
+  const std::lock_guard lock(mutex_);
+  bool is_all = true;
+  alignas(inotify_event) std::array<char, 64UL * 1024> buffer;
+  for (int i = 0; i < event_reads_max; ++i) {
+    const auto size = sys::read(events_.get(), buffer);
+    if (!size) return is_all && size.error().os_errno == EAGAIN;
+    if (*size == 0) return false;
+    for (std::size_t at = 0; at < *size;) {
+      inotify_event what{};
+      std::memcpy(&what, buffer.data() + at, sizeof what);
+      const char* const name = buffer.data() + at + sizeof what;
+      is_all = take_event(buffer.data() + at,
+                          what.len == 0 ? std::string_view() : std::string_view(name)) &&
+               is_all;
+      at += sizeof what + what.len;
+    }
+  }
+  return false;
+}
+
+std::optional<std::vector<std::string>> directory_watch::changed(const file_index& index) {
+  if (!is_settled_) return std::nullopt;
+  is_settled_ = take_events();
+  if (!is_settled_) return std::nullopt;
+  std::vector<std::string> out;
+  for (const std::string& path : names_) {
+    const auto status = plain_status(workspace_, path);
+    // What came and went may have been a second name of something.
+    const bool is_passed = !status && !index.find(path).exists();
+    const bool is_left = last_of(path).starts_with(temporary_prefix);
+    if (is_passed && is_left) continue;
+    const bool is_shared = status && status->links > 1 && !linked_.contains(path);
+    is_settled_ =
+        !is_passed && !is_left && !is_shared && (!status || status->kind != entry_kind::directory);
+    if (!is_settled_) return std::nullopt;
+    out.push_back(path);
+  }
+  return out;
+}
+
+} // namespace paddock::history

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+
+"""paddock-mcp with the coding tools and the page of paddock review, as tests of the programs talk to them."""
+
+import json
+import os
+import re
+import subprocess
+import urllib.error
+import urllib.request
+
+INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+
+
+class Server:
+    """A client of one server, over its standard streams."""
+
+    def __init__(self, workspace, *options, environment=os.environ, **variables):
+        self.process = subprocess.Popen([os.environ["PADDOCK_MCP"], "--workspace", str(workspace), "--tools", "coding", *map(str, options)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                        env={**environment, **variables})
+        self.number = 0
+        self.request("initialize", INITIALIZE)
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def request(self, method, params):
+        self.number += 1
+        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        while True:
+            line = self.process.stdout.readline()
+            if not line:
+                raise EOFError
+            answer = json.loads(line)
+            if answer.get("id") == self.number:
+                return answer["result"]
+
+    def call(self, tool, **arguments):
+        return json.loads(self.request("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"])
+
+    def run(self, script):
+        return self.call("exec", command="sh", args=["-c", script])
+
+    def close(self):
+        if self.process.stdin.closed:
+            return
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+        self.process.stdout.close()
+
+
+class Page:
+    """The page of `paddock review`, without a browser."""
+
+    def __init__(self, workspace, store):
+        self.process = subprocess.Popen([os.environ["PADDOCK"], "review", "--workspace", str(workspace), "--history", str(store)],
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        seen = ""
+        while not (found := re.search(r"(http://127\.0\.0\.1:\d+/)([0-9a-f]{32})/", seen)):
+            line = self.process.stdout.readline()
+            assert line, seen
+            seen += line
+        self.address, self.token = found[1], found[2]
+
+    def ask(self, method, path, body=None):
+        request = urllib.request.Request(self.address + path, method=method, data=None if body is None else json.dumps(body).encode(),
+                                         headers={"X-Paddock-Token": self.token, "Origin": self.address[:-1]})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.read().decode()
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(timeout=60)
+        self.process.stdout.close()

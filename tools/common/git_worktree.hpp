@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A workspace that is a worktree of a git repository outside of it: which parts of that repository
+// commands see and change.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace paddock::cli {
+
+struct git_worktree {
+  std::string repository;                 ///< its directory, which is read
+  std::vector<std::string> written;       ///< objects, refs, and what is this worktree's own
+  std::vector<std::string> never_written; ///< in those: what makes git obey other files
+};
+
+/// By the `.git` file of the workspace. The repository has to know the worktree, too, or the file
+/// could name any. Otherwise why there is none. Makes an empty config.worktree where there is none,
+/// so that no command can.
+[[nodiscard]] std::variant<git_worktree, std::string>
+find_git_worktree(const std::string& workspace);
+
+} // namespace paddock::cli

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Which tests can tell nothing new: what they are made of is what it was when they last passed.
+
+Looked at are unit tests and fuzz corpora, whose parts can be named: the command, the programs byte for byte, the files of
+the tree that these name, what stands beside the tests (but for their C++, which is in the programs, and for scripts that
+others run), the variables that steer them, the user and the kernel. What the machine has installed is not looked at.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import re
+
+SUITES = {"unit", "fuzz"}
+STEERING = ("PADDOCK_", "GTEST_", "TMPDIR", "PATH", "HOME", "GIT_", "XDG_", "LD_", "LC_", "LANG")
+RECORD = "passed.json"
+
+
+def files_beneath(top):
+    for where, directories, names in os.walk(top):
+        directories[:] = [name for name in directories if name not in {"node_modules", "__pycache__"}]
+        yield from (os.path.join(where, name) for name in names if not name.endswith((".cpp", ".hpp")))
+
+
+class Parts:
+    """The sums of files, each read once, or twice where it names others."""
+
+    def __init__(self, directory, tests):
+        self.directory, self.top, self.sums = directory, os.getcwd(), {}
+        self.named_in_tree = re.compile(re.escape(self.top.encode()) + rb"/[\w./+-]+")
+        self.scripts = {self.path(word) for test in tests for word in test["cmd"] if word.endswith((".py", ".mjs"))}
+        beside = sorted(map(os.path.realpath, files_beneath(os.path.join(self.top, "test"))))
+        self.beside = {True: [(path, self.sum(path)) for path in beside],
+                       False: [(path, self.sum(path)) for path in beside if path not in self.scripts]}
+
+    def path(self, word):
+        return os.path.realpath(os.path.join(self.directory, word))
+
+    def sum(self, path, look_inside=False):
+        """Of a file, and with `look_inside` of the files of the tree that it names."""
+        known = path, look_inside
+        if known not in self.sums:
+            self.sums[known] = "none"
+            if os.path.isfile(path):
+                data = pathlib.Path(path).read_bytes()
+                self.sums[known] = hashlib.sha256(data).hexdigest()
+                if look_inside:
+                    named = sorted(set(self.named_in_tree.findall(data)))
+                    self.sums[known] += "".join(self.sum(os.fsdecode(name)) for name in named)
+        return self.sums[known]
+
+    def key(self, test, files):
+        runs_script = any(self.path(word) in self.scripts for word in test["cmd"])
+        made = [self.path(word) for word in test["cmd"]] + [os.path.realpath(name) for id in test["depends"] for name in files.get(id, [])]
+        steering = sorted(item for item in os.environ.items() if item[0].startswith(STEERING))
+        parts = [test["cmd"], sorted(test["env"].items()), [self.sum(path, True) for path in sorted(set(made))],
+                 self.beside[runs_script], steering, os.geteuid(), os.uname().release]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def keys(directory, tests, files, step):
+    """A key for each test whose parts can be named. `files`: what each of Meson's targets makes; `step`: the sampling."""
+    parts = Parts(directory, tests)
+    return {test["name"]: f"{step} {parts.key(test, files)}" for test in tests
+            if SUITES & {suite.removeprefix("paddock:") for suite in test["suite"]}}
+
+
+def passed(directory):
+    """The keys with which tests last passed, by name."""
+    try:
+        return json.loads(pathlib.Path(directory, RECORD).read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def record(directory, keys_now, run, passed_now):
+    """Keeps the keys of what passed now, and of what was not run."""
+    kept = {name: key for name, key in passed(directory).items() if name not in run}
+    kept |= {name: keys_now[name] for name in passed_now if name in keys_now}
+    pathlib.Path(directory, RECORD).write_text(json.dumps(kept))
