@@ -57,6 +57,7 @@ const std::map<std::string_view, std::vector<int>>& errnos() {
       {"read", {EINTR, EAGAIN}},
       {"readlinkat", {EINTR, ENOMEM, EACCES}},
       {"recv", {EINTR, EAGAIN, ENOMEM}},
+      {"recvmsg", {EINTR, EAGAIN, ENOMEM}},
       {"send", {EINTR}},
       {"socketpair", {EMFILE, ENFILE, ENOBUFS}},
       {"statx", {EINTR, ENOMEM}},
@@ -208,8 +209,9 @@ protected:
 
 TEST_F(command_fault_test, one_call_of_running_a_command_fails) {
   every_call_fails({"run", [&] { return say(run(shell("printf out; printf err >&2; exit 3"))); }});
-  for (const char* call : {"pipe2", "socketpair", "fcntl", "memfd_create", "clone", "poll", "recv",
-                           "read", "waitid", "pidfd_send_signal", "close", "write", "openat"})
+  for (const char* call :
+       {"pipe2", "socketpair", "fcntl", "memfd_create", "clone", "poll", "recvmsg", "read",
+        "waitid", "pidfd_send_signal", "close", "write", "openat"})
     EXPECT_THAT(seen_, Contains(call));
   EXPECT_GT(faults_, 50U);
   std::cout << "faults injected: " << faults_ << '\n';

@@ -56,6 +56,7 @@ PADDOCK_WRAP_CALL(int, poll, (pollfd * entries, nfds_t count, int timeout),
                   (entries, count, on_the_wall(timeout)))
 PADDOCK_WRAP_CALL(ssize_t, recv, (int fd, void* out, size_t size, int flags),
                   (fd, out, size, flags))
+PADDOCK_WRAP_CALL(ssize_t, recvmsg, (int fd, msghdr* message, int flags), (fd, message, flags))
 PADDOCK_WRAP_CALL(ssize_t, send, (int fd, const void* in, size_t size, int flags),
                   (fd, in, size, flags))
 PADDOCK_WRAP_CALL(int, waitid, (idtype_t type, id_t id, siginfo_t* out, int options),

@@ -4,6 +4,7 @@
 // nothing that is mounted in its place allows; but it follows a link to where the file is. So a
 // link is mounted there, to a copy in a directory that is the command's own.
 
+#include "exec/helper/policy/helper.hpp"
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/root/mounts.hpp"
 #include "exec/helper/root/protection.hpp"
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <initializer_list>
 
 namespace paddock::exec {
 namespace {
