@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <compare>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -158,7 +159,8 @@ struct content_lock::stripe {
 
 content_lock::~content_lock() {
   if (held_ == nullptr) return;
-  if (byte_.fd >= 0) (void)sys::unlock_byte(byte_.fd, byte_.at);
+  for (const std::uint64_t at : bytes_)
+    (void)sys::unlock_byte(shared_fd_, at);
   {
     const std::lock_guard lock(held_->guard);
     held_->held = false;
@@ -168,35 +170,22 @@ content_lock::~content_lock() {
 
 namespace {
 
-// One lock for many files is fine: it is held for one operation.
+// One lock for many files is fine within a process: it is held for one operation.
 constexpr std::size_t stripes = 64;
 
-/// The same in every process: FNV-1a.
-std::size_t stripe_of(const root& root, std::string_view resolved) {
-  std::uint64_t sum = 0xcbf2'9ce4'8422'2325;
+/// What to lock for a content: the same in every process. A byte of its own in the lock file, for
+/// servers of other workspaces share that file, and one of them may edit a large file for seconds.
+struct lock_number {
+  std::size_t stripe;
+  std::uint64_t byte;
+  auto operator<=>(const lock_number&) const = default;
+};
+
+lock_number lock_number_of(const root& root, std::string_view resolved) {
+  std::uint64_t sum = 0xcbf2'9ce4'8422'2325; // FNV-1a
   for (const char each : root.absolute(resolved))
     sum = (sum ^ static_cast<unsigned char>(each)) * 0x100'0000'01b3;
-  return (sum ^ (sum >> 32U)) % stripes;
-}
-
-/// Others hold it for microseconds; who does so for long is stopped, or means harm.
-result<void> lock_shared_byte(const content_lock::shared_byte& byte, const work_bounds& bounds) {
-  constexpr std::int64_t wait_ms_max = 5'000;
-  constexpr int yields = 20;
-  std::int64_t end = 0;
-  for (int tries = 0;; ++tries) {
-    const auto locked = sys::try_lock_byte(byte.fd, byte.at);
-    // A file system without such locks keeps nobody from work.
-    if (locked || locked.error().os_errno != EAGAIN) return {};
-    PADDOCK_CHECK(bounds.check());
-    if (end == 0) end = sys::monotonic_ms() + wait_ms_max;
-    if (sys::monotonic_ms() >= end)
-      return error{error_code::conflict, EAGAIN, content_lock_operation};
-    if (tries < yields)
-      std::this_thread::yield();
-    else
-      sys::pause_ms(1);
-  }
+  return {.stripe = (sum ^ (sum >> 32U)) % stripes, .byte = sum >> 2U}; // off_t is signed
 }
 
 result<content_lock> lock_stripe(const root& root, std::size_t number, const work_bounds& bounds) {
@@ -210,30 +199,55 @@ result<content_lock> lock_stripe(const root& root, std::size_t number, const wor
     PADDOCK_CHECK(bounds.check());
   wanted.held = true;
   lock.unlock(); // it is this thread's by now
-  content_lock taken(wanted);
-  const content_lock::shared_byte byte{root.lock_descriptor(), number};
-  if (byte.fd < 0) return taken;
-  PADDOCK_CHECK(lock_shared_byte(byte, bounds));
-  taken.reach_others(byte);
-  return taken;
+  return content_lock(wanted, root.lock_descriptor());
 }
 
 } // namespace
 
+/// Others hold it for as long as one change takes; who holds it longer is stopped, or means harm.
+result<void> content_lock::lock_byte(std::uint64_t at, const work_bounds& bounds) {
+  constexpr std::int64_t wait_ms_max = 5'000;
+  constexpr int yields = 20;
+  if (shared_fd_ < 0) return {};
+  std::int64_t end = 0;
+  for (int tries = 0;; ++tries) {
+    const auto locked = sys::try_lock_byte(shared_fd_, at);
+    if (locked) bytes_.push_back(at);
+    // A file system without such locks keeps nobody from work.
+    if (locked || locked.error().os_errno != EAGAIN) return {};
+    PADDOCK_CHECK(bounds.check());
+    if (end == 0) end = sys::monotonic_ms() + wait_ms_max;
+    if (sys::monotonic_ms() >= end)
+      return error{error_code::conflict, EAGAIN, content_lock_operation};
+    if (tries < yields)
+      std::this_thread::yield();
+    else
+      sys::pause_ms(1);
+  }
+}
+
 result<content_lock> lock_content(const root& root, std::string_view resolved,
                                   const work_bounds& bounds) {
-  return lock_stripe(root, stripe_of(root, resolved), bounds);
+  const lock_number number = lock_number_of(root, resolved);
+  PADDOCK_TRY(auto lock, lock_stripe(root, number.stripe, bounds));
+  PADDOCK_CHECK(lock.lock_byte(number.byte, bounds));
+  return lock;
 }
 
 result<std::vector<content_lock>>
 lock_contents(const root& root, std::span<const std::string> resolved, const work_bounds& bounds) {
-  std::set<std::size_t> numbers; // in one order for everybody, or two would wait for each other
+  std::set<lock_number> numbers; // in one order for everybody, or two would wait for each other
   for (const std::string& path : resolved)
-    numbers.insert(stripe_of(root, path));
+    numbers.insert(lock_number_of(root, path));
   std::vector<content_lock> held;
-  for (const std::size_t number : numbers) {
-    PADDOCK_TRY(auto lock, lock_stripe(root, number, bounds));
-    held.push_back(std::move(lock));
+  std::size_t last = stripes;
+  for (const lock_number& number : numbers) {
+    if (number.stripe != last) {
+      PADDOCK_TRY(auto lock, lock_stripe(root, number.stripe, bounds));
+      held.push_back(std::move(lock));
+      last = number.stripe;
+    }
+    PADDOCK_CHECK(held.back().lock_byte(number.byte, bounds));
   }
   return held;
 }

@@ -23,25 +23,25 @@ namespace paddock {
 class content_lock {
 public:
   struct stripe;
-  struct shared_byte {
-    int fd = -1; ///< of the root, which outlives the lock; -1: only this process is kept out
-    std::uint64_t at = 0;
-  };
-  explicit content_lock(stripe& held) noexcept : held_(&held) {}
+  /// `shared_fd`: the root's lock file, which outlives the lock; -1: only this process is kept out.
+  content_lock(stripe& held, int shared_fd) noexcept : held_(&held), shared_fd_(shared_fd) {}
   content_lock(content_lock&& other) noexcept
-      : held_(std::exchange(other.held_, nullptr)), byte_(other.byte_) {}
+      : held_(std::exchange(other.held_, nullptr)), shared_fd_(other.shared_fd_),
+        bytes_(std::move(other.bytes_)) {}
   content_lock& operator=(content_lock&& other) noexcept {
     std::swap(held_, other.held_);
-    std::swap(byte_, other.byte_);
+    std::swap(shared_fd_, other.shared_fd_);
+    bytes_.swap(other.bytes_);
     return *this;
   }
   ~content_lock();
-  /// The byte, too, has been locked.
-  void reach_others(shared_byte byte) noexcept { byte_ = byte; }
+  /// Keeps other processes out, too, by a byte of the lock file. Errors: as lock_content.
+  [[nodiscard]] result<void> lock_byte(std::uint64_t at, const work_bounds& bounds);
 
 private:
   stripe* held_;
-  shared_byte byte_{};
+  int shared_fd_;
+  std::vector<std::uint64_t> bytes_{}; ///< that are locked
 };
 /// Waits for others as long as the bounds allow, and for another process at most five seconds.
 /// Errors: timed_out, cancelled; conflict of `content_lock_operation`: another process has the lock

@@ -2,6 +2,7 @@
 
 // Many callers at one file: no change is lost, no name is overwritten, no reader sees a mixture.
 
+#include "file/replace.hpp"
 #include "support/files/canary.hpp"
 #include "support/matchers.hpp"
 
@@ -281,7 +282,7 @@ TEST_F(TwoProcesses, WaitForEachOtherAsLongAsTheBoundsAllow) {
   ASSERT_EQ(::pipe(told), 0);
   ASSERT_EQ(::pipe(asked), 0);
   const pid_t holder = start([&] {
-    struct flock all{};
+    struct flock all {};
     all.l_type = F_WRLCK;
     all.l_whence = SEEK_SET;
     const int fd = ::open(locks.c_str(), O_RDWR);
@@ -303,6 +304,35 @@ TEST_F(TwoProcesses, WaitForEachOtherAsLongAsTheBoundsAllow) {
   EXPECT_TRUE(has_succeeded(holder));
   EXPECT_THAT(write_file(sharing, "f", "new"), IsOk());
   EXPECT_EQ(t.content("ws/f"), "new");
+  for (const int fd : {told[0], told[1], asked[0], asked[1]})
+    ::close(fd);
+}
+
+/// Servers of all workspaces share one lock file: a long edit in one holds up no write in another,
+/// however many files it changes.
+TEST_F(TwoProcesses, HoldUpNoWriteToOtherFiles) {
+  std::vector<std::string> edited;
+  for (int i = 0; i < 500; ++i)
+    edited.push_back("edited-" + std::to_string(i));
+  const root own = open(locks);
+  int told[2], asked[2];
+  ASSERT_EQ(::pipe(told), 0);
+  ASSERT_EQ(::pipe(asked), 0);
+  const pid_t holder = start([&] {
+    const root other = open(locks);
+    const auto held = lock_contents(other, edited, {});
+    char byte = held ? 1 : 0;
+    return ::write(told[1], &byte, 1) == 1 && ::read(asked[0], &byte, 1) == 1;
+  });
+  char is_held = 0;
+  ASSERT_EQ(::read(told[0], &is_held, 1), 1);
+  ASSERT_EQ(is_held, 1);
+  const work_bounds soon{.deadline_ms = deadline_in(2'000)};
+  EXPECT_THAT(write_file(own, "f", "new", {.bounds = soon}), IsOk());
+  EXPECT_THAT(write_file(own, edited[0], "new", {.bounds = soon}), IsError(timed_out))
+      << "the control";
+  ASSERT_EQ(::write(asked[1], "", 1), 1);
+  EXPECT_TRUE(has_succeeded(holder));
   for (const int fd : {told[0], told[1], asked[0], asked[1]})
     ::close(fd);
 }
