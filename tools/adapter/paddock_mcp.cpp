@@ -36,12 +36,12 @@ constexpr std::string_view program = "paddock-mcp";
 
 /// Code and constants of the program; what is needed again is in the page cache. Of its libraries
 /// most is.
-int forget_code(dl_phdr_info* program, std::size_t, void*) {
+int forget_code(dl_phdr_info* loaded, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  for (const auto& part : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
+  for (const auto& part : std::span(loaded->dlpi_phdr, loaded->dlpi_phnum)) {
     if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
-    const std::uintptr_t begin = (program->dlpi_addr + part.p_vaddr) & ~(page - 1);
-    const std::uintptr_t end = program->dlpi_addr + part.p_vaddr + part.p_memsz;
+    const std::uintptr_t begin = (loaded->dlpi_addr + part.p_vaddr) & ~(page - 1);
+    const std::uintptr_t end = loaded->dlpi_addr + part.p_vaddr + part.p_memsz;
     (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
   return 1; // it is the first; no more

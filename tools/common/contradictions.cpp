@@ -72,17 +72,11 @@ std::string both(std::string_view one, std::string_view other, std::string_view 
       .append(std::string(why) + "; leave out one of the two");
 }
 
-bool is_given(const workspace_cli& given, std::uint64_t limits::* limit) {
-  for (std::size_t i = 0; i < given.limit_options.size(); ++i)
-    if (limit_table[i].field == limit) return given.limit_options[i]->count() > 0;
-  return false;
-}
-
 /// A default that nobody asked for is no more than the most.
 std::string of_limits(const workspace_cli& given) {
   const limits chosen = given.chosen_limits();
   const std::uint64_t asked = chosen.exec_timeout_ms;
-  if (asked <= chosen.exec_timeout_ms_max || !is_given(given, &limits::exec_timeout_ms)) return {};
+  if (asked <= chosen.exec_timeout_ms_max || !given.is_given(&limits::exec_timeout_ms)) return {};
   return "--max-exec-default-ms " + std::to_string(asked) + " is more than --max-exec-ms " +
          std::to_string(chosen.exec_timeout_ms_max) + "; raise the second or lower the first";
 }

@@ -232,6 +232,12 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
 
 } // namespace
 
+bool workspace_cli::is_given(std::uint64_t limits::*limit) const {
+  for (std::size_t i = 0; i < limit_options.size(); ++i)
+    if (limit_table[i].field == limit) return limit_options[i]->count() > 0;
+  return false;
+}
+
 limits workspace_cli::chosen_limits() const {
   limits chosen = mcp::limits_of(tools.tools);
   for (std::size_t i = 0; i < limit_options.size(); ++i)

@@ -87,6 +87,8 @@ struct workspace_cli {
 
   /// As the options give them; the others are those of the set of tools.
   [[nodiscard]] limits chosen_limits() const;
+  /// Whether an option gives this limit.
+  [[nodiscard]] bool is_given(std::uint64_t limits::* limit) const;
   /// What of this program lies in the workspace or in a path that commands may change.
   [[nodiscard]] std::vector<std::string> read_only_paths() const;
   /// `root`, with what is protected.
