@@ -157,7 +157,7 @@ class Undo(unittest.TestCase):
         listed = json.loads(self.paddock("history", "list", "--json").stdout)["checkpoints"]
         self.assertEqual([each["label"] for each in listed if each["checkpoint"] == made["checkpoint"]], ["mine"])
         self.assertEqual(self.paddock("changes", "--since", str(made["checkpoint"])).stdout.splitlines()[-1].split(" since")[0], "0 changes")
-        for words, code, text in ((["undo", "--to", "9999"], 2, "there is no checkpoint 9999"), (["undo", "--to", "0"], 2, "there is no checkpoint 0"), (["undo", "../x"], 2, "does not lie in"),
+        for words, code, text in ((["undo", "--to", "9999"], 2, "there is no checkpoint 9999"), (["undo", "--to", "0"], 2, "there is no checkpoint 0"), (["undo", "../x"], 2, "is outside the workspace"),
                                   (["changes", "--since", "x"], 2, "there is no checkpoint x; there are: "),
                                   (["diff", "--since", ""], 2, "needs a value"), (["review", "--since", "x"], 2, f"{made['checkpoint']} (mine)")):
             done = self.paddock(*words)
@@ -236,21 +236,19 @@ class Undo(unittest.TestCase):
         only = self.stores()
         self.assertEqual(len(only), 1)
         for words in [*commands, ["checkpoint", "x"]]:
-            with self.subTest("inside", words=words):
-                told = self.paddock_in(inside, *words)
+            with self.subTest("inside, named", words=words):
+                told = self.paddock_in(inside, *words, "--workspace", inside)
+                if words[0] == "checkpoint":
+                    self.assertIn(f"This starts the history of {inside}.", told.stdout)
+                    shutil.rmtree(os.path.join(self.store, *set(self.stores()) - set(only)))
+                    continue
                 self.assertEqual((told.returncode, told.stdout), (2, ""), told)
-                self.assertIn(f"lies in {self.workspace}, which has one: give --workspace {self.workspace}", told.stderr)
+                self.assertIn(f"lies in {self.workspace}, which has one: give --workspace {self.workspace} (there this directory is a/deep)\n", told.stderr)
         for words in commands:
             with self.subTest("above", words=words):
                 told = self.paddock_in(above, *words)
                 self.assertEqual((told.returncode, told.stdout), (2, ""), told)
                 self.assertIn(f"give --workspace {self.workspace}\n", told.stderr)
-        for given, meant in ("f", "a/deep/f"), ("./f", "a/deep/f"), (f"{inside}/f", "a/deep/f"), ("../g", "a/g"):
-            with self.subTest("paths", given=given):
-                told = self.paddock_in(inside, "changes", given)
-                self.assertIn(f"give --workspace {self.workspace}, and the path {meant}\n", told.stderr)
-                self.assertEqual(self.paddock_in(inside, "changes", "--workspace", self.workspace, meant).returncode, 0 if meant[-1] == "f" else 2)
-        self.assertIn(f"give --workspace {self.workspace} (there this directory is a/deep)\n", self.paddock_in(inside, "undo").stderr)
         told = self.paddock_in(above, "undo", f"{os.path.basename(self.workspace)}/a/deep/f", "--dry-run")
         self.assertIn(f"give --workspace {self.workspace}, and the path a/deep/f\n", told.stderr)
         self.assertEqual(self.stores(), only)  # none was made
@@ -258,13 +256,43 @@ class Undo(unittest.TestCase):
         self.assertEqual(self.paddock_in(inside, "changes", "--workspace", self.workspace).returncode, 0)
         server.close()
 
+    def test_a_directory_finds_its_workspace_as_git_does(self):
+        self.path("a/deep").mkdir(parents=True)
+        self.path("f").write_text("0")
+        inside = str(self.path("a/deep"))
+        server = self.serve("--exec", "off")
+        for path in "f", "a/g", "a/deep/f", "a/deep/h":
+            server.call("writeTextFile", path=path, text="1")
+        only = self.stores()
+        for words, status, out in [
+                (["changes"], 0, "a/deep/f"), (["diff", "f"], 0, "+++ b/a/deep/f"), (["history", "list"], 0, "start"),
+                (["changes", "f"], 0, "a/deep/f"), (["changes", "./h"], 0, "a/deep/h"), (["changes", "../g"], 0, "a/g"),
+                (["changes", f"{inside}/f"], 0, "a/deep/f"), (["changes", "../../f"], 0, "f"), (["changes", "a/g"], 2, ""),
+                (["changes", "../../../f"], 2, ""), (["checkpoint", "x"], 0, "Checkpoint "), (["undo", "f"], 0, "a/deep/f")]:
+            with self.subTest(words=words):
+                told = self.paddock_in(inside, *words)
+                self.assertEqual(told.returncode, status, told)
+                self.assertIn(out, told.stdout)
+        self.assertEqual(self.path("f").read_text(), "1")  # not the one that was named
+        self.assertFalse(self.path("a/deep/f").exists())
+        self.assertTrue(self.path("a/deep/h").exists())
+        self.assertEqual(self.paddock_in(inside, "undo", ".").returncode, 0)
+        self.assertFalse(self.path("a/deep/h").exists())
+        self.assertTrue(self.path("a/g").exists())
+        page = subprocess.Popen([PADDOCK, "review", "--history", self.store], cwd=inside, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
+        self.assertIn("http://127.0.0.1:", page.stdout.readline())
+        page.terminate()
+        page.communicate()
+        self.assertEqual(self.stores(), only)  # none was made
+        server.close()
+
     def test_a_checkpoint_says_that_it_begins_a_history(self):
         self.path("sub").mkdir()
         self.path("a").write_text("1")
         first = self.paddock_in(self.workspace, "checkpoint", "one")
         self.assertEqual(first.returncode, 0, first)
-        self.assertIn(f"with it begins the history of {self.workspace}", first.stdout)
-        self.assertNotIn("begins", self.paddock_in(self.workspace, "checkpoint", "two").stdout)  # the control
+        self.assertIn(f"This starts the history of {self.workspace}.", first.stdout)
+        self.assertNotIn("starts", self.paddock_in(self.workspace, "checkpoint", "two").stdout)  # the control
         self.assertNotIn("begun", json.loads(self.paddock_in(self.workspace, "checkpoint", "--json").stdout))
         begun = self.paddock_in(self.workspace, "checkpoint", "--json", "--workspace", str(self.path("sub")))
         self.assertIs(json.loads(begun.stdout)["begun"], True)  # where it is named

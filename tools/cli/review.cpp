@@ -27,14 +27,11 @@ struct review_arguments : undo_options {
 };
 
 int run_review(const review_arguments& options) {
-  auto opened = open_persons_workspace(review_command, options.workspace, options.history);
-  if (!opened) return usage;
-  const auto workspace = std::make_shared<const root>(*std::move(opened));
   const std::string directory = history_directory(review_command, options.history);
   if (directory.empty()) return usage;
-  const auto known = history::find_histories(*workspace, directory);
-  if (!has_history(review_command, options, *workspace, known)) return usage;
-  const auto store = open_history(review_command, workspace, options.history);
+  const auto found = find_workspace(review_command, options, directory);
+  if (!found) return usage;
+  const auto store = open_history(review_command, found->workspace, options.history);
   if (!store) return usage;
   const auto since = history::checkpoint_named(options.since, store->checkpoints());
   const auto list = store->changes({.since = since.number, .limit = 1, .look = false});

@@ -116,7 +116,7 @@ int run_changes(const shown_options& options) {
   constexpr std::string_view program = "paddock changes";
   const auto opened = open_store(program, options);
   if (opened.store == nullptr) return usage;
-  const auto paths = paths_in_history(program, *opened.workspace, options);
+  const auto paths = paths_in_history(program, opened, options);
   if (!paths) return usage;
   const bool is_within_git = std::ranges::any_of(
       *paths, [](const std::string& path) { return !history::git_around(path).empty(); });
@@ -167,7 +167,7 @@ int run_diff(const shown_options& options) {
   constexpr std::string_view program = "paddock diff";
   const auto opened = open_store(program, options);
   if (opened.store == nullptr) return usage;
-  const auto paths = paths_in_history(program, *opened.workspace, options);
+  const auto paths = paths_in_history(program, opened, options);
   if (!paths) return usage;
   const bool is_git_asked = std::ranges::any_of(*paths, history::is_of_git);
   const auto found = opened.store->changes({.since = opened.since,

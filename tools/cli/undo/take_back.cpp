@@ -116,7 +116,7 @@ int run_undo(const restore_options& options) {
   constexpr std::string_view program = "paddock undo";
   const auto opened = open_store(program, options);
   if (opened.store == nullptr) return usage;
-  const auto paths = paths_in_history(program, *opened.workspace, options);
+  const auto paths = paths_in_history(program, opened, options);
   if (!paths) return usage;
   const auto effect =
       options.dry_run ? history::restore_effect::check : history::restore_effect::apply;
@@ -159,10 +159,10 @@ int run_checkpoint(const undo_options& options, const std::string& label) {
     if (opened.is_begun) out.key("begun").boolean(true);
     print_json_line(out.end_object().str());
   } else {
-    print_words("checkpoint %s of %s\n", styled(std::to_string(made->number), style::bold).c_str(),
+    print_words("Checkpoint %s (%s).\n", styled(std::to_string(made->number), style::bold).c_str(),
                 count_of(made->files, "file", "files").c_str());
     if (opened.is_begun)
-      print_words("with it begins the history of %s; there was none\n",
+      print_words("This starts the history of %s.\n",
                   name_on_output(opened.workspace->path()).c_str());
   }
   return success;

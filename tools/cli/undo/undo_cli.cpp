@@ -84,38 +84,49 @@ std::string history_nearby(const root& workspace, const undo_options& options,
          paths_there(options, workspace.path(), known.below.front());
 }
 
-} // namespace
-
-bool has_history(std::string_view program, const undo_options& options, const root& workspace,
-                 const history::known_histories& known, beginning may_begin) {
-  if (known.has_own) return true;
-  const std::string here = without_controls(workspace.path());
+void complain_of_no_history(std::string_view program, const undo_options& options,
+                            const root& workspace, const history::known_histories& known) {
   const std::string nearby = history_nearby(workspace, options, known);
-  // Who gives no directory means the workspace around this one.
-  const bool is_named = options.workspace != undo_options().workspace;
-  if (may_begin == beginning::allowed && (known.above.empty() || is_named)) return true;
-  if (may_begin == beginning::allowed)
-    complain(program, nearby + ", or --workspace " + here + " to begin another one here");
-  else if (!nearby.empty())
+  if (!nearby.empty())
     complain(program, nearby);
   else
-    complain(program, "there is no history of " + here +
+    complain(program, "there is no history of " + without_controls(workspace.path()) +
                           " yet; a server with --tools coding keeps one of what an agent does, and "
                           "`paddock checkpoint` begins one. Where the server was given --history "
                           "DIR, give it here, too");
-  return false;
+}
+
+} // namespace
+
+std::optional<found_workspace> find_workspace(std::string_view program, const undo_options& options,
+                                              const std::string& directory, beginning may_begin) {
+  auto opened = open_persons_workspace(program, options.workspace, options.history);
+  if (!opened) return std::nullopt;
+  const auto known = history::find_histories(*opened, directory);
+  found_workspace found{.has_history = known.has_own};
+  const bool is_named = options.workspace != undo_options().workspace;
+  if (!known.has_own && !known.above.empty() && !is_named) {
+    const std::string& around = known.above.front();
+    found.current = strip_root_prefix(opened->path(), around).value_or("");
+    opened = open_persons_workspace(program, around, options.history);
+    if (!opened) return std::nullopt;
+    found.has_history = true;
+  }
+  if (!found.has_history && may_begin == beginning::none) {
+    complain_of_no_history(program, options, *opened, known);
+    return std::nullopt;
+  }
+  found.workspace = std::make_shared<const root>(*std::move(opened));
+  return found;
 }
 
 open_history_result open_store(std::string_view program, const undo_options& options,
                                beginning may_begin) {
-  auto opened = open_persons_workspace(program, options.workspace, options.history);
-  if (!opened) return {};
-  auto workspace = std::make_shared<const root>(*std::move(opened));
   const std::string directory = history_directory(program, options.history);
   if (directory.empty()) return {};
-  const auto known = history::find_histories(*workspace, directory);
-  if (!has_history(program, options, *workspace, known, may_begin)) return {};
-  auto store = open_history(program, workspace, options.history);
+  auto found = find_workspace(program, options, directory, may_begin);
+  if (!found) return {};
+  auto store = open_history(program, found->workspace, options.history);
   if (store == nullptr) return {};
   // Who asks for no other one waits for no look at everything here.
   const auto since = options.since == undo_options().since
@@ -125,24 +136,24 @@ open_history_result open_store(std::string_view program, const undo_options& opt
     complain_of_checkpoint(program, *store, options.since);
     return {};
   }
-  return {std::move(workspace), std::move(store), since.number, !known.has_own};
+  return {std::move(found->workspace), std::move(store), std::move(found->current), since.number,
+          !found->has_history};
 }
 
-std::optional<std::vector<std::string>>
-paths_in_history(std::string_view program, const root& workspace, const undo_options& options) {
+std::optional<std::vector<std::string>> paths_in_history(std::string_view program,
+                                                         const open_history_result& opened,
+                                                         const undo_options& options) {
   std::vector<std::string> paths;
   for (const std::string& given : options.paths) {
-    std::string path = normalize_lexically(given);
-    if (path.starts_with('/')) {
-      const auto inside = strip_root_prefix(path, workspace.path());
-      if (!inside)
-        path = "..";
-      else
-        path = *inside;
-    }
+    std::string path =
+        normalize_lexically(given.starts_with('/') || opened.current.empty()
+                                ? given
+                                : std::string(opened.current).append("/").append(given));
+    if (path.starts_with('/'))
+      path = strip_root_prefix(path, opened.workspace->path()).value_or("..");
     if (path == ".." || path.starts_with("../")) {
-      complain(program, name_on_output(given) + " does not lie in the workspace; name paths of it, "
-                                                "also of what is gone");
+      complain(program, name_on_output(given) + " is outside the workspace; give paths inside it "
+                                                "(deleted files, too)");
       return std::nullopt;
     }
     if (path.empty() || path == ".") return std::vector<std::string>();

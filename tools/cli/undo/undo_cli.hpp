@@ -45,23 +45,34 @@ void add_checkpoint_option(CLI::App& parser, undo_options& target, const std::st
 
 /// Whether a command may begin a history where there is none.
 enum class beginning : std::uint8_t { none, allowed };
+/// The workspace that a command is about: the one named, or else, as git finds a repository, the
+/// current directory or the nearest one around it that has a history.
+struct found_workspace {
+  std::shared_ptr<const root> workspace;
+  std::string current{};    ///< the path of the current directory in it
+  bool has_history = false; ///< it has one already
+};
+/// Nothing after the program has said that there is no history, and where one is or what makes one.
+/// Nothing is made.
+[[nodiscard]] std::optional<found_workspace> find_workspace(std::string_view program,
+                                                            const undo_options& options,
+                                                            const std::string& directory,
+                                                            beginning may_begin = beginning::none);
+
 struct open_history_result {
   std::shared_ptr<const root> workspace;
   std::shared_ptr<history::store> store; ///< null: the program has complained
+  std::string current{};                 ///< the path of the current directory in the workspace
   std::optional<std::uint64_t> since{};  ///< as the options name it; nothing: the last start
   bool is_begun = false;                 ///< there was none before
 };
-/// Whether there is a history that a command is about; says where one is otherwise, or what makes
-/// one. Nothing is made.
-[[nodiscard]] bool has_history(std::string_view program, const undo_options& options,
-                               const root& workspace, const history::known_histories& known,
-                               beginning may_begin = beginning::none);
 /// Where there is none, nothing is made.
 [[nodiscard]] open_history_result open_store(std::string_view program, const undo_options& options,
                                              beginning may_begin = beginning::none);
 /// The paths as the history has them; nothing after the program has complained of one outside.
 [[nodiscard]] std::optional<std::vector<std::string>>
-paths_in_history(std::string_view program, const root& workspace, const undo_options& options);
+paths_in_history(std::string_view program, const open_history_result& opened,
+                 const undo_options& options);
 /// Of paths where nothing is or was: says so, and what has changed near them.
 void complain_of_unknown(std::string_view program, const open_history_result& opened,
                          const std::vector<std::string>& unknown);
