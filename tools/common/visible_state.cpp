@@ -9,11 +9,12 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct seen_path {
   std::string by; ///< what makes commands see it
 };
 
-/// Of an absolute path without a slash at its end; "/" is its own.
+/// Of an absolute path; "/" is its own.
 std::string parent_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
@@ -43,47 +44,57 @@ class objects {
 public:
   /// Whether both are there, and one object.
   bool are_same(const std::string& one, const std::string& other) {
-    return at(one).is_there && at(one).id == at(other).id;
+    return is_same(at(one), at(other));
   }
   /// Whether the object `directory` is the path or holds it, by what it is and not by its name.
   bool holds(const std::string& directory, const std::string& path) {
     const object& wanted = at(directory);
-    if (!wanted.is_there) return false;
-    for (std::string above = path;; above = parent_of(above)) {
-      if (at(above).is_there && at(above).id == wanted.id) return true;
-      if (above == "/") return false;
-    }
+    for (const object* each = &at(path); each != nullptr; each = each->parent)
+      if (is_same(*each, wanted)) return true;
+    return false;
+  }
+  bool are_related(const std::string& one, const std::string& other) {
+    return holds(one, other) || holds(other, one);
   }
   /// Empty: it is not there.
-  const std::string& canonical(const std::string& path) {
-    const auto [known, is_new] = names_.try_emplace(path);
-    const object& there = at(path);
-    if (!is_new || !there.is_there) return known->second;
-    const std::string name = path.substr(path.rfind('/') + 1);
-    const bool is_plain =
-        path.front() == '/' && !there.is_link && !name.empty() && name != "." && name != "..";
-    std::error_code failed;
-    if (!is_plain) return known->second = fs::canonical(path, failed).string();
-    const std::string& parent = canonical(parent_of(path));
-    return known->second = (parent == "/" ? parent : parent + "/") + name;
-  }
+  const std::string& canonical(const std::string& path) { return canonical(at(path), path); }
 
 private:
   struct object {
-    bool is_there;
-    bool is_link;
-    std::pair<dev_t, ino_t> id;
+    bool is_there = false, is_link = false, is_resolved = false;
+    std::pair<dev_t, ino_t> id{};
+    object* parent = nullptr; ///< of "/", and of what is not absolute: none
+    std::string canonical{};
   };
-  const object& at(const std::string& path) {
-    const auto [known, is_new] = objects_.try_emplace(path);
-    struct stat status{};
-    if (!is_new || ::lstat(path.c_str(), &status) != 0) return known->second;
-    const bool is_link = S_ISLNK(status.st_mode);
-    const bool is_there = !is_link || ::stat(path.c_str(), &status) == 0;
-    return known->second = {is_there, is_link, {status.st_dev, status.st_ino}};
+  static bool is_same(const object& one, const object& other) {
+    return one.is_there && other.is_there && one.id == other.id;
   }
-  std::map<std::string, object> objects_;
-  std::map<std::string, std::string> names_;
+
+  object& at(const std::string& path) {
+    const auto [known, is_new] = objects_.try_emplace(path);
+    object& found = known->second;
+    if (!is_new) return found;
+    if (path.starts_with('/') && path != "/") found.parent = &at(parent_of(path));
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) != 0) return found;
+    found.is_link = S_ISLNK(status.st_mode);
+    found.is_there = !found.is_link || ::stat(path.c_str(), &status) == 0;
+    found.id = {status.st_dev, status.st_ino};
+    return found;
+  }
+
+  static const std::string& canonical(object& of, const std::string& path) {
+    if (!of.is_there || std::exchange(of.is_resolved, true)) return of.canonical;
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const bool is_plain =
+        of.parent != nullptr && !of.is_link && !name.empty() && name != "." && name != "..";
+    std::error_code failed;
+    if (!is_plain) return of.canonical = fs::canonical(path, failed).string();
+    const std::string& above = canonical(*of.parent, parent_of(path));
+    return of.canonical = (above == "/" ? above : above + "/") + name;
+  }
+
+  std::unordered_map<std::string, object> objects_;
 };
 
 /// Whether anything is kept there. Who reaches the lock of servers could hold it; in the workspace
@@ -166,14 +177,16 @@ std::string state_shown_by(const confinement_policy& policy, const std::string& 
   for (const std::string& place : places) {
     const std::string real = known.canonical(place);
     if (real.empty() || !holds_state(real, top_of_work)) continue;
+    std::vector<std::string> related; // mounts of it, of what it lies in, and of what lies in it
+    std::ranges::copy_if(mounts, std::back_inserter(related),
+                         [&](const std::string& point) { return known.are_related(point, real); });
     std::set<std::string> tops;
     for (const seen_path& each : seen) {
       const std::string& top = known.canonical(each.path);
       if (top.empty() || !tops.insert(top).second) continue;
-      const bool is_shown = known.holds(top, real) || known.holds(real, top) ||
-                            std::ranges::any_of(mounts, [&](const std::string& point) {
-                              return point != top && strip_root_prefix(point, top) &&
-                                     (known.holds(point, real) || known.holds(real, point));
+      const bool is_shown = known.are_related(top, real) ||
+                            std::ranges::any_of(related, [&](const std::string& point) {
+                              return point != top && strip_root_prefix(point, top);
                             });
       if (is_shown)
         return "commands would see " + place +
