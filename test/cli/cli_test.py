@@ -146,7 +146,7 @@ class Call(Cli):
         self.fails(run(PADDOCK, "call", "--omit", "todo", "todo"), 2, "no tool todo")
 
     def test_limits_are_options(self):
-        done = self.call("writeTextFile", '{"path": "a", "text": "abc"}', "--max-write-characters", "2")
+        done = self.call("writeTextFile", '{"path": "a", "text": "abc"}', "--limit", "write-characters=2")
         self.assertEqual(json.loads(done.stdout)["error"], "invalid_argument")
 
 
@@ -204,7 +204,7 @@ class Tools(Cli):
                 self.assertNotEqual(json.loads(done.stdout).get("error"), "invalid_argument", done.stdout)
 
     def test_mistakes(self):
-        for options, expected in {(): 10_000, ("--tools", "coding"): 1_000_000, ("--tools", "coding", "--max-write-characters", "5"): 5}.items():
+        for options, expected in {(): 10_000, ("--tools", "coding"): 1_000_000, ("--tools", "coding", "--limit", "write-characters=5"): 5}.items():
             written = json.loads(self.tools("writeTextFile", "--json", *options))
             self.assertEqual(expected, written["inputSchema"]["properties"]["text"]["maxLength"], options)
             self.assertEqual("bytes" in written["outputSchema"]["properties"], bool(options), options)
@@ -728,8 +728,8 @@ while :; do sleep 0.01; done"""
         script = "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6"
         done = self.run_confined("--", "sh", "-c", script)
         self.assertIn("hint: if it needs a network, that is denied by policy", done.stderr)
-        self.assertIn("run it with --allow-network", done.stderr)
-        self.assertIn("run it with --allow-network", json.loads(self.run_confined("--json", "--", "sh", "-c", script).stdout)["hint"])
+        self.assertIn("run it with --network all", done.stderr)
+        self.assertIn("run it with --network all", json.loads(self.run_confined("--json", "--", "sh", "-c", script).stdout)["hint"])
         self.assertNotIn("hint", self.run_confined("--network", "all", "--", "sh", "-c", script).stderr)
         self.assertNotIn("hint", self.run_confined("--", "sh", "-c", "exit 6").stderr)
 
@@ -772,7 +772,7 @@ while :; do sleep 0.01; done"""
             (["./folder"], 126, ["./folder: is a directory; name the program in it"]),
             (["./absent"], 127, ["./absent: no such program; nothing is at that path"]),
             (["/srv/no/program"], 127, ["run it with --read PATH where it is installed"]),
-            (["sh", "-c", "echo 'getaddrinfo EAI_AGAIN host' >&2; exit 1"], 1, ["run it with --allow-network"]),
+            (["sh", "-c", "echo 'getaddrinfo EAI_AGAIN host' >&2; exit 1"], 1, ["run it with --network all"]),
             (["python3", "-c", "open('/data/x.csv')"], 1, ["run it with --read PATH or --write PATH"]),
             (["diff", "/etc/passwd", "/etc/group"], 1, []),
         ]:
@@ -1011,13 +1011,13 @@ class Both(Cli):
             ([SERVER, "--worksapce", "/srv"], "no option --worksapce; did you mean --workspace?"),
             ([SERVER, "--workspace=/srv", "/other"], "one argument too many: /other"),
             ([SERVER, "--readonly"], "did you mean --read-only?"),
-            ([SERVER, "--alow-network"], "did you mean --allow-network?"),
+            ([SERVER, "--hom-tools"], "did you mean --home-tools?"),
             ([SERVER, "--frobnicate"], "there is no option --frobnicate (see paddock-mcp --help)"),
             ([SERVER, "--exec", "best_effort"], "best_effort is not one of:", "did you mean best-effort?"),
             ([SERVER, "--workspace"], "--workspace"),
-            ([SERVER, "--max-read-bytes", "1kb"], "--max-read-bytes: 1kb is no size"),
-            ([SERVER, "--max-read-bytes", "-1"], "-1 is negative"),
-            ([SERVER, "--max-read-bytes", "9" * 30], "is too large; 9223372036854775807 is the most"),
+            ([SERVER, "--limit", "read-bytes=1kb"], "--limit: read-bytes: 1kb is no size"),
+            ([SERVER, "--limit", "read-bytes=-1"], "-1 is negative"),
+            ([SERVER, "--limit", "read-bytes=" + "9" * 30], "is too large; 9223372036854775807 is the most"),
             ([SERVER, "--pick", "readFile"], "no tool readFile", "readTextFile"),
             ([PADDOCK, "--read-only", "call", "todo"], "no option --read-only; it belongs behind the command: paddock call --read-only"),
             ([PADDOCK, "exec"], "command is required: paddock exec [options] -- CMD..."),
@@ -1061,12 +1061,12 @@ class Both(Cli):
     def test_values_of_options(self):
         """A value that cannot be meant is refused at the start, with what would be right."""
         for command, *words in [
-            ([SERVER, "--max-exec-concurrent", "0"], "--max-exec-concurrent: 0 is too small; 1 is the least"),
-            ([SERVER, "--max-memory-bytes", "1"], "--max-memory-bytes: 1 is too small; 1048576 is the least"),
-            ([SERVER, "--max-exec-default-ms", "0"], "0 is too small; 1 is the least"),
-            ([SERVER, "--max-exec-default-ms", "7200000"], "--max-exec-default-ms 7200000 is more than --max-exec-ms 3600000"),
-            ([SERVER, "--max-exec-ms", "10", "--max-exec-default-ms", "11"], "11 is more than --max-exec-ms 10"),
-            ([SERVER, "--max-exec-default-ms", "45000", "--max-exec-ms", "1000"], "45000 is more than --max-exec-ms 1000"),
+            ([SERVER, "--limit", "exec-concurrent=0"], "--limit: exec-concurrent: 0 is too small; 1 is the least"),
+            ([SERVER, "--limit", "memory-bytes=1"], "--limit: memory-bytes: 1 is too small; 1048576 is the least"),
+            ([SERVER, "--limit", "exec-default-ms=0"], "0 is too small; 1 is the least"),
+            ([SERVER, "--limit", "exec-default-ms=7200000"], "--limit exec-default-ms=7200000 is more than --limit exec-ms=3600000"),
+            ([SERVER, "--limit", "exec-ms=10", "--limit", "exec-default-ms=11"], "11 is more than --limit exec-ms=10"),
+            ([SERVER, "--limit", "exec-default-ms=45000", "--limit", "exec-ms=1000"], "45000 is more than --limit exec-ms=1000"),
             ([SERVER, "--max-memory", "100X"], "--max-memory: 100X is no size", "for example 100M"),
             ([SERVER, "--max-memory", "1.5G"], "1.5G is no size", "a whole number with K, M or G"),
             ([SERVER, "--max-memory", "100MB"], "100MB is no size"),
@@ -1075,7 +1075,7 @@ class Both(Cli):
             ([SERVER, "--max-memory", "1023K"], "1023K is too small; 1048576 is the least"),
             ([SERVER, "--max-memory", "99999999999G"], "99999999999G is too large;"),
             ([SERVER, "--max-pids", "1K"], "1K is not a whole number"),
-            ([SERVER, "--max-tool-ms", "1K"], "1K is not a whole number"),
+            ([SERVER, "--limit", "tool-ms=1K"], "1K is not a whole number"),
             ([PADDOCK, "exec", "--memory", "1", "--", "true"], "--memory: 1 is too small; 1048576 is the least"),
             ([SERVER, "--pass-env", "A=1"], "--pass-env: A=1 is not the name of a variable", "A=1 paddock-mcp"),
             ([SERVER, "--pass-env", "A,B C"], "B C is not the name of a variable"),
@@ -1088,7 +1088,7 @@ class Both(Cli):
             ([SERVER, "--exec-read=", "--list-tools"], "--exec-read needs a value: PATH"),
             ([SERVER, "-w", "/tmp", "-w", "/tmp"], "--workspace is given twice"),
             ([SERVER, "-w", "/tmp", "--workspace=/tmp"], "--workspace is given twice"),
-            ([SERVER, "--max-todos", "1", "--max-todos", "2"], "--max-todos is given twice"),
+            ([SERVER, "--limit", "todos=1", "--limit", "todos=2"], "--limit todos is given twice"),
             ([SERVER, "--workspace=~/x"], "--workspace: only a shell knows what ~/x means", os.path.expanduser("~") + "/x"),
             ([SERVER, "--exec-read", "~/x"], "--exec-read: only a shell knows what ~/x means"),
             ([SERVER, "--audit=~/x"], "--audit: only a shell knows what ~/x means", "./~/x"),
@@ -1114,7 +1114,7 @@ class Both(Cli):
             with self.subTest(command=command[1:]):
                 self.fails(run(*command), 127 if command[-1] == "" and "--" in command else 2, *words)
         os.makedirs(self.path("~/x"))
-        for options in [["--max-exec-ms", "20000"], ["--max-tool-ms", "0"], ["--exec-read", "./~/x"], ["-w~"], ["--pass-env", "A,B"],
+        for options in [["--limit", "exec-ms=20000"], ["--limit", "tool-ms=0"], ["--exec-read", "./~/x"], ["-w~"], ["--pass-env", "A,B"],
                         ["--exec-read", "/usr", "--exec-read", "/etc"], ["--read-only", "--read-only"]]:
             done = subprocess.run([SERVER, *options, "--list-tools"], capture_output=True, encoding="utf-8", timeout=60,
                                   cwd=self.workspace)
@@ -1125,7 +1125,7 @@ class Both(Cli):
 
     def test_contradictions(self):
         """Two options of which one would be ignored; the controls are the same options, each beside one that goes with it."""
-        rights = [["--allow-network"], ["--network", "none"], ["--exec-read", "/usr"], ["--exec-write", "/usr"], ["--require-confinement"],
+        rights = [["--network", "all"], ["--network", "none"], ["--exec-read", "/usr"], ["--exec-write", "/usr"], ["--require-confinement"],
                   ["--home-tools"], ["--package-cache"], ["--scratch", "session"], ["--max-memory", "9000000"], ["--max-pids", "9"],
                   ["--max-file-size", "9"], ["--max-disk-written", "9"], ["--pass-env", "A"]]
         refused = [[*right, *none] for right in rights for none in
@@ -1134,20 +1134,19 @@ class Both(Cli):
         refused += [["--exec", mode, *none] for mode in ["host", "best-effort"] for none in
                     [["--read-only"], ["--omit", "exec"], ["--pick", "todo"]]]
         refused += [["--pick", "exec", *none] for none in [["--read-only"], ["--exec", "off"]]]
-        refused += [["--exec", "best-effort", "--require-confinement"], ["--allow-network", "--network", "loopback"], ["--pick", "todo,exec", "--omit", "exec"],
+        refused += [["--exec", "best-effort", "--require-confinement"], ["--pick", "todo,exec", "--omit", "exec"],
                     ["--list-tools", "--check"]]
         for options in refused:
             for command in [[SERVER], [PADDOCK, "tools"]] if "--check" not in options else [[SERVER]]:
                 with self.subTest(options=options, command=command):
                     self.fails(run(*command, "-w", self.workspace, *options), 2, options[0], "contradict each other",
                                "leave out one of the two")
-        for options in [["--host", "--allow-network"], ["--host", "--network", "all"], ["--host", "--read", "/usr"], ["--write", "/usr", "--host"], ["--best-effort", "--host"],
+        for options in [["--host", "--network", "all"], ["--host", "--read", "/usr"], ["--write", "/usr", "--host"], ["--best-effort", "--host"],
                         ["--host", "--protect", "a"], ["--host", "--unprotect", ".envrc"]]:
             with self.subTest(options=options):
                 self.fails(run(PADDOCK, "exec", "-w", self.workspace, *options, "--", "true"), 2, "--host", "contradict each other")
-        taken = rights + [["--exec", "host", "--pass-env", "A"], ["--exec", "best-effort", "--allow-network"], ["--read-only"],
-                          ["--allow-network", "--network", "all"],
-                          ["--read-only", "--exec", "off"], ["--pick", "exec", "--allow-network"], ["--pick", "todo", "--omit", "exec"]]
+        taken = rights + [["--exec", "host", "--pass-env", "A"], ["--exec", "best-effort", "--network", "all"], ["--read-only"],
+                          ["--read-only", "--exec", "off"], ["--pick", "exec", "--network", "all"], ["--pick", "todo", "--omit", "exec"]]
         os.mkdir(self.path("inside"))
         for options in taken:
             options = [word if word != "/usr" else self.path("inside") for word in options]
@@ -1299,15 +1298,30 @@ class Both(Cli):
         self.assertNotIn("--unprotect", answer)
 
     def test_every_limit_has_a_least_that_works(self):
-        shown = run(SERVER, "--help").stdout
-        for option, default, least in re.findall(r"(--max-[a-z-]+) N .*\(default (\d+), at least (\d+)\)", shown):
-            with self.subTest(option):
+        self.assertNotIn("at least ", run(SERVER, "--help").stdout)
+        shown = run(SERVER, "--help-all").stdout.split("\nLimits, for --limit NAME=N:\n")[1]
+        found = re.findall(r"(?m)^  ([a-z-]+)  .*\(default (\d+).*, at least (\d+)\)", shown)
+        self.assertEqual(len(found), shown.count("at least "))
+        self.assertGreater(len(found), 20)
+        for name, default, least in found:
+            with self.subTest(name):
                 self.assertLessEqual(int(least), int(default))
-                done = run(SERVER, "--list-tools", "-w", self.workspace, option, least)
+                done = run(SERVER, "--list-tools", "-w", self.workspace, "--limit", f"{name}={least}")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 if int(least) > 0:
-                    self.fails(run(SERVER, "--list-tools", option, str(int(least) - 1)), 2, least + " is the least")
-        self.assertEqual(len(re.findall(r"--max-[a-z-]+ N ", shown)), len(re.findall(r"at least \d+\)", shown)))
+                    self.fails(run(SERVER, "--list-tools", "--limit", f"{name}={int(least) - 1}"), 2, least + " is the least")
+        for given, words in [("todo=1", "there is no limit todo; did you mean todos?"), ("todos", "todos needs a number"),
+                             ("todos=", "todos needs a number"), ("=1", "there is no limit"), ("todos=1=2", "1=2 is not a whole number")]:
+            with self.subTest(given):
+                self.fails(run(SERVER, "--list-tools", "--limit", given), 2, words)
+
+    def test_help_is_short_and_help_all_is_whole(self):
+        for program, most in ([SERVER], 40), ([PADDOCK, "call"], 12), ([PADDOCK, "tools"], 12):
+            short, whole = (run(*program, option).stdout for option in ("--help", "--help-all"))
+            options = lambda text: set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z][a-z-]*)", text))
+            self.assertLess(options(short), options(whole))
+            self.assertLessEqual(len(options(short)), most)
+            self.assertLessEqual({"--fsync", "--skills-root", "--limit"}, options(whole))
 
     def test_times_are_for_people(self):
         done = run(PADDOCK, "exec", "-w", MISSING, "--", "true")
@@ -1352,8 +1366,8 @@ class Server(Cli):
         self.fails(run(SERVER, "--pick", "todo,nope"), 2, "no tool nope", "listDirectory")
         self.fails(run(SERVER, "--pick", "exec", "--read-only"), 2, "--pick exec", "contradict each other")
         self.fails(run(SERVER, "-w", MISSING), 2, MISSING)
-        self.fails(run(SERVER, "--max-todos", "many"), 2, "many")
-        self.fails(run(SERVER, "--max-todos=-1"), 2, "-1")
+        self.fails(run(SERVER, "--limit", "todos=many"), 2, "many")
+        self.fails(run(SERVER, "--limit=todos=-1"), 2, "-1")
         self.fails(run(SERVER, "--audit", MISSING + "/audit"), 2, MISSING + "/audit")
 
     HOSTS = {"claude-desktop": "mcpServers", "claude-code": "mcpServers", "vscode": "servers", "cursor": "mcpServers",
@@ -1368,7 +1382,7 @@ class Server(Cli):
     def test_configurations_of_hosts(self):
         os.mkdir(self.path('a "b" \u00e9$\x7f'))
         workspace = os.path.join(self.workspace, 'a "b" \u00e9$\x7f')
-        options = ["--read-only", "--pick=todo,readTextFile", "--exec", "off", "--max-todos", "7",
+        options = ["--read-only", "--pick=todo,readTextFile", "--exec", "off", "--limit", "todos=7",
                    "--audit", os.path.relpath(self.path("audit"))]
         for host in self.HOSTS:
             done = run(SERVER, "--print-config", host, "-w", os.path.relpath(workspace), *options)
@@ -1378,7 +1392,7 @@ class Server(Cli):
             self.assertEqual(server.pop("type", None), "stdio" if host == "vscode" else None)
             self.assertEqual(server, {"command": os.path.realpath(SERVER), "args": [
                 "--workspace", workspace, "--tools", "coding", "--read-only", "--pick", "todo,readTextFile", "--exec", "off",
-                "--max-todos", "7", "--audit", str(self.path("audit"))]})
+                "--limit", "todos=7", "--audit", str(self.path("audit"))]})
             for line in re.findall(r"(?m)^or run: .* -- (.*)$", done.stderr):
                 self.assertEqual(shlex.split(line), [server["command"], *server["args"]])
             # The host starts exactly this, from wherever it is.
@@ -1446,7 +1460,7 @@ class Server(Cli):
         self.assertEqual(done.returncode, 1 if refused else 0, done)
         for layer in ["file_system", "network", "kill"]:
             self.assertRegex(done.stdout, rf"(?m)^(ok|note) +{layer} ")
-        allowed = run(SERVER, "--check", "--allow-network", "-w", self.workspace).stdout
+        allowed = run(SERVER, "--check", "--network", "all", "-w", self.workspace).stdout
         self.assertRegex(allowed, r"(?m)^note +network +off by the options$")
         self.assertEqual(run(SERVER, "--check", "--network", "all", "-w", self.workspace).stdout, allowed)
         none = run(SERVER, "--check", "--network", "none", "-w", self.workspace).stdout
@@ -1478,8 +1492,8 @@ class Server(Cli):
         if self.exec_call(script="true").get("error") == "confinement_unavailable":
             self.skipTest("this system cannot confine commands")
         script = "python3 -c 'import socket; socket.socket()'"
-        self.assertIn("--allow-network", self.exec_call("--network", "none", script=script)["message"])
-        self.assertNotIn("error", self.exec_call("--allow-network", script=script))
+        self.assertIn("--network all", self.exec_call("--network", "none", script=script)["message"])
+        self.assertNotIn("error", self.exec_call("--network", "all", script=script))
         self.assertIn("--exec-write", self.exec_call(script="touch /usr/bin/x")["message"])
         self.assertNotIn("--exec", self.exec_call(script="exit 3")["message"])
 

@@ -45,7 +45,7 @@ def option_value(words, option):
 
 
 def check_options():
-    help_text = subprocess.run([server, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    help_text = subprocess.run([server, "--help-all"], capture_output=True, text=True, check=True, timeout=60).stdout
     known = set(re.findall(r"--[a-z][a-z-]+", help_text))
     used = {word for name in ("ENTRYPOINT", "CMD") for word in words_of(name) if word.startswith("--")}
     for text in manifests.values():

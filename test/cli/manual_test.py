@@ -52,7 +52,7 @@ class Manual(unittest.TestCase):
         found = {path: (below, options) for path, below, options in helps("paddock")}
         self.assertLessEqual({"call", "tools", "exec", "skills", "experts", "demo", "doctor"}, set(found[()][0]))
         self.assertIn(("skills", "import"), found)
-        self.assertLessEqual({"--help", "--arg", "--workspace", "--max-todos"}, found[("call",)][1])
+        self.assertLessEqual({"--help", "--arg", "--workspace", "--tools"}, found[("call",)][1])
 
     def test_values_have_names_for_people(self):
         """What the option parser calls a value with a check: "N:UINT in [1 - 2]", "TYPE:value in {any-> }"."""
@@ -113,7 +113,7 @@ class Manual(unittest.TestCase):
         page = plain(MADE / "paddock.1")
         section = page.split("\n.SS paddock exec ")[1].split("\n.SS ")[0]
         self.assertLessEqual({"--memory", "--read", "--timeout"}, set(re.findall(r"--[a-z-]+", section)))
-        self.assertNotIn("--max-todos", section)
+        self.assertNotIn("--limit", section)
 
     def test_every_error_and_every_key_is_in_a_page(self):
         wire_names = re.findall(r'^  X\(\w+, +"(\w+)"', (INCLUDE / "paddock/base/error.hpp").read_text(), re.MULTILINE)
@@ -162,7 +162,7 @@ class Completion(unittest.TestCase):
                 (["call", "readT"], {"readTextFile"}), (["tools", "todo"], {"todo"}),
                 (["call", "--exec", "h"], {"host"}), (["call", "--exec", "=", "h"], {"host"}),
                 (["call", "--exec", "="], {"best-effort", "confined", "host", "off", "on"}),
-                (["call", "--max-todos", "1"], set()), (["doctor", "--js"], {"--json"}),
+                (["call", "--limit", "todos=1"], set()), (["doctor", "--js"], {"--json"}),
                 (["demo", "/us"], {"/usr"}), (["exec", "--", "/us"], {"/usr"}), (["nope", "x"], set())]:
             self.assertEqual(complete("paddock", *words), expected, words)
         self.assertEqual(complete("paddock-mcp", "--print-config", "c"), {"claude-code", "claude-desktop", "codex", "cursor"})

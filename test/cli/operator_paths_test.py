@@ -583,7 +583,7 @@ class Bounds(Operator):
                 self.assertEqual(f"{meant}\n", done.stdout, done.stderr)
         (self.workspace / "long").write_text("x" * 2000)
         for size, is_read in [("1K", False), ("2K", True)]:
-            with Conversation("-w", str(self.workspace), "--max-read-bytes", size) as server:
+            with Conversation("-w", str(self.workspace), "--limit", f"read-bytes={size}") as server:
                 self.assertEqual(is_read, "error" not in server.call("readTextFile", path="long"))
 
     def test_the_layer_says_what_holds(self):

@@ -36,5 +36,5 @@ for row in rows:
     used |= answers
 assert len(used) > 10 and used - base, "the table names few tools, or none of those that are for coding"
 options = set(re.findall(r"--[a-z][a-z-]+", text))
-missing = {option for option in options if not re.search(rf"{option}(?![\w-])", run("--help"))}
+missing = {option for option in options if not re.search(rf"{option}(?![\w-])", run("--help-all"))}
 assert options and not missing, f"there is no option {sorted(missing)}"

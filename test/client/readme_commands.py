@@ -46,7 +46,7 @@ COMMANDS = {
     "paddock changes": ({}, "since checkpoint"),
     "paddock diff": ({}, ""),
     "paddock undo": ({}, "nothing was to be undone"),
-    "paddock checkpoint": ({}, "checkpoint"),
+    "paddock checkpoint": ({}, "Checkpoint"),
     "paddock history list": ({}, "start"),
     "paddock skills list": ({}, "notes"),
     "paddock skills validate": ({"[PATH]": ".agents/skills/notes"}, ""),

@@ -179,7 +179,7 @@ def test_garbage_is_answered_and_survived():
 
 
 def test_a_line_beyond_the_limit_is_refused_and_the_next_is_read():
-    with Adapter("--max-message-in-bytes", "100000") as adapter:
+    with Adapter("--limit", "message-in-bytes=100000") as adapter:
         adapter.send(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * 300_000 + b'"}}')
         assert adapter.receive()["error"]["code"] == -32600
         assert adapter.ask("ping", identifier=2)["id"] == 2
@@ -287,7 +287,7 @@ def test_pick_and_omit():
 
 
 def test_limits_can_be_set():
-    with Adapter("--max-write-characters", "5") as adapter:
+    with Adapter("--limit", "write-characters=5") as adapter:
         assert adapter.call("writeTextFile", path="a", text="12345").get("isError") is not True
         assert adapter.call("writeTextFile", path="a", text="123456")["isError"] is True
         assert (adapter.workspace / "a").read_text() == "12345"
@@ -314,7 +314,7 @@ def test_start_up():
         assert done.returncode == 0, (option, done)
         assert done.stdout.strip() and not done.stderr, (option, done)
     assert all(name in done.stdout for name in READ_ONLY)
-    for wrong in (["--no-such-option"], ["--workspace", "/nonexistent/workspace"], ["--max-todos", "many"], ["--exec", "maybe"]):
+    for wrong in (["--no-such-option"], ["--workspace", "/nonexistent/workspace"], ["--limit", "todos=many"], ["--exec", "maybe"]):
         done = subprocess.run([SERVER, *wrong], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S)
         assert done.returncode != 0 and done.stderr.strip() and not done.stdout, (wrong, done)
 

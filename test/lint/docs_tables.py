@@ -27,7 +27,7 @@ def number(expression):
 
 
 def limits_table(top):
-    yield "| limit | default | least | option |"
+    yield "| limit | default | least | name |"
     yield "|---|---|---|---|"
     for _, value, least, option, text in rows(top / "include/paddock/base/limits.hpp", "PADDOCK_LIMITS", 5):
         yield f"| {text} | {number(value)} | {number(least)} | `{option}` |"

@@ -252,11 +252,11 @@ class Words(unittest.TestCase):
 
 class DocsTables(unittest.TestCase):
     TREE = {
-        "include/paddock/base/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, 1u, "--max-a", "size of a") \\\n'
-                                      "  X(b, 10'000u, 0u, \"--max-b\", \"number, of b\")\n// clang-format on\n",
+        "include/paddock/base/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, 1u, "a", "size of a") \\\n'
+                                      "  X(b, 10'000u, 0u, \"b\", \"number, of b\")\n// clang-format on\n",
     }
-    PAGE = ("<!-- limits -->\n| limit | default | least | option |\n|---|---|---|---|\n| size of a | 2 MiB | 1 | `--max-a` |\n"
-              "| number, of b | 10,000 | 0 | `--max-b` |\n<!-- /limits -->\n")
+    PAGE = ("<!-- limits -->\n| limit | default | least | name |\n|---|---|---|---|\n| size of a | 2 MiB | 1 | `a` |\n"
+              "| number, of b | 10,000 | 0 | `b` |\n<!-- /limits -->\n")
 
     def test_tables(self):
         self.assertEqual("", findings(docs_tables.main, self.TREE | {"docs/limits.md": self.PAGE}, False))

@@ -164,7 +164,7 @@ TEST_F(bounded_work, every_tool_that_may_take_long_ends_by_its_deadline) {
       {"listDirectory", R"({"path":"many"})", "further down"},
       {"deleteDirectory", R"({"path":"many","recursive":true})", "call again to delete the rest"},
   };
-  serve({"--max-tool-ms", "1"});
+  serve({"--limit", "tool-ms=1"});
   for (const auto& each : calls) {
     SCOPED_TRACE(std::string(each.tool) + each.arguments);
     const auto got = ask(each.tool, each.arguments);
@@ -174,7 +174,7 @@ TEST_F(bounded_work, every_tool_that_may_take_long_ends_by_its_deadline) {
   expect_others_are_answered();
   EXPECT_EQ(before, std::filesystem::file_size(tree / "dense"));
   // The control: the same calls are not refused for anything else.
-  serve({"--max-tool-ms", "0"});
+  serve({"--limit", "tool-ms=0"});
   for (const auto& each : calls) {
     SCOPED_TRACE(std::string(each.tool) + each.arguments);
     EXPECT_NE("timed_out", ask(each.tool, each.arguments).error);
@@ -212,13 +212,13 @@ TEST_F(bounded_work, changes_of_a_large_file_end_by_their_deadline_and_change_no
       {"applyChanges", R"({"changes":[{"path":"small.txt","text":"x"}],)"
                        R"("patch":"--- a/dense\n+++ b/dense\n@@ -1 +1 @@\n-nowhere\n+x\n"})"},
   };
-  serve({"--tools", "coding", "--max-tool-ms", "1"});
+  serve({"--tools", "coding", "--limit", "tool-ms=1"});
   for (const auto& [tool, arguments] : changes) {
     EXPECT_EQ("timed_out", ask(tool, arguments).error) << arguments;
     expect_others_are_answered();
   }
   EXPECT_EQ(before, std::filesystem::last_write_time(tree / "dense"));
-  serve({"--tools", "coding", "--max-tool-ms", "0"}); // the control: with time, each says more
+  serve({"--tools", "coding", "--limit", "tool-ms=0"}); // the control: with time, each says more
   EXPECT_EQ("no_match", ask(changes[1].tool, changes[1].arguments).error);
 }
 
@@ -246,13 +246,13 @@ TEST_F(bounded_work, reading_of_skills_keeps_to_the_limits_too) {
     } while (!cursor.empty() && count < 1'000);
     return std::pair(count, skills);
   };
-  serve({"--skills", "--max-read-bytes", "100000000", "--max-tool-ms", "1"});
+  serve({"--skills", "--limit", "read-bytes=100000000", "--limit", "tool-ms=1"});
   const auto late = ask("ReadFile", file);
   EXPECT_EQ("timed_out", late.error);
   EXPECT_THAT(late.message, HasSubstr("deadline"));
   const auto short_pages = pages("skills/list", "skills");
   // The control: with time, two pages of at most 250.
-  serve({"--skills", "--max-read-bytes", "100000000", "--max-tool-ms", "0"});
+  serve({"--skills", "--limit", "read-bytes=100000000", "--limit", "tool-ms=0"});
   EXPECT_NE("timed_out", ask("ReadFile", file).error);
   EXPECT_EQ("ok", ask("ReadFile", R"({"path":".agents/skills/s1/SKILL.md"})").error);
   const auto long_pages = pages("skills/list", "skills");
@@ -262,7 +262,8 @@ TEST_F(bounded_work, reading_of_skills_keeps_to_the_limits_too) {
     EXPECT_EQ(2U, long_pages.first);
     EXPECT_GT(short_pages.first, 2U);
   }
-  serve({"--skills", "--max-read-bytes", "100000000", "--max-memory-bytes", std::to_string(mib)});
+  serve({"--skills", "--limit", "read-bytes=100000000", "--limit",
+         "memory-bytes=" + std::to_string(mib)});
   EXPECT_EQ("too_large", ask("ReadFile", file).error);
 }
 
@@ -274,13 +275,14 @@ TEST_F(bounded_work, skills_that_hosts_read_keep_to_the_limits_too) {
     EXPECT_THAT(ask_host("skills/get", "SKILL.md"), how);
     EXPECT_THAT(ask_host("resources/read", "large.md"), how);
   };
-  serve({"--skills", "--max-tool-ms", "1"});
+  serve({"--skills", "--limit", "tool-ms=1"});
   if (!serves_hosts()) GTEST_SKIP() << "built without libyaml";
   ended(AllOf(HasSubstr("-32602 "), HasSubstr("skill://s/"), HasSubstr("deadline")));
-  serve({"--skills", "--max-memory-bytes", std::to_string(2 * mib)});
-  ended(AllOf(HasSubstr("-32602 "), HasSubstr("--max-memory-bytes")));
+  serve({"--skills", "--limit", "memory-bytes=" + std::to_string(2 * mib)});
+  ended(AllOf(HasSubstr("-32602 "), HasSubstr("--limit memory-bytes")));
   EXPECT_EQ("ok", ask_host("resources/read", "SKILL.md"));
-  serve({"--skills", "--max-tool-ms", "0", "--max-message-out-bytes", "100000000"}); // the control
+  serve({"--skills", "--limit", "tool-ms=0", "--limit",
+         "message-out-bytes=100000000"}); // the control
   ended("ok");
 }
 
@@ -288,8 +290,8 @@ TEST_F(bounded_work, skills_that_hosts_read_keep_to_the_limits_too) {
 TEST_F(bounded_work, skills_share_the_memory_with_the_tools) {
   put_skill();
   ASSERT_EQ(0, ::mkfifo((tree / "started").c_str(), 0666));
-  serve({"--skills", "--max-memory-bytes", std::to_string(4 * mib), "--max-exec-output-bytes",
-         std::to_string(mib), "--max-tool-ms", "100"});
+  serve({"--skills", "--limit", "memory-bytes=" + std::to_string(4 * mib), "--limit",
+         "exec-output-bytes=" + std::to_string(mib), "--limit", "tool-ms=100"});
   if (!serves_hosts()) GTEST_SKIP() << "built without libyaml";
   const auto ask_all = [&](const testing::Matcher<std::string>& how) {
     for (const char* method : {"skills/get", "resources/read"})
@@ -304,7 +306,7 @@ TEST_F(bounded_work, skills_share_the_memory_with_the_tools) {
   EXPECT_EQ("ok", answer("sent").error);
   std::ifstream(tree / "started").get(); // it runs
   // That others hold it is no fault of the question.
-  ask_all(AllOf(HasSubstr("-32603 "), HasSubstr("--max-memory-bytes")));
+  ask_all(AllOf(HasSubstr("-32603 "), HasSubstr("--limit memory-bytes")));
   adapter->peer.put(test::cancel_line(era::modern, json_string("long")));
   while (ask("ReadFile", R"({"path":".agents/skills/s/SKILL.md"})").error == "too_many") {
   }
@@ -321,10 +323,10 @@ TEST_F(bounded_work, a_search_ends_when_it_is_cancelled_or_time_is_up) {
   dense("dense", 12 * mib, lines);
   tree.file("few", "ab\n");
   const std::string slow = R"({"pattern":"[ab]*a[ab]{150}c|few"})";
-  const std::vector<std::string> base{"--tools", "coding", "--max-memory-bytes", "20000000"};
+  const std::vector<std::string> base{"--tools", "coding", "--limit", "memory-bytes=20000000"};
   auto patient = base, hurried = base;
-  patient.insert(patient.end(), {"--max-tool-ms", "0"});
-  hurried.insert(hurried.end(), {"--max-tool-ms", "200"});
+  patient.insert(patient.end(), {"--limit", "tool-ms=0"});
+  hurried.insert(hurried.end(), {"--limit", "tool-ms=200"});
   serve(patient);
   put("slow", "searchText", slow);
   put("edit", "editTextFile", R"({"path":"dense","oldText":"absent","newText":"x"})");
@@ -355,7 +357,7 @@ TEST_F(bounded_work, every_search_ends_by_its_deadline_with_what_it_has) {
       {"mapDirectory", R"({"path":"many"})"},
   };
   for (const bool hurried : {true, false}) { // the second is the control
-    serve({"--tools", "coding", "--max-tool-ms", hurried ? "1" : "0"});
+    serve({"--tools", "coding", "--limit", hurried ? "tool-ms=1" : "tool-ms=0"});
     for (const auto& each : searches) {
       SCOPED_TRACE(std::string(each.tool) + each.arguments);
       const auto got = ask(each.tool, each.arguments);
@@ -370,7 +372,7 @@ TEST_F(bounded_work, a_deleted_part_is_counted) {
   tree.directory("many");
   for (int i = 0; i < 3'000; ++i)
     tree.file("many/" + std::to_string(i));
-  serve({"--max-tool-ms", "5"});
+  serve({"--limit", "tool-ms=5"});
   reply got;
   std::size_t left = 3'000;
   do {
@@ -393,7 +395,7 @@ TEST_F(bounded_work, edits_of_large_files_share_the_memory) {
   constexpr int calls = 10;
   for (int i = 0; i < calls; ++i)
     dense("f" + std::to_string(i), file_bytes);
-  serve({"--max-memory-bytes", std::to_string(3 * file_bytes), "--exec", "off"});
+  serve({"--limit", "memory-bytes=" + std::to_string(3 * file_bytes), "--exec", "off"});
   for (int i = 0; i < calls; ++i)
     put("edit-" + std::to_string(i), "editTextFile",
         R"({"path":"f)" + std::to_string(i) + R"(","oldText":"line\nabsent","newText":"x"})");
@@ -418,7 +420,7 @@ TEST_F(bounded_work, a_patch_may_not_name_a_large_file_again_and_again) {
       patch += "--- a/" + file + "\n+++ b/" + file + "\n@@ -1 +1 @@\n-" + line + "+" + line;
     return R"({"dryRun":true,"diff":"none","patch":)" + json_string(patch) + "}";
   };
-  serve({"--tools", "coding", "--max-tool-ms", "0"});
+  serve({"--tools", "coding", "--limit", "tool-ms=0"});
   const auto refused = ask("applyChanges", patch_of("large", 10));
   EXPECT_EQ("too_large", refused.error);
   EXPECT_THAT(refused.message, AllOf(HasSubstr("one part"), HasSubstr("nothing was changed")));
@@ -434,7 +436,7 @@ TEST_F(bounded_work, listings_that_each_fit_all_end) {
   const std::string arguments = R"({"path":"many","limit":1})";
   for (const char* deadline : {"600000", "0"}) {
     SCOPED_TRACE(deadline);
-    serve({"--max-memory-bytes", "5000000", "--max-tool-ms", deadline});
+    serve({"--limit", "memory-bytes=5000000", "--limit", std::string("tool-ms=") + deadline});
     EXPECT_EQ("ok", ask("listDirectory", arguments).error);
     for (int i = 0; i < calls; ++i)
       put(deadline + std::to_string(i), "listDirectory", arguments);
@@ -443,19 +445,19 @@ TEST_F(bounded_work, listings_that_each_fit_all_end) {
   }
   expect_others_are_answered();
   // The control: they do need that much.
-  serve({"--max-memory-bytes", "4000000"});
+  serve({"--limit", "memory-bytes=4000000"});
   EXPECT_EQ("too_large", ask("listDirectory", arguments).error);
 }
 
 TEST_F(bounded_work, one_call_that_needs_more_than_all_may_hold_is_told_so) {
   dense("dense", 4 * mib);
   const std::string edit = R"({"path":"dense","oldText":"line\nabsent","newText":"x"})";
-  serve({"--max-memory-bytes", std::to_string(mib)});
+  serve({"--limit", "memory-bytes=" + std::to_string(mib)});
   const auto got = ask("editTextFile", edit);
   EXPECT_EQ("too_large", got.error);
-  EXPECT_THAT(got.message, HasSubstr("--max-memory-bytes"));
+  EXPECT_THAT(got.message, HasSubstr("--limit memory-bytes"));
   EXPECT_EQ("small\n", ask("readTextFile", R"({"path":"small.txt"})").content);
-  serve({"--max-memory-bytes", std::to_string(16 * mib)});
+  serve({"--limit", "memory-bytes=" + std::to_string(16 * mib)});
   EXPECT_EQ("no_match", ask("editTextFile", edit).error);
 }
 
@@ -488,7 +490,7 @@ std::int64_t used_ns(pid_t id) {
 
 TEST_F(bounded_work, a_cancelled_call_stops_working) {
   dense("dense", test::instrumented ? 32 * mib : 128 * mib); // longer than it takes to cancel
-  serve({"--max-tool-ms", "0"});
+  serve({"--limit", "tool-ms=0"});
   const std::string arguments = R"({"path":"dense","from":-1})";
   const std::int64_t idle = used_ns(adapter->id());
   EXPECT_EQ("ok", ask("readTextFile", arguments).error);

@@ -98,9 +98,9 @@ constexpr hint_case hint_cases[] = {
      "if it needs a network"},
     {"python's words for no name",
      "echo 'NewConnectionError: [Errno -2] Name or service not known' >&2; exit 1",
-     "--allow-network"},
+     "--network all"},
     {"go's words for no name", "echo 'dial tcp: lookup proxy.golang.org: no such host' >&2; exit 1",
-     "--allow-network"},
+     "--network all"},
     {"a file outside", "echo 'cat: /root/x: Permission denied' >&2; exit 1",
      "/root/x lies outside the workspace"},
     {"node and a file outside",
@@ -503,7 +503,7 @@ TEST_F(tools_exec, a_refused_socket_is_put_down_to_the_network) {
   serve(options);
   const auto answer = exec(listens);
   EXPECT_EQ("command_failed", answer.error());
-  EXPECT_THAT(answer.message(), HasSubstr("--allow-network"));
+  EXPECT_THAT(answer.message(), HasSubstr("--network all"));
   EXPECT_THAT(answer.message(), Not(HasSubstr("loopback")));
 }
 

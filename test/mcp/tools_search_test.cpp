@@ -344,7 +344,7 @@ TEST_F(tools_search, pages_fit_into_a_line_and_hold_everything) {
   EXPECT_GT(pages, 1);
   serve_coding({.message_out_bytes_max = 8 * 1024});
   EXPECT_THAT(call("searchText", R"({"pattern":"quotes"})").message(),
-              HasSubstr("--max-message-out-bytes"));
+              HasSubstr("--limit message-out-bytes"));
 }
 
 TEST_F(tools_search, what_is_found_comes_from_the_budget_of_all_calls) {
@@ -357,7 +357,7 @@ TEST_F(tools_search, what_is_found_comes_from_the_budget_of_all_calls) {
   serve_coding({.memory_bytes_max = 20u * 1024 * 1024});
   const auto got = call("searchText", wanted);
   EXPECT_EQ("too_large", got.error());
-  EXPECT_THAT(got.message(), HasSubstr("--max-memory-bytes"));
+  EXPECT_THAT(got.message(), HasSubstr("--limit memory-bytes"));
   serve_coding({}); // the control
   EXPECT_EQ(60'000, call("searchText", wanted).integer("totalMatches"));
 }

@@ -99,8 +99,7 @@ void add_http_options(CLI::App& app, http_cli& target) {
                               "Serve Streamable HTTP at this address instead of standard input and "
                               "output: HOST:PORT (port 0: any free port) or unix:/path/of/socket")
                    ->type_name("ADDRESS");
-  const auto needs_http = [&](CLI::Option* o) { o->needs(http)->group("HTTP"); };
-  http->group("HTTP");
+  const auto needs_http = [&](CLI::Option* o) { o->needs(http)->group(seldom_used); };
   needs_http(app.add_option("--http-path", target.options.path, "Serve at this path")
                  ->type_name("PATH")
                  ->capture_default_str());

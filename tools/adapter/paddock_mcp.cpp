@@ -132,6 +132,7 @@ int main(int argc, char** argv) {
       std::string(program));
   CLI::App& app = *options_read;
   app.set_version_flag("--version", std::string(program) + " " PADDOCK_VERSION);
+  app.set_help_all_flag("--help-all", "Print all options and limits, and exit");
   app.footer(cli::exit_codes_help);
   cli::workspace_cli from;
   cli::add_workspace_options(app, from);
@@ -181,7 +182,6 @@ int main(int argc, char** argv) {
   cli::tell_of_home(program, from);
   mend_workspace(from);
   const cli::history_reader reader(std::exchange(from.tools.history, nullptr));
-  from.limit_options.clear();
   options_read.reset();
   give_memory_back();
   if (!http.listen.empty()) return cli::serve_http(program, *server, std::move(http));

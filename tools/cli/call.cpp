@@ -120,7 +120,10 @@ int run_tool_call(const call_options& options) {
 subcommand add_call(CLI::App& app) {
   const auto options = std::make_shared<call_options>();
   CLI::App* parser = app.add_subcommand("call", "Call one tool and print its result as JSON");
-  parser->footer(exit_codes_help);
+  add_workspace_options(*parser, options->workspace);
+  group_server_options(*parser);
+  parser->footer("The other options of paddock-mcp work here, too: --help-all lists them.\n\n" +
+                 std::string(exit_codes_help));
   parser->add_option("tool", options->tool, "The tool's name, for example listDirectory")
       ->required()
       ->type_name("TOOL");
@@ -136,7 +139,6 @@ subcommand add_call(CLI::App& app) {
       ->allow_extra_args(false)
       ->excludes(json)
       ->type_name("KEY=VALUE");
-  add_workspace_options(*parser, options->workspace);
   return {parser, [options] { return run_tool_call(*options); }};
 }
 

@@ -83,12 +83,14 @@ subcommand add_tools(CLI::App& app) {
   const auto options = std::make_shared<tools_options>();
   CLI::App* parser =
       app.add_subcommand("tools", "List the tools, or print one's schema and an example call");
-  parser->footer(exit_codes_help);
+  add_workspace_options(*parser, options->workspace);
+  group_server_options(*parser);
+  parser->footer("The other options of paddock-mcp work here, too: --help-all lists them.\n\n" +
+                 std::string(exit_codes_help));
   parser->add_option("tool", options->tool, "The tool's name (default: a line for each)")
       ->type_name("TOOL");
   parser->add_flag("--json", options->json,
                    "Print JSON: an array of all tools, or an object for one");
-  add_workspace_options(*parser, options->workspace);
   return {parser, [options] { return run_tools(*options); }};
 }
 

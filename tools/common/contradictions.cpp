@@ -4,6 +4,7 @@
 #include <paddock/base/limits.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 namespace paddock::cli {
@@ -21,8 +22,6 @@ struct of_commands {
 };
 
 constexpr of_commands command_options[] = {
-    {[](const confinement_cli&) { return "--allow-network"; },
-     [](const workspace_cli& w) { return w.confinement.network; }, true},
     {[](const confinement_cli&) { return "--network"; },
      [](const workspace_cli& w) { return w.confinement.reach.has_value(); }, true},
     {[](const confinement_cli& c) { return c.read_option; },
@@ -74,11 +73,16 @@ std::string both(std::string_view one, std::string_view other, std::string_view 
 
 /// A default that nobody asked for is no more than the most.
 std::string of_limits(const workspace_cli& given) {
+  std::set<std::string_view> seen;
+  for (const std::string_view each : given.limits_given)
+    if (const auto name = each.substr(0, each.find('=')); !seen.insert(name).second)
+      return "--limit " + std::string(name) + " is given twice; it has one value";
   const limits chosen = given.chosen_limits();
   const std::uint64_t asked = chosen.exec_timeout_ms;
   if (asked <= chosen.exec_timeout_ms_max || !given.is_given(&limits::exec_timeout_ms)) return {};
-  return "--max-exec-default-ms " + std::to_string(asked) + " is more than --max-exec-ms " +
-         std::to_string(chosen.exec_timeout_ms_max) + "; raise the second or lower the first";
+  return "--limit exec-default-ms=" + std::to_string(asked) +
+         " is more than --limit exec-ms=" + std::to_string(chosen.exec_timeout_ms_max) +
+         "; raise the second or lower the first";
 }
 
 } // namespace
@@ -98,9 +102,6 @@ std::string contradiction(const workspace_cli& given) {
     if (is_host && each.of_confined)
       return both(each.option(how), how.host_option, "no command is confined");
   }
-  if (how.network && how.reach && *how.reach != network_reach::all)
-    return both("--allow-network", "--network " + std::string(wire_name(*how.reach)),
-                "commands reach the network or they do not");
   if (how.require_all && how.mode == exec_choice::best_effort)
     return both("--require-confinement", "--exec best-effort",
                 "where a layer is missing, a command is refused or it runs");

@@ -16,8 +16,7 @@ std::string process_sockets_directory() {
 }
 
 std::string process_sockets_of(const workspace_cli& from) {
-  if (from.tools.tools != mcp::toolset::coding || from.confinement.network ||
-      from.confinement.reach == network_reach::all)
+  if (from.tools.tools != mcp::toolset::coding || from.confinement.reach == network_reach::all)
     return {};
   std::string directory = process_sockets_directory();
   if (directory.empty() || !reach_of_commands(from, directory).empty()) return {};

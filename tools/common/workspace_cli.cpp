@@ -76,6 +76,33 @@ std::string default_text(const limit_description& limit) {
          ", at least " + std::to_string(limit.least) + ")";
 }
 
+/// Of "NAME=N" or NAME; null: there is none of that name.
+const limit_description* limit_named(std::string_view given) {
+  const auto found =
+      std::ranges::find(limit_table, given.substr(0, given.find('=')), &limit_description::key);
+  return found == std::end(limit_table) ? nullptr : found;
+}
+
+/// Makes the N of "NAME=N" a plain number. What is wrong with it; empty: nothing.
+std::string read_limit(std::string& given) {
+  const std::string name = given.substr(0, given.find('='));
+  const limit_description* const limit = limit_named(name);
+  if (limit == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& each : limit_table)
+      names.push_back(each.key);
+    return "there is no limit " + fit(name, shown_characters_max) +
+           detail::did_you_mean(name, names) + " (--help-all lists them)";
+  }
+  std::string number = given.substr(std::min(given.size(), name.size() + 1));
+  if (number.empty()) return name + " needs a number: " + name + "=N";
+  const auto check =
+      (name.ends_with("-bytes") ? byte_count : whole_number)(number_max, limit->least);
+  if (std::string wrong = check(number); !wrong.empty()) return name + ": " + wrong;
+  given = name + "=" + number;
+  return {};
+}
+
 std::string check_extension(const std::string& text) {
   if (text.size() > 1 && text.starts_with('.') && text.find('/') == std::string::npos) return {};
   return fit(text, shown_characters_max) + " is no extension; write .md or .md,.txt";
@@ -100,7 +127,6 @@ void add_network_options(CLI::App& app, confinement_cli& target) {
   add_word(app, "--network", target.reach, choices,
            "Let commands reach none, loopback (one of their own; the default where the system has "
            "it), or all (the network)");
-  app.add_flag("--allow-network", target.network, "Do the same as --network all");
 }
 
 void add_bound_options(CLI::App& app, confinement_cli& target) {
@@ -221,11 +247,11 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
   }
   const auto store = std::make_shared<const skill_store>(*std::move(opened));
   allowed_file_options read = wanted.read;
-  read.bytes_max = from.tools.limits.read_bytes_max;
-  skills_offer offer{.read_file =
-                         mcp::read_file_tool(root, std::move(read), from.tools.limits, memory),
+  const limits chosen = from.chosen_limits();
+  read.bytes_max = chosen.read_bytes_max;
+  skills_offer offer{.read_file = mcp::read_file_tool(root, std::move(read), chosen, memory),
                      .instructions = mcp::skill_instructions(store, wanted.prompt)};
-  if (auto extension = mcp::skills_extension(store, from.tools.limits, memory))
+  if (auto extension = mcp::skills_extension(store, chosen, memory))
     offer.extensions.push_back(*std::move(extension));
   return offer;
 }
@@ -233,17 +259,25 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
 } // namespace
 
 bool workspace_cli::is_given(std::uint64_t limits::*limit) const {
-  for (std::size_t i = 0; i < limit_options.size(); ++i)
-    if (limit_table[i].field == limit) return limit_options[i]->count() > 0;
-  return false;
+  return std::ranges::any_of(
+      limits_given, [&](const std::string& each) { return limit_named(each)->field == limit; });
 }
 
 limits workspace_cli::chosen_limits() const {
   limits chosen = mcp::limits_of(tools.tools);
-  for (std::size_t i = 0; i < limit_options.size(); ++i)
-    if (const auto field = limit_table[i].field; limit_options[i]->count() > 0)
-      chosen.*field = tools.limits.*field;
+  for (const std::string& each : limits_given)
+    chosen.*limit_named(each)->field = std::stoull(each.substr(each.find('=') + 1));
   return chosen;
+}
+
+std::string limits_help() {
+  std::size_t width = 0;
+  for (const auto& each : limit_table)
+    width = std::max(width, each.key.size());
+  std::string text = "Limits, for --limit NAME=N:\n";
+  for (const auto& each : limit_table)
+    text.append("  " + column(each.key, width + 2)).append(default_text(each)).append("\n");
+  return text;
 }
 
 void add_workspace_options(CLI::App& app, workspace_cli& target) {
@@ -303,19 +337,35 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       {{"auto", resolver::automatic}, {"openat2", resolver::openat2}, {"walker", resolver::walker}},
       "Resolve paths by openat2 where the system allows it (auto, the default), only by openat2, "
       "or by a walker of our own");
-  target.limit_options.clear();
-  for (const auto& limit : limit_table) {
-    const bool is_size = limit.option.ends_with("-bytes");
-    target.limit_options.push_back(
-        app.add_option(std::string(limit.option), target.tools.limits.*limit.field,
-                       default_text(limit))
-            ->type_name("N")
-            ->transform((is_size ? byte_count : whole_number)(number_max, limit.least))
-            ->group("Limits"));
-  }
+  app.add_option("--limit", target.limits_given,
+                 "Change this limit (repeatable; --help-all lists them with their defaults)")
+      ->allow_extra_args(false)
+      ->type_name("NAME=N")
+      ->transform(CLI::Validator(read_limit, ""));
+  for (const char* name :
+       {"--results", "--images", "--max-pids", "--max-file-size", "--max-disk-written",
+        "--require-confinement", "--skills-root", "--skills-read-extensions",
+        "--skills-prompt-budget", "--one-filesystem", "--fsync", "--resolver"})
+    app.get_option(name)->group(seldom_used);
+}
+
+void group_server_options(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->nonpositional() && !option->check_name("--workspace") &&
+        !option->check_name("--tools") && !option->check_name("--help"))
+      option->group(seldom_used);
+  app.set_help_all_flag("--help-all", "Print all options and limits, and exit");
 }
 
 namespace {
+
+/// What --help leaves to --help-all.
+void hide_seldom_used(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_group() == seldom_used) option->group("");
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    hide_seldom_used(*command);
+}
 
 /// A message repeats what was given word by word; of a long word only the beginning.
 std::string with_short_words(std::string_view message) {
@@ -361,9 +411,13 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
       complain(app.get_name(), wrong->text);
       return usage;
     }
+    const bool is_all = dynamic_cast<const CLI::CallForAllHelp*>(&done) != nullptr;
+    if (!is_all) hide_seldom_used(app);
     std::ostringstream help, none;
     app.exit(done, help, none);
-    print_words("%s", folded(help.str(), terminal_width()).c_str());
+    std::string text = help.str();
+    if (is_all && text.find("--limit ") != text.npos) text += "\n" + limits_help();
+    print_words("%s", folded(text, terminal_width()).c_str());
     return success;
   } catch (const CLI::ParseError& problem) {
     const std::string path = path_in(app, argc, argv);
@@ -408,7 +462,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   if (from.confinement.home_tools) chosen.home_tools = names_of(from.home.tools());
   if (from.confinement.package_caches) chosen.package_caches = names_of(from.home.caches());
   chosen.warning = program_in_workspace(from);
-  const auto memory = std::make_shared<memory_budget>(from.tools.limits.memory_bytes_max);
+  const auto memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
   chosen.memory = memory;
   const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));
   auto tools = mcp::workspace_tools(workspace, std::move(chosen));

@@ -39,7 +39,6 @@ enum class exec_choice : std::uint8_t { confined, best_effort, host, off };
 struct confinement_cli {
   exec_choice mode = exec_choice::confined;
   std::optional<network_reach> reach;
-  bool network = false; ///< the same as network_reach::all
   bool require_all = false;
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
@@ -79,7 +78,7 @@ struct workspace_cli {
   skills_options_cli skills;
   /// But for `exec` and `confinement`, which follow from the next, and limits that no option gives.
   mcp::workspace_options tools;
-  std::vector<const CLI::Option*> limit_options; ///< as in limit_table
+  std::vector<std::string> limits_given; ///< "NAME=N", of limit_table
   confinement_cli confinement;
   std::string history; ///< the directory of histories, or "off"; empty: the usual one
   home_finds home;
@@ -88,7 +87,7 @@ struct workspace_cli {
   /// As the options give them; the others are those of the set of tools.
   [[nodiscard]] limits chosen_limits() const;
   /// Whether an option gives this limit.
-  [[nodiscard]] bool is_given(std::uint64_t limits::* limit) const;
+  [[nodiscard]] bool is_given(std::uint64_t limits::*limit) const;
   /// What of this program lies in the workspace or in a path that commands may change.
   [[nodiscard]] std::vector<std::string> read_only_paths() const;
   /// `root`, with what is protected.
@@ -102,7 +101,7 @@ struct workspace_cli {
   [[nodiscard]] std::vector<std::string> set_environment() const;
 };
 
-/// Adds --network and --allow-network.
+/// Adds --network.
 void add_network_options(CLI::App& app, confinement_cli& target);
 /// Adds --max-memory, --max-pids, --max-file-size and --max-disk-written.
 void add_bound_options(CLI::App& app, confinement_cli& target);
@@ -111,6 +110,12 @@ void add_home_options(CLI::App& app, confinement_cli& target);
 
 /// Adds the options to `app`; they fill `target`, which must live as long.
 void add_workspace_options(CLI::App& app, workspace_cli& target);
+
+/// The group of options that only --help-all shows.
+inline constexpr const char* seldom_used = "More options";
+/// Moves the server's options there, but for the workspace and the set of tools: of a command whose
+/// own options come first.
+void group_server_options(CLI::App& app);
 
 /// What is to be said when the tools may change the server's own programs; empty: they may not.
 [[nodiscard]] std::string program_in_workspace(const workspace_cli& from);

@@ -174,7 +174,7 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
 
 network_reach workspace_cli::reach() const {
   const network_reach usual = confinement_policy().reach;
-  return confinement.network ? network_reach::all : confinement.reach.value_or(usual);
+  return confinement.reach.value_or(usual);
 }
 
 std::vector<std::string> workspace_cli::set_environment() const {

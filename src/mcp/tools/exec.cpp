@@ -98,7 +98,7 @@ constexpr std::uint64_t overwritten_times = 8;
 
 constexpr const char* output_does_not_fit =
     "the output of one command may need more memory than the server allows all calls together; a "
-    "person can start it with a larger --max-memory-bytes or a smaller --max-exec-output-bytes";
+    "person can start it with a larger --limit memory-bytes or a smaller --limit exec-output-bytes";
 
 } // namespace
 

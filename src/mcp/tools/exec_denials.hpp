@@ -18,7 +18,7 @@ namespace paddock::mcp {
 [[nodiscard]] bool complains(const command_outcome& o,
                              std::initializer_list<std::string_view> phrases);
 /// How the reader gets what an option of paddock-mcp allows: "a person can start the server with
-/// --allow-network", "run it with --allow-network".
+/// --network all", "run it with --network all".
 [[nodiscard]] std::string allowing(hint_reader reader, std::string_view option,
                                    std::string_view value = {});
 

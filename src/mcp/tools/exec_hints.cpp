@@ -70,7 +70,7 @@ std::string network_words(const command_outcome& o, hint_reader reader) {
   std::string hint = "that is denied by policy";
   if (met.reach == network_reach::loopback) hint += ", but for a loopback of the commands' own";
   if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
-  return hint + ": " + allowing(reader, "--allow-network");
+  return hint + ": " + allowing(reader, "--network all");
 }
 
 /// A program says in words of its own what a socket or a name was refused for, or that nobody
@@ -86,7 +86,7 @@ std::string network_hint(const command_outcome& o, hint_reader reader) {
       complains(o, {"onnection refused", "ECONNREFUSED"}))
     return "; if it asks for a service outside, commands have a loopback of their own: start the "
            "service by a command, or " +
-           allowing(reader, "--allow-network");
+           allowing(reader, "--network all");
   return {};
 }
 

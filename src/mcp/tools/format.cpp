@@ -41,9 +41,9 @@ namespace {
 constexpr std::string_view memory_advice(error_code code) {
   return code == error_code::too_many
              ? "other calls hold the memory that the server allows all of them together "
-               "(--max-memory-bytes); call again when others are done"
+               "(--limit memory-bytes); call again when others are done"
              : "it needs more memory than the server allows all calls together "
-               "(--max-memory-bytes); work on a smaller part";
+               "(--limit memory-bytes); work on a smaller part";
 }
 
 } // namespace
