@@ -6,6 +6,7 @@
 The judges are copies of the tree from when the checkpoints were made, and git itself.
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -17,7 +18,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Page, Server  # noqa: E402
+from programs import STEP, Page, Server  # noqa: E402
 
 PADDOCK = os.environ["PADDOCK"]
 NAMED = "git config user.name t; git config user.email t@example.org"
@@ -93,19 +94,18 @@ class UndoRedo(unittest.TestCase):
         self.assertEqual({path for path in now.keys() | known[to].keys() if now.get(path) != known[to].get(path)}, set())
 
     def test_from_any_checkpoint_to_any_other(self):
-        for name, steps in ROWS.items():
-            for who in ("agent", "person", "page"):
-                with self.subTest(f"{name}, {who}"):
-                    self.setUp()
-                    server = self.serve()
-                    known = self.let_work(server, steps)
-                    numbers = sorted(known, key=int)
-                    for one, next_one in zip(numbers, numbers[1:]):
-                        self.assertNotEqual(known[one], known[next_one])  # the control: each step did something
-                    way = [numbers[0], numbers[-1], numbers[0], *random.Random(name).choices(numbers, k=6), numbers[0], numbers[-1]]
-                    for to in way:
-                        self.go_to(who, server, to, known)
-                    server.close()
+        for name, who in list(itertools.product(ROWS, ("agent", "person", "page")))[::STEP]:
+            with self.subTest(f"{name}, {who}"):
+                self.setUp()
+                server = self.serve()
+                known = self.let_work(server, ROWS[name])
+                numbers = sorted(known, key=int)
+                for one, next_one in zip(numbers, numbers[1:]):
+                    self.assertNotEqual(known[one], known[next_one])  # the control: each step did something
+                way = [numbers[0], numbers[-1], numbers[0], *random.Random(name).choices(numbers, k=6), numbers[0], numbers[-1]]
+                for to in way:
+                    self.go_to(who, server, to, known)
+                server.close()
 
     def test_what_restores_make_is_undone_and_redone(self):
         for who in ("agent", "person", "page"):
