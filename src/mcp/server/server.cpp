@@ -65,7 +65,7 @@ const std::vector<tool>& server::tools() const noexcept {
   return core_->tools;
 }
 std::string_view server::tools_json() const noexcept {
-  return core_->tools_array;
+  return core_->tools_array();
 }
 
 std::vector<std::string> server::handle_line(std::string_view line) {

@@ -105,7 +105,7 @@ void write_cache_hints(json_writer& out, std::int64_t ms, std::string_view scope
   out.key("ttlMs").integer(ms).member("cacheScope", scope);
 }
 
-std::string list_result(std::string_view tools, revision r, std::string_view modern_meta) {
+std::string listing(std::string_view tools, revision r, std::string_view modern_meta) {
   json_writer out;
   const bool modern = r == revision::r2026_07_28;
   out.begin_object();
@@ -179,8 +179,7 @@ std::optional<log_level> log_level_of(std::string_view name) noexcept {
 server::core::core(server_options o, std::vector<tool> t, std::vector<extension> e)
     : options(std::move(o)), tools(std::move(t)), extensions(std::move(e)),
       advertised(advertised_by(options, extensions)), server_info(implementation(options)),
-      modern_meta(meta_with_server_info(server_info)),
-      tools_array(tool_array(tools, revision::r2026_07_28)) {
+      modern_meta(meta_with_server_info(server_info)) {
   for (const tool& each : tools) {
     has_tasks = has_tasks || each.tasks == task_support::optional;
     by_name.emplace(each.name, &each);
@@ -193,10 +192,18 @@ server::core::core(server_options o, std::vector<tool> t, std::vector<extension>
     options.state_key.resize(state_key_bytes);
     if (!sys::getrandom(options.state_key)) options.state_key.clear(); // then no state is taken
   }
-  for (std::size_t i = 0; i < revision_count; ++i) {
-    const auto r = static_cast<revision>(i);
-    list_results[i] = list_result(tool_array(tools, r), r, modern_meta);
-  }
+}
+
+const std::string& server::core::tools_array() const {
+  std::call_once(tools_array_.flag,
+                 [&] { tools_array_.text = tool_array(tools, revision::r2026_07_28); });
+  return tools_array_.text;
+}
+
+const std::string& server::core::list_result(revision r) const {
+  made_once& made = list_results_[static_cast<std::size_t>(r)]; // NOLINT: the index is in range
+  std::call_once(made.flag, [&] { made.text = listing(tool_array(tools, r), r, modern_meta); });
+  return made.text;
 }
 
 const tool* server::core::find(std::string_view name) const {

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,11 +49,23 @@ struct server::core {
   std::unordered_map<std::string_view, std::vector<parameter_header>>
       headers; ///< where there are any
 
-  bool has_tasks = false;                               ///< some tool allows them
-  std::string server_info;                              ///< the Implementation object
-  std::string modern_meta;                              ///< the _meta object of every modern result
-  std::string tools_array;                              ///< tool definitions in the newest shape
-  std::array<std::string, revision_count> list_results; ///< of tools/list
+  /// The tool definitions in the newest shape.
+  [[nodiscard]] const std::string& tools_array() const;
+  /// The result of tools/list.
+  [[nodiscard]] const std::string& list_result(revision r) const;
+
+  bool has_tasks = false;  ///< some tool allows them
+  std::string server_info; ///< the Implementation object
+  std::string modern_meta; ///< the _meta object of every modern result
+
+private:
+  /// Made when it is first asked for: a client speaks one revision.
+  struct made_once {
+    std::once_flag flag;
+    std::string text;
+  };
+  mutable made_once tools_array_;
+  mutable std::array<made_once, revision_count> list_results_;
 };
 
 } // namespace paddock::mcp

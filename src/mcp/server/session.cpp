@@ -169,7 +169,7 @@ void session::list_tools(transaction& t, const message& m, revision r) const {
   if (given(m.params, "cursor").exists())
     return fail(t, m.id, rpc_error::invalid_params,
                 "Invalid params: unknown cursor; all tools are on the first page");
-  answer(t, m, core_->list_results[static_cast<std::size_t>(r)]);
+  answer(t, m, core_->list_result(r));
 }
 
 void session::call_tool(transaction& t, const message& m, json_view meta, revision r) {
