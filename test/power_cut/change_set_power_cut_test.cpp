@@ -12,8 +12,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -74,8 +77,8 @@ protected:
     return t;
   }
 
-  /// Makes workspace and state what a picture says. New files have new inode numbers; a status says
-  /// the old ones.
+  /// Makes workspace and state what a picture says, with its times. New files have new inode
+  /// numbers; a status says the old ones.
   void put_back(const picture& found, const test::identities& more) {
     for (const char* top : {"ws", "state"})
       for (const auto& entry : std::filesystem::directory_iterator(w.t / top))
@@ -93,6 +96,10 @@ protected:
       if (!rest.starts_with("link ")) {
         ASSERT_EQ(0, ::chmod((w.t / path).c_str(), static_cast<mode_t>(std::stoul(what))));
       }
+      const auto ns = static_cast<std::int64_t>(more.at(path).modified_ns);
+      const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+                                 {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000}};
+      ASSERT_EQ(0, ::utimensat(AT_FDCWD, (w.t / path).c_str(), times, AT_SYMLINK_NOFOLLOW));
       struct stat s {};
       ASSERT_EQ(0, ::lstat((w.t / path).c_str(), &s));
       inodes_[s.st_ino] = more.at(path).inode;

@@ -329,6 +329,16 @@ ssize_t __wrap_writev(int fd, const iovec* parts, int count) {
   return n;
 }
 
+/// With a file its time comes to the disk, which a write has given it.
+static void take_down_times(bool passed, int fd) {
+  if (paddock::test::recording::current() == nullptr) return;
+  struct stat s {};
+  if (::fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) return;
+  take_down_content(passed, kind_of_change::times, fd,
+                    static_cast<std::uint64_t>(s.st_mtim.tv_sec) * 1'000'000'000U +
+                        static_cast<std::uint64_t>(s.st_mtim.tv_nsec));
+}
+
 /// Waiting for the disk shows nothing that these tests could see.
 #define PADDOCK_WRAP_SYNC(name, kind)                                                              \
   int __real_##name(int fd);                                                                       \
@@ -336,6 +346,7 @@ ssize_t __wrap_writev(int fd, const iovec* parts, int count) {
   int __wrap_##name(int fd) {                                                                      \
     if (!now.armed) return __real_##name(fd);                                                      \
     const bool passed = passes(#name);                                                             \
+    if (kind_of_change::kind == kind_of_change::sync) take_down_times(passed, fd);                 \
     take_down_content(passed, kind_of_change::kind, fd, 0);                                        \
     return passed ? 0 : -1;                                                                        \
   }
