@@ -1,277 +1,257 @@
 // SPDX-License-Identifier: MIT
 #include "change/change_record.hpp"
 
+#include "change/bytes.hpp"
 #include "file/leftover.hpp"
 
 #include <paddock/base/limits.hpp>
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
 namespace paddock {
 namespace {
 
-constexpr std::string_view magic = change_record_magic;
-constexpr std::string_view version = "2";
-constexpr std::string_view kinds[] = {"create", "replace", "remove", "move"};
-constexpr std::string_view stages[] = {"", "staged\n", "done\n", "undone\n"};
-constexpr std::string_view directory_word = "directory";
-constexpr std::string_view place_word = "at";
-constexpr std::string_view end_word = "end";
-constexpr std::string_view hex_digits = "0123456789abcdef";
-constexpr std::size_t name_digits = 32;
-constexpr std::size_t fields_max = 10; // of a step
+constexpr std::string_view magic = "paddock changes ";
+constexpr std::string_view version = "3";
+constexpr std::uint8_t kinds = 4; ///< of entries, without none
 
-/// A field is one word: other bytes than visible ASCII are written as %xx, and nothing as "-".
-void add_field(std::string& to, std::string_view value) {
-  to += ' ';
-  if (value.empty() || value == "-") to += value.empty() ? "-" : "%2d";
-  if (value.empty() || value == "-") return;
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte > 0x20 && byte < 0x7F && c != '%') {
-      to += c;
-      continue;
-    }
-    to += '%';
-    to += hex_digits[byte >> 4U];
-    to += hex_digits[byte & 15U];
+enum class tag : std::uint8_t { plan = 'p', staged = 's', made = 'm', back = 'b' };
+
+std::string section(tag what, std::string_view body) {
+  std::string out;
+  put_u8(out, static_cast<std::uint8_t>(what));
+  put_u64(out, body.size());
+  put_u64(out, record_sum(body));
+  return out.append(body);
+}
+
+struct found_section {
+  tag what;
+  std::string_view body;
+};
+
+/// Taken off the bytes; nothing where there is no whole one.
+std::optional<found_section> take_section(std::string_view& bytes) {
+  byte_reader head(bytes);
+  const auto what = static_cast<tag>(head.u8());
+  const std::uint64_t size = head.u64();
+  const std::uint64_t sum = head.u64();
+  if (!head.is_good() || size > head.left()) return std::nullopt;
+  const std::string_view body = bytes.substr(bytes.size() - head.left(), size);
+  if (record_sum(body) != sum) return std::nullopt;
+  bytes.remove_prefix(bytes.size() - head.left() + size);
+  return found_section{what, body};
+}
+
+void put_stamp(std::string& to, const entry_stamp& stamp) {
+  put_u8(to, stamp.kind ? static_cast<std::uint8_t>(1 + static_cast<unsigned>(*stamp.kind)) : 0);
+  if (!stamp.exists()) return;
+  put_number(to, stamp.mode);
+  put_number(to, stamp.size);
+  put_u64(to, static_cast<std::uint64_t>(stamp.modified_ns));
+  put_number(to, stamp.inode);
+  put_number(to, stamp.device);
+}
+
+entry_stamp read_stamp(byte_reader& in) {
+  entry_stamp stamp;
+  const std::uint8_t kind = in.u8();
+  if (kind > kinds) in.fail();
+  if (kind == 0 || !in.is_good()) return stamp;
+  stamp.kind = static_cast<entry_kind>(kind - 1);
+  stamp.mode = static_cast<std::uint16_t>(in.number());
+  stamp.size = in.number();
+  stamp.modified_ns = static_cast<std::int64_t>(in.u64());
+  stamp.inode = in.number();
+  stamp.device = in.number();
+  return stamp;
+}
+
+/// Whether each component is a name.
+bool is_plain_path(std::string_view path) {
+  if (path.size() > path_bytes_max) return false;
+  while (!path.empty()) {
+    const auto slash = path.find('/');
+    if (!component::from(path.substr(0, slash))) return false;
+    if (slash == path.npos) return true;
+    path.remove_prefix(slash + 1);
   }
+  return false;
 }
 
-void add_number(std::string& to, std::uint64_t value, int base) {
-  std::array<char, 24> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
-  to += ' ';
-  to.append(digits.data(), end);
-}
-
-void add_mark(std::string& to, const content_mark& mark) {
-  add_number(to, mark.size, 10);
-  if (mark.sum)
-    add_number(to, *mark.sum, 16);
-  else
-    to += " -";
-}
-
-template <class Number> std::optional<Number> number(std::string_view digits, int base) {
-  Number value{};
-  const char* const last = digits.data() + digits.size();
-  const auto [end, trouble] = std::from_chars(digits.data(), last, value, base);
-  if (digits.empty() || trouble != std::errc() || end != last) return std::nullopt;
-  return value;
-}
-
-std::optional<std::string> field(std::string_view word) {
-  if (word == "-") return std::string();
-  std::string value;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    if (word[i] != '%') {
-      value += word[i];
-      continue;
-    }
-    const auto byte = number<unsigned>(word.substr(i + 1, 2), 16);
-    if (!byte || i + 2 >= word.size()) return std::nullopt;
-    value += static_cast<char>(*byte);
-    i += 2;
-  }
-  return value;
-}
-
-/// A path that is needed.
-std::optional<std::string> path_field(std::string_view word) {
-  auto path = field(word);
-  if (!path || path->empty() || path->front() == '/' || path->size() > path_bytes_max ||
-      path->find('\0') != std::string::npos)
-    return std::nullopt;
+std::string read_path(byte_reader& in) {
+  std::string path(in.text());
+  if (!is_plain_path(path)) in.fail();
   return path;
 }
 
-std::optional<std::string> name_field(std::string_view word) {
-  if (word == "-") return std::string();
-  if (word.size() != name_digits || word.find_first_not_of(hex_digits) != word.npos)
-    return std::nullopt;
-  return std::string(temporary_prefix) + std::string(word);
+bool read_flag(byte_reader& in) {
+  const std::uint8_t value = in.u8();
+  if (value > 1) in.fail();
+  return value == 1;
 }
 
-std::optional<content_mark> mark_field(std::string_view size, std::string_view sum) {
-  const auto bytes = number<std::uint64_t>(size, 10);
-  if (!bytes) return std::nullopt;
-  if (sum == "-") return content_mark{*bytes, std::nullopt};
-  const auto value = number<std::uint64_t>(sum, 16);
-  if (!value) return std::nullopt;
-  return content_mark{*bytes, *value};
-}
-
-using words = std::array<std::string_view, fields_max + 1>;
-
-/// How many words the line has; more than there are is as many as that.
-std::size_t split_words(std::string_view line, words& into) {
-  std::size_t count = 0;
-  while (count < into.size()) {
-    const auto space = line.find(' ');
-    into[count++] = line.substr(0, space); // NOLINT: the index is in range
-    if (space == line.npos) break;
-    line.remove_prefix(space + 1);
+void put_directories(std::string& to, std::span<const known_directory> all) {
+  put_number(to, all.size());
+  for (const known_directory& each : all) {
+    put_text(to, each.path);
+    put_number(to, each.device);
+    put_number(to, each.inode);
   }
-  return count;
 }
 
-std::optional<change_step> step_of(const words& w) {
-  const auto kind = std::ranges::find(kinds, w[0]);
-  if (kind == std::end(kinds)) return std::nullopt;
-  change_step step{.what = static_cast<change_step::kind>(kind - std::begin(kinds))};
-  auto path = path_field(w[1]);
-  const bool moves = step.what == change_step::kind::move;
-  auto from = moves ? path_field(w[2]) : field(w[2]);
-  auto temporary = name_field(w[3]);
-  auto aside = name_field(w[4]);
-  const auto fresh = mark_field(w[5], w[6]);
-  const auto old = mark_field(w[7], w[8]);
-  const auto mode = number<unsigned>(w[9], 8);
-  if (!path || !from || !temporary || !aside || !fresh || !old || !mode) return std::nullopt;
-  const bool replaces = step.what == change_step::kind::replace;
-  if (from->empty() == moves || temporary->empty() != moves || aside->empty() == replaces)
-    return std::nullopt;
-  step.path = *std::move(path);
-  step.from = *std::move(from);
-  step.temporary = *std::move(temporary);
-  step.aside = *std::move(aside);
-  step.fresh = *fresh;
-  step.old = *old;
-  step.old_mode = *mode;
+std::vector<known_directory> read_directories(byte_reader& in) {
+  std::vector<known_directory> all;
+  for (std::uint64_t left = in.number(); left > 0 && in.is_good(); --left) {
+    known_directory& each = all.emplace_back();
+    each.path = in.text();
+    if (!each.path.empty() && !is_plain_path(each.path)) in.fail();
+    each.device = in.number();
+    each.inode = in.number();
+  }
+  return all;
+}
+
+void put_step(std::string& to, const change_step& step) {
+  put_text(to, step.path);
+  put_stamp(to, step.present);
+  put_stamp(to, step.wanted);
+  put_u8(to, step.keeps_content ? 1 : 0);
+  put_u64(to, step.content.high);
+  put_u64(to, step.content.low);
+  put_u8(to, step.has_wanted_attributes ? 1 : 0);
+  put_text(to, step.taken_from);
+  put_u8(to, !step.is_executable ? 0 : *step.is_executable ? 2 : 1);
+  put_number(to, step.of);
+}
+
+change_step read_step(byte_reader& in) {
+  change_step step;
+  step.path = read_path(in);
+  step.present = read_stamp(in);
+  step.wanted = read_stamp(in);
+  step.keeps_content = read_flag(in);
+  step.content.high = in.u64();
+  step.content.low = in.u64();
+  step.has_wanted_attributes = read_flag(in);
+  step.taken_from = in.text();
+  if (!step.taken_from.empty() && !is_plain_path(step.taken_from)) in.fail();
+  const std::uint8_t execution = in.u8();
+  if (execution > 2) in.fail();
+  if (execution > 0) step.is_executable = execution == 2;
+  step.of = in.number();
   return step;
 }
 
-/// The stage of the last line that is whole.
-change_stage stage_behind(std::string_view rest) {
-  auto reached = change_stage::begun;
-  for (bool found = true; found;) {
-    found = false;
-    for (std::size_t i = 1; i < std::size(stages); ++i) {
-      if (!rest.starts_with(stages[i])) continue; // NOLINT: the index is in range
-      reached = static_cast<change_stage>(i);
-      rest.remove_prefix(stages[i].size()); // NOLINT
-      found = true;
-    }
+std::optional<change_plan> parse_plan(std::string_view body) {
+  byte_reader in(body);
+  change_plan plan;
+  for (bool* flag : {&plan.how.is_beside, &plan.how.keeps_directories, &plan.how.asks_rules,
+                     &plan.how.is_durable})
+    *flag = read_flag(in);
+  plan.staging = in.text();
+  if (!is_temporary_name(plan.staging)) in.fail();
+  plan.directories = read_directories(in);
+  for (std::uint64_t left = in.number(); left > 0 && in.is_good(); --left)
+    plan.steps.push_back(read_step(in));
+  for (std::uint64_t left = in.number(); left > 0 && in.is_good(); --left) {
+    change_move& each = plan.moves.emplace_back();
+    each.now = read_path(in);
+    each.home = read_path(in);
+    each.object = read_stamp(in);
+    each.of = in.number();
   }
-  return reached;
+  if (!in.is_good() || !in.at_end()) return std::nullopt;
+  return plan;
 }
 
-/// The line that `bytes` begins with, taken off; nothing where there is no whole one.
-std::optional<std::string_view> take_line(std::string_view& bytes) {
-  const auto end = bytes.find('\n');
-  if (end == bytes.npos) return std::nullopt;
-  const auto line = bytes.substr(0, end);
-  bytes.remove_prefix(end + 1);
-  return line;
+/// Whether it says what it may say.
+bool take_in(const found_section& found, change_record& record) {
+  byte_reader in(found.body);
+  switch (found.what) {
+  case tag::staged:
+    record.staged.clear();
+    for (std::uint64_t left = in.number(); left > 0 && in.is_good(); --left)
+      record.staged.push_back(read_stamp(in));
+    record.is_staged =
+        in.is_good() && in.at_end() && record.staged.size() == record.plan.steps.size();
+    return record.is_staged;
+  case tag::made:
+    record.made = read_directories(in);
+    return in.is_good() && in.at_end();
+  case tag::back:
+    record.goes_back = true;
+    return true;
+  case tag::plan:
+    break;
+  }
+  return false;
 }
 
 } // namespace
 
-std::uint64_t content_sum(std::string_view bytes, std::uint64_t before) noexcept {
+std::uint64_t record_sum(std::string_view bytes) noexcept {
+  std::uint64_t sum = 0xCBF29CE484222325U;
   for (const char c : bytes)
-    before = (before ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return before;
+    sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return sum;
 }
 
-content_mark mark_of(std::string_view bytes) noexcept {
-  return {bytes.size(), content_sum(bytes)};
+std::string render(const change_plan& plan) {
+  std::string body;
+  for (const bool flag :
+       {plan.how.is_beside, plan.how.keeps_directories, plan.how.asks_rules, plan.how.is_durable})
+    put_u8(body, flag ? 1 : 0);
+  put_text(body, plan.staging);
+  put_directories(body, plan.directories);
+  put_number(body, plan.steps.size());
+  for (const change_step& each : plan.steps)
+    put_step(body, each);
+  put_number(body, plan.moves.size());
+  for (const change_move& each : plan.moves) {
+    put_text(body, each.now);
+    put_text(body, each.home);
+    put_stamp(body, each.object);
+    put_number(body, each.of);
+  }
+  return std::string(magic).append(version).append("\n").append(section(tag::plan, body));
 }
 
-std::string render(const change_record& record) {
-  std::string out(magic);
-  out.append(version).append(record.is_durable ? " durable\n" : " passing\n");
-  for (const change_place& place : record.places) {
-    out += place_word;
-    add_field(out, place.path);
-    add_number(out, place.device, 16);
-    add_number(out, place.inode, 16);
-    out += '\n';
-  }
-  for (const std::string& path : record.directories) {
-    out += directory_word;
-    add_field(out, path);
-    out += '\n';
-  }
-  for (const change_step& step : record.steps) {
-    out += kinds[static_cast<std::size_t>(step.what)]; // NOLINT: the index is in range
-    add_field(out, step.path);
-    add_field(out, step.from);
-    for (const std::string* name : {&step.temporary, &step.aside})
-      add_field(out, name->empty() ? *name : name->substr(temporary_prefix.size()));
-    add_mark(out, step.fresh);
-    add_mark(out, step.old);
-    add_number(out, step.old_mode, 8);
-    out += '\n';
-  }
-  const std::uint64_t sum = content_sum(out);
-  out += end_word;
-  add_number(out, sum, 16);
-  return out += '\n';
+std::string render_staged(std::span<const entry_stamp> staged) {
+  std::string body;
+  put_number(body, staged.size());
+  for (const entry_stamp& each : staged)
+    put_stamp(body, each);
+  return section(tag::staged, body);
 }
 
-std::string_view stage_line(change_stage stage) noexcept {
-  return stages[static_cast<std::size_t>(stage)]; // NOLINT: the index is in range
+std::string render_made(std::span<const known_directory> made) {
+  std::string body;
+  put_directories(body, made);
+  return section(tag::made, body);
 }
 
-result<void> check_extent(const change_record& record) {
-  if (record.places.size() + record.directories.size() + record.steps.size() >
-      change_record_lines_max)
-    return error{error_code::too_many, 0, "change record"};
-  std::uint64_t room_bytes = change_record_marked_bytes_max;
-  for (const change_step& step : record.steps) {
-    const content_mark& mark = step.what == change_step::kind::move ? step.old : step.fresh;
-    if (!mark.sum) continue;
-    if (mark.size > room_bytes) return error{error_code::too_large, 0, "change record"};
-    room_bytes -= mark.size;
-  }
-  return {};
+std::string render_way_back() {
+  return section(tag::back, {});
 }
 
 result<std::optional<change_record>> parse_change_record(std::string_view bytes) {
-  const std::string_view all = bytes;
-  const auto head = take_line(bytes);
   std::optional<change_record> none;
-  if (!head || !head->starts_with(magic)) return none;
-  words w;
-  const auto told = split_words(head->substr(magic.size()), w);
-  if (w[0] != version) return error{error_code::unsupported, 0, "change record"};
-  if (told != 2 || (w[1] != "durable" && w[1] != "passing")) return none;
-  change_record record{.is_durable = w[1] == "durable"};
-  std::uint64_t sum = empty_content_sum;
-  for (std::size_t summed = 0;;) {
-    const std::size_t begin = all.size() - bytes.size();
-    sum = content_sum(all.substr(summed, begin - summed), sum);
-    summed = begin;
-    const auto line = take_line(bytes);
-    if (!line) return none;
-    const auto count = split_words(*line, w);
-    if (w[0] == end_word) {
-      if (count != 2 || number<std::uint64_t>(w[1], 16) != sum) return none;
-      break;
-    }
-    if (w[0] == place_word) {
-      auto path = count == 4 ? field(w[1]) : std::nullopt;
-      const auto device = number<std::uint64_t>(w[2], 16), inode = number<std::uint64_t>(w[3], 16);
-      if (!path || !device || !inode) return none;
-      record.places.push_back({*std::move(path), *device, *inode});
-      continue;
-    }
-    if (w[0] == directory_word) {
-      auto path = count == 2 ? path_field(w[1]) : std::nullopt;
-      if (!path) return none;
-      record.directories.push_back(*std::move(path));
-      continue;
-    }
-    auto step = count == fields_max ? step_of(w) : std::nullopt;
-    if (!step) return none;
-    record.steps.push_back(*std::move(step));
-  }
-  if (!check_extent(record)) return none;
-  record.stage = stage_behind(bytes);
+  const auto end = bytes.find('\n');
+  if (!bytes.starts_with(magic) || end == bytes.npos) return none;
+  const std::string_view told = bytes.substr(magic.size(), end - magic.size());
+  if (told != version) return error{error_code::unsupported, 0, "change record"};
+  const std::size_t all = bytes.size();
+  bytes.remove_prefix(end + 1);
+  const auto first = take_section(bytes);
+  if (!first || first->what != tag::plan) return none;
+  auto plan = parse_plan(first->body);
+  if (!plan) return none;
+  change_record record{.plan = *std::move(plan)};
+  record.whole_bytes = all - bytes.size();
+  for (auto found = take_section(bytes); found && take_in(*found, record);
+       found = take_section(bytes))
+    record.whole_bytes = all - bytes.size();
   return std::optional(std::move(record));
 }
 

@@ -38,8 +38,10 @@ public:
   /// The same of one that was made just now, where nothing was: it must be empty. Errors: conflict.
   [[nodiscard]] result<id> look_at_new(const std::string& path);
 
-  /// Valid until the next call. Errors: conflict (given up meanwhile, and not found again).
+  /// Valid until the next call, and for as long as it is held. Errors: conflict (given up
+  /// meanwhile, and not found again).
   [[nodiscard]] result<int> descriptor(id of);
+  [[nodiscard]] bool is_held(id of) const { return of == top || all_[of].fd; }
   /// As it was when it was looked at.
   [[nodiscard]] const file_status& status(id of) const { return all_[of].status; }
   /// Where it is by the plan; moves that were told are followed.

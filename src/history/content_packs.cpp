@@ -2,7 +2,7 @@
 #include "history/content_packs.hpp"
 
 #include "file/replace.hpp"
-#include "history/bytes.hpp"
+#include "change/bytes.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>

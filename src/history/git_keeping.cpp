@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "history/git_keeping.hpp"
 
-#include "history/bytes.hpp"
+#include "change/bytes.hpp"
 #include "path/git_names.hpp"
 
 #include <paddock/base/limits.hpp>

@@ -3,7 +3,7 @@
 
 // What the journal says, as values and as bytes. Pure.
 
-#include "history/bytes.hpp"
+#include "change/bytes.hpp"
 #include "history/known_state.hpp"
 
 #include <cstdint>

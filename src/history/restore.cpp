@@ -2,18 +2,15 @@
 
 // The way back, from the question to the answer, and what a killed restore has left.
 
+#include "change/change_run.hpp"
 #include "file/leftover.hpp"
 #include "file/replace.hpp"
 #include "history/opened_up.hpp"
 #include "history/path_tops.hpp"
-#include "history/restore_intent.hpp"
-#include "history/restore_run.hpp"
 #include "history/restore_share.hpp"
-#include "sys/syscall.hpp"
+#include "history/restore_steps.hpp"
 
 #include <paddock/history/naming.hpp>
-
-#include <fcntl.h>
 
 #include <algorithm>
 #include <map>
@@ -26,6 +23,8 @@ namespace {
 constexpr std::size_t told_paths_max = 50;
 constexpr std::size_t told_conflicts_max = 200;
 constexpr std::size_t locks_max = 1'000;
+constexpr const char* record_name = "intent";
+constexpr const char* failed_record_name = "intent.failed";
 
 /// The directory that a step is told with, which comes or goes with all in it.
 class folder {
@@ -169,57 +168,35 @@ result<void> hold_what_goes(store::impl& in, path_changes& all, const restore_re
 
 /// Keeps the file tools of this process away from what changes. With very many paths all of them
 /// would be kept away, and the check of each entry has to do.
-result<std::vector<content_lock>> lock_steps(const root& workspace, const restore_plan& plan,
+result<std::vector<content_lock>> lock_steps(const root& workspace, const change_plan& plan,
                                              const work_bounds& bounds) {
   std::vector<std::string> paths;
   if (plan.steps.size() > locks_max) return std::vector<content_lock>();
-  for (const restore_step& each : plan.steps)
-    if (each.wanted.kind != known_kind::directory) paths.push_back(each.path);
+  for (const change_step& each : plan.steps)
+    if (!each.wanted.is_directory()) paths.push_back(each.path);
   return lock_contents(workspace, paths, bounds);
 }
 
-/// Of the steps of a killed restore those that are still to be made.
-restore_plan still_to_do(store::impl& of, const restore_intent& intent) {
-  restore_plan left;
-  const auto now_at = [&](const std::string& path) {
-    const auto status = plain_status(*of.workspace, path);
-    return status ? state_of(*status) : known_state{};
-  };
-  path_tops moved, left_out;
-  const auto staging =
-      private_staging::find(*of.workspace, of.directory.descriptor(), intent.staging);
-  for (std::size_t i = 0; i < intent.plan.moves.size(); ++i) {
-    restore_move& each = left.moves.emplace_back(intent.plan.moves[i]);
-    if (now_at(each.from).inode == each.object.inode) continue;
-    const bool is_staged =
-        staging && sys::entry_status_at(staging->descriptor(), ("m" + std::to_string(i)).c_str());
-    each.is_left_out = !is_staged && now_at(each.to).inode != each.object.inode;
-    (each.is_left_out ? left_out : moved).add(each.from);
-  }
-  // Beneath what was moved nothing is made before all of it is back.
-  for (const restore_step& each : intent.plan.steps) {
-    restore_step step = each;
-    if (left_out.cover(each.path)) continue; // where that is by now, somebody has taken it
-    known_state now = now_at(each.path);
-    if (moved.cover(each.path)) { // nothing of it was made
-      left.steps.push_back(std::move(step));
-      continue;
-    }
-    if (now.exists()) of.take_in(each.path, now, {}, store::impl::reach::asked);
-    if (now.same_as(each.wanted)) continue;
-    const bool is_as_planned = now.kind == each.present.kind && now.inode == each.present.inode &&
-                               now.size == each.present.size &&
-                               now.modified_ns == each.present.modified_ns;
-    const bool is_directory = now.kind == known_kind::directory;
-    const bool was_begun =
-        !now.exists() ||
-        (is_directory && (each.wanted.kind == now.kind || each.present.kind == now.kind));
-    const bool is_wanted_content = now.kind == each.wanted.kind && now.same_content(each.wanted);
-    if (!is_as_planned && !was_begun && !is_wanted_content) continue; // somebody else's by now
-    step.present = now;
-    left.steps.push_back(std::move(step));
-  }
-  return left;
+/// Why a restore could not be made, as a clause.
+std::string why_not(const change_run& run, const error& e) {
+  const bool is_other =
+      e.code == error_code::conflict && std::string_view(e.operation) == held_operation;
+  return (run.failed_at().empty() ? "" : run.failed_at() + ": ") +
+         (is_other ? "its directory is another one by now, or lies elsewhere"
+                   : std::string(text(e.code)));
+}
+
+/// What could not be taken back, as a clause.
+std::string astray_clause(const std::vector<std::string>& astray) {
+  constexpr std::size_t told_max = 3;
+  std::string all;
+  for (std::size_t i = 0; i < std::min(astray.size(), told_max); ++i)
+    all.append(all.empty() ? "" : ", ").append(astray[i]);
+  if (astray.size() > told_max)
+    all.append(" and ").append(std::to_string(astray.size() - told_max)).append(" more");
+  return "not all that was restored until then could be taken back, because something moved "
+         "directories, or removed them, meanwhile: look at " +
+         all + ", and restore them by name when that has ended";
 }
 
 } // namespace
@@ -237,55 +214,73 @@ result<void> store::impl::absorb_restored(const restore_plan& plan, const cause&
 }
 
 result<void> store::impl::recover() {
-  PADDOCK_TRY(const auto intent, read_intent(directory.descriptor()));
-  if (!intent) return {};
-  const restore_plan left = still_to_do(*this, *intent);
-  PADDOCK_TRY(const auto locks, lock_steps(*workspace, left, {}));
-  restore_run run(*this, left, intent->staging);
-  run.carries_on(intent->plan);
-  result<void, detailed_error> done = run.stage();
-  if (done) done = run.run();
-  const bool is_clear = run.clear();
+  change_log record(directory.descriptor(), record_name);
+  const auto killed = record.read();
+  if (!killed && killed.error().code == error_code::unsupported)
+    record.put_aside(failed_record_name);
+  else if (!killed)
+    return killed.error();
+  if (!killed || !*killed) return {};
+  const change_plan& plan = (*killed)->plan;
+  PADDOCK_TRY(const auto locks, lock_steps(*workspace, plan, {}));
+  packed_contents contents(packs);
+  change_run run({.where = *workspace,
+                  .own = directory.descriptor(),
+                  .content = &contents,
+                  .log = &record,
+                  .tries_again = false},
+                 plan);
+  const auto done = run.resume(**killed);
+  const bool is_made = done && (!(*killed)->is_staged || *done == change_run::end::finished);
   std::string why;
-  if (!done) why = explain(done.error());
-  for (const restore_move& each : left.moves)
-    if (each.is_left_out && why.empty()) why = each.to + " is not there any more";
+  if (!done)
+    why = why_not(run, done.error());
+  else if (!is_made && !run.failed_at().empty())
+    why = run.failed_at() + " could not be restored";
+  for (const std::string& path : run.missing())
+    if (why.empty()) why = path + " is not there any more";
   if (!run.kept().empty())
     why.append(why.empty() ? "" : "; ").append(run.kept());
-  else if (!is_clear)
-    why.append("; what it had set aside is in ").append(intent->staging);
+  else if (done && !run.is_clear())
+    why.append("; what it had set aside is in ").append(plan.staging);
   // What has failed is not tried again and again: the history goes on without it.
-  if (done)
-    remove_intent(directory.descriptor());
-  else
-    put_intent_aside(directory.descriptor());
+  if (!done)
+    record.put_aside(failed_record_name);
+  else if (!run.is_clear())
+    (void)record.end().has_value();
   if (!why.empty())
     short_of = "a restore that was cut short could not be carried to its end: " + why;
   // Whose it was its mark says. One without is put down to the agent.
   const bool is_persons = std::ranges::any_of(others.cut_short, [](const journal_record& each) {
     return each.by == author::other && each.tool == persons_undo;
   });
-  return absorb_restored(intent->plan, cause_of_restore(is_persons ? author::other : author::tool));
+  return absorb_restored(restored_by(plan),
+                         cause_of_restore(is_persons ? author::other : author::tool));
 }
 
 result<void, detailed_error> store::impl::carry_out(const restore_plan& plan,
                                                     const work_bounds& bounds, std::string& kept) {
-  PADDOCK_TRY(const auto locks, lock_steps(*workspace, plan, bounds));
   PADDOCK_TRY(const component name, unused_name(temporary_prefix));
-  const restore_intent intent{.staging = std::string(name.view()), .plan = plan};
+  const change_plan steps = steps_of(*this, plan, std::string(name.view()));
+  PADDOCK_TRY(const auto locks, lock_steps(*workspace, steps, bounds));
   PADDOCK_CHECK(packs.sync());
   PADDOCK_CHECK(log.sync());
-  PADDOCK_CHECK(write_intent(directory.descriptor(), intent, all_room()));
-  restore_run run(*this, plan, intent.staging);
-  result<void, detailed_error> done = run.stage();
-  if (done) done = run.run();
-  // What could not be cleared away is so by the next one; what has failed is not to happen later.
-  const bool is_clear = run.clear();
-  if (is_clear || !done) remove_intent(directory.descriptor());
+  change_log record(directory.descriptor(), record_name, all_room());
+  packed_contents contents(packs);
+  change_run run(
+      {.where = *workspace, .own = directory.descriptor(), .content = &contents, .log = &record},
+      steps);
+  const auto done = run.make();
   kept = run.kept();
-  if (!done && !kept.empty())
-    return detailed_error(done.error(), explain(done.error()) + "; " + kept);
-  return done;
+  if (done) return {};
+  (void)record.end().has_value(); // what has failed is not to happen later
+  const error& why = done.error();
+  if (why.code == error_code::too_many && std::string_view(why.operation) == record_operation)
+    return error{error_code::no_space, 0, budget_operation};
+  std::string words = why_not(run, why) + "; " +
+                      (run.astray().empty() ? "nothing was restored" : astray_clause(run.astray()));
+  if (!kept.empty()) words += "; " + kept;
+  return detailed_error(why, std::move(words));
 }
 
 result<restore_outcome, detailed_error> store::restore(const restore_request& request) {

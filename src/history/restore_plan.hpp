@@ -23,7 +23,6 @@ struct restore_move {
   std::string from; ///< where it was, and is to be
   std::string to;   ///< where it is now
   known_state object{};
-  bool is_left_out = false; ///< of a restore that was killed: it is nowhere where it may be
 };
 
 struct restore_plan {

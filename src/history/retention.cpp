@@ -4,7 +4,6 @@
 
 #include "history/change_sets.hpp"
 #include "history/obeyed_content.hpp"
-#include "history/restore_intent.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>

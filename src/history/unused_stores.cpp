@@ -30,20 +30,15 @@ bool is_store_name(std::string_view name) {
 }
 
 /// Whether a store has files of that name. Not `intent`: what a restore has set aside is needed.
-/// One that was not made yet set nothing aside.
 bool is_file_of_store(std::string_view name) {
-  constexpr std::array<std::string_view, 14> names{head_name,
+  constexpr std::array<std::string_view, 10> names{head_name,
                                                    "head.new",
                                                    "lock",
                                                    "journal",
                                                    "journal.new",
                                                    "journal.damaged",
                                                    "journal.damaged.new",
-                                                   "intent.begun",
-                                                   "intent.begun.new",
                                                    "intent.failed",
-                                                   "intent.made",
-                                                   "intent.made.new",
                                                    rules_name,
                                                    "rules.new"};
   return std::ranges::find(names, name) != names.end() || name.starts_with("pack-") ||

@@ -10,6 +10,7 @@ import re
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -560,11 +561,26 @@ class Apply(Cli):
         self.assertEqual((done.returncode, self.path("latin").read_bytes()), (0, b"th\xe9\n"), done)
 
     def test_a_server_ends_what_was_interrupted(self):
-        def mark(data):
-            value = 0xCBF29CE484222325
-            for byte in data:
-                value = (value ^ byte) * 0x100000001B3 % 2**64
-            return f"{value:x}"
+        def number(value):
+            return bytes([value]) if value < 0x80 else bytes([value & 0x7F | 0x80]) + number(value >> 7)
+
+        def text(value):
+            return number(len(value)) + value
+
+        def section(tag, body):
+            mark = 0xCBF29CE484222325
+            for byte in body:
+                mark = (mark ^ byte) * 0x100000001B3 % 2**64
+            return tag + struct.pack("<QQ", len(body), mark) + body
+
+        def moving(now, home):
+            there = os.stat(self.path(now))
+            stamp = b"\1" + number(there.st_mode & 0o7777) + number(there.st_size) + struct.pack("<q", there.st_mtime_ns)
+            stamp += number(there.st_ino) + number(0)
+            staging = b".paddock-tmp-" + 32 * b"a"
+            plan = bytes([1, 0, 1, 0]) + text(staging) + number(0) + number(0) + number(1)
+            plan += text(now.encode()) + text(home.encode()) + stamp + number(0)
+            return b"paddock changes 3\n" + section(b"p", plan) + section(b"s", number(0))
         patch = "--- a/was\n+++ b/was\n@@ -1 +1 @@\n-text\n+TEXT\n"
         with tempfile.TemporaryDirectory() as state:
             env = {**os.environ, "XDG_STATE_HOME": state}
@@ -575,23 +591,23 @@ class Apply(Cli):
             self.path("patch").unlink()
             self.path("was").unlink()
             self.write({"moved": "text\n"})
-            record = f"paddock changes 2 passing\nmove moved was - - 0 - 5 {mark(b'text' + bytes([10]))} 0\n"
-            record += f"end {mark(record.encode())}\nstaged\n"
+            record = moving("moved", "was")
             # Anybody may have written what lies in the workspace.
-            self.write({".paddock-changes": record})
+            self.path(".paddock-changes").write_bytes(record)
             server = run(SERVER, "--workspace", self.workspace, env=env)
             self.assertIn(".paddock-changes in the workspace is left alone", server.stderr)
-            self.assertNotIn("undid", server.stderr)
+            self.assertNotIn("to its end", server.stderr)
             refused = run(PADDOCK, "apply", "-", "-w", self.workspace, env=env, stdin=patch)
             self.assertIn(".paddock-changes in the workspace is left alone", refused.stderr)
-            self.assertEqual(self.tree(), {"moved": (b"text\n", 0), ".paddock-changes": (record.encode(), 0)})
+            self.assertEqual(self.tree(), {"moved": (b"text\n", 0), ".paddock-changes": (record, 0)})
             self.path(".paddock-changes").unlink()
             own, = pathlib.Path(state, "paddock").glob("changes-*")
-            own.joinpath("record").write_text(record)
+            own.joinpath("record").write_bytes(record)
             looking = run(SERVER, "--read-only", "--workspace", self.workspace, env=env)
-            self.assertNotIn("undid", looking.stderr)
+            self.assertNotIn("to its end", looking.stderr)
             self.assertIn("moved", self.tree())
-            self.assertIn("undid a change of several files", run(SERVER, "--workspace", self.workspace, env=env).stderr)
+            served = run(SERVER, "--workspace", self.workspace, env=env)
+            self.assertIn("carried a change of several files that was interrupted to its end", served.stderr)
             self.assertEqual(self.tree(), {"was": (b"text\n", 0)})
 
 

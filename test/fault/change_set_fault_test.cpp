@@ -124,7 +124,7 @@ TEST_P(change_set_fault_test, a_kill_at_any_system_call_is_all_or_none_after_rec
   if (!can_trace_) GTEST_SKIP() << "no process may be traced here";
   std::size_t kills = 0;
   std::size_t torn_before_recovery = 0;
-  std::size_t undone = 0;
+  std::size_t undone = 0, finished = 0;
   for (const auto& change : test::change_cases()) {
     SCOPED_TRACE(change.name);
     const auto how = kills == 0 ? durability::none : durability::full;
@@ -134,18 +134,20 @@ TEST_P(change_set_fault_test, a_kill_at_any_system_call_is_all_or_none_after_rec
       std::size_t stops = 0;
       if (run_until([&] { return make(change, how); }, at, stops) != ending::killed) break;
       picture left = now();
-      const bool as_before = left == both.before;
+      const bool as_before = left == both.before, as_after = left == both.after;
       test::take_leftovers(left);
       torn_before_recovery += !as_before && left != both.after ? 1U : 0U;
       recover(at % 2 == 0);
       const picture found = now();
       EXPECT_TRUE(found == both.before || found == both.after) << "boundary " << at;
       undone += !as_before && found == both.before ? 1U : 0U;
+      finished += !as_after && found == both.after ? 1U : 0U;
     }
     EXPECT_TRUE(both.after == now()); // the last one was not killed
   }
-  EXPECT_GT(torn_before_recovery, 50U); // or the kills do not fall into the middle of anything
+  EXPECT_GT(torn_before_recovery, 40U); // or the kills do not fall into the middle of anything
   EXPECT_GT(undone, 10U);
+  EXPECT_GT(finished, 10U);
   std::cout << "kills: " << kills << ", torn before recovery: " << torn_before_recovery << '\n';
 }
 
@@ -175,17 +177,23 @@ TEST_P(change_set_fault_test, a_kill_where_a_rename_takes_two_steps_is_all_or_no
 }
 
 TEST_P(change_set_fault_test, a_recovery_ends_soon_after_it_is_cancelled) {
-  const std::string large(std::size_t{8} << 20U, 'x');
-  change_record record{.steps = {{.what = change_step::kind::create,
-                                  .path = "large",
-                                  .temporary = std::string(temporary_prefix) + std::string(32, 'a'),
-                                  .fresh = mark_of(large)}}};
+  constexpr std::size_t files = 100;
+  const auto name = [](const char* of, std::size_t i) { return of + std::to_string(i); };
   std::size_t cancellations = 0;
   (void)ends_of(test::change_cases().front()); // makes the place of the record
-  for (std::size_t at = 1;; at += 5) {
+  for (std::size_t at = 1;; at += 25) {
     w.reset();
-    w.t.file("ws/large", large);
-    w.t.file(this->record(), render(record) + std::string(stage_line(change_stage::staged)));
+    change_plan plan{.how = {.is_beside = true, .asks_rules = true},
+                     .staging = std::string(temporary_prefix) + std::string(32, 'a')};
+    for (std::size_t i = 0; i < files; ++i) {
+      w.t.file("ws/" + name("old", i), "x");
+      const auto where = w.root->locate(name("old", i), final_link::keep);
+      ASSERT_THAT(where, IsOk());
+      plan.moves.push_back({.now = name("old", i),
+                            .home = name("new", i),
+                            .object = stamp_of(where->existing.value())});
+    }
+    w.t.file(this->record(), render(plan) + render_staged({}));
     std::atomic<bool> is_cancelled = false;
     injection watched(
         {.before = [&](std::size_t call) { is_cancelled = call >= at; }, .files = w.files});
@@ -193,17 +201,18 @@ TEST_P(change_set_fault_test, a_recovery_ends_soon_after_it_is_cancelled) {
     watched.end();
     if (injection::calls() < at) break; // the control: not cancelled
     SCOPED_TRACE(at);
-    // The root is opened in fewer than 60; of reads alone there are 129.
+    // The root is opened in fewer than 60; of moves alone there are a hundred.
     EXPECT_LE(injection::calls(), std::max(at, std::size_t{60}) + 40);
     if (found) continue;
     ++cancellations;
     EXPECT_EQ(found.error().code, error_code::cancelled);
     EXPECT_TRUE(w.t.exists(this->record()));
     recover(false);
-    EXPECT_FALSE(w.t.exists("ws/large"));
+    EXPECT_FALSE(w.t.exists("ws/old0"));
+    EXPECT_TRUE(w.t.exists("ws/" + name("new", files - 1)));
   }
   EXPECT_GT(cancellations, 20U);
-  EXPECT_FALSE(w.t.exists("ws/large"));
+  EXPECT_FALSE(w.t.exists("ws/old0"));
   EXPECT_FALSE(w.t.exists(this->record()));
 }
 
@@ -233,12 +242,47 @@ TEST_P(change_set_fault_test, a_recovery_that_is_killed_is_recovered) {
   std::cout << "kills of a recovery: " << kills << '\n';
 }
 
+/// What may go another time is left for then; else what was made is taken back.
+TEST_P(change_set_fault_test, what_cannot_be_carried_to_its_end_is_taken_back) {
+  if (!can_trace_) GTEST_SKIP() << "no process may be traced here";
+  const change_case& change = test::change_cases().back();
+  const ends both = ends_of(change);
+  std::size_t taken_back = 0, left = 0;
+  for (const int os_errno : {EACCES, EIO})
+    for (std::size_t at = 1;; at += 3 * stride()) {
+      w.reset();
+      std::size_t stops = 0, renames = 0;
+      if (run_until([&] { return make(change, durability::none); }, at, stops) != ending::killed)
+        break;
+      const picture found = now();
+      injection failing({.at = 1,
+                         .lasting = lasting::ever,
+                         .os_errno_of =
+                             [&](std::string_view call) {
+                               return call == "renameat2" && ++renames == 1 ? os_errno : 0;
+                             },
+                         .files = w.files});
+      const auto ended = recover_changes(*w.root, w.state());
+      failing.end();
+      SCOPED_TRACE(std::to_string(at) + ' ' + ::strerrorname_np(os_errno));
+      if (renames == 0) continue; // nothing was left to be made
+      EXPECT_EQ(ended.has_value(), os_errno == EACCES);
+      left += ended ? 0U : 1U;
+      taken_back += ended && now() != found ? 1U : 0U;
+      if (ended) EXPECT_EQ(*ended, interrupted_change::undone);
+      if (ended) EXPECT_EQ(now(), both.before);
+      recover(false);
+      EXPECT_TRUE(now() == (ended ? both.before : both.after));
+    }
+  EXPECT_TRUE(taken_back > 3 || stride() > 1);
+  EXPECT_TRUE(left > 3 || stride() > 1);
+}
+
 constexpr int injected[] = {EINTR, ENOSPC, EIO, EACCES};
 
 TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
   std::size_t faults = 0;
   std::size_t refused = 0;
-  std::size_t told_late = 0;
   const change_case& change = test::change_cases().back();
   const ends both = ends_of(change);
   w.reset();
@@ -267,17 +311,13 @@ TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
       EXPECT_TRUE(done || os_errno != EINTR);
       picture found = now();
       test::take_leftovers(found);
-      const bool is_told_late = !done && done.error().made == change_extent::all;
-      EXPECT_NE(done || is_told_late ? change_extent::none : done.error().made,
-                change_extent::some);
-      told_late += is_told_late ? 1U : 0U;
-      EXPECT_TRUE(found == (done || is_told_late ? both.after : both.before));
+      EXPECT_TRUE(done || done.error().made == change_extent::none);
+      EXPECT_TRUE(found == (done ? both.after : both.before));
       recover(false);
       EXPECT_TRUE(now() == found);
     }
-  EXPECT_GT(faults, 100U);
+  EXPECT_GT(faults, 80U);
   EXPECT_GT(refused, 30U);
-  EXPECT_TRUE(told_late > 0 || stride() > 1);
   std::cout << "faults injected: " << faults << ", refused: " << refused << '\n';
 }
 
@@ -301,7 +341,9 @@ TEST_P(change_set_fault_test, when_everything_fails_from_a_call_on_the_next_one_
       torn += is_whole ? 0U : 1U;
       recover(at % 2 == 0);
       found = now();
-      EXPECT_TRUE(found == (done ? both.after : both.before));
+      // Where not even the record could say that it has failed, it is carried to its end.
+      const bool is_open = !done && done.error().made == change_extent::some;
+      EXPECT_TRUE(found == (done ? both.after : both.before) || (is_open && found == both.after));
     }
   }
   EXPECT_GT(mixed, 10U);

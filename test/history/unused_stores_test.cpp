@@ -97,8 +97,6 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         unused_case{"Old", 31, "true", true}, unused_case{"Fresh", 29, "true", false},
         unused_case{"OldWithMarks", 31, "echo > mark-0; echo > intent.failed", true},
-        unused_case{"WithABegunRestore", 31, "echo > intent.begun; echo > intent.begun.new", true},
-        unused_case{"WithRestoreAndABegunOne", 31, "echo > intent.begun; echo > intent", false},
         unused_case{"WithRestore", 31, "echo > intent", false},
         unused_case{"OfAnotherVersion", 31, "sed -i '1s/1/2/' head", false},
         unused_case{"DamagedHead", 31, "echo > head", false},

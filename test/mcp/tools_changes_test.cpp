@@ -2,6 +2,7 @@
 
 // The tool applyChanges: several files, all or none.
 
+#include "change/change_record.hpp"
 #include "support/mcp/tool_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -515,7 +516,7 @@ TEST_F(tools_changes, a_hash_is_of_the_file_that_was_read) {
   EXPECT_EQ("a: meanwhile\n", changed());
 }
 
-TEST_F(tools_changes, what_was_interrupted_is_undone_before_and_told) {
+TEST_F(tools_changes, what_was_interrupted_is_ended_before_and_told) {
   test::temp_tree outside;
   outside.directory("state");
   ASSERT_EQ(0, ::chmod((outside / "state").c_str(), 0700));
@@ -526,17 +527,30 @@ TEST_F(tools_changes, what_was_interrupted_is_undone_before_and_told) {
         R"({"changes":[{"path":"a","edits":[{"oldText":"two","newText":"2"}]}],"diff":"none"})");
   };
   EXPECT_THAT(change().json, testing::Not(HasSubstr("note")));
-  restore();
-  std::filesystem::rename(tree / "a", tree / "moved");
-  const std::string record = "paddock changes 2 passing\nmove moved a - - 0 - 8 - 0\n"
-                             "end f3fa3b215332b9ea\nstaged\n";
-  tree.file(".paddock-changes", record); // a command may have written it
-  EXPECT_EQ("not_found", change().error());
-  for (const auto& each : std::filesystem::directory_iterator(outside / "state"))
-    outside.file("state/" + each.path().filename().string() + "/record", record);
-  EXPECT_THAT(change().string("note"), HasSubstr("interrupted was undone"));
-  std::filesystem::remove(tree / ".paddock-changes");
-  EXPECT_EQ("a: one\n2\n\n", changed());
+  for (const bool is_ready : {false, true}) {
+    restore();
+    if (is_ready) std::filesystem::rename(tree / "a", tree / "moved");
+    struct stat s {};
+    ASSERT_EQ(0, ::stat((tree / (is_ready ? "moved" : "a")).c_str(), &s));
+    const change_plan plan{
+        .how = {.is_beside = true, .asks_rules = true},
+        .staging = ".paddock-tmp-" + std::string(32, 'a'),
+        .moves = {{.now = is_ready ? "moved" : "a",
+                   .home = is_ready ? "a" : "moved",
+                   .object = {.kind = entry_kind::file,
+                              .size = static_cast<std::uint64_t>(s.st_size),
+                              .modified_ns = s.st_mtim.tv_sec * 1'000'000'000 + s.st_mtim.tv_nsec,
+                              .inode = s.st_ino}}}};
+    const std::string record = render(plan) + (is_ready ? render_staged({}) : "");
+    tree.file(".paddock-changes", record); // a command may have written it
+    if (is_ready) EXPECT_EQ("not_found", change().error());
+    for (const auto& each : std::filesystem::directory_iterator(outside / "state"))
+      outside.file("state/" + each.path().filename().string() + "/record", record);
+    EXPECT_THAT(change().string("note"),
+                HasSubstr(is_ready ? "interrupted was finished" : "interrupted was undone"));
+    std::filesystem::remove(tree / ".paddock-changes");
+    EXPECT_EQ("a: one\n2\n\n", changed());
+  }
 }
 
 TEST_F(tools_changes, a_mark_of_utf8_is_no_part_of_the_first_line) {

@@ -87,7 +87,7 @@ void add_modes(CLI::App& app, modes& target) {
 
 constexpr std::uint64_t recovery_ms_max = 5'000;
 
-/// What a killed process has left half done in the workspace is undone before anybody sees it.
+/// What a killed process has left half done in the workspace is ended before anybody sees it.
 void end_interrupted_change(const paddock::root& workspace,
                             const paddock::cli::workspace_cli& from) {
   const auto found =
@@ -97,12 +97,12 @@ void end_interrupted_change(const paddock::root& workspace,
     paddock::cli::complain(program, std::string(paddock::cli::foreign_record));
   if (!found)
     paddock::cli::complain(
-        program, "a change of several files that was interrupted cannot be undone: " +
+        program, "a change of several files that was interrupted cannot be ended: " +
                      std::string(paddock::text(found.error().code)) + "; start the server again");
   else if (*found == paddock::interrupted_change::undone)
     paddock::cli::complain(program, "undid a change of several files that was interrupted");
   else if (*found == paddock::interrupted_change::finished)
-    paddock::cli::complain(program, "cleared up behind a change of several files that was made");
+    paddock::cli::complain(program, "carried a change of several files that was interrupted to its end");
 }
 
 /// And so is what the commands of a killed server have left for somebody's git to run.

@@ -8,18 +8,18 @@
 /// looked at before anything is touched: each path by the rules of file.hpp, that no path is named
 /// twice or lies beneath another, that they do not make a repository of git of a directory that is
 /// none, and that what was read is still there, byte for byte. New content
-/// is then written beside its place under a temporary name. Renames bring it about, in the order of
-/// the changes, in the directories that were looked at, which are held: what gets the place of one
-/// of them meanwhile is never worked in. What they replace keeps a temporary name until all of
-/// them are made; so a rename that fails is followed by taking back those before it.
+/// is then written beside its place under a temporary name. Renames bring it about, what goes at
+/// last, in the directories that were looked at, which are held: what gets the place of one of them
+/// meanwhile is never worked in. What they replace keeps a temporary name until all of them are
+/// made; so a rename that fails is followed by taking back those before it.
 ///
 /// With a `state_directory`, outside of the workspace, a record there says what is under way. Of a
 /// process that was killed, it stays. The next `apply_changes` on that workspace, or
-/// `recover_changes`, undoes a change that was not made as a whole, and removes what is left of one
-/// that was. A process that still works on its change holds a lock beside the record and is waited
-/// for. Nothing in the workspace is ever taken for a record: what is called `.paddock-changes`
-/// there, as records of earlier versions were, is left alone. What somebody else has changed in the
-/// meantime stays as they left it.
+/// `recover_changes`, carries a change to its end of which everything was made ready, and removes
+/// what is left of any other. A process that still works on its change holds a lock beside the
+/// record and is waited for. Nothing in the workspace is ever taken for a record: what is called
+/// `.paddock-changes` there, as records of earlier versions were, is left alone. What somebody else
+/// has changed in the meantime stays as they left it.
 ///
 /// Not guaranteed: without a `state_directory`, or where it cannot be used, anything after a kill;
 /// that readers see all changes at the same moment (each file by itself is old or
@@ -92,8 +92,7 @@ struct changed_file {
 /// How much of a change is made in spite of its failure.
 enum class change_extent : std::uint8_t {
   none,
-  some, ///< taking it back has failed as well; with a record the next change tries again
-  all,  ///< only that a power cut leaves it is not known
+  some, ///< taking it back has failed as well; with a record the next change ends it
 };
 
 /// Why not everything is as wanted.
@@ -113,7 +112,7 @@ struct change_failure : error {
 /// Makes all changes, or none. One outcome for each, in their order. Errors: stale (the content is
 /// not `before`), invalid_argument (a path is named twice, lies beneath another one, or bytes are
 /// missing or too much), already_exists, not_found, is_a_directory, not_a_directory, not_regular,
-/// read_only, too_many, too_large (also above 2 GiB together), no_space, permission_denied,
+/// read_only, too_many, too_large, no_space, permission_denied,
 /// conflict (somebody else changes the same files, or keeps changing the workspace), cancelled,
 /// timed_out, io, those of root::locate; without a path those of recover_changes.
 [[nodiscard]] result<std::vector<changed_file>, change_failure>
@@ -124,8 +123,8 @@ apply_changes(const root& root, std::span<const file_change> changes,
 enum class interrupted_change : std::uint8_t {
   none,
   under_way, ///< its process is at work
-  undone,
-  finished, ///< it was made as a whole; what it replaced is removed now
+  undone,   ///< nothing of it is made
+  finished, ///< it is made as a whole
 };
 
 /// Ends what a killed process has left of its change: for the start of a program, before it serves
@@ -133,6 +132,11 @@ enum class interrupted_change : std::uint8_t {
 /// the record stays then.
 [[nodiscard]] result<interrupted_change>
 recover_changes(const root& root, std::string_view state_directory, const work_bounds& bounds = {});
+
+/// The paths of a change that a killed process has left, which is to be carried to its end: for who
+/// keeps account of who has changed what.
+[[nodiscard]] std::vector<std::string> interrupted_paths(const root& root,
+                                                         std::string_view state_directory);
 
 /// Whether something in the workspace has the name of a record, which nobody acts on: a command may
 /// have written it, or an earlier version of this library.

@@ -108,6 +108,8 @@ public:
     out_.end_array();
     if (earlier == interrupted_change::undone)
       out_.member("note", "an earlier change of several files that was interrupted was undone");
+    if (earlier == interrupted_change::finished)
+      out_.member("note", "an earlier change of several files that was interrupted was finished");
     out_.end_object();
     return {.json = out_.take()};
   }

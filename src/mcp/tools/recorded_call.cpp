@@ -5,11 +5,13 @@
 #include "mcp/tools/edits.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
+#include <paddock/file/change_set.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/text/patch.hpp>
 #include <paddock/text/unified_diff.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -160,11 +162,16 @@ recorded_call::recorded_call(workspace_state& state, call& c, const tool_row& ro
   if (runs && timeout_ms && *timeout_ms > 0)
     bounds.deadline_ms =
         std::min(bounds.deadline_ms, deadline_in(static_cast<std::uint64_t>(*timeout_ms)));
-  if (runs)
+  if (runs) {
     recording_ = store->before_command(row.name, command_line_of(c), bounds);
-  else
-    recording_ =
-        store->before_tool(row.name, paths_of(*state.root, c), history::author::tool, bounds);
+    return;
+  }
+  std::vector<std::string> paths = paths_of(*state.root, c);
+  // What another call has left half done is carried to its end by the next one of its kind.
+  if (row.name == "applyChanges")
+    std::ranges::move(interrupted_paths(*state.root, state.options.state_directory),
+                      std::back_inserter(paths));
+  recording_ = store->before_tool(row.name, paths, history::author::tool, bounds);
 }
 
 void recorded_call::finish(tool_result& result) {

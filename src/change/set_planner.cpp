@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "change/change_plan.hpp"
+#include "change/set_planner.hpp"
 
 #include "file/attributes.hpp"
 #include "file/leftover.hpp"
@@ -46,13 +46,13 @@ unsigned with_execution(unsigned mode, std::optional<bool> wanted) {
 /// Where an entry is, or is to be.
 struct new_place {
   std::string path;                       ///< resolved
-  change_place in;                        ///< the directory, or the deepest above it that is there
+  known_directory in;                     ///< the directory, or the deepest above it that is there
   std::vector<std::string> directories{}; ///< above it, that are not there yet
 };
 
-result<change_place> place_of(const file_descriptor& directory, std::string_view path) {
+result<known_directory> place_of(const file_descriptor& directory, std::string_view path) {
   PADDOCK_TRY(const auto status, sys::status_at(directory.get(), ""));
-  return change_place{std::string(path), status.device, status.inode};
+  return known_directory{std::string(path), status.device, status.inode};
 }
 
 /// Of a path whose parent is not there: the deepest directory that is, and the names below it.
@@ -110,7 +110,7 @@ public:
   planner(const root& root, std::span<const file_change> changes, const change_options& options)
       : root_(root), changes_(changes), options_(options) {}
 
-  result<change_plan, change_failure> make() {
+  result<planned_set, change_failure> make() {
     if (changes_.size() > options_.files_max)
       return change_failure(refusal(error_code::too_many), change_failure::no_change, {},
                             "at most " + std::to_string(options_.files_max) + " files at once");
@@ -120,10 +120,16 @@ public:
     auto locks = lock_contents(root_, paths_, options_.bounds);
     if (!locks) return change_failure(locks.error());
     plan_.locks = *std::move(locks);
+    for (const auto& [path, change] : directories_)
+      plan_.plan.steps.push_back(
+          {.path = path, .wanted = {.kind = entry_kind::directory}, .of = change});
     PADDOCK_CHECK(for_each_change([&](const file_change& change) { return examine(change); }));
-    plan_.directories.assign(directories_.begin(), directories_.end());
+    if (!changes_anything()) plan_.plan.steps.clear();
+    plan_.plan.how = {.is_beside = true,
+                      .asks_rules = true,
+                      .is_durable = options_.durability != durability::none};
     for (auto& [path, place] : places_)
-      plan_.places.push_back(std::move(place));
+      plan_.plan.directories.push_back(std::move(place));
     return std::move(plan_);
   }
 
@@ -160,7 +166,8 @@ private:
       PADDOCK_TRY(auto fresh, find_new(root_, change.path));
       file.path = std::move(fresh.path);
       PADDOCK_CHECK(take(std::move(fresh.in)));
-      directories_.insert(fresh.directories.begin(), fresh.directories.end());
+      for (std::string& each : fresh.directories)
+        directories_.try_emplace(std::move(each), now_);
       break;
     }
     case change_action::replace: {
@@ -182,7 +189,7 @@ private:
   }
 
   /// The directory of a change, which is the same one for all of them.
-  result<void> take(change_place in) {
+  result<void> take(known_directory in) {
     const auto [at, is_new] = places_.try_emplace(in.path, in);
     if (!is_new && at->second != in) return refusal(error_code::conflict);
     return {};
@@ -249,17 +256,20 @@ private:
     return content;
   }
 
-  result<planned_step> step_of(change_step::kind what, const std::string& path) {
-    planned_step planned{.step = {.what = what, .path = path}, .change = now_};
-    if (what != change_step::kind::move) {
-      PADDOCK_TRY(const auto name, unused_name(temporary_prefix));
-      planned.step.temporary = name.view();
-    }
-    if (what == change_step::kind::replace) {
-      PADDOCK_TRY(const auto name, unused_name(temporary_prefix));
-      planned.step.aside = name.view();
-    }
-    return planned;
+  [[nodiscard]] bool changes_anything() const {
+    return std::ranges::any_of(plan_.files, &changed_file::is_changed);
+  }
+
+  change_step& add_step(const std::string& path) {
+    return plan_.plan.steps.emplace_back(change_step{.path = path, .of = now_});
+  }
+  /// Of a file that comes.
+  void bring(change_step& step, const file_change& change, std::string taken_from) {
+    step.wanted.kind = entry_kind::file;
+    step.content.low = plan_.texts.size();
+    plan_.texts.push_back(&*change.bytes);
+    step.taken_from = std::move(taken_from);
+    step.is_executable = change.is_executable;
   }
 
   result<void> examine(const file_change& change) {
@@ -283,12 +293,7 @@ private:
 
   result<void> plan_new(const file_change& change, changed_file& file, std::string attributes_of) {
     PADDOCK_CHECK(check_absent(file));
-    PADDOCK_TRY(auto planned, step_of(change_step::kind::create, file.path));
-    planned.step.fresh = mark_of(*change.bytes);
-    planned.bytes = &*change.bytes;
-    planned.attributes_of = std::move(attributes_of);
-    planned.is_executable = change.is_executable;
-    plan_.steps.push_back(std::move(planned));
+    bring(add_step(file.path), change, std::move(attributes_of));
     file.is_changed = true;
     return {};
   }
@@ -305,36 +310,27 @@ private:
   }
 
   result<void> plan_replacement(const file_change& change, changed_file& file) {
-    PADDOCK_TRY(auto planned, step_of(change_step::kind::replace, file.path));
-    PADDOCK_TRY(planned.old, look_at_old(file.path));
-    if (planned.old.kind != entry_kind::file) return refusal(error_code::not_regular);
+    PADDOCK_TRY(const auto old, look_at_old(file.path));
+    if (old.kind != entry_kind::file) return refusal(error_code::not_regular);
     PADDOCK_TRY(const auto content, read_old(change, file.path));
-    planned.old = content.status;
-    const unsigned mode = planned.old.mode & ~set_id_bits;
+    const unsigned mode = content.status.mode & ~set_id_bits;
     const bool same_mode = with_execution(mode, change.is_executable) == mode;
     if (content.bytes == *change.bytes && same_mode) return {};
-    planned.step.fresh = mark_of(*change.bytes);
-    planned.step.old = mark_of(content.bytes);
-    planned.step.old_mode = planned.old.mode;
-    planned.bytes = &*change.bytes;
-    planned.attributes_of = file.path;
-    planned.is_executable = change.is_executable;
-    plan_.steps.push_back(std::move(planned));
+    change_step& step = add_step(file.path);
+    step.present = stamp_of(content.status);
+    bring(step, change, file.path);
     file.is_changed = true;
     return {};
   }
 
   result<void> plan_removal(const file_change& change, const std::string& path,
                             changed_file& file) {
-    PADDOCK_TRY(auto planned, step_of(change_step::kind::remove, path));
-    PADDOCK_TRY(planned.old, look_at_old(path));
-    planned.step.old = {.size = planned.old.size, .sum = {}};
+    PADDOCK_TRY(auto old, look_at_old(path));
     if (change.before) {
       PADDOCK_TRY(const auto content, read_old(change, path));
-      planned.old = content.status;
-      planned.step.old = mark_of(content.bytes);
+      old = content.status;
     }
-    plan_.steps.push_back(std::move(planned));
+    add_step(path).present = stamp_of(old);
     file.is_changed = true;
     return {};
   }
@@ -347,18 +343,15 @@ private:
   }
 
   result<void> plan_move(const file_change& change, changed_file& file) {
-    PADDOCK_TRY(auto planned, step_of(change_step::kind::move, file.path));
-    planned.step.from = file.from;
-    PADDOCK_TRY(planned.old, look_at_old(file.from));
-    PADDOCK_CHECK(root_.check_movable(file.from, file.path, planned.old.kind));
-    PADDOCK_CHECK(check_absent(file, &planned.old));
-    planned.step.old = {.size = planned.old.size, .sum = {}};
+    PADDOCK_TRY(auto old, look_at_old(file.from));
+    PADDOCK_CHECK(root_.check_movable(file.from, file.path, old.kind));
+    PADDOCK_CHECK(check_absent(file, &old));
     if (change.before) {
       PADDOCK_TRY(const auto content, read_old(change, file.from));
-      planned.old = content.status;
-      planned.step.old = mark_of(content.bytes);
+      old = content.status;
     }
-    plan_.steps.push_back(std::move(planned));
+    plan_.plan.moves.push_back(
+        {.now = file.from, .home = file.path, .object = stamp_of(old), .of = now_});
     file.is_changed = true;
     return {};
   }
@@ -366,10 +359,10 @@ private:
   const root& root_;
   std::span<const file_change> changes_;
   const change_options& options_;
-  change_plan plan_;
+  planned_set plan_;
   std::vector<std::string> paths_;
-  std::map<std::string, change_place> places_;
-  std::set<std::string> directories_; // sorted: each is above those beneath it
+  std::map<std::string, known_directory> places_;
+  std::map<std::string, std::size_t> directories_; // sorted, each with the first change in it
   std::set<std::pair<std::uint64_t, std::uint64_t>> old_;
   std::size_t now_ = 0;
   std::string detail_; ///< of the error that is about to be returned
@@ -377,7 +370,7 @@ private:
 
 } // namespace
 
-result<change_plan, change_failure> plan_changes(const root& root,
+result<planned_set, change_failure> plan_changes(const root& root,
                                                  std::span<const file_change> changes,
                                                  const change_options& options) {
   return planner(root, changes, options).make();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Numbers and texts as the store has them: little-endian, or seven bits to a byte. Pure. A reader
-// that meets an end too early gives zeros from then on and says so.
+// Numbers and texts as records and the store of a history have them: little-endian, or seven bits
+// to a byte. Pure. A reader that meets an end too early gives zeros from then on and says so.
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace paddock::history {
+namespace paddock {
 
 inline void put_fixed(std::string& to, std::uint64_t value, unsigned bytes) {
   std::array<char, 8> raw;
@@ -88,4 +88,4 @@ private:
   bool good_ = true;
 };
 
-} // namespace paddock::history
+} // namespace paddock

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+
+// The end of a change: what has failed is taken back, and what was set aside is cleared away.
+// Nothing is removed that the change has not put there itself.
+
+#include "change/change_run.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+
+#include <charconv>
+#include <cstddef>
+
+namespace paddock {
+namespace {
+
+constexpr std::string_view kept_prefix = "paddock-kept-";
+
+error somebody_elses() {
+  return {error_code::conflict, 0, "change"};
+}
+
+/// Whether somebody else was at it: then it is theirs.
+bool is_somebody_elses(const error& e) {
+  return e.code == error_code::conflict || e.code == error_code::already_exists ||
+         e.code == error_code::not_found;
+}
+
+} // namespace
+
+result<void> change_run::make() {
+  auto done = log_ != nullptr ? log_->begin(plan_) : result<void>();
+  if (done) done = stage_all();
+  if (done && log_ != nullptr) {
+    may_be_staged_ = true;
+    done = log_->add_staged(staged_);
+  }
+  if (done) done = all_steps();
+  if (done) {
+    failed_of_ = {};
+    failed_at_.clear();
+    done = give_directories();
+  }
+  if (!done) return give_up(done.error());
+  is_clear_ = clear();
+  // The next change removes what could not be removed.
+  if (is_clear_ && log_ != nullptr) (void)log_->end().has_value();
+  return {};
+}
+
+error change_run::give_up(const error& why) {
+  if (has_begun_) {
+    take_back();
+    finish_directories();
+    if (const auto synced = sync_touched(); !synced && !torn_by_) torn_by_ = synced.error();
+  }
+  // A kill while clearing up must not have the rest carried to its end.
+  const bool is_marked = log_ == nullptr || !may_be_staged_ || log_->add_way_back().has_value();
+  is_clear_ = clear();
+  if (torn_by_) return why;
+  const bool is_ended = is_clear_ && (log_ == nullptr || log_->end().has_value());
+  if (!is_marked && !is_ended) torn_by_ = why;
+  return why;
+}
+
+void change_run::take_back() {
+  for (auto each = done_.rbegin(); each != done_.rend(); ++each)
+    take_back(*each);
+}
+
+void change_run::take_back(const done& each) {
+  const std::size_t number = each.number;
+  switch (each.what) {
+  case deed::moved_out:
+    return give_back(each, rest::moved, plan_.moves[number].now);
+  case deed::moved_in:
+    withdraw(each, rest::moved, plan_.moves[number].home, plan_.moves[number].object);
+    return held_.follow(plan_.moves[number].home, plan_.moves[number].now);
+  case deed::moved:
+    return move_back(each);
+  case deed::set_aside:
+    return give_back(each, rest::aside, plan_.steps[number].path);
+  case deed::placed:
+    return withdraw(each, rest::staged, plan_.steps[number].path, staged_[number]);
+  case deed::exchanged:
+    return exchange_back(each);
+  case deed::made:
+  case deed::removed:
+    return take_directory_back(each);
+  case deed::attributes:
+    return take_attributes_back(each);
+  }
+}
+
+/// Works in the directory where the deed was done, wherever that is now.
+void change_run::back(const done& each, const std::string& path, const in_directory& work) {
+  const std::string name(file_name(path));
+  for (;;) {
+    const auto in = held_.descriptor(each.in);
+    worked_in_ = each.in;
+    if (!in) {
+      astray_.push_back(path);
+      if (!torn_by_) torn_by_ = in.error();
+      return;
+    }
+    const auto worked = work(*in, name.c_str());
+    if (worked || is_somebody_elses(worked.error())) return;
+    if (worked.error().code == error_code::permission_denied && widen(each.in)) continue;
+    if (!torn_by_) torn_by_ = worked.error();
+    return;
+  }
+}
+
+/// Whether what was set aside within reach is as it came there.
+bool change_run::is_untouched(rest kind, std::size_t number) {
+  if (plan_.how.is_beside || staging_.is_out_of_reach()) return true;
+  const auto then = aside_.find({kind, number});
+  return then != aside_.end() && is_as(kind, number, then->second);
+}
+
+void change_run::keep(rest kind, std::size_t number, const std::string& path) {
+  wanted_[rest_name(kind, number)] = path;
+}
+
+/// To where it was, if nobody else has put something there.
+void change_run::give_back(const done& each, rest kind, const std::string& path) {
+  bool is_given = false;
+  const auto copy = kind == rest::aside ? copies_.find(each.number) : copies_.end();
+  back(each, path, [&](int in, const char* there) -> result<void> {
+    if (copy != copies_.end()) {
+      PADDOCK_CHECK(sys::link_nameless(copy->second.get(), in, there));
+      is_given = true;
+      return sys::set_modified(in, there, plan_.steps[each.number].present.modified_ns);
+    }
+    if (!is_untouched(kind, each.number)) return somebody_elses();
+    PADDOCK_TRY(const spot from, spot_of(kind, each.number));
+    auto moved = move_to_unused(from.directory, from.name.c_str(), in, there);
+    // In two steps it has got a second name, and has the first one still.
+    const auto is_second_name = [&] {
+      const auto now = sys::status_at(in, there, AT_SYMLINK_NOFOLLOW);
+      const auto aside = sys::status_at(from.directory, from.name.c_str(), AT_SYMLINK_NOFOLLOW);
+      return now && aside && now->same_object(*aside);
+    };
+    if (!moved && moved.error().code == error_code::already_exists && is_second_name())
+      moved = sys::unlinkat(from.directory, from.name.c_str(), 0);
+    is_given = moved.has_value();
+    return moved;
+  });
+  if (is_given) {
+    resting_.erase({kind, each.number});
+    return;
+  }
+  if (copy != copies_.end())
+    (void)sys::link_nameless(copy->second.get(), staging_.descriptor(),
+                             rest_name(kind, each.number).c_str());
+  keep(kind, each.number, path);
+}
+
+/// Takes away what this run has put there, and nothing else.
+void change_run::withdraw(const done& each, rest kind, const std::string& path,
+                          const entry_stamp& own) {
+  back(each, path, [&](int in, const char* there) -> result<void> {
+    PADDOCK_CHECK(check_there(in, there, own));
+    PADDOCK_TRY(const spot to, spot_of(kind, each.number));
+    PADDOCK_CHECK(move_to_unused(in, there, to.directory, to.name.c_str()));
+    resting_.emplace(kind, each.number);
+    if (check_there(to.directory, to.name.c_str(), own)) return {};
+    if (!move_to_unused(to.directory, to.name.c_str(), in, there))
+      keep(kind, each.number, path); // somebody's, and somebody else's is there by now
+    return {};
+  });
+}
+
+/// What was there comes back, unless somebody has saved there meanwhile: then it is kept.
+void change_run::exchange_back(const done& each) {
+  const std::size_t number = each.number;
+  const std::string& path = plan_.steps[number].path;
+  bool is_back = false, is_gone = false;
+  back(each, path, [&](int in, const char* there) -> result<void> {
+    if (const auto is_own = check_there(in, there, staged_[number]); !is_own) {
+      is_gone = is_own.error().code == error_code::not_found;
+      return is_own;
+    }
+    if (!is_untouched(rest::staged, number)) return somebody_elses();
+    PADDOCK_TRY(const spot old, spot_of(rest::staged, number));
+    const auto exchange = [&] {
+      return sys::renameat2(old.directory, old.name.c_str(), in, there, RENAME_EXCHANGE);
+    };
+    PADDOCK_CHECK(exchange());
+    is_back = check_there(old.directory, old.name.c_str(), staged_[number]).has_value();
+    if (is_back) return {};
+    (void)exchange();
+    return somebody_elses();
+  });
+  if (is_gone) return give_back(each, rest::staged, path);
+  if (!is_back) keep(rest::staged, number, path);
+}
+
+void change_run::move_back(const done& each) {
+  const change_move& move = plan_.moves[each.number];
+  const std::string name(file_name(move.now));
+  back(each, move.home, [&](int in, const char* there) -> result<void> {
+    PADDOCK_CHECK(check_there(in, there, move.object));
+    PADDOCK_TRY(const int from, held_.descriptor(each.from));
+    if (!held_.is_held(each.in)) return error{error_code::too_many, 0, held_operation};
+    auto moved = move_to_unused(in, there, from, name.c_str());
+    if (moved || moved.error().code != error_code::already_exists) return moved;
+    PADDOCK_CHECK(check_there(from, name.c_str(), move.object));
+    const auto now = sys::status_at(in, there, AT_SYMLINK_NOFOLLOW);
+    if (now && now->links > 1) return sys::unlinkat(in, there, 0);
+    return sys::renameat2(in, there, from, name.c_str(), 0);
+  });
+}
+
+void change_run::take_directory_back(const done& each) {
+  const change_step& step = plan_.steps[each.number];
+  back(each, step.path, [&](int in, const char* name) -> result<void> {
+    if (each.what == deed::made) {
+      (void)sys::unlinkat(in, name, AT_REMOVEDIR).has_value(); // what is in it is somebody's
+      return {};
+    }
+    PADDOCK_CHECK(sys::mkdirat(in, name, owner_all));
+    PADDOCK_TRY(const auto id, held_.renew(step.path));
+    touched_[id] = {
+        .mode = step.present.mode, .modified_ns = step.present.modified_ns, .widened = true};
+    return {};
+  });
+}
+
+void change_run::take_attributes_back(const done& each) {
+  const change_step& step = plan_.steps[each.number];
+  entry_stamp given = each.before;
+  given.modified_ns = step.wanted.modified_ns;
+  back(each, step.path, [&](int in, const char* name) -> result<void> {
+    // What somebody has saved has times of its own.
+    if (!check_there(in, name, each.before)) PADDOCK_CHECK(check_there(in, name, given));
+    if (step.wanted.kind != entry_kind::symlink) {
+      PADDOCK_TRY(const auto fd, sys::openat(in, name, O_PATH | O_NOFOLLOW));
+      PADDOCK_CHECK(sys::chmod_opened(fd.get(), each.before.mode));
+    }
+    return sys::set_modified(in, name, each.before.modified_ns);
+  });
+}
+
+/// Whether the entry at the temporary name is the one the change left there, unchanged since.
+result<bool> change_run::may_go(rest kind, std::size_t number) {
+  if (kind == rest::moved || number >= plan_.steps.size()) return false;
+  if (kind == rest::staged && !has_begun_) return true; // it was never anywhere else
+  if (wanted_.contains(rest_name(kind, number))) return false;
+  PADDOCK_TRY(const spot at, spot_of(kind, number));
+  const auto status = sys::status_at(at.directory, at.name.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (!status && status.error().code == error_code::not_found) return false;
+  if (!status) return status.error();
+  const entry_stamp now = stamp_of(*status);
+  return is_like(plan_.steps[number].present, now) ||
+         (kind == rest::staged && is_like(staged_[number], now));
+}
+
+bool change_run::may_go(std::string_view name) {
+  std::size_t number = SIZE_MAX;
+  if (name.size() < 2) return false;
+  const auto read = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  if (read.ptr != name.data() + name.size()) return false;
+  for (const rest kind : {rest::staged, rest::aside})
+    if (name.front() == static_cast<char>(kind)) return may_go(kind, number).value_or(false);
+  return false;
+}
+
+bool change_run::clear() {
+  if (plan_.how.is_beside) return clear_beside();
+  bool is_gone = false;
+  for (int attempt = 0; attempt < 2 && !is_gone; ++attempt)
+    is_gone = clear_apart();
+  if (!is_gone) is_gone = keep_rest();
+  if (plan_.how.keeps_directories && touched_.contains(held_directories::top))
+    set_directory(held_directories::top, touched_[held_directories::top]);
+  return is_gone;
+}
+
+/// What is somebody's by now stays where it is.
+bool change_run::clear_beside() {
+  bool is_gone = true;
+  std::set<held_directories::id> cleared;
+  const auto remove = [&](rest kind, std::size_t number) -> result<void> {
+    PADDOCK_TRY(const bool goes, may_go(kind, number));
+    if (!goes) return {};
+    PADDOCK_TRY(const auto home, held_.look(home_of(plan_.steps[number].path)));
+    cleared.insert(home);
+    PADDOCK_TRY(const spot at, spot_of(kind, number));
+    return sys::unlinkat(at.directory, at.name.c_str(), 0);
+  };
+  for (const auto& [kind, number] : resting_) {
+    const auto gone = remove(kind, number);
+    if (gone || gone.error().code == error_code::not_found) continue;
+    // What can never be removed must not block every later change.
+    is_gone = is_gone && is_end_ && !may_pass(gone.error());
+  }
+  for (const held_directories::id each : cleared)
+    if (plan_.how.is_durable && !sync(each)) is_gone = false;
+  return is_gone;
+}
+
+bool change_run::clear_apart() {
+  if (!staging_) {
+    auto found = private_staging::find(root_, own_, plan_.staging);
+    if (!found) return found.error().code == error_code::not_found;
+    staging_ = *std::move(found);
+  }
+  const auto names = staging_.names();
+  if (!names) return names.error().code == error_code::not_found;
+  for (const std::string& name : *names)
+    if (may_go(name)) (void)sys::unlinkat(staging_.descriptor(), name.c_str(), 0).has_value();
+  return staging_.remove().has_value();
+}
+
+/// What is not this run's to remove stays, where it is seen.
+bool change_run::keep_rest() {
+  const auto names =
+      staging_ ? staging_.names()
+               : result<std::vector<std::string>>(error{error_code::not_found, 0, "staging"});
+  if (!names) return false;
+  std::string first;
+  std::size_t count = 0;
+  for (const std::string& name : *names) {
+    if (may_go(name)) continue;
+    if (count++ == 0) first = name;
+  }
+  if (count == 0) return false; // the next one clears it away
+  const auto seen = unused_name(kept_prefix);
+  const bool is_seen = seen && staging_.show(*seen);
+  const std::string where = is_seen ? std::string(seen->view()) : plan_.staging;
+  const auto wanted = wanted_.find(first);
+  kept_ = "what could not go back to ";
+  kept_ += wanted != wanted_.end() ? wanted->second : "its place";
+  kept_ += " is in " + where + '/' + first;
+  if (count > 1) kept_ += ", with " + std::to_string(count - 1) + " more";
+  return is_seen;
+}
+
+} // namespace paddock
