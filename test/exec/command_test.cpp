@@ -23,18 +23,7 @@ namespace {
 using testing::HasSubstr;
 using Command = command_fixture;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PADDOCK_SANITIZED 1
-#elif defined(__has_feature)
-#define PADDOCK_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define PADDOCK_SANITIZED 0
-#endif
-#if PADDOCK_SANITIZED
-constexpr std::uint64_t flood_bytes = 16UL * 1024 * 1024;
-#else
-constexpr std::uint64_t flood_bytes = 200UL * 1024 * 1024;
-#endif
+constexpr std::uint64_t flood_bytes = (instrumented ? 16UL : 200UL) * 1024 * 1024;
 
 // --- outcomes -----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 // Processes that run for long: what is read of them, what is written to them, and how they end.
 
+#include "support/campaign.hpp"
 #include "support/process/command_fixture.hpp"
 
 #include <paddock/exec/process.hpp>
@@ -326,9 +327,7 @@ TEST_F(Process, CancellationEndsTheWaitAlone) {
 }
 
 TEST_F(Process, FloodsTakeNoMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer has its own memory";
-#endif
+  if (instrumented) GTEST_SKIP() << "a sanitizer has its own memory";
   const auto resident_kb = [] {
     std::ifstream status("/proc/self/status");
     std::string word;

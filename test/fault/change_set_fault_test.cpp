@@ -269,8 +269,10 @@ TEST_P(change_set_fault_test, what_cannot_be_carried_to_its_end_is_taken_back) {
       EXPECT_EQ(ended.has_value(), os_errno == EACCES);
       left += ended ? 0U : 1U;
       taken_back += ended && now() != found ? 1U : 0U;
-      if (ended) EXPECT_EQ(*ended, interrupted_change::undone);
-      if (ended) EXPECT_EQ(now(), both.before);
+      if (ended) {
+        EXPECT_EQ(*ended, interrupted_change::undone);
+        EXPECT_EQ(now(), both.before);
+      }
       recover(false);
       EXPECT_TRUE(now() == (ended ? both.before : both.after));
     }

@@ -4,6 +4,7 @@
 // operation that changes something. Afterwards each file is old or new and never torn; what is left
 // over is an ordinary entry, which the next operations list and keep.
 
+#include "support/campaign.hpp"
 #include "support/fault/fault_fixture.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/fault/kill_at.hpp"
@@ -24,12 +25,6 @@
 #include <iostream>
 #include <optional>
 #include <string_view>
-
-#if defined(__has_feature)
-#define PADDOCK_TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define PADDOCK_TEST_SANITIZED 0
-#endif
 
 namespace paddock {
 namespace {
@@ -201,9 +196,7 @@ TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
 
 // What the fault tests count is what there is: no call gets to the kernel past the wrappers.
 TEST_P(crash_test, control_the_wrappers_see_every_call) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || PADDOCK_TEST_SANITIZED
-  GTEST_SKIP() << "a sanitizer makes system calls of its own";
-#endif
+  if (test::instrumented) GTEST_SKIP() << "a sanitizer makes system calls of its own";
   for (const auto& op : test::changing_operations()) {
     if (has(op.traits, trait::foreign)) continue;
     w.reset();

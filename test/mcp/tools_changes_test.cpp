@@ -543,7 +543,9 @@ TEST_F(tools_changes, what_was_interrupted_is_ended_before_and_told) {
                               .inode = s.st_ino}}}};
     const std::string record = render(plan) + (is_ready ? render_staged({}) : "");
     tree.file(".paddock-changes", record); // a command may have written it
-    if (is_ready) EXPECT_EQ("not_found", change().error());
+    if (is_ready) {
+      EXPECT_EQ("not_found", change().error());
+    }
     for (const auto& each : std::filesystem::directory_iterator(outside / "state"))
       outside.file("state/" + each.path().filename().string() + "/record", record);
     EXPECT_THAT(change().string("note"),
