@@ -63,25 +63,38 @@ bool is_time_alone(const restore_step& each) {
          (each.wanted.kind == known_kind::directory || each.wanted.same_content(each.present));
 }
 
+restored_as restored_by(const restore_step& step) {
+  if (!step.wanted.exists()) return restored_as::removed;
+  return step.present.exists() ? restored_as::reverted : restored_as::restored;
+}
+
 void tell_paths(const restore_plan& plan, const restore_request& request, restore_outcome& out) {
   const path_tops asked(request.paths);
   const folder folds(plan, asked);
-  std::map<std::string_view, std::uint64_t> rows; // and the files of a folded one
+  struct row {
+    restored_as as = restored_as::reverted;
+    std::uint64_t files = 0; ///< of a folded one
+  };
+  std::map<std::string_view, row> rows;
   for (const restore_move& each : plan.moves)
-    rows.try_emplace(each.from);
+    rows.try_emplace(each.from, row{.as = restored_as::moved_back});
   for (const restore_step& each : plan.steps) {
     if (is_time_alone(each)) continue;
     const std::string_view whole = folds.told_with(each);
     const bool is_directory =
         each.wanted.kind == known_kind::directory || each.present.kind == known_kind::directory;
-    std::uint64_t& files = rows[whole.empty() ? std::string_view(each.path) : whole];
-    if (!whole.empty() && !is_directory) ++files;
+    const std::string_view path = whole.empty() ? std::string_view(each.path) : whole;
+    const auto [at, is_new] = rows.try_emplace(path);
+    if (path == each.path && (is_new || at->second.as != restored_as::moved_back))
+      at->second.as = restored_by(each);
+    if (!whole.empty() && !is_directory) ++at->second.files;
   }
   out.paths_total = rows.size();
-  for (const auto& [path, files] : rows) {
+  for (const auto& [path, row] : rows) {
     if (out.paths.size() == told_paths_max) break;
-    if (files > 0) out.folded.push_back({std::string(path), files});
+    if (row.files > 0) out.folded.push_back({std::string(path), row.files});
     out.paths.emplace_back(path);
+    out.as.push_back(row.as);
   }
 }
 

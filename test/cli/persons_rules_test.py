@@ -107,7 +107,7 @@ class Rules(Workspace):
                     told = self.paddock(*words)
                     named = words[-1:] if words[-1] in hidden else []
                     for name in set(hidden) - set(named):
-                        self.assertNotRegex(told.stdout, rf"(?m)^.*\b(restored|created|modified)\b.* {re.escape(name)}\b", words)
+                        self.assertNotRegex(told.stdout, rf"(?m)^.*\b(removed|restored|reverted|moved back|created|modified)\b.* {re.escape(name)}\b", words)
                     self.assertNotRegex(told.stdout, r"(?m)^[+-]KEY$" if hidden and "diff" in words and named else "no such text")
                     self.untouched(hidden)
                 if "--read-only" not in options:

@@ -152,7 +152,7 @@ class UndoRedo(unittest.TestCase):
                         at = ["--workspace", str(self.workspace), "--history", str(self.store)]
                         told = json.loads(subprocess.run([PADDOCK, "undo", "--json", "-n", *paths, *at], capture_output=True).stdout)
                         shown = subprocess.run([PADDOCK, "undo", "-n", *paths, *at], capture_output=True, text=True).stdout
-                        self.assertEqual("would restore big/ (500 files)" in shown, "big" in rows, shown)
+                        self.assertEqual("would remove big/ (500 files)" in shown, "big" in rows, shown)
                     self.assertEqual(told["paths"], rows)
                     self.assertEqual(told.get("folded", []), folded if "big" in rows else [])
                     self.assertEqual(told["restored"], {2: 503 if not paths else 2, 1: 502}[len(rows)])

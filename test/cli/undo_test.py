@@ -125,6 +125,20 @@ class Undo(unittest.TestCase):
         self.assertEqual(len(kept[0]), len(kept[1]))
         server.close()
 
+    def test_it_says_what_it_does_to_each_entry(self):
+        for name in "gone", "changed", "here":
+            self.path(name).write_text(name)
+        server = self.serve("--exec", "off")
+        server.call("deleteFile", path="gone")
+        server.call("writeTextFile", path="changed", text="by the agent")
+        server.call("writeTextFile", path="new", text="by the agent")
+        server.call("moveFile", source="here", destination="there")
+        trial = self.paddock("undo", "--dry-run").stdout
+        self.assertEqual(trial, "would revert changed\nwould restore gone\nwould move back here\nwould remove new\n")
+        done = self.paddock("undo").stdout
+        self.assertTrue(done.startswith("reverted changed\nrestored gone\nmoved back here\nremoved new\n4 entries restored. "), done)
+        server.close()
+
     def test_a_person_takes_it_back_while_the_server_runs(self):
         self.make_project()
         server = self.serve()
@@ -137,10 +151,10 @@ class Undo(unittest.TestCase):
             done = self.paddock(*words)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stderr, notice)
-        self.assertIn("to take this back: paddock undo --to", done.stdout)
+        self.assertIn("To take this back: paddock undo --to", done.stdout)
         self.assert_as_before()
         self.assertEqual(server.call("listChanges")["changes"], [])
-        self.assertEqual(self.paddock("undo").stdout, "nothing was to be undone\n")
+        self.assertEqual(self.paddock("undo").stdout, "Nothing to undo.\n")
         server.close()
 
     def test_the_command_line_says_what_is_wrong(self):
@@ -352,7 +366,7 @@ class Undo(unittest.TestCase):
         self.assertIn("nothing is or was at note.txt", server.call("listChanges", paths=["note.txt", "same"])["notice"])
         self.assertNotIn("notice", server.call("listChanges", paths=["same"]))
         unchanged = self.paddock("undo", "same")  # the control: it is there
-        self.assertEqual((unchanged.returncode, unchanged.stdout), (0, "nothing was to be undone\n"))
+        self.assertEqual((unchanged.returncode, unchanged.stdout), (0, "Nothing to undo.\n"))
         self.assertEqual(self.paddock("undo", "src/main.c").returncode, 0)
         self.assertEqual(self.path("src/main.c").read_text(), "1")
         server.close()

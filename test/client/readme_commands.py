@@ -45,7 +45,7 @@ COMMANDS = {
     "paddock apply": ({}, "would edit a.txt +1 -1"),
     "paddock changes": ({}, "since checkpoint"),
     "paddock diff": ({}, ""),
-    "paddock undo": ({}, "nothing was to be undone"),
+    "paddock undo": ({}, "Nothing to undo."),
     "paddock checkpoint": ({}, "Checkpoint"),
     "paddock history list": ({}, "start"),
     "paddock skills list": ({}, "notes"),

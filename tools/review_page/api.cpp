@@ -297,8 +297,11 @@ answer write_without(const call& c, const two_sides& sides, const file_diff& dif
     const change_failure& why = applied.error();
     return say(detailed_error{why, why.detail});
   }
-  history::restore_outcome outcome{
-      .restored = 1, .paths = {path}, .paths_total = 1, .before = checkpoint->number};
+  history::restore_outcome outcome{.restored = 1,
+                                   .paths = {path},
+                                   .as = {history::restored_as::reverted},
+                                   .paths_total = 1,
+                                   .before = checkpoint->number};
   if (!lost.empty()) outcome.before = 0;
   return say(to_json(outcome));
 }

@@ -154,11 +154,15 @@ struct folded_directory {
   std::string path{};
   std::uint64_t files = 0;
 };
+/// What a restore does to an entry.
+enum class restored_as : std::uint8_t { removed, restored, reverted, moved_back };
+
 struct restore_outcome {
   std::uint64_t restored = 0; ///< entries; with `check`: that would be
   /// The first 50, told as `changes` tells them: times alone are not, and a directory that comes or
   /// goes with all in it is one, as is the `.git` of a repository.
   std::vector<std::string> paths{};
+  std::vector<restored_as> as{}; ///< one for each of `paths`
   std::uint64_t paths_total = 0;
   std::vector<folded_directory> folded{}; ///< those among `paths`
   /// The first 200; without `force` nothing is restored if there are any.

@@ -58,10 +58,25 @@ void print_json(const history::restore_outcome& done, bool is_trial) {
   print_json_line(out.end_object().str());
 }
 
+const char* word_of(history::restored_as what, bool is_trial) {
+  switch (what) {
+  case history::restored_as::removed:
+    return is_trial ? "would remove" : "removed";
+  case history::restored_as::restored:
+    return is_trial ? "would restore" : "restored";
+  case history::restored_as::moved_back:
+    return is_trial ? "would move back" : "moved back";
+  case history::restored_as::reverted:
+    break;
+  }
+  return is_trial ? "would revert" : "reverted";
+}
+
 void print_restored(const history::restore_outcome& done, bool is_trial) {
-  for (const std::string& path : done.paths) {
+  for (std::size_t i = 0; i < done.paths.size(); ++i) {
+    const std::string& path = done.paths[i];
     const auto folded = std::ranges::find(done.folded, path, &history::folded_directory::path);
-    print_words("%s %s%s\n", styled(is_trial ? "would restore" : "restored", style::good).c_str(),
+    print_words("%s %s%s\n", styled(word_of(done.as[i], is_trial), style::good).c_str(),
                 without_controls(path).c_str(),
                 folded == done.folded.end()
                     ? ""
@@ -70,14 +85,14 @@ void print_restored(const history::restore_outcome& done, bool is_trial) {
   if (done.paths_total > done.paths.size())
     print_words("and %s more\n", std::to_string(done.paths_total - done.paths.size()).c_str());
   if (done.restored == 0 && done.conflicts.empty())
-    print_words("%s\n", styled(done.others == 0 ? "nothing was to be undone"
-                                                : "nothing of an agent's was to be undone; name "
-                                                  "paths to take back what people changed",
+    print_words("%s\n", styled(done.others == 0 ? "Nothing to undo."
+                                                : "Nothing of an agent's to undo; name paths to "
+                                                  "take back what people changed.",
                                style::bold)
                             .c_str());
   else if (done.before != 0)
     print_words("%s\n", styled(count_of(done.restored, "entry", "entries") +
-                                   " restored; to take this back: paddock undo --to " +
+                                   " restored. To take this back: paddock undo --to " +
                                    std::to_string(done.before),
                                style::bold)
                             .c_str());
