@@ -48,7 +48,7 @@ void sizes(benchmark::internal::Benchmark* b) {
 
 std::vector<mcp::tool> tools_for(std::int64_t count) {
   mcp::workspace_options options{.pick = {"listDirectory"}};
-  options.limits.list_entries_max = static_cast<std::uint64_t>(count);
+  options.limits = limits{.list_entries_max = static_cast<std::uint64_t>(count)};
   return *mcp::workspace_tools(std::make_shared<const root>(*root::open(files(count).path())),
                                options);
 }
@@ -114,7 +114,7 @@ void floor_list(benchmark::State& state) {
   const std::string path = files(state.range(0)).path() + "/d";
   for (auto _ : state) {
     DIR* directory = ::opendir(path.c_str());
-    struct statx status{};
+    struct statx status {};
     std::int64_t seen = 0;
     while (const dirent* entry = ::readdir(directory)) {
       if (entry->d_name[0] == '.') continue;

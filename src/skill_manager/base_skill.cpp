@@ -152,9 +152,10 @@ result<call_outcome, skill_error> base_skill::call_tool(std::string_view tool,
   if (found == nullptr) return no_such_tool(name(), tool);
   call_arguments given;
   PADDOCK_CHECK(given.parse(arguments, name()));
-  in_process_call call(
-      given.view(), options,
-      static_cast<std::size_t>(shared_->options.tools.limits.message_out_bytes_max));
+  const mcp::workspace_options& chosen = shared_->options.tools;
+  const limits bounds = chosen.limits.value_or(mcp::limits_of(chosen.tools));
+  in_process_call call(given.view(), options,
+                       static_cast<std::size_t>(bounds.message_out_bytes_max));
   {
     const std::lock_guard lock(shared_->guard);
     PADDOCK_CHECK(check_ready(shared_->current, name()));

@@ -48,10 +48,20 @@ TEST_F(tools_coding, lines_are_counted_from_one_and_from_the_end) {
   EXPECT_EQ("not_found", content(R"({"path":"g"})"));
 }
 
+TEST_F(tools_coding, a_set_brings_its_limits) {
+  const std::string text =
+      R"({"path":"f","text":")" + std::string(limits{}.write_characters_max + 1, 'x') + "\"}";
+  EXPECT_FALSE(call("writeTextFile", text).failed);
+  serve({}); // base
+  EXPECT_EQ("invalid_argument", call("writeTextFile", text).error());
+  serve({.tools = mcp::toolset::coding, .limits = limits{}});
+  EXPECT_EQ("invalid_argument", call("writeTextFile", text).error());
+}
+
 /// What is behind the last newline is no line, but for `from` and `to`, which base has.
 TEST_F(tools_coding, a_newline_ends_its_line) {
   mcp::workspace_options small{.limits = mcp::limits_of(mcp::toolset::coding)};
-  small.limits.edit_file_bytes_max = 2; // so that the lines are read by themselves
+  small.limits->edit_file_bytes_max = 2; // so that the lines are read by themselves
   for (const bool is_streamed : {false, true}) {
     if (is_streamed) serve_coding(small);
     tree.file("f", "a\nb\nc\n");
@@ -173,8 +183,7 @@ TEST_F(tools_coding, utf16_is_read_as_the_same_text_in_utf8) {
 TEST_F(tools_coding, utf16_is_read_page_by_page_and_bounded) {
   mcp::workspace_options options;
   options.tools = mcp::toolset::coding;
-  options.limits.read_page_bytes_max = 10;
-  options.limits.read_bytes_max = 20;
+  options.limits = limits{.read_bytes_max = 20, .read_page_bytes_max = 10};
   serve(std::move(options));
   tree.file("wide", utf16_of("1234\n6789\nbcde\nghij\nlmno\n"));
   const auto page = call_path("readTextFile", "wide");
@@ -270,7 +279,7 @@ TEST_F(tools_coding, files_that_are_moved_or_deleted_by_their_hash_are_read_as_f
   mcp::workspace_options options;
   options.tools = mcp::toolset::coding;
   options.limits = mcp::limits_of(options.tools);
-  options.limits.edit_file_bytes_max = 4;
+  options.limits->edit_file_bytes_max = 4;
   serve(std::move(options));
   const std::string move = R"({"source":"f","destination":"g")";
   const std::string if_hash = R"(,"ifHash":")" + hash + "\"}";

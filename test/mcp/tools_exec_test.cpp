@@ -107,8 +107,8 @@ constexpr hint_case hint_cases[] = {
      "echo \"Error: EACCES: permission denied, open '/root/x'\" >&2; exit 1", "--exec-read"},
     {"a relative path that leaves", "echo 'cat: ../x: Permission denied' >&2; exit 1",
      "--exec-read"},
-    {"a file of the system that is written", "echo 'touch: /usr/x: Read-only file system' >&2; exit 1",
-     "--exec-write"},
+    {"a file of the system that is written",
+     "echo 'touch: /usr/x: Read-only file system' >&2; exit 1", "--exec-write"},
     {"a file of the system that is another user's",
      "echo 'cat: /etc/shadow: Permission denied' >&2; exit 1", nullptr},
     {"a file inside", "echo 'cat: locked: Permission denied' >&2; exit 1", nullptr},
@@ -151,30 +151,38 @@ constexpr hint_case ordinary_failures[] = {
      "error: Your local changes to the following files would be overwritten by checkout:\n\ta.c\n"
      "Please commit your changes or stash them before you switch branches.\nAborting",
      nullptr},
-    {"git: rebase", "error: cannot rebase: You have unstaged changes.\n"
-                    "error: Please commit or stash them.",
+    {"git: rebase",
+     "error: cannot rebase: You have unstaged changes.\n"
+     "error: Please commit or stash them.",
      nullptr},
-    {"git: untracked", "error: The following untracked working tree files would be overwritten by "
-                       "merge:\n\tb.txt\nPlease move or remove them before you merge.\nAborting",
+    {"git: untracked",
+     "error: The following untracked working tree files would be overwritten by "
+     "merge:\n\tb.txt\nPlease move or remove them before you merge.\nAborting",
      nullptr},
-    {"git: no author", "Author identity unknown\n\n*** Please tell me who you are.\n\nfatal: unable "
-                       "to auto-detect email address (got 'u@host.(none)')",
+    {"git: no author",
+     "Author identity unknown\n\n*** Please tell me who you are.\n\nfatal: unable "
+     "to auto-detect email address (got 'u@host.(none)')",
      nullptr},
-    {"git: a conflict", "CONFLICT (content): Merge conflict in a.c\nAutomatic merge failed; fix "
-                        "conflicts and then commit the result.",
+    {"git: a conflict",
+     "CONFLICT (content): Merge conflict in a.c\nAutomatic merge failed; fix "
+     "conflicts and then commit the result.",
      nullptr},
-    {"gcc", "a.c:1:10: fatal error: foo/bar.h: No such file or directory\n    1 | #include "
-            "<foo/bar.h>\ncompilation terminated.",
+    {"gcc",
+     "a.c:1:10: fatal error: foo/bar.h: No such file or directory\n    1 | #include "
+     "<foo/bar.h>\ncompilation terminated.",
      nullptr},
-    {"ld", "/usr/bin/ld: cannot find -lfoo: No such file or directory\ncollect2: error: ld "
-           "returned 1 exit status",
+    {"ld",
+     "/usr/bin/ld: cannot find -lfoo: No such file or directory\ncollect2: error: ld "
+     "returned 1 exit status",
      nullptr},
     {"make", "make: *** No rule to make target 'x', needed by 'all'.  Stop.", nullptr},
-    {"cmake", "CMake Error: The source directory \"build\" does not appear to contain "
-              "CMakeLists.txt.",
+    {"cmake",
+     "CMake Error: The source directory \"build\" does not appear to contain "
+     "CMakeLists.txt.",
      nullptr},
-    {"python: a file", "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    "
-                       "open('x')\nFileNotFoundError: [Errno 2] No such file or directory: 'x'",
+    {"python: a file",
+     "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    "
+     "open('x')\nFileNotFoundError: [Errno 2] No such file or directory: 'x'",
      nullptr},
     {"python: a module", "ModuleNotFoundError: No module named 'socket_utils'", nullptr},
     {"python: input", "EOFError: EOF when reading a line", nullptr},
@@ -187,8 +195,9 @@ constexpr hint_case ordinary_failures[] = {
     {"javac", "A.java:3: error: cannot find symbol", nullptr},
     {"tsc", "a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.", nullptr},
     {"eslint", "  1:1  error  'openpty' is not defined  no-undef", nullptr},
-    {"tar", "tar: a.tar: Cannot open: No such file or directory\ntar: Error is not recoverable: "
-            "exiting now",
+    {"tar",
+     "tar: a.tar: Cannot open: No such file or directory\ntar: Error is not recoverable: "
+     "exiting now",
      nullptr},
     {"rm", "rm: cannot remove 'x': No such file or directory", nullptr},
     {"cp", "cp: cannot create regular file 'd/': Not a directory", nullptr},
@@ -197,8 +206,9 @@ constexpr hint_case ordinary_failures[] = {
     {"jq", "jq: error (at <stdin>:1): Cannot index number with \"x\"", nullptr},
     {"kill", "kill: (4) - No such process", nullptr},
     {"gdb", "No symbol table is loaded.  Use the \"file\" command.", nullptr},
-    {"docker", "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker "
-               "daemon running?",
+    {"docker",
+     "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker "
+     "daemon running?",
      nullptr},
     {"sudo", "sudo: a terminal is required to read the password", nullptr},
     {"a test's own words", "AssertionError: expected 'Permission denied' to equal 'ok'", nullptr},
@@ -300,9 +310,9 @@ TEST_F(tools_exec, attributes_that_cannot_be_changed_are_explained) {
   for (const char* said : {"touch: setting times of 'new': Operation not permitted",
                            "error: chmod on g/.git/config.lock failed: Operation not permitted",
                            "Error: EPERM: operation not permitted, chmod 'f2'"}) {
-    EXPECT_THAT(
-        hint_for(tree, said, landlock),
-        AllOf(HasSubstr("the mode, the times"), HasSubstr("user namespaces"), HasSubstr("--exec host")));
+    EXPECT_THAT(hint_for(tree, said, landlock),
+                AllOf(HasSubstr("the mode, the times"), HasSubstr("user namespaces"),
+                      HasSubstr("--exec host")));
     EXPECT_EQ("", hint_for(tree, said, "mount namespace, Landlock"));
   }
   EXPECT_EQ("", hint_for(tree, "no such option", landlock));
@@ -405,7 +415,8 @@ TEST_F(tools_exec, what_a_program_may_wait_for_is_told_at_the_deadline) {
 
 TEST_F(tools_exec, git_commits_by_variables) {
   ASSERT_FALSE(exec({.command = "git", .args = {"init", "-q", "made"}}).failed);
-  exec_request made{.command = "git", .args = {"commit", "--allow-empty", "-m", "x"}, .cwd = "made"};
+  exec_request made{
+      .command = "git", .args = {"commit", "--allow-empty", "-m", "x"}, .cwd = "made"};
   made.env = R"({"GIT_AUTHOR_NAME":"A","GIT_AUTHOR_EMAIL":"a@example.org",)"
              R"("GIT_COMMITTER_NAME":"A","GIT_COMMITTER_EMAIL":"a@example.org"})";
   EXPECT_FALSE(exec(made).failed);
@@ -595,9 +606,8 @@ TEST_F(tools_exec, an_answer_is_no_failure) {
 
 TEST_F(tools_exec, arguments_and_variables_are_counted) {
   mcp::workspace_options options;
-  options.limits.exec_arguments_max = 3;
-  options.limits.exec_variables_max = 2;
-  options.limits.exec_argument_bytes_max = 200'000;
+  options.limits =
+      limits{.exec_arguments_max = 3, .exec_variables_max = 2, .exec_argument_bytes_max = 200'000};
   serve(options);
   const std::string longest(argument_bytes_max, 'x');
   struct {
@@ -661,7 +671,7 @@ TEST_F(tools_exec, deadlines_are_checked) {
 
 TEST_F(tools_exec, the_default_deadline_never_exceeds_the_longest) {
   mcp::workspace_options options;
-  options.limits.exec_timeout_ms_max = 20'000;
+  options.limits = limits{.exec_timeout_ms_max = 20'000};
   serve(options);
   EXPECT_FALSE(exec({.command = "true"}).failed);
 }
@@ -900,7 +910,7 @@ TEST_F(tools_exec, long_output_keeps_its_two_ends) {
 
 TEST_F(tools_exec, output_always_fits_into_a_line) {
   mcp::workspace_options options;
-  options.limits.message_out_bytes_max = 60'000;
+  options.limits = limits{.message_out_bytes_max = 60'000};
   serve(options);
   for (const char* size : {"9000", "9900", "10000", "30000", "70000"}) {
     SCOPED_TRACE(size);

@@ -194,7 +194,7 @@ TEST_F(tools_process, refusals_say_what_to_do) {
 TEST_F(tools_process, only_so_many_run) {
   mcp::workspace_options options{.confinement = confinement_policy::best_effort()};
   options.limits = mcp::limits_of(mcp::toolset::coding);
-  options.limits.processes_max = 1;
+  options.limits->processes_max = 1;
   options.tools = mcp::toolset::coding;
   serve(options);
   const std::string id = id_of(start("exec cat", R"(,"waitMs":0)"));
@@ -331,10 +331,10 @@ TEST_F(tools_process, what_exec_cuts_is_kept) {
 }
 
 TEST_F(tools_process, what_is_too_much_to_keep_is_told) {
-  mcp::workspace_options options{.limits = mcp::limits_of(mcp::toolset::coding),
-                                 .tools = mcp::toolset::coding,
+  mcp::workspace_options options{.tools = mcp::toolset::coding,
+                                 .limits = mcp::limits_of(mcp::toolset::coding),
                                  .confinement = confinement_policy::best_effort()};
-  options.limits.memory_bytes_max = 128ULL << 20; // a part of it is for what processes write
+  options.limits->memory_bytes_max = 128ULL << 20; // a part of it is for what processes write
   serve(options);
   const auto ran = call("exec", arguments_of("seq 1 400000"));
   const std::string shown = ran.string("output");

@@ -34,7 +34,7 @@ protected:
     tree.file("src/blob", std::string_view("needle\0", 7));
     serve_coding({});
   }
-  void serve_coding(limits limits) { serve({.limits = limits, .tools = mcp::toolset::coding}); }
+  void serve_coding(limits limits) { serve({.tools = mcp::toolset::coding, .limits = limits}); }
   /// What a call gives up to the totals, or its error.
   std::string head(std::string_view tool, std::string_view arguments) {
     const tool_answer got = call(tool, arguments);

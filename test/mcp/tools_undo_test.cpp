@@ -437,11 +437,11 @@ TEST_F(tools_undo, where_nothing_can_be_changed_there_is_nothing_to_take_back) {
 
 /// Somebody else has the store locked: what a call may take of time, its look may not take longer.
 TEST_F(tools_undo, a_deadline_ends_the_look_and_the_work_goes_on) {
-  mcp::workspace_options options{.limits = mcp::limits_of(mcp::toolset::coding),
-                                 .tools = mcp::toolset::coding,
+  mcp::workspace_options options{.tools = mcp::toolset::coding,
+                                 .limits = mcp::limits_of(mcp::toolset::coding),
                                  .confinement = confinement_policy::best_effort()};
   options.history = store;
-  options.limits.tool_timeout_ms = 100;
+  options.limits->tool_timeout_ms = 100;
   serve(options);
   const auto own = std::filesystem::directory_iterator(stores / "h")->path().string();
   const file_descriptor lock(::open((own + "/lock").c_str(), O_RDWR | O_CLOEXEC));
@@ -457,7 +457,7 @@ TEST_F(tools_undo, a_deadline_ends_the_look_and_the_work_goes_on) {
   EXPECT_FALSE(written.failed) << written.json;
   EXPECT_THAT(written.string("undo"), HasSubstr("the time of the call was over"));
   ASSERT_EQ(0, ::flock(lock.get(), LOCK_UN));
-  options.limits.tool_timeout_ms = 0; // the control, for as long as the machine needs
+  options.limits->tool_timeout_ms = 0; // the control, for as long as the machine needs
   serve(options);
   EXPECT_THAT(call("exec", R"({"command":"true"})").json, testing::Not(HasSubstr("undo")));
 }

@@ -451,9 +451,8 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
     return std::nullopt;
   }
   mcp::workspace_options chosen = from.tools;
-  chosen.limits = from.chosen_limits();
+  chosen.limits = options.limits = from.chosen_limits();
   if (chosen.tools == mcp::toolset::base) options.unknown_tool_hint = mcp::missing_tool_hint;
-  options.limits = chosen.limits;
   if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
   auto policy = from.policy(program);
   if (!policy) return std::nullopt;

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,8 +60,8 @@ enum class image_results : std::uint8_t {
 [[nodiscard]] limits limits_of(toolset tools) noexcept;
 
 struct workspace_options {
-  paddock::limits limits{}; ///< for coding: limits_of
   toolset tools = toolset::base;
+  std::optional<paddock::limits> limits{}; ///< empty: limits_of(tools)
   result_detail results = result_detail::of_toolset;
   image_results images = image_results::of_toolset;
   workspace_access access = workspace_access::read_write; ///< read_only also removes exec

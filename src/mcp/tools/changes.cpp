@@ -44,7 +44,7 @@ result<planned_changes, failed_change> plan_of(workspace_state& state, const cal
   const auto matching = text_argument(c, "matching") == "whitespace" ? text_matching::white_space
                                                                      : text_matching::exact;
   change_planner planner(*state.root, {.matching = matching,
-                                       .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                                       .file_bytes_max = state.limits.edit_file_bytes_max,
                                        .bounds = bounds_of(state, c)});
   result<void, failed_change> done;
   std::size_t number = 0;
@@ -160,7 +160,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
   if (!patch) return refused(patch.error().why, "");
   const change_options options{.effect = is_trial ? change_effect::check : change_effect::apply,
                                .durability = state.options.durability,
-                               .bytes_max = state.options.limits.edit_file_bytes_max,
+                               .bytes_max = state.limits.edit_file_bytes_max,
                                .state_directory = state.options.state_directory,
                                .bounds = bounds_of(state, c)};
   // Before anything is read: a plan for what is half done would not fit what is undone. What stands

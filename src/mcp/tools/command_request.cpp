@@ -169,7 +169,7 @@ std::optional<tool_result> set_directory(const workspace_state& state, const cal
 
 std::optional<tool_result> prepare_command(const workspace_state& state, const call& c,
                                            command_request& r) {
-  const limits& bounds = state.options.limits;
+  const limits& bounds = state.limits;
   if (auto refused = refuse_too_much(bounds, c)) return refused;
   if (auto refused = refuse_unclear(c)) return refused;
   r.run.confinement = state.options.confinement;

@@ -54,7 +54,7 @@ private:
 
 tool_result list_directory(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
-  const std::uint64_t entries_max = state.options.limits.list_entries_max;
+  const std::uint64_t entries_max = state.limits.list_entries_max;
   const list_options options{.offset = count_argument(c, "offset", 0),
                              .entries_max =
                                  std::min(count_argument(c, "limit", entries_max), entries_max),

@@ -178,7 +178,7 @@ tool_result edit_file(workspace_state& state, call& c) {
   const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
   wanted_hash wanted(text_argument(c, "ifHash"));
   const edit_options options{.durability = state.options.durability,
-                             .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                             .file_bytes_max = state.limits.edit_file_bytes_max,
                              .bounds = bounds_of(state, c),
                              .only_if = wanted.check()};
   const auto found = inspect(*state.root, path);

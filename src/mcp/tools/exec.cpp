@@ -39,7 +39,7 @@ std::optional<tool_result> prepare(const workspace_state& state, const call& c, 
   };
   r.shown = {.out = wanted("stdout"), .err = wanted("stderr")};
   // Both streams are kept, whatever is shown, because hints follow from them.
-  if (auto refused = set_timeout(state.options.limits, c, r)) return refused;
+  if (auto refused = set_timeout(state.limits, c, r)) return refused;
   return prepare_command(state, c, r);
 }
 
@@ -86,7 +86,7 @@ result<command_outcome, command_error> run_and_keep(workspace_state& state, requ
   if (!kept.together) return run(r.run, &cancel);
   r.run.streams = output_streams::together;
   if (!state.reads_processes) return run(r.run, &cancel);
-  const std::size_t room = state.options.limits.exec_output_bytes_max;
+  const std::size_t room = state.limits.exec_output_bytes_max;
   auto ran = state.processes.run(r.run, &cancel,
                                  [&](const captured_output& o) { return exceeds(o, room); });
   if (!ran) return std::move(ran).error();
@@ -106,7 +106,7 @@ tool_result exec(workspace_state& state, call& c) {
   request r;
   if (auto refused = prepare(state, c, r)) return *std::move(refused);
   if (auto refused = refuse_unconfined(state, c)) return *std::move(refused);
-  const auto commands_max = state.options.limits.exec_concurrent_max;
+  const auto commands_max = state.limits.exec_concurrent_max;
   const auto ended = gsl::finally([&] { --state.commands_running; });
   if (++state.commands_running > commands_max)
     return tool_result::failure(error_code::too_many,
@@ -141,7 +141,7 @@ tool_result exec(workspace_state& state, call& c) {
     return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"),
                                state.options.tools);
   // The result travels twice and escaped, so what fits depends on the bytes: halve until it does.
-  std::size_t bytes_max = state.options.limits.exec_output_bytes_max;
+  std::size_t bytes_max = state.limits.exec_output_bytes_max;
   for (;;) {
     tool_result done =
         command_result(*state.root, r.run, *outcome, r.shown, {bytes_max, bytes_max}, kept);

@@ -92,12 +92,11 @@ result<new_content> write_if(workspace_state& state, const call& c, const std::s
     recoded = mark == utf16_mark::none || is_behind ? std::string() : *made;
     return std::optional(*std::move(made));
   };
-  PADDOCK_TRY(std::string done,
-              rewrite_file(*state.root, path, make,
-                           {.durability = state.options.durability,
-                            .file_bytes_max = state.options.limits.edit_file_bytes_max,
-                            .bounds = bounds,
-                            .only_if = wanted.check()}));
+  PADDOCK_TRY(std::string done, rewrite_file(*state.root, path, make,
+                                             {.durability = state.options.durability,
+                                              .file_bytes_max = state.limits.edit_file_bytes_max,
+                                              .bounds = bounds,
+                                              .only_if = wanted.check()}));
   return new_content{std::move(done), std::move(recoded)};
 }
 
@@ -172,7 +171,7 @@ tool_result edit_text_file(workspace_state& state, call& c) {
   const text_edit edit{text_argument(c, "oldText"), text_argument(c, "newText")};
   wanted_hash wanted(text_argument(c, "ifHash"));
   const edit_options options{.durability = state.options.durability,
-                             .file_bytes_max = state.options.limits.edit_file_bytes_max,
+                             .file_bytes_max = state.limits.edit_file_bytes_max,
                              .bounds = bounds_of(state, c),
                              .only_if = wanted.check()};
   std::optional<refusal> why;
@@ -207,7 +206,7 @@ tool_result move_file(workspace_state& state, call& c) {
                                {.durability = state.options.durability,
                                 .bounds = bounds_of(state, c),
                                 .only_if = wanted.check(),
-                                .file_bytes_max = state.options.limits.edit_file_bytes_max});
+                                .file_bytes_max = state.limits.edit_file_bytes_max});
   constexpr std::size_t half = echo_characters_max / 2 - 4;
   if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "source");
   if (!done) {
@@ -236,7 +235,7 @@ tool_result delete_file(workspace_state& state, call& c) {
   const auto done = remove_file(*state.root, path,
                                 {.bounds = bounds_of(state, c),
                                  .only_if = wanted.check(),
-                                 .file_bytes_max = state.options.limits.edit_file_bytes_max});
+                                 .file_bytes_max = state.limits.edit_file_bytes_max});
   if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done && done.error().code == error_code::is_a_directory)
     return failure(done.error(), path, "use deleteDirectory for directories");

@@ -170,7 +170,7 @@ tool_result not_started(const workspace_state& state, const call& c, const comma
   const std::string_view at = e.operation;
   if (at == "processes")
     return tool_result::failure(e.code,
-                                std::to_string(state.options.limits.processes_max) +
+                                std::to_string(state.limits.processes_max) +
                                     " processes are running already; stop one with stopProcess "
                                     "(listProcesses names them)");
   if (at == "terminal")
@@ -250,7 +250,7 @@ tool_result start_process(workspace_state& state, call& c) {
   const bool in_terminal = c.arguments()["tty"].boolean().value_or(false);
   if (in_terminal) use_plain_terminal(c, r.run);
   flush_python(r.run);
-  const std::uint64_t ms_max = state.options.limits.process_ms_max;
+  const std::uint64_t ms_max = state.limits.process_ms_max;
   r.run.timeout_ms = ms_max == 0 ? no_deadline_ms : static_cast<std::int64_t>(ms_max);
   c.may_block();
   history::recording changes;

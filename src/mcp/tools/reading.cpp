@@ -81,7 +81,7 @@ tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::st
 
 tool_result image_file(workspace_state& state, const call& c, std::string_view notice = {}) {
   return media(state, c, mime::is_image_for_model, "a PNG, JPEG, GIF or WebP image",
-               state.options.limits.image_bytes_max, notice);
+               state.limits.image_bytes_max, notice);
 }
 
 bool is_numbered(const call& c) {
@@ -128,12 +128,12 @@ line_slice first_page(std::string beginning) {
 /// That of a file that is longer than a page.
 result<line_slice> first_page(workspace_state& state, const call& c, const std::string& path,
                               line_breaks breaks) {
-  const std::uint64_t bytes_max = state.options.limits.read_page_bytes_max;
+  const std::uint64_t bytes_max = state.limits.read_page_bytes_max;
   PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
   line_slice page = first_page(std::move(beginning.bytes));
   const auto last =
       read_lines(*state.root, path, {.from = -1, .to = {}, .breaks = breaks},
-                 {.bytes_max = state.options.limits.read_bytes_max, .bounds = bounds_of(state, c)});
+                 {.bytes_max = state.limits.read_bytes_max, .bounds = bounds_of(state, c)});
   if (last) page.total_lines = last->total_lines;
   return page;
 }
@@ -154,8 +154,7 @@ std::string with_numbers(const line_slice& slice) {
 
 /// Lines of a text as read_lines has those of a file.
 line_slice lines_of_text(std::string_view text, const line_range& range) {
-  const bool is_short =
-      range.breaks == line_breaks::end && (text.empty() || text.ends_with('\n'));
+  const bool is_short = range.breaks == line_breaks::end && (text.empty() || text.ends_with('\n'));
   const std::int64_t total = std::ranges::count(text, '\n') + (is_short ? 0 : 1);
   const auto from_front = [&](std::int64_t bound) {
     return std::clamp<std::int64_t>(bound >= 0 ? bound : total + bound, 0, total);
@@ -201,7 +200,7 @@ tool_result read_answer(const call& c, const line_slice& slice, bool is_beginnin
 tool_result lines_answer(workspace_state& state, const call& c, std::string_view text,
                          const line_range& range, std::string_view encoding,
                          std::string_view hash) {
-  const limits& bounds = state.options.limits;
+  const limits& bounds = state.limits;
   const std::string path = path_argument(c, "path");
   const bool is_paged = !range.from && !range.to && bounds.read_page_bytes_max > 0;
   const bool is_beginning = is_paged && text.size() > bounds.read_page_bytes_max;
@@ -247,15 +246,15 @@ std::string hash_of(std::string_view bytes) {
 }
 
 std::optional<known_file> known_of(workspace_state& state, const call& c, std::string_view path) {
-  const auto file = read_file(
-      *state.root, path,
-      {.bytes_max = state.options.limits.edit_file_bytes_max, .bounds = bounds_of(state, c)});
+  const auto file =
+      read_file(*state.root, path,
+                {.bytes_max = state.limits.edit_file_bytes_max, .bounds = bounds_of(state, c)});
   if (!file) return std::nullopt;
   return known_file{.bytes = file->bytes.size(), .hash = hash_of(file->bytes)};
 }
 
 tool_result read_text_file(workspace_state& state, call& c) {
-  const limits& bounds = state.options.limits;
+  const limits& bounds = state.limits;
   const bool is_coding = state.options.tools == toolset::coding;
   const std::string path = path_argument(c, "path");
   std::optional<tool_result> wrong;
@@ -305,7 +304,7 @@ tool_result read_image_file(workspace_state& state, call& c) {
 
 tool_result read_pdf_file(workspace_state& state, call& c) {
   constexpr auto is_pdf = [](std::string_view type) { return type == "application/pdf"; };
-  return media(state, c, is_pdf, "a PDF document", state.options.limits.pdf_bytes_max);
+  return media(state, c, is_pdf, "a PDF document", state.limits.pdf_bytes_max);
 }
 
 } // namespace paddock::mcp

@@ -190,7 +190,7 @@ void recorded_call::show_difference(tool_result& result) const {
   const auto before = content_meant(*state_.options.history, *path, hashes_of(call_));
   const auto now = read_file(
       *state_.root, *path,
-      {.bytes_max = state_.options.limits.edit_file_bytes_max, .bounds = bounds_of(state_, call_)});
+      {.bytes_max = state_.limits.edit_file_bytes_max, .bounds = bounds_of(state_, call_)});
   if (!before || !now) return;
   const std::string name = encode_name(*path), old_name = "a/" + name, new_name = "b/" + name;
   const auto diff =

@@ -25,7 +25,7 @@ void write_items(json_writer& out, std::string_view key, const todo_list& todos,
 tool_result full(const workspace_state& state) {
   return tool_result::failure(error_code::too_many,
                               "the todo list holds at most " +
-                                  std::to_string(state.options.limits.todos_max) +
+                                  std::to_string(state.limits.todos_max) +
                                   " items; nothing was changed; add fewer, or start a new list "
                                   "with clearTodo when the work on this one is done");
 }
@@ -34,7 +34,7 @@ tool_result refused(const workspace_state& state, std::span<const std::int64_t> 
                     std::size_t added) {
   const auto valid = state.todos.items().size() + added;
   const auto unknown = state.todos.find_unknown(completed, added);
-  if (valid > state.options.limits.todos_max || !unknown) return full(state);
+  if (valid > state.limits.todos_max || !unknown) return full(state);
   std::string message = "there is no todo with the id " + std::to_string(*unknown) + "; ";
   message += valid == 0 ? "the list is empty, add items with newTodos first"
                         : "valid ids are 0 to " + std::to_string(valid - 1);
@@ -45,7 +45,7 @@ tool_result refused(const workspace_state& state, std::span<const std::int64_t> 
 
 tool_result todo(workspace_state& state, call& c) {
   // Counted before anything is copied: a line holds millions of empty titles.
-  const std::uint64_t most = state.options.limits.todos_max;
+  const std::uint64_t most = state.limits.todos_max;
   if (c.arguments()["newTodos"].size() > most || c.arguments()["completedTodos"].size() > most)
     return full(state);
   std::vector<std::string> titles;

@@ -32,6 +32,7 @@ struct workspace_state {
 
   std::shared_ptr<const paddock::root> root;
   workspace_options options;
+  paddock::limits limits;  ///< of the options, or those of the set
   std::int64_t started_ms; ///< monotonic
   std::mutex todo_mutex;
   todo_list todos;
@@ -65,7 +66,7 @@ struct parameter_row {
   paddock::mcp::presence presence;
   std::string_view description;
   std::uint64_t characters_min = 0;
-  std::uint64_t limits::* characters_max = nullptr;
+  std::uint64_t limits::*characters_max = nullptr;
   std::optional<std::int64_t> minimum = {};
   std::string_view too_long_hint = {};
   std::optional<std::int64_t> maximum = {};

@@ -26,10 +26,11 @@ process_limits limits_of_processes(const limits& bounds) {
 } // namespace
 
 workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o)
-    : root(std::move(r)), options(std::move(o)), started_ms(sys::monotonic_ms()),
-      todos(options.limits.todos_max), memory(options.memory), warning(options.warning),
-      processes(limits_of_processes(options.limits), [this] { changes_of_processes.settle(); }) {
-  if (memory == nullptr) memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
+    : root(std::move(r)), options(std::move(o)),
+      limits(options.limits.value_or(limits_of(options.tools))), started_ms(sys::monotonic_ms()),
+      todos(limits.todos_max), memory(options.memory), warning(options.warning),
+      processes(limits_of_processes(limits), [this] { changes_of_processes.settle(); }) {
+  if (memory == nullptr) memory = std::make_shared<memory_budget>(limits.memory_bytes_max);
   const bool coding = options.tools == toolset::coding;
   if (options.results == result_detail::of_toolset)
     options.results = coding ? result_detail::brief : result_detail::full;
@@ -49,7 +50,7 @@ limits limits_of(toolset tools) noexcept {
 }
 
 work_bounds bounds_of(workspace_state& state, const call& c) {
-  return {.deadline_ms = deadline_in(state.options.limits.tool_timeout_ms),
+  return {.deadline_ms = deadline_in(state.limits.tool_timeout_ms),
           .cancelled = &c.cancelled(),
           .memory = state.memory.get()};
 }
@@ -146,8 +147,8 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
   const coding_row other = coding ? coding_difference(row.name) : coding_row{};
   made.description = other.description.empty() ? row.description : other.description;
   if (coding && made.name == "exec") made.description += surroundings_of_commands(state->options);
-  made.parameters = parameters_of(other.parameters.empty() ? row.parameters : other.parameters,
-                                  state->options.limits);
+  made.parameters =
+      parameters_of(other.parameters.empty() ? row.parameters : other.parameters, state->limits);
   made.output_schema = other.output_schema.empty() ? row.output_schema : other.output_schema;
   if (state->options.results == result_detail::brief && !row.brief_schema.empty())
     made.output_schema = row.brief_schema;

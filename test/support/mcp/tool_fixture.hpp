@@ -108,7 +108,7 @@ protected:
     auto opened = paddock::root::open(tree.path(), std::move(where));
     ASSERT_TRUE(opened);
     mcp::server_options served;
-    served.limits = options.limits;
+    served.limits = options.limits.value_or(mcp::limits_of(options.tools));
 #ifdef PADDOCK_TEST_HELPER
     options.exec_helper = PADDOCK_TEST_HELPER;
 #endif
@@ -198,21 +198,19 @@ private:
   mcp::json_document schema_;
 };
 
-/// The same with the tools of the coding set and its limits.
+/// The same with the tools of the coding set.
 class coding_fixture : public tool_fixture {
 protected:
   void SetUp() override { serve_coding({}); }
   void serve_coding(mcp::workspace_options options) {
     options.tools = mcp::toolset::coding;
-    options.limits = mcp::limits_of(options.tools);
     serve(std::move(options));
   }
   /// Another client's server of the same workspace.
   [[nodiscard]] std::unique_ptr<mcp::server> another_server() const {
     auto opened = root::open(tree.path());
-    auto tools = mcp::workspace_tools(
-        std::make_shared<const root>(*std::move(opened)),
-        {.limits = mcp::limits_of(mcp::toolset::coding), .tools = mcp::toolset::coding});
+    auto tools = mcp::workspace_tools(std::make_shared<const root>(*std::move(opened)),
+                                      {.tools = mcp::toolset::coding});
     return std::make_unique<mcp::server>(mcp::server_options{}, *std::move(tools));
   }
 };
