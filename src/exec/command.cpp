@@ -158,4 +158,17 @@ result<command_outcome, command_error> run(const command& command, const cancell
   return run_attended(command, cancel, &relay);
 }
 
+std::string explain(const command_error& e) {
+  if (std::string_view(e.operation) == "helper")
+    if (std::string missing = missing_helper_text(); !missing.empty()) return missing;
+  std::string said(text(e.code));
+  if (e.code != error_code::confinement_unavailable) return said + " (" + e.operation + ")";
+  if (const std::string unmet = e.confinement.unmet(); !unmet.empty())
+    said += ":" + unmet;
+  else // it was refused all the same
+    said += ": " + shortfall(e.confinement.of(confinement_layer::file_system));
+  const std::string remedies = e.confinement.remedies();
+  return remedies.empty() ? said : said + "; " + remedies;
+}
+
 } // namespace paddock

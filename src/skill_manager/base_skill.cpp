@@ -152,6 +152,7 @@ result<call_outcome, skill_error> base_skill::call_tool(std::string_view tool,
   if (found == nullptr) return no_such_tool(name(), tool);
   call_arguments given;
   PADDOCK_CHECK(given.parse(arguments, name()));
+  const std::string problems = given.complete(*found);
   const mcp::workspace_options& chosen = shared_->options.tools;
   const limits bounds = chosen.limits.value_or(mcp::limits_of(chosen.tools));
   in_process_call call(given.view(), options,
@@ -168,7 +169,6 @@ result<call_outcome, skill_error> base_skill::call_tool(std::string_view tool,
   });
   if (call.cancelled())
     return fail(name(), error_code::cancelled, "the call was cancelled before it began");
-  const std::string problems = mcp::problems_of(*found, given.view());
   std::string thrown;
   auto done = mcp::guarded(
       [&] {

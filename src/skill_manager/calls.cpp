@@ -6,6 +6,7 @@
 #include <paddock/base/detail/visible_text.hpp>
 #include <paddock/exec/environment.hpp>
 
+#include <gsl/assert>
 #include <gsl/util>
 
 #include <algorithm>
@@ -17,6 +18,14 @@ namespace {
 thread_local unsigned observers_entered = 0;
 
 } // namespace
+
+std::string tool_reply::text() const {
+  return mcp::call_reply{.json = result, .failed = failed}.text();
+}
+
+std::string tool_reply::structured() const {
+  return mcp::call_reply{.json = result, .failed = failed}.structured();
+}
 
 void tell(const observer& heard_by, const any_event& e) {
   if (!heard_by) return;
@@ -47,6 +56,16 @@ result<void, skill_error> check_ready(state s, std::string_view skill) {
 
 skill_error no_such_tool(std::string_view skill, std::string_view tool) {
   return fail(skill, error_code::not_found, "the skill has no tool " + detail::excerpt(tool));
+}
+
+std::string call_arguments::complete(const mcp::tool& tool) {
+  std::string problems = mcp::problems_of(tool, view());
+  if (!problems.empty() || !tool.input_schema.empty()) return problems;
+  if (const auto all = mcp::with_fallbacks(tool.parameters, view())) {
+    const auto parsed = document_.parse(*all);
+    Expects(parsed.has_value());
+  }
+  return {};
 }
 
 result<void, skill_error> call_arguments::parse(std::string_view json, std::string_view skill) {

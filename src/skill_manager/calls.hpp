@@ -4,6 +4,7 @@
 // What all managers do with calls: check them, and say what is wrong.
 
 #include <paddock/mcp/json.hpp>
+#include <paddock/mcp/tool.hpp>
 #include <paddock/skill_manager/config.hpp>
 #include <paddock/skill_manager/manager.hpp>
 
@@ -35,6 +36,8 @@ class call_arguments {
 public:
   /// Errors: invalid_argument.
   [[nodiscard]] result<void, skill_error> parse(std::string_view json, std::string_view skill);
+  /// Adds the fallbacks of what is not given. What is wrong instead; empty: nothing.
+  [[nodiscard]] std::string complete(const mcp::tool& tool);
   [[nodiscard]] mcp::json_view view() const noexcept { return document_.root(); }
 
 private:

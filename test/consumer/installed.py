@@ -17,7 +17,7 @@ import sys
 PROMISED = [
     r"bin/paddock", r"bin/paddock-mcp", r"libexec/paddock/paddock-exec-helper",
     r"lib.*/libpaddock\.(?:a|so)", r"lib.*/libpaddock-search\.(?:a|so)", r"lib.*/libpaddock-history\.(?:a|so)", r"lib.*/libpaddock-skill\.(?:a|so)", r"lib.*/libpaddock-mcp\.(?:a|so)",
-    r"lib.*/pkgconfig/paddock\.pc", r"lib.*/pkgconfig/paddock-search\.pc", r"lib.*/pkgconfig/paddock-history\.pc", r"lib.*/pkgconfig/paddock-skill\.pc", r"lib.*/pkgconfig/paddock-mcp\.pc", r"share/pkgconfig/paddock-headers\.pc",
+    r"lib.*/pkgconfig/paddock\.pc", r"lib.*/pkgconfig/paddock-search\.pc", r"lib.*/pkgconfig/paddock-history\.pc", r"lib.*/pkgconfig/paddock-skill\.pc", r"lib.*/pkgconfig/paddock-mcp\.pc", r"lib.*/pkgconfig/paddock-headers\.pc",
     r"lib.*/cmake/paddock/paddockConfig\.cmake", r"lib.*/cmake/paddock/paddockConfigVersion\.cmake",
     r"share/man/man1/paddock\.1", r"share/man/man1/paddock-mcp\.1", r"share/man/man3/paddock\.3",
     *(f"share/{folder}" for name in ("paddock", "paddock-mcp") for folder in (

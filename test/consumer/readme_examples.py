@@ -81,8 +81,29 @@ def client(program, workspace, adapter):
     assert failed.returncode == 1 and failed.stderr, failed
 
 
+def search(program, workspace):
+    (workspace / ".gitignore").write_text("left_out\n")
+    for name in ("notes.txt", "left_out"):
+        (workspace / name).write_text("first\na fence\n")
+    equal(printed(program, workspace), "notes.txt:2:a fence\n")
+
+
+def undo(program, workspace):
+    (workspace / "notes.txt").write_text("by a person\n")
+    with tempfile.TemporaryDirectory() as stores:
+        equal(printed(program, workspace, stores), "restored notes.txt\n")
+    equal((workspace / "notes.txt").read_text(), "by a person\n")
+
+
+def coding(program, workspace):
+    written, edited, *found = printed(program, workspace).splitlines()
+    equal((workspace / "notes.txt").read_text(), "paint the fence\n")
+    equal((json.loads(written)["bytes"], json.loads(edited)["applied"]), (len("mend the fence\n"), True))
+    assert any("paint the fence" in line for line in found), found
+
+
 def run(name, program, *more):
-    examples = {f.__name__: f for f in (files, command, server, frontmatter, skills, client)}
+    examples = {f.__name__: f for f in (files, command, server, frontmatter, skills, client, search, undo, coding)}
     with tempfile.TemporaryDirectory() as scratch:
         examples[name](pathlib.Path(program).resolve(), pathlib.Path(scratch), *(str(pathlib.Path(p).resolve()) for p in more))
 

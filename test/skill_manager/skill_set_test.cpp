@@ -462,6 +462,21 @@ TEST_F(base_skills, reports_what_a_tool_reports) {
   EXPECT_THAT(skill.call_tool("todo", "[]"), IsError(error_code::invalid_argument));
 }
 
+/// As from a server: what a call does not give has its fallback.
+TEST_F(base_skills, calls_the_coding_tools) {
+  auto chosen = options();
+  chosen.tools.tools = mcp::toolset::coding;
+  base_skill skill(std::move(chosen));
+  ASSERT_THAT(skill.init(), IsOk());
+  tree.file("a.txt", "first\na fence\n");
+  const auto outcome = skill.call_tool("searchText", R"({"pattern":"fence"})");
+  ASSERT_THAT(outcome, IsOk());
+  const auto& reply = std::get<tool_reply>(*outcome);
+  EXPECT_FALSE(reply.failed);
+  EXPECT_THAT(reply.text(), HasSubstr("a fence"));
+  EXPECT_THAT(reply.structured(), HasSubstr("a fence"));
+}
+
 TEST_F(base_skills, has_a_todo_list_of_its_own) {
   base_skill one(options());
   base_skill two(options());

@@ -77,16 +77,11 @@ std::string why_not_started(const command_error& e, const root& workspace, const
     return "there is no program " + program_name + " in PATH" + words_instead(program_name) +
            (hint.empty() ? "" : "; " + hint);
   if (!hint.empty()) return program_name + ": " + hint;
-  if (std::string_view(e.operation) == "helper" && !find_command_helper())
-    return missing_helper_text();
-  if (e.code != error_code::confinement_unavailable)
-    return run.argv.front() + ": " + std::string(text(e.code)) + " (" + e.operation + ")";
-  std::string message = "this system cannot confine the command:";
-  if (e.confinement.unmet().empty()) // it was refused all the same
-    return message + " " + shortfall(e.confinement.of(confinement_layer::file_system));
-  message += e.confinement.unmet();
-  if (const auto remedies = e.confinement.remedies(); !remedies.empty()) message += "; " + remedies;
-  return message + "; --best-effort runs it as confined as can be, --host without confinement";
+  if (e.code == error_code::confinement_unavailable)
+    return explain(e) +
+           "; --best-effort runs it as confined as this system allows, --host without confinement";
+  const bool is_helper = std::string_view(e.operation) == "helper" && !find_command_helper();
+  return is_helper ? explain(e) : program_name + ": " + explain(e);
 }
 
 void write_paths(mcp::json_writer& out, const char* key, const std::vector<std::string>& paths) {

@@ -28,7 +28,11 @@ struct detailed_error : error {
       : error(reason), detail(std::move(text)) {}
 };
 
-/// The detail where there is one; what the code says otherwise.
+/// An error as a clause for people. Errors that know more have an overload of their own.
+[[nodiscard]] inline std::string explain(const error& e) {
+  return std::string(text(e.code));
+}
+/// The same, with its detail.
 [[nodiscard]] inline std::string explain(const detailed_error& e) {
   return e.detail.empty() ? std::string(text(e.code)) : e.detail;
 }

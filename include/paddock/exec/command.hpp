@@ -196,6 +196,9 @@ struct command_error : error {
   command_error(const error& reason, confinement_report met) noexcept
       : error(reason), confinement(std::move(met)) {}
 };
+/// For people: where the helper was looked for, which layers are missing and what helps, or what
+/// the code says and the step that failed.
+[[nodiscard]] std::string explain(const command_error& e);
 
 /// Runs a command and waits until it and everything it started is gone. A command that ran is an
 /// outcome, whatever it did; an error means that it was never started.

@@ -58,6 +58,11 @@ struct tool_reply {
   std::string content; ///< a JSON array of MCP content blocks, never empty
   std::string result;  ///< the whole result as JSON text
   bool failed = false; ///< the tool reported an error
+
+  /// The texts of its content, one below the other.
+  [[nodiscard]] std::string text() const;
+  /// Its structured content, as JSON; empty: it has none.
+  [[nodiscard]] std::string structured() const;
 };
 /// A person has to answer; the run is suspended until the application has the text.
 struct interactive_call {
