@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t tick_ns = 20'000'000;
 constexpr std::int64_t second_ns = 1'000'000'000;
 
-file_stamp stamp_of(const file_status& s) {
+file_stamp file_stamp_of(const file_status& s) {
   return {s.device, s.inode, s.size, s.modified_ns, s.changed_ns};
 }
 
@@ -161,7 +161,7 @@ std::optional<examined_skill> examine_skill(const skill_directory& in, std::stri
   if (file) {
     auto fields = read_fields(file->file, in.options->policy);
     std::optional<file_stamp> stamp;
-    if (file->strict && is_settled(file->file.status, now)) stamp = stamp_of(file->file.status);
+    if (file->strict && is_settled(file->file.status, now)) stamp = file_stamp_of(file->file.status);
     if (fields && fields->loaded())
       return examined_skill{skill{.id = std::string(id),
                                   .name = std::move(fields->name),
