@@ -104,11 +104,12 @@ protected:
   }
   /// What is made of a server that answers with `bytes`, in pieces, and ends the connection where
   /// it `ends`.
-  heard read(std::string_view bytes, std::size_t piece, bool ends) {
+  heard read(std::string_view stream, std::size_t piece, bool ends) {
     TearDown();
-    serve([=](http_peer& peer, const http_received&) {
+    // The server may still be sending when the test is over.
+    serve([bytes = std::string(stream), piece, ends](http_peer& peer, const http_received&) {
       for (std::size_t at = 0; at < bytes.size(); at += piece)
-        peer.send(bytes.substr(at, piece));
+        peer.send(std::string_view(bytes).substr(at, piece));
       if (ends) peer.hang_up();
     });
     start(origin());
