@@ -1014,7 +1014,7 @@ class Both(Cli):
         self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, map, apply, changes, diff, undo, checkpoint")
         self.fails(run(PADDOCK, "exce", "--", "ls"), 2, "no command exce; did you mean exec?")
         self.fails(run(PADDOCK, "skills", "lst"), 2, "paddock skills has no command lst; did you mean list?")
-        self.fails(run(PADDOCK, "experts"), 2, "say what to do: list, tools, call or check")
+        self.fails(run(PADDOCK, "experts"), 2, "a command is missing: list, tools, call or check (see paddock experts --help)")
 
     def test_words_of_help(self):
         for words in [["exec"], ["skills"], ["skills", "show"], []]:
@@ -1789,7 +1789,7 @@ class Skills(Cli):
             self.assertNotRegex(done.stdout + done.stderr, r"[\x00-\x08\x0b-\x1f\x7f]", command)
 
     def test_mistakes(self):
-        self.fails(run(PADDOCK, "skills"), 2, "say what to do", "validate")
+        self.fails(run(PADDOCK, "skills"), 2, "a command is missing: ", "validate")
         self.fails(run(PADDOCK, "skills", "list", "--root", self.workspace + "/absent"), 2, "absent", "no such")
         self.fails(self.skills("show", "absent"), 1, "no skill absent")
         self.fails(self.skills("delete", "absent"), 1, "no skill absent")

@@ -293,7 +293,7 @@ class Servers(Experts):
         self.assertIn(f"{wrong}:2: mcpServers.a.comand: is not a key", done.stderr)
         self.assertIn(f"{wrong}:3: mcpServers.a.cwd: must be a string", done.stderr)
         for arguments, word in [(["list"], "no perstack.toml"), (["list", "--config", "absent.toml"], "absent.toml"),
-                                ([], "say what to do"), (["call"], "tool is required"),
+                                ([], "a command is missing: list, tools"), (["call"], "tool is required"),
                                 (["list", "--expert", "x", *self.servers(s=[])], "no expert x")]:
             done = self.run_experts(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)

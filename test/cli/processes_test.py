@@ -74,7 +74,7 @@ class Processes(unittest.TestCase):
         for command in ["logs", "stop"]:
             done = self.paddock(command, "0" * 32)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn("paddock ps names those there are", done.stderr)
+            self.assertIn("paddock ps lists them", done.stderr)
 
     def test_a_person_who_reads_takes_nothing_from_the_agent(self):
         server = self.serve("one")

@@ -146,7 +146,7 @@ class Undo(unittest.TestCase):
         self.assertIn("by the tool editFile", self.paddock("changes").stdout)
         self.assertIn("-int a;\n+bnt a;\n", self.paddock("diff", "src/a.c").stdout)
         # What the commands made in ignored directories is not held.
-        notice = r"\Apaddock undo: \d+ entr(y|ies) in ignored directories cannot be had back once removed\n\Z"
+        notice = r"\Apaddock undo: \d+ entr(y|ies) in ignored directories cannot be restored once removed\n\Z"
         for words in ("undo", "--dry-run"), ("undo",):
             done = self.paddock(*words)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -211,7 +211,7 @@ class Undo(unittest.TestCase):
         self.assertEqual(log, "two\none\n")
         told = self.paddock("diff").stdout
         self.assertIn("-1\n+2\n", told)
-        self.assertIn(".git: modified, told as one", told)
+        self.assertIn(".git: modified, shown as one entry", told)
         self.assertEqual(told.count(".git"), 1, told)
         listed = json.loads(self.paddock("diff", "--json").stdout)["files"]
         self.assertEqual([(each["path"], each["kind"], "diff" in each) for each in listed if each["path"].startswith(".git")], [(".git", "modified", False)])
@@ -459,7 +459,7 @@ class Undo(unittest.TestCase):
             _, told = collecting.communicate(timeout=60)
             seen.add(collecting.returncode)
             self.assertIn(collecting.returncode, (0, 130), told)
-            self.assertEqual("interrupted; the history is whole" in told, collecting.returncode == 130)
+            self.assertEqual("interrupted; the history is intact" in told, collecting.returncode == 130)
             self.assertEqual(self.paddock("history", "verify").returncode, 0)
         self.assertIn(130, seen)
         self.assertEqual(self.paddock("history", "gc").returncode, 0)  # the control
@@ -475,7 +475,7 @@ class Undo(unittest.TestCase):
             running = json.loads(self.paddock(*words, "--json").stdout)["running"]
             self.assertEqual([each["tool"] for each in running], ["startProcess"])
             self.assertTrue(running[0]["command"].startswith("sh -c echo 2 >a"), running)
-        self.assertIn("under way still: startProcess: sh -c", self.paddock("changes").stdout)
+        self.assertIn("still running: startProcess: sh -c", self.paddock("changes").stdout)
         self.assertIn("goes on and may change it again: startProcess: sh -c", self.paddock("undo").stderr)
         notice = server.call("restore", dryRun=True)["notice"]
         self.assertNotIn("goes on", self.paddock("history", "list").stderr)

@@ -481,7 +481,7 @@ inBrowser("tells before an undo what stays, what is gone for good, and what goes
   await ask();
   await left.getByText("These stay as they are, or do not come back whole:").waitFor();
   assert.match((await left.locator("li").allTextContents()).join(), /^tool\.shit comes back without its set-user-ID/);
-  assert.match(await notes.textContent(), /^\d entr(y|ies) made in ignored directories cannot be had back once removed\.$/);
+  assert.match(await notes.textContent(), /^\d entr(y|ies) made in ignored directories cannot be restored once removed\.$/);
   await cancel();
 
   const end = await workspace.begin("echo 3 > a.txt");

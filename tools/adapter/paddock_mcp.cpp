@@ -13,7 +13,6 @@
 
 #include <paddock/file/change_set.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
-#include <paddock/version.hpp>
 
 #include <link.h>
 #include <malloc.h>
@@ -131,7 +130,7 @@ int main(int argc, char** argv) {
       "to many over HTTP.",
       std::string(program));
   CLI::App& app = *options_read;
-  app.set_version_flag("--version", std::string(program) + " " PADDOCK_VERSION);
+  cli::add_version_option(app);
   app.set_help_all_flag("--help-all", "Print all options and limits, and exit");
   app.footer(cli::exit_codes_help);
   cli::workspace_cli from;

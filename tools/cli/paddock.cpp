@@ -4,7 +4,6 @@
 
 #include "subcommands.hpp"
 
-#include <paddock/version.hpp>
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -44,9 +43,9 @@ int main(int argc, char** argv) {
   }
   const std::string program(cli::paddock_program);
   CLI::App app("Try and inspect the sandboxed workspace tools of AI agents.", program);
-  app.set_version_flag("--version", program + " " PADDOCK_VERSION);
+  cli::add_version_option(app);
   app.footer(cli::exit_codes_help);
-  app.require_subcommand(0, 1); // none gets a better message below
+  app.require_subcommand(1);
   const cli::subcommand subcommands[] = {
       cli::add_call(app),       cli::add_search(app),  cli::add_find(app),   cli::add_map(app),
       cli::add_apply(app),      cli::add_changes(app), cli::add_diff(app),   cli::add_undo(app),
@@ -57,6 +56,5 @@ int main(int argc, char** argv) {
   if (const auto done = cli::parse(app, static_cast<int>(words.size()), words.data())) return *done;
   for (const auto& each : subcommands)
     if (each.parser->parsed()) return each.run();
-  cli::complain(program, "a command is missing (see paddock --help)");
-  return cli::usage;
+  return cli::usage; // not reached: one is required
 }

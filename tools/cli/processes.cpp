@@ -97,10 +97,10 @@ std::optional<known_process> find_process(std::string_view program, const std::s
     complain(program, "the id is empty; give its beginning, as paddock ps shows it");
     return std::nullopt;
   }
-  complain(program, met.empty() ? "there is no process " + without_controls(id) +
-                                      "; paddock ps names those there are"
-                                : "several processes begin with " + without_controls(id) +
-                                      "; give more of the id, as paddock ps --json shows it");
+  complain(program, met.empty()
+                        ? "there is no process " + without_controls(id) + "; paddock ps lists them"
+                        : "several processes begin with " + without_controls(id) +
+                              "; give more of the id, as paddock ps --json shows it");
   return std::nullopt;
 }
 
@@ -162,7 +162,7 @@ int run_logs(const process_options& options) {
       return failed;
     }
     if (const auto dropped = (*page)["dropped"].integer(); dropped.value_or(0) != 0)
-      complain(program, std::to_string(*dropped) + " bytes are not kept any more");
+      complain(program, std::to_string(*dropped) + " bytes are no longer kept");
     print_output((*page)["output"].string().value_or(""), options.is_raw);
     const auto next = static_cast<std::uint64_t>((*page)["next"].integer().value_or(0));
     const bool moved = next != from;

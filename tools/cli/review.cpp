@@ -58,7 +58,7 @@ subcommand add_review(CLI::App& app) {
   CLI::App* parser = app.add_subcommand(
       "review", "Serve a local web page that shows changes and undoes them, and print its address");
   parser->footer(exit_codes_help);
-  add_workspace_option(*parser, options->workspace);
+  add_found_workspace_option(*parser, options->workspace);
   add_history_option(*parser, options->history);
   parser
       ->add_option(

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "workspace_cli.hpp"
 
-#include "command_line.hpp"
 #include "contradictions.hpp"
-#include "mistakes.hpp"
 #include "option_values.hpp"
 #include "output.hpp"
 #include "terminal.hpp"
 
-#include <paddock/base/detail/excerpt.hpp>
 #include <paddock/exec/command.hpp>
 #include <paddock/exec/environment.hpp>
 #include <paddock/mcp/skills.hpp>
@@ -20,7 +17,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -357,36 +353,6 @@ void group_server_options(CLI::App& app) {
   app.set_help_all_flag("--help-all", "Print all options and limits, and exit");
 }
 
-namespace {
-
-/// What --help leaves to --help-all.
-void hide_seldom_used(CLI::App& app) {
-  for (CLI::Option* option : app.get_options())
-    if (option->get_group() == seldom_used) option->group("");
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    hide_seldom_used(*command);
-}
-
-/// A message repeats what was given word by word; of a long word only the beginning.
-std::string with_short_words(std::string_view message) {
-  std::string out;
-  for (std::size_t at = 0; at < message.size();) {
-    const std::size_t end = std::min(message.find_first_of(" \n", at), message.size());
-    out.append(detail::excerpt(message.substr(at, end - at)));
-    at = std::min(message.find_first_not_of(" \n", end), message.size());
-    out.append(message.substr(end, at - end));
-  }
-  constexpr std::size_t characters_max = 10 * echo_characters_max;
-  return detail::excerpt(out, characters_max);
-}
-
-} // namespace
-
-void complain(std::string_view program, std::string_view message) {
-  print_problem("%.*s: %s\n", static_cast<int>(program.size()), program.data(),
-                with_short_words(message).c_str());
-}
-
 std::string unusable_workspace(const std::string& path, error_code why) {
   std::string message = "the workspace " + path + " cannot be used: " + std::string(text(why));
   if (why == error_code::not_found)
@@ -394,49 +360,6 @@ std::string unusable_workspace(const std::string& path, error_code why) {
   if (why == error_code::not_a_directory || why == error_code::permission_denied)
     return message + "; name a directory that this user may read with --workspace";
   return message + "; " + std::string(advice(why));
-}
-
-std::optional<int> parse(CLI::App& app, int argc, char** argv) {
-  if (argc == 2 && argv[1] == describe_word) {
-    print_json_line(describe_command_line(app));
-    return success;
-  }
-  try {
-    // What the parser would take for an option of ours may be one of a command behind it.
-    const auto wrong = mistake_in(app, argc, argv);
-    if (wrong && wrong->is_misread) throw CLI::ExtrasError({wrong->text});
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) { // --help, --version
-    if (const auto wrong = mistake_in(app, argc, argv); wrong && wrong->is_command) {
-      complain(app.get_name(), wrong->text);
-      return usage;
-    }
-    const bool is_all = dynamic_cast<const CLI::CallForAllHelp*>(&done) != nullptr;
-    if (!is_all) hide_seldom_used(app);
-    std::ostringstream help, none;
-    app.exit(done, help, none);
-    std::string text = help.str();
-    if (is_all && text.find("--limit ") != text.npos) text += "\n" + limits_help();
-    print_words("%s", folded(text, terminal_width()).c_str());
-    return success;
-  } catch (const CLI::ParseError& problem) {
-    const std::string path = path_in(app, argc, argv);
-    std::string text = problem.what();
-    if (const auto wrong = mistake_in(app, argc, argv))
-      text = wrong->text;
-    else if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr)
-      text += ": " + usage_of(app, path);
-    else if (const auto between = text.find(" excludes ");
-             between != text.npos && dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr)
-      text = text.substr(0, between) + " and " + text.substr(between + 10) +
-             " contradict each other; leave out one of the two";
-    else if (const auto missing = text.find(": 1 required "); missing != std::string::npos)
-      text = text.substr(0, missing) +
-             " needs a value: " + text.substr(missing + 13, text.rfind(" missing") - missing - 13);
-    complain(path, text + " (see " + path + " --help)");
-    return usage;
-  }
-  return std::nullopt;
 }
 
 std::optional<mcp::server> make_server(std::string_view program, const workspace_cli& from,

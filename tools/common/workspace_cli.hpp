@@ -31,7 +31,7 @@ enum exit_code : int {
 };
 
 inline constexpr const char* exit_codes_help =
-    "Exit codes: 0 success, 1 failure (a tool reported an error), 2 unusable options or workspace.";
+    "Exit codes: 0 success, 1 failure, 2 unusable options or workspace.";
 
 enum class exec_choice : std::uint8_t { confined, best_effort, host, off };
 
@@ -128,8 +128,12 @@ void tell_of_home(std::string_view program, const workspace_cli& from);
 /// Why that directory is no workspace, and what to do.
 std::string unusable_workspace(const std::string& path, error_code why);
 
+/// The limits with their texts and defaults, for --help-all.
+[[nodiscard]] std::string limits_help();
 /// "program: message" on standard error.
 void complain(std::string_view program, std::string_view message);
+/// --version: the name of `app` and the version.
+void add_version_option(CLI::App& app);
 
 /// Parses the command line. A value: the program is to exit with it at once (after --help,
 /// --version or a mistake).

@@ -259,7 +259,7 @@ std::string notice_of(const history::change_list& found, const history::store_st
   };
   for (const std::string& path : found.unknown)
     add("nothing is or was at " + shown(path, 200));
-  if (!now.trouble.empty()) add("not everything may be known: " + now.trouble);
+  if (!now.trouble.empty()) add("the list may be incomplete: " + now.trouble);
   return notice;
 }
 

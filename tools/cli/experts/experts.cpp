@@ -301,7 +301,7 @@ subcommand add_experts(CLI::App& app) {
   const auto options = std::make_shared<experts_options>();
   CLI::App* parser =
       app.add_subcommand("experts", "List the experts of a configuration, and use their tools");
-  parser->require_subcommand(0, 1); // none gets a better message below
+  parser->require_subcommand(1);
   parser->footer(exit_codes_help);
   for (const verb& each : verbs) {
     CLI::App* sub = parser->add_subcommand(each.name, each.text);
@@ -315,9 +315,7 @@ subcommand add_experts(CLI::App& app) {
   return {parser, [options, parser] {
             for (const verb& each : verbs)
               if (parser->get_subcommand(each.name)->parsed()) return each.run(*options);
-            complain(experts_program,
-                     "say what to do: list, tools, call or check (see paddock experts --help)");
-            return static_cast<int>(usage);
+            return static_cast<int>(usage); // not reached: one is required
           }};
 }
 

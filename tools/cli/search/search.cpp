@@ -120,10 +120,10 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
     for (const unread_entry& each : found->coverage.unread)
       complain(search_command,
                name_on_output(each.path) + ": not searched: " +
-                   (each.why == error_code::too_large ? "a line of it is too long"
+                   (each.why == error_code::too_large ? "it has a line that is too long"
                                                       : std::string(text(each.why))));
     if (!found->exact && found->coverage.unread.empty())
-      complain(search_command, "not everything was searched, because a bound was met");
+      complain(search_command, "the search stopped at a limit; search a smaller directory");
   }
   return found->total_matches > 0;
 }

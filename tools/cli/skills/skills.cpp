@@ -22,7 +22,8 @@ CLI::App* add_skills_command(CLI::App& skills, const std::string& name, const st
       ->add_option("--root", target.root,
                    "Use the .agents/skills in this directory (default: the current directory)")
       ->type_name("DIR");
-  parser->add_flag_callback("--json", [&] { target.form = output::json; }, "Print JSON");
+  parser->add_flag_callback(
+      "--json", [&] { target.form = output::json; }, "Print JSON");
   return parser;
 }
 
@@ -111,20 +112,16 @@ subcommand add_skills(CLI::App& app) {
   CLI::App* parser = app.add_subcommand(
       "skills", "List, check, change and import the skills of a directory (.agents/skills)");
   parser->footer(exit_codes_help);
-  parser->require_subcommand(0, 1); // none gets a better message below
+  parser->require_subcommand(1);
   const std::vector<subcommand> subcommands = {
       add_skills_list(*parser),   add_skills_show(*parser),   add_skills_validate(*parser),
       add_skills_add(*parser),    add_skills_edit(*parser),   add_skills_delete(*parser),
       add_skills_import(*parser), add_skills_prompt(*parser), add_skills_files(*parser),
       add_skills_ui(*parser)};
   return {parser, [subcommands] {
-            std::string names;
-            for (const subcommand& each : subcommands) {
+            for (const subcommand& each : subcommands)
               if (each.parser->parsed()) return each.run();
-              names.append(names.empty() ? "" : ", ").append(each.parser->get_name());
-            }
-            complain(skills_program, "say what to do: " + names + " (see --help)");
-            return static_cast<int>(usage);
+            return static_cast<int>(usage); // not reached: one is required
           }};
 }
 

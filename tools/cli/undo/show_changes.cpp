@@ -74,9 +74,9 @@ void print_changes(const history::change_list& found, history::store& store) {
   }
   print_words("%s\n", styled(summary(found, store), style::bold).c_str());
   if (!found.running.empty())
-    print_words("under way still: %s\n", running_text(found.running).c_str());
+    print_words("still running: %s\n", running_text(found.running).c_str());
   if (const auto trouble = store.state().trouble; !trouble.empty())
-    print_words("not everything may be known: %s\n", without_controls(trouble).c_str());
+    print_words("the list may be incomplete: %s\n", without_controls(trouble).c_str());
 }
 
 void write_change(mcp::json_writer& out, const history::change& each) {
@@ -196,7 +196,7 @@ int run_diff(const shown_options& options) {
     } else if (diff.is_shown) {
       is_exact = print_diff(diff.text) && is_exact;
     } else if (is_git) {
-      print_words("%s: %s, told as one; name it to see what is in it\n",
+      print_words("%s: %s, shown as one entry; name it to see its contents\n",
                   name_on_output(each.path).c_str(), std::string(name_of(each.kind)).c_str());
     } else {
       print_words("Binary files differ, or are not held: %s\n", name_on_output(each.path).c_str());
@@ -223,7 +223,7 @@ void add_shared(CLI::App& parser, shown_options& options) {
 subcommand add_changes(CLI::App& app) {
   const auto options = std::make_shared<shown_options>();
   CLI::App* parser = app.add_subcommand("changes", "List what changed, and who changed it");
-  parser->footer("Checkpoints are told by paddock history list. Exit codes: 0 done, 1 the history "
+  parser->footer("paddock history list shows the checkpoints. Exit codes: 0 done, 1 the history "
                  "cannot be read, 2 unusable options, paths (nothing is or was there) or "
                  "workspace, or there is no history.");
   add_shared(*parser, *options);

@@ -86,8 +86,8 @@ void print_restored(const history::restore_outcome& done, bool is_trial) {
     print_words("and %s more\n", std::to_string(done.paths_total - done.paths.size()).c_str());
   if (done.restored == 0 && done.conflicts.empty())
     print_words("%s\n", styled(done.others == 0 ? "Nothing to undo."
-                                                : "Nothing of an agent's to undo; name paths to "
-                                                  "take back what people changed.",
+                                                : "Nothing to undo: only people changed files. "
+                                                  "To undo their changes, name the paths.",
                                style::bold)
                             .c_str());
   else if (done.before != 0)
@@ -103,7 +103,7 @@ void complain_of_rest(std::string_view program, const history::restore_outcome& 
                       bool is_forced) {
   if (done.lost != 0)
     complain(program, count_of(done.lost, "entry", "entries") +
-                          " in ignored directories cannot be had back once removed");
+                          " in ignored directories cannot be restored once removed");
   if (!done.kept.empty()) complain(program, without_controls(done.kept));
   for (const history::restore_conflict& each : done.conflicts)
     complain(program, without_controls(each.path) + ": " + each.reason);
@@ -203,7 +203,7 @@ int run_list(const undo_options& options) {
     out.key("files").unsigned_integer(each.files).key("start").boolean(each.is_start).end_object();
   }
   if (options.json) print_json_line(out.end_array().end_object().str());
-  if (all.empty() && !options.json) print_words("no checkpoints\n");
+  if (all.empty() && !options.json) print_words("No checkpoints.\n");
   return success;
 }
 
@@ -214,7 +214,7 @@ int run_gc(const undo_options& options) {
   const interruption ends;
   const auto done = opened.store->collect_garbage({.cancelled = &ends.is_asked()});
   if (!done && ends.signal()) {
-    complain(program, "interrupted; the history is whole, and the next one does the rest");
+    complain(program, "interrupted; the history is intact, and the next run does the rest");
     return ended_by_signal + *ends.signal();
   }
   if (!done && done.error().code == error_code::no_space) {

@@ -18,8 +18,16 @@
 
 namespace paddock::cli {
 
+void add_found_workspace_option(CLI::App& parser, std::string& target) {
+  parser
+      .add_option("-w,--workspace", target,
+                  "Use this workspace (default: the nearest directory with a history, from the "
+                  "current one up)")
+      ->type_name("DIRECTORY");
+}
+
 void add_place_options(CLI::App& parser, undo_options& target) {
-  add_workspace_option(parser, target.workspace);
+  add_found_workspace_option(parser, target.workspace);
   add_history_option(parser, target.history);
   parser.add_flag("--json", target.json, "Print one JSON object");
 }

@@ -38,6 +38,8 @@ struct undo_options {
   std::string since = "start";      ///< a checkpoint: its number, its label, or the last start
   bool json = false;
 };
+/// --workspace, for `find_workspace`.
+void add_found_workspace_option(CLI::App& parser, std::string& target);
 void add_place_options(CLI::App& parser, undo_options& target);
 /// `name` is --since or --to.
 void add_checkpoint_option(CLI::App& parser, undo_options& target, const std::string& name,

@@ -69,7 +69,7 @@ const english = {
   undoHunkText: (name) => `The lines of this part become what they were at “${name}”. The rest of the file stays as it is.`,
   undoBlocked: "Nothing is undone like this.",
   undoLeft: "These stay as they are, or do not come back whole:",
-  undoLost: (count) => `${entries(count)} made in ignored directories cannot be had back once removed.`,
+  undoLost: (count) => `${entries(count)} made in ignored directories cannot be restored once removed.`,
   undoRunning: (command) => `A command goes on and may change it again: ${command}`,
   undoNothing: "There is nothing to undo: everything is as it was.",
   undoNow: "Undo",

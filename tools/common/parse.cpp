@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+// What all programs do with their command line: help, mistakes, and what is said of them.
+
+#include "command_line.hpp"
+#include "mistakes.hpp"
+#include "output.hpp"
+#include "terminal.hpp"
+#include "workspace_cli.hpp"
+
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/base/limits.hpp>
+#include <paddock/version.hpp>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace paddock::cli {
+namespace {
+
+/// CLI11's help, without the names of the options that an option needs or excludes: who gives both
+/// is told.
+class help_formatter final : public CLI::Formatter {
+public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string opts = CLI::Formatter::make_option_opts(option);
+    for (const char* relation : {" Needs:", " Excludes:"})
+      opts.erase(std::min(opts.find(relation), opts.size()));
+    return opts;
+  }
+};
+
+/// What --help leaves to --help-all.
+void hide_seldom_used(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_group() == seldom_used) option->group("");
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    hide_seldom_used(*command);
+}
+
+void use_help_formatter(CLI::App& app, const std::shared_ptr<CLI::FormatterBase>& made) {
+  app.formatter(made);
+  if (CLI::Option* option = app.get_help_ptr()) option->description("Print this help and exit");
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    use_help_formatter(*command, made);
+}
+
+void print_help(CLI::App& app, const CLI::Success& asked) {
+  const bool is_all = dynamic_cast<const CLI::CallForAllHelp*>(&asked) != nullptr;
+  if (!is_all) hide_seldom_used(app);
+  std::ostringstream help, none;
+  app.exit(asked, help, none);
+  std::string text = help.str();
+  if (const auto gap = text.find("\n\n\n"); gap != text.npos) text.erase(gap, 1); // a hidden group
+  if (is_all && text.find("--limit ") != text.npos) text += "\n" + limits_help();
+  print_words("%s", folded(text, terminal_width()).c_str());
+}
+
+/// "list, tools or call"; empty if there are too many for a line.
+std::string subcommand_names(const CLI::App& app) {
+  constexpr std::size_t shown_max = 12;
+  const auto all = app.get_subcommands([](const CLI::App*) { return true; });
+  std::string names;
+  if (all.size() > shown_max) return names;
+  for (const CLI::App* each : all)
+    names.append(names.empty() ? "" : each == all.back() ? " or " : ", ").append(each->get_name());
+  return names;
+}
+
+const CLI::App& innermost_parsed(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : innermost_parsed(*parsed.back());
+}
+
+/// What the parser found, where `mistake_in` finds nothing.
+std::string message_of(const CLI::App& app, const CLI::ParseError& problem,
+                       const std::string& usage) {
+  std::string text = problem.what();
+  if (text == "A subcommand is required") {
+    const std::string commands = subcommand_names(innermost_parsed(app));
+    return "a command is missing" + (commands.empty() ? "" : ": " + commands);
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) return text + ": " + usage;
+  if (const auto between = text.find(" excludes ");
+      between != text.npos && dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr)
+    return text.substr(0, between) + " and " + text.substr(between + 10) +
+           " contradict each other; leave out one of the two";
+  if (const auto missing = text.find(": 1 required "); missing != std::string::npos)
+    return text.substr(0, missing) +
+           " needs a value: " + text.substr(missing + 13, text.rfind(" missing") - missing - 13);
+  return text;
+}
+
+/// A message repeats what was given word by word; of a long word only the beginning.
+std::string with_short_words(std::string_view message) {
+  std::string out;
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t end = std::min(message.find_first_of(" \n", at), message.size());
+    out.append(detail::excerpt(message.substr(at, end - at)));
+    at = std::min(message.find_first_not_of(" \n", end), message.size());
+    out.append(message.substr(end, at - end));
+  }
+  constexpr std::size_t characters_max = 10 * echo_characters_max;
+  return detail::excerpt(out, characters_max);
+}
+
+} // namespace
+
+void complain(std::string_view program, std::string_view message) {
+  print_problem("%.*s: %s\n", static_cast<int>(program.size()), program.data(),
+                with_short_words(message).c_str());
+}
+
+void add_version_option(CLI::App& app) {
+  app.set_version_flag("--version", app.get_name() + " " PADDOCK_VERSION,
+                       "Print the version and exit");
+}
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  if (argc == 2 && argv[1] == describe_word) {
+    print_json_line(describe_command_line(app));
+    return success;
+  }
+  use_help_formatter(app, std::make_shared<help_formatter>());
+  try {
+    // What the parser would take for an option of ours may be one of a command behind it.
+    const auto wrong = mistake_in(app, argc, argv);
+    if (wrong && wrong->is_misread) throw CLI::ExtrasError({wrong->text});
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) { // --help, --version
+    if (const auto wrong = mistake_in(app, argc, argv); wrong && wrong->is_command) {
+      complain(app.get_name(), wrong->text);
+      return usage;
+    }
+    print_help(app, done);
+    return success;
+  } catch (const CLI::ParseError& problem) {
+    const std::string path = path_in(app, argc, argv);
+    const auto wrong = mistake_in(app, argc, argv);
+    const std::string text = wrong ? wrong->text : message_of(app, problem, usage_of(app, path));
+    complain(path, text + " (see " + path + " --help)");
+    return usage;
+  }
+  return std::nullopt;
+}
+
+} // namespace paddock::cli
