@@ -143,26 +143,31 @@ class RunTests(unittest.TestCase):
                 text += f"test('{name}', executable('{name}', '{name}.cpp'), suite: ['unit'], protocol: 'tap')\n"
             text += (f"test('reads', executable('reads', 'reads.cpp', cpp_args: '-DBESIDE=\"{top / 'beside.txt'}\"'), suite: 'unit', protocol: 'tap')\n")
             (top / "reads.cpp").write_text('#include <cstdio>\nint main() { std::puts("1..1\\nok 1 - " BESIDE); }\n')
+            text += "test('public', find_program('true'), suite: ['lint', 'headers'])\n"
+            header = top / "include/paddock/a.hpp"
+            header.parent.mkdir(parents=True)
+            header.write_text("int a();\n")
             (top / "meson.build").write_text(text)
             change = lambda path, to: lambda: path.write_text(to)
             nothing = lambda: None
             for what, do, arguments, ran in [
-                    ("the first time", nothing, [], "lint one reads skips two"), ("nothing", nothing, [], "lint skips"),
-                    ("--again", nothing, ["--again"], "lint one reads skips two"),
+                    ("the first time", nothing, [], "lint one public reads skips two"), ("nothing", nothing, [], "lint skips"),
+                    ("--again", nothing, ["--again"], "lint one public reads skips two"),
                     ("a source: what is made of it", lambda: write("two", 1), [], "lint skips two"), ("what failed", nothing, [], "lint skips two"),
                     ("mended, as when it passed before", lambda: write("two"), [], "lint skips two"), ("nothing more", nothing, [], "lint skips"),
                     ("a comment", change(top / "one.cpp", (top / "one.cpp").read_text() + "// one\n"), [], "lint skips"),
                     ("a file that a program names", change(top / "beside.txt", "b"), [], "lint reads skips"),
-                    ("a file beside the tests", change(data, "43"), [], "lint one reads skips two"),
-                    ("where programs are found", lambda: os.environ.update(PATH=f"{os.environ['PATH']}:{top}"), [], "lint one reads skips two"),
-                    ("found as before", nothing, [], "lint one reads skips two"),
-                    ("a variable that steers", lambda: os.environ.update(PADDOCK_CAMPAIGN_STEP="1"), [], "lint one reads skips two")]:
+                    ("a public header", change(header, "int b();\n"), [], "lint public skips"),
+                    ("a file beside the tests", change(data, "43"), [], "lint one public reads skips two"),
+                    ("where programs are found", lambda: os.environ.update(PATH=f"{os.environ['PATH']}:{top}"), [], "lint one public reads skips two"),
+                    ("found as before", nothing, [], "lint one public reads skips two"),
+                    ("a variable that steers", lambda: os.environ.update(PADDOCK_CAMPAIGN_STEP="1"), [], "lint one public reads skips two")]:
                 with self.subTest(what), unittest.mock.patch.dict(os.environ):
                     do()
                     done = self.run_in(folder, arguments)
                     found = re.findall(r"(?m)^  \d+/\d+ \S+ / (\w+): ", done.stdout)
                     self.assertEqual(sorted(found), ran.split(), done.stdout)
-                    unchanged = sorted({"one", "reads", "two"} - set(found))
+                    unchanged = sorted({"one", "public", "reads", "two"} - set(found))
                     self.assertIn(f"not run again (--again runs them): {len(unchanged)}: {', '.join(unchanged)}\n", done.stdout)
 
     def test_what_a_program_names_counts_though_another_names_the_program(self):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Which tests can tell nothing new: what they are made of is what it was when they last passed.
 
-Looked at are unit tests and fuzz corpora, whose parts can be named: the command, the programs byte for byte, the files of
-the tree that these name, what stands beside the tests (but for their C++, which is in the programs, and for scripts that
-others run), the variables that steer them, the user and the kernel. What the machine has installed is not looked at.
+Looked at are those whose parts can be named. Unit tests and fuzz corpora: the command, the programs byte for byte, the files
+of the tree that these name, what stands beside the tests (but for their C++, which is in the programs, and for scripts that
+others run), the variables that steer them, the user and the kernel. "headers" are tests that read the public headers besides,
+and how they are compiled. What the machine has installed is not looked at.
 """
 import hashlib
 import json
@@ -11,9 +12,13 @@ import os
 import pathlib
 import re
 
-SUITES = {"unit", "fuzz"}
+SUITES = {"unit", "fuzz", "headers"}
 STEERING = ("PADDOCK_", "GTEST_", "TMPDIR", "PATH", "HOME", "GIT_", "XDG_", "LD_", "LC_", "LANG")
 RECORD = "passed.json"
+
+
+def suites_of(test):
+    return {suite.removeprefix("paddock:") for suite in test["suite"]}
 
 
 def files_beneath(top):
@@ -32,6 +37,9 @@ class Parts:
         beside = sorted(map(os.path.realpath, files_beneath(os.path.join(self.top, "test"))))
         self.beside = {True: [(path, self.sum(path)) for path in beside],
                        False: [(path, self.sum(path)) for path in beside if path not in self.scripts]}
+        headers = sorted(path for top in (self.top, self.path(".")) for path in pathlib.Path(top, "include").rglob("*.hpp"))
+        compiling = [pathlib.Path(self.top, "meson.build"), *pathlib.Path(self.top, "test", "compile").rglob("*.cpp")]
+        self.headers = [(str(path), self.sum(path)) for path in [*headers, *sorted(compiling)]]
 
     def path(self, word):
         return os.path.realpath(os.path.join(self.directory, word))
@@ -53,7 +61,8 @@ class Parts:
         runs_script = any(self.path(word) in self.scripts for word in test["cmd"])
         made = [self.path(word) for word in test["cmd"]] + [os.path.realpath(name) for id in test["depends"] for name in files.get(id, [])]
         steering = sorted(item for item in os.environ.items() if item[0].startswith(STEERING))
-        parts = [test["cmd"], sorted(test["env"].items()), [self.sum(path, True) for path in sorted(set(made))],
+        headers = self.headers if "headers" in suites_of(test) else []
+        parts = [headers, test["cmd"], sorted(test["env"].items()), [self.sum(path, True) for path in sorted(set(made))],
                  self.beside[runs_script], steering, os.geteuid(), os.uname().release]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -62,7 +71,7 @@ def keys(directory, tests, files, step):
     """A key for each test whose parts can be named. `files`: what each of Meson's targets makes; `step`: the sampling."""
     parts = Parts(directory, tests)
     return {test["name"]: f"{step} {parts.key(test, files)}" for test in tests
-            if SUITES & {suite.removeprefix("paddock:") for suite in test["suite"]}}
+            if SUITES & suites_of(test)}
 
 
 def passed(directory):
