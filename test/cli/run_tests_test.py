@@ -151,13 +151,13 @@ class RunTests(unittest.TestCase):
             change = lambda path, to: lambda: path.write_text(to)
             nothing = lambda: None
             for what, do, arguments, ran in [
-                    ("the first time", nothing, [], "lint one public reads skips two"), ("nothing", nothing, [], "lint skips"),
+                    ("the first time", nothing, [], "lint one public reads skips two"), ("nothing", nothing, [], "lint"),
                     ("--again", nothing, ["--again"], "lint one public reads skips two"),
-                    ("a source: what is made of it", lambda: write("two", 1), [], "lint skips two"), ("what failed", nothing, [], "lint skips two"),
-                    ("mended, as when it passed before", lambda: write("two"), [], "lint skips two"), ("nothing more", nothing, [], "lint skips"),
-                    ("a comment", change(top / "one.cpp", (top / "one.cpp").read_text() + "// one\n"), [], "lint skips"),
-                    ("a file that a program names", change(top / "beside.txt", "b"), [], "lint reads skips"),
-                    ("a public header", change(header, "int b();\n"), [], "lint public skips"),
+                    ("a source: what is made of it", lambda: write("two", 1), [], "lint two"), ("what failed", nothing, [], "lint two"),
+                    ("mended, as when it passed before", lambda: write("two"), [], "lint two"), ("nothing more", nothing, [], "lint"),
+                    ("a comment", change(top / "one.cpp", (top / "one.cpp").read_text() + "// one\n"), [], "lint"),
+                    ("a file that a program names", change(top / "beside.txt", "b"), [], "lint reads"),
+                    ("a public header", change(header, "int b();\n"), [], "lint public"),
                     ("a file beside the tests", change(data, "43"), [], "lint one public reads skips two"),
                     ("where programs are found", lambda: os.environ.update(PATH=f"{os.environ['PATH']}:{top}"), [], "lint one public reads skips two"),
                     ("found as before", nothing, [], "lint one public reads skips two"),
@@ -167,7 +167,7 @@ class RunTests(unittest.TestCase):
                     done = self.run_in(folder, arguments)
                     found = re.findall(r"(?m)^  \d+/\d+ \S+ / (\w+): ", done.stdout)
                     self.assertEqual(sorted(found), ran.split(), done.stdout)
-                    unchanged = sorted({"one", "public", "reads", "two"} - set(found))
+                    unchanged = sorted({"one", "public", "reads", "skips", "two"} - set(found))
                     self.assertIn(f"not run again (--again runs them): {len(unchanged)}: {', '.join(unchanged)}\n", done.stdout)
 
     def test_what_a_program_names_counts_though_another_names_the_program(self):
@@ -182,6 +182,17 @@ class RunTests(unittest.TestCase):
                 made.append(run_tests.unchanged_tests.keys(folder, tests, {}, "11"))
             self.assertNotEqual(made[0]["second"], made[1]["second"])
             self.assertEqual(made[0]["first"], made[1]["first"], "the control")
+
+    def test_what_was_skipped_is_run_again_where_the_machine_has_more(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, PATH=folder):
+            keys = {"whole": "11 a", "skips": "11 b"}
+            run_tests.unchanged_tests.record(folder, keys, set(keys), ["whole", "skips"], {"skips"})
+            left = lambda: run_tests.unchanged_tests.unchanged(keys, run_tests.unchanged_tests.passed(folder))
+            self.assertEqual(left(), ["whole"], "the record itself came into the directory of programs")
+            run_tests.unchanged_tests.record(folder, keys, set(keys), ["whole", "skips"], {"skips"})
+            self.assertEqual(left(), ["whole", "skips"])
+            pathlib.Path(folder, "new-program").write_text("")
+            self.assertEqual(left(), ["whole"])
 
     def test_budgets(self):
         everyday, (_, sanitized) = run_tests.builds(False)[0], run_tests.builds(True)

@@ -242,17 +242,16 @@ def build_and_test(build, again):
     if not make(build, targets):
         return failed + failed_build, others, []
     keys, before = unchanged_tests.keys(build.directory, tests, files, build.step), unchanged_tests.passed(build.directory)
-    unchanged = [] if again else [name for name, key in keys.items() if before.get(name) == key]
+    unchanged = [] if again else unchanged_tests.unchanged(keys, before)
     names = {test["name"] for test in tests}
     tests = [test for test in tests if test["name"] not in unchanged]
     known = test_seconds(build.directory)
     to_run = sum(known.get(test["name"], TEST_SECONDS) for test in tests) / AT_ONCE
     say(f"{len(unchanged)} tests are as they were when they passed; {len(tests)} tests to run, about {spoken(to_run)}")
     passed, unfinished, over = run(build, tests, names)
-    # What was skipped may be possible next time: programs, privileges and modules of the machine are no part of the key.
     skipped = [name for name, outcome in test_summary.results_of(pathlib.Path(build.directory)) if outcome == "skipped"]
-    passed = [name for name in passed if not any(f" / {name}." in f"{case}." for case in skipped)]
-    unchanged_tests.record(build.directory, keys, {test["name"] for test in tests}, passed)
+    skipped = {name for name in passed if any(f" / {name}." in f"{case}." for case in skipped)}
+    unchanged_tests.record(build.directory, keys, {test["name"] for test in tests}, passed, skipped)
     failed += [f"{build.directory}: {name} was not run to its end" for name in unfinished]
     return failed + over, others, unchanged
 

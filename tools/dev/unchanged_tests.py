@@ -4,7 +4,7 @@
 Looked at are those whose parts can be named. Unit tests and fuzz corpora: the command, the programs byte for byte, the files
 of the tree that these name, what stands beside the tests (but for their C++, which is in the programs, and for scripts that
 others run), the variables that steer them, the user and the kernel. "headers" are tests that read the public headers besides,
-and how they are compiled. What the machine has installed is not looked at.
+and how they are compiled. What the machine has is looked at where a case was skipped.
 """
 import hashlib
 import json
@@ -19,6 +19,20 @@ RECORD = "passed.json"
 
 def suites_of(test):
     return {suite.removeprefix("paddock:") for suite in test["suite"]}
+
+
+def machine():
+    """What a skipped case may have lacked: a boot, the directories where programs are installed, privileges, modules."""
+    looked_at = []
+    for path in ("/proc/sys/kernel/random/boot_id", "/proc/modules"):
+        try:
+            looked_at.append(re.sub(r" \d+ .*", "", pathlib.Path(path).read_text()))
+        except OSError:
+            looked_at.append("")
+    looked_at += re.findall(r"(?m)^Cap\w+:.*", pathlib.Path("/proc/self/status").read_text())
+    for directory in os.environ.get("PATH", "").split(":"):
+        looked_at.append(os.stat(directory).st_mtime_ns if os.path.isdir(directory) else 0)
+    return hashlib.sha256(json.dumps(looked_at).encode()).hexdigest()
 
 
 def files_beneath(top):
@@ -82,8 +96,14 @@ def passed(directory):
         return {}
 
 
-def record(directory, keys_now, run, passed_now):
-    """Keeps the keys of what passed now, and of what was not run."""
+def unchanged(keys_now, before):
+    on_this = f" {machine()}"
+    return [name for name, key in keys_now.items() if before.get(name) in (key, key + on_this)]
+
+
+def record(directory, keys_now, run, passed_now, skipped_now):
+    """Keeps the keys of what passed now, and of what was not run; beside those of which cases were skipped the machine."""
     kept = {name: key for name, key in passed(directory).items() if name not in run}
-    kept |= {name: keys_now[name] for name in passed_now if name in keys_now}
+    on_this = f" {machine()}"
+    kept |= {name: keys_now[name] + (on_this if name in skipped_now else "") for name in passed_now if name in keys_now}
     pathlib.Path(directory, RECORD).write_text(json.dumps(kept))
