@@ -182,6 +182,48 @@ class PersonsGit(unittest.TestCase):
                 server.close()
                 self.assertIsNone(self.persons_git_runs_it(workspace))
 
+    def test_among_the_objects_of_a_repository(self):
+        """A person works in what became a link to where nobody but git has its files."""
+        prepare = f"mv old .git/objects/ab; git init -q .git/objects/ab/old; printf \"{CONFIG}\" > .git/objects/ab/old/.git/config; " \
+                  "ln -s .git/objects/ab/old old"
+        for name, where in {"fanned out": "ab", "packs": "pack"}.items():
+            with self.subTest(name):
+                script = self.script("mkdir -p .git/objects/ab; " + prepare.replace("ab", where))
+                outside, inside = self.repository(f"objects-{where}-outside"), self.repository(f"objects-{where}")
+                self.sh(script, outside)
+                self.assertIsNotNone(self.persons_git_runs_it(outside / "old"), "the control ran nothing")
+                told = subprocess.run([PADDOCK, "exec", "--workspace", str(inside), "--", "sh", "-c", script],
+                                      env=self.environment, capture_output=True, text=True)
+                self.canary.unlink(missing_ok=True)
+                self.assertIsNone(self.persons_git_runs_it(inside / "old"), told.stderr)
+                self.assertIn("made-by-command", told.stderr)
+
+    def test_a_pointer_that_leads_elsewhere_in_a_later_session(self):
+        """The `.git` file stays as it was; what lies on its way does not."""
+        elsewhere = {"objects": ".git/objects/ab", "outside": "$WRITABLE"}
+        for name, place in elsewhere.items():
+            with self.subTest(name):
+                workspace = self.repository(f"pointer-{name}")
+                writable = self.base / f"writable-{name}"
+                writable.mkdir()
+                steps = ["make sub; gitlink sub; mkdir repos; mv sub/.git repos/r; ln -s repos ln; echo 'gitdir: ../ln/r' > sub/.git",
+                         f'mkdir -p "{place}"; cp -r repos/r "{place}/r"; rm "{place}/r/config"; printf "{CONFIG}" > "{place}/r/config"; rm ln; ln -s "{place}" ln']
+                for step in steps:
+                    self.assertIsNone(self.persons_git_runs_it(workspace, ["status"]))
+                    server = Server(workspace, "--exec-write", writable, environment=self.environment)
+                    server.call("exec", command="sh", args=["-c", f"WRITABLE={writable}; {self.script(step)}"])
+                    server.close()
+                self.assertTrue((workspace / "ln").is_symlink())
+                self.assertTrue(list(writable.glob("r/config")) if name == "outside" else (workspace / place).is_dir())
+                self.assertIsNone(self.persons_git_runs_it(workspace))
+
+    def test_a_persons_pointer_stays_where_it_leads(self):
+        workspace = self.repository("persons-pointer")
+        self.sh("git init -q ../apart; git -C ../apart commit -q --allow-empty -m one; git -C ../apart worktree add -q ../persons-pointer/wt", workspace)
+        for command in ["true", "echo a > wt/a", "git -C wt status || true"]:
+            subprocess.run([PADDOCK, "exec", "--workspace", str(workspace), "--", "sh", "-c", command], env=self.environment, capture_output=True)
+        self.assertEqual(self.sh("git status", workspace / "wt").returncode, 0)
+
     def test_a_process_that_another_command_overlaps(self):
         workspace = self.repository("process")
         server = Server(workspace, environment=self.environment)

@@ -3,7 +3,6 @@
 
 #include "base/parallel_blocks.hpp"
 #include "file/directory_stream.hpp"
-#include "path/git_names.hpp"
 #include "path/resolve.hpp"
 #include "sys/syscall.hpp"
 
@@ -35,15 +34,6 @@ bool is_unchanged(const directory_index::directory& known, const file_status& no
 /// Precondition: they are sorted.
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::binary_search(names.begin(), names.end(), name);
-}
-
-/// All but where git keeps the objects of a repository: there are hundreds of these directories.
-bool is_looked_into(std::string_view directory, std::string_view name) {
-  if (!is_of_git(directory) || !directory.ends_with("/objects")) return true;
-  const bool is_hash = name.size() == 2 && std::ranges::all_of(name, [](char c) {
-                         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-                       });
-  return !is_hash && name != "pack" && name != "info";
 }
 
 /// Of a name that is kept.
@@ -239,8 +229,7 @@ directory_index::directory directory_index::read(int fd, const std::string& path
   const auto listed = for_each_entry(fd, [&](std::string_view name, unsigned char type) {
     const interest meant = matters_(name);
     if (meant != interest::none) keep(fresh.names, before.names, name);
-    if (meant != interest::closed && (type == DT_DIR || type == DT_UNKNOWN) &&
-        is_looked_into(path, name))
+    if (meant != interest::closed && (type == DT_DIR || type == DT_UNKNOWN))
       keep(fresh.subdirectories, before.subdirectories, name);
     return true;
   });

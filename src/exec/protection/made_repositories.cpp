@@ -86,6 +86,38 @@ private:
   std::optional<unsigned> was_;
 };
 
+/// What git reads in a file or link called `.git` as the place of the repository.
+std::optional<std::string> pointed_at(int directory, entry_kind kind) {
+  const char* name = git_directory.data();
+  if (kind == entry_kind::symlink) {
+    auto link = sys::readlinkat(directory, name);
+    return link ? std::optional(*std::move(link)) : std::nullopt;
+  }
+  const auto text = text_of_file(directory, name);
+  constexpr std::string_view before = "gitdir: ";
+  if (!text || !text->starts_with(before)) return std::nullopt;
+  return std::string(without_line_ends(*text).substr(before.size()));
+}
+
+resolve::scope scope_beneath(int top) {
+  resolve::scope in;
+  in.root = top;
+  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
+  return in;
+}
+
+/// Where a file or link called `.git` leads, also out of the workspace; nothing where that is
+/// nowhere.
+std::optional<file_status> led_to(int top, const std::string& path, entry_kind kind) {
+  if (kind == entry_kind::directory) return std::nullopt;
+  const auto above = resolve::open_strict(scope_beneath(top), std::string(parent(path)),
+                                          O_PATH | O_DIRECTORY);
+  const auto written = above ? pointed_at(above->get(), kind) : std::nullopt;
+  const auto led = written ? sys::status_at(above->get(), written->c_str())
+                           : result<file_status>(error{});
+  return led ? std::optional(*led) : std::nullopt;
+}
+
 /// One look at all repositories of a workspace, after a command.
 class repository_sweep {
 public:
@@ -98,7 +130,8 @@ public:
 
 private:
   [[nodiscard]] std::optional<std::size_t> rule_of(std::string_view name) const;
-  [[nodiscard]] bool is_new(const file_status& status) const;
+  [[nodiscard]] bool is_new(const file_status& status,
+                            const std::optional<file_status>& leads_to = {}) const;
   [[nodiscard]] bool is_repository(const std::string& path) const;
   [[nodiscard]] std::optional<std::string> target_of(std::string_view from,
                                                      std::string_view written) const;
@@ -131,11 +164,13 @@ std::optional<std::size_t> repository_sweep::rule_of(std::string_view name) cons
 }
 
 /// What was overlooked at the start may be a person's: it is left as it is unless it has changed.
-bool repository_sweep::is_new(const file_status& status) const {
+bool repository_sweep::is_new(const file_status& status,
+                              const std::optional<file_status>& leads_to) const {
   const bool is_later =
       then_.ended_ns != 0 && status.has_birth_time && status.created_ns > then_.ended_ns;
-  return !is_later && !then_.entries.contains(status) &&
-         (then_.complete || status.changed_ns >= then_.began_ns);
+  const auto changed_ns = std::max(status.changed_ns, leads_to ? leads_to->changed_ns : 0);
+  return !is_later && !then_.entries.contains(status, leads_to) &&
+         (then_.complete || changed_ns >= then_.began_ns);
 }
 
 bool repository_sweep::is_repository(const std::string& path) const {
@@ -155,9 +190,7 @@ std::optional<std::string> repository_sweep::target_of(std::string_view from,
   } else {
     path = join(from, written);
   }
-  resolve::scope in;
-  in.root = top_;
-  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
+  resolve::scope in = scope_beneath(top_);
   in.configured = top_name_;
   in.canonical = top_name_;
   auto led = resolve::expand_links(in, path);
@@ -166,10 +199,7 @@ std::optional<std::string> repository_sweep::target_of(std::string_view from,
 }
 
 result<file_descriptor> repository_sweep::open(const std::string& path) const {
-  resolve::scope in;
-  in.root = top_;
-  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
-  return resolve::open_strict(in, path, O_PATH | O_DIRECTORY);
+  return resolve::open_strict(scope_beneath(top_), path, O_PATH | O_DIRECTORY);
 }
 
 bool repository_sweep::move_aside(int directory, const char* name, const std::string& path,
@@ -270,17 +300,10 @@ void repository_sweep::look_at_pointer(const std::string& path, const file_statu
   const auto directory = rule ? open(above) : result<file_descriptor>(error{});
   if (!directory) return;
   const unlocked_directory unlocked(directory->get());
-  const char* name = git_directory.data();
-  std::optional<std::string> led;
-  if (status.kind == entry_kind::symlink) {
-    led = target_of(above, git_directory);
-  } else if (const auto text = text_of_file(directory->get(), name)) {
-    constexpr std::string_view before = "gitdir: ";
-    if (text->starts_with(before))
-      led = target_of(above, without_line_ends(*text).substr(before.size()));
-  }
+  const auto written = pointed_at(directory->get(), status.kind);
+  const auto led = written ? target_of(above, *written) : std::nullopt;
   if (led && is_repository(*led)) return;
-  (void)move_aside(directory->get(), name, above, *rule);
+  (void)move_aside(directory->get(), git_directory.data(), above, *rule);
 }
 
 made_repositories repository_sweep::run() && {
@@ -289,7 +312,7 @@ made_repositories repository_sweep::run() && {
     if (!lists_name(in, git_directory)) continue;
     const std::string inside = join(path, git_directory);
     const auto status = sys::status_at(top_, inside.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (!status || !is_new(*status)) continue;
+    if (!status || !is_new(*status, led_to(top_, inside, status->kind))) continue;
     if (status->kind == entry_kind::directory)
       look_into(inside, *status);
     else
@@ -305,21 +328,26 @@ bool is_bare_repository(std::string_view path, const directory_index::directory&
          is_git_repository([&](const char* name) { return lists_name(in, name); });
 }
 
-entries_before::object entries_before::of(const file_status& status) {
-  return {status.device, status.inode,
-          status.kind == entry_kind::directory ? 0 : status.changed_ns};
+entries_before::object entries_before::of(const file_status& status,
+                                          const std::optional<file_status>& leads_to) {
+  return {status.device,
+          status.inode,
+          status.kind == entry_kind::directory ? 0 : status.changed_ns,
+          leads_to ? leads_to->device : 0,
+          leads_to ? leads_to->inode : 0};
 }
 
-void entries_before::add(const file_status& status) {
-  all_.insert(of(status));
+void entries_before::add(const file_status& status, const std::optional<file_status>& leads_to) {
+  all_.insert(of(status, leads_to));
 }
 
 void entries_before::remove(const file_status& status) {
-  all_.erase(of(status));
+  all_.erase(of(status, {}));
 }
 
-bool entries_before::contains(const file_status& status) const {
-  return all_.contains(of(status));
+bool entries_before::contains(const file_status& status,
+                              const std::optional<file_status>& leads_to) const {
+  return all_.contains(of(status, leads_to));
 }
 
 void entries_before::keep_those_of(const entries_before& other) {
@@ -329,8 +357,9 @@ void entries_before::keep_those_of(const entries_before& other) {
 std::string entries_before::render() const {
   std::string text;
   for (const object& each : all_)
-    text += "before " + std::to_string(each.device) + ' ' + std::to_string(each.inode) + ' ' +
-            std::to_string(each.changed_ns) + '\n';
+    text += "stood " + std::to_string(each.device) + ' ' + std::to_string(each.inode) + ' ' +
+            std::to_string(each.changed_ns) + ' ' + std::to_string(each.led_device) + ' ' +
+            std::to_string(each.led_inode) + '\n';
   return text;
 }
 
@@ -342,10 +371,11 @@ std::string entries_before::render_removal(const file_status& status) {
 
 bool entries_before::parse(const std::string& word, std::istream& in) {
   object each{};
-  if (!(in >> each.device >> each.inode >> each.changed_ns)) return false;
-  if (word == "not-before")
+  if (!(in >> each.device >> each.inode >> each.changed_ns >> each.led_device >> each.led_inode))
+    return false;
+  if (word == "not-stood")
     all_.erase(each);
-  else if (word == "before")
+  else if (word == "stood")
     all_.insert(each);
   else
     return false;
@@ -360,7 +390,7 @@ void note_repositories(int top, const directory_index::directories& directories,
     if (!lists_name(in, git_directory)) continue;
     const std::string inside = join(path, git_directory);
     const auto status = sys::status_at(top, inside.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (status && !is_own(inside)) into.add(*status);
+    if (status && !is_own(inside)) into.add(*status, led_to(top, inside, status->kind));
   }
 }
 
@@ -373,12 +403,9 @@ made_repositories sweep_repositories(int top, const std::vector<protected_name>&
 bool open_closed_directories(int top, const directory_index::directories& directories,
                              const entries_before& then) {
   bool any = false;
-  resolve::scope in;
-  in.root = top;
-  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
   for (const auto& [path, known] : directories) {
     if (!known.unreadable) continue;
-    const auto fd = resolve::open_strict(in, path, O_PATH | O_DIRECTORY);
+    const auto fd = resolve::open_strict(scope_beneath(top), path, O_PATH | O_DIRECTORY);
     const auto status = fd ? sys::status_at(fd->get(), "") : result<file_status>(fd.error());
     if (!status || then.contains(*status) || (status->mode & owner_may) == owner_may) continue;
     any = sys::chmod_opened(fd->get(), (status->mode & 07777U) | owner_may).has_value() || any;

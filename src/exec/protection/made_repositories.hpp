@@ -16,6 +16,7 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,9 +26,12 @@ namespace paddock {
 /// What stood in a workspace when a command began, and was somebody else's: it is not touched.
 class entries_before {
 public:
-  void add(const file_status& status);
+  /// `leads_to`: of a file or link called `.git`, what it leads to; that may change alone.
+  void add(const file_status& status, const std::optional<file_status>& leads_to = {});
+  /// Of a directory.
   void remove(const file_status& status);
-  [[nodiscard]] bool contains(const file_status& status) const;
+  [[nodiscard]] bool contains(const file_status& status,
+                              const std::optional<file_status>& leads_to = {}) const;
   /// Drops what is not in the other.
   void keep_those_of(const entries_before& other);
 
@@ -42,9 +46,10 @@ private:
     std::uint64_t device;
     std::uint64_t inode;
     std::int64_t changed_ns; ///< 0: of a directory, which may change
+    std::uint64_t led_device, led_inode; ///< 0: it leads nowhere
     auto operator<=>(const object&) const = default;
   };
-  static object of(const file_status& status);
+  static object of(const file_status& status, const std::optional<file_status>& leads_to);
 
   std::set<object> all_;
 };
