@@ -86,6 +86,26 @@ class Rules(Workspace):
         page.ask("POST", "api/undo", {"force": True})
         page.close()
 
+    def commands(self, hidden, read_only):
+        """What a person runs may be a script of the agent's."""
+        self.make_files()
+        environment = {**os.environ, "XDG_STATE_HOME": str(self.top / "state")}
+        (self.top / "state").mkdir(exist_ok=True)
+        if not (self.top / "state/paddock").exists():
+            (self.top / "state/paddock").symlink_to(self.store)
+        script = "cat secret .envrc dd/inside plain; echo agent >> conf; echo agent >> .envrc; echo agent >> plain"
+        for words in (["exec", "--", "sh", "-c", script], ["call", "--tools", "coding", "exec", json.dumps({"script": script})]):
+            self.make_files()
+            told = subprocess.run([PADDOCK, words[0], "--workspace", str(self.workspace), *words[1:]], capture_output=True, text=True,
+                                  timeout=60, env=environment)
+            self.assertEqual((self.workspace / "plain").read_text(), "KEY\nagent\n", (words, told))  # the control
+            self.assertEqual(told.stdout.count("KEY"), 4 - len(hidden), (words, told))
+            for name in {"conf", ".envrc"} & set(hidden + read_only):
+                self.assertEqual((self.workspace / name).read_text(), "KEY\n", words)
+            for path in ["secret", "conf"]:
+                if path in hidden:
+                    self.assertEqual((self.workspace / path).read_text(), "KEY\n", words)
+
     def test_each_command_with_each_option(self):
         for options, (hidden, read_only) in OPTIONS.items():
             with self.subTest(" ".join(options)):
@@ -116,6 +136,7 @@ class Rules(Workspace):
                     self.untouched(hidden)
                 if "--read-only" in options:
                     continue  # no history, and so the usual rules
+                self.commands(hidden, read_only)
                 for name in hidden + read_only:
                     path = name if (self.workspace / name).is_file() else f"{name}/{'inside' if name == 'dd' else 'tasks.json'}"
                     (self.workspace / path).parent.mkdir(exist_ok=True)

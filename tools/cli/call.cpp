@@ -94,6 +94,7 @@ void tell_of_its_end(const std::string& result) {
 
 int run_tool_call(const call_options& options) {
   workspace_cli from = options.workspace;
+  if (!add_kept_rules(call_command, from)) return usage;
   if (!open_served_history(call_command, from, history::session::look)) return usage;
   from.tools.state_directory = state_directory_of(from);
   auto server = make_server(call_command, from, {});

@@ -3,6 +3,7 @@
 // paddock exec: one command, confined to a workspace, for people.
 
 #include "common/contradictions.hpp"
+#include "common/history_cli.hpp"
 #include "common/interruption.hpp"
 #include "common/option_values.hpp"
 #include "common/output.hpp"
@@ -192,6 +193,7 @@ int run_exec(const exec_options& options) {
   if (options.host) place.confinement.mode = exec_choice::host;
   if (const std::string wrong = contradiction(place); !wrong.empty())
     return refuse(options, usage, wrong);
+  if (!add_kept_rules(exec_command, place)) return refuse(options, exit_not_started, {});
   auto policy = place.policy(exec_command);
   if (!policy) return refuse(options, exit_not_started, {});
   warn_of_program_in_workspace(exec_command, place);

@@ -53,6 +53,21 @@ std::string ruled_out(const workspace_cli& from) {
   return {};
 }
 
+/// What servers of the workspace protect; complains and returns nothing when that is not known.
+std::optional<std::vector<protected_name>>
+kept_rules(std::string_view program, const root& workspace, const std::string& directory) {
+  std::error_code failed;
+  auto rules = history::rules_of(workspace, std::filesystem::absolute(directory, failed).string());
+  if (rules) return *std::move(rules);
+  complain(program,
+           !rules.error().detail.empty()
+               ? rules.error().detail
+               : "the protected names of this workspace cannot be read from the history in " +
+                     directory + ": " + std::string(text(rules.error().code)) +
+                     "; make sure that only you can access it (chmod -R go= " + directory + ")");
+  return std::nullopt;
+}
+
 } // namespace
 
 std::string default_history_directory() {
@@ -108,17 +123,8 @@ std::optional<root> open_persons_workspace(std::string_view program, const std::
   }
   const std::string directory = history.empty() ? default_history_directory() : history;
   if (directory.empty()) return *std::move(plain);
-  std::error_code failed;
-  auto rules = history::rules_of(*plain, std::filesystem::absolute(directory, failed).string());
-  if (!rules) {
-    complain(program,
-             !rules.error().detail.empty()
-                 ? rules.error().detail
-                 : "the protected names of this workspace cannot be read from the history in " +
-                       directory + ": " + std::string(text(rules.error().code)) +
-                       "; make sure that only you can access it (chmod -R go= " + directory + ")");
-    return std::nullopt;
-  }
+  auto rules = kept_rules(program, *plain, directory);
+  if (!rules) return std::nullopt;
   root_options options;
   options.protected_names = *std::move(rules);
   options.lock_file = shared_lock_file(workspace);
@@ -127,6 +133,17 @@ std::optional<root> open_persons_workspace(std::string_view program, const std::
   complain(program,
            unusable_workspace(workspace, opened ? error_code::conflict : opened.error().code));
   return std::nullopt;
+}
+
+bool add_kept_rules(std::string_view program, workspace_cli& from) {
+  const bool is_named = !from.history.empty() && from.history != "off";
+  const std::string directory = is_named ? from.history : default_history_directory();
+  const auto plain = root::open(from.workspace);
+  if (!plain || directory.empty()) return true; // who opens it next says why it cannot be used
+  auto rules = kept_rules(program, *plain, directory);
+  if (!rules) return false;
+  from.confinement.protection.kept = *std::move(rules);
+  return true;
 }
 
 std::shared_ptr<history::store> open_history(std::string_view program,

@@ -38,6 +38,10 @@ void add_history_option(CLI::App& parser, std::string& target);
                                                          const std::string& workspace,
                                                          const std::string& history);
 
+/// Adds what servers protect to `from`, for what a person runs with the options of a server.
+/// Complains and returns false when that is not known.
+[[nodiscard]] bool add_kept_rules(std::string_view program, workspace_cli& from);
+
 /// The history as a person looks at it; complains and returns nullptr when it cannot be used.
 /// `directory`: of all stores; empty: the default.
 [[nodiscard]] std::shared_ptr<history::store> open_history(std::string_view program,

@@ -69,7 +69,7 @@ std::string check_unprotect(const protection_cli& given, const std::string& name
 } // namespace
 
 std::vector<protected_name> protection_cli::names() const {
-  auto names = usual_protected_names();
+  auto names = kept;
   for (const std::string& name : unprotect)
     (void)paddock::unprotect(names, name);
   for (const std::string& text : protect) {

@@ -15,6 +15,7 @@ namespace paddock::cli {
 
 /// --protect and --unprotect, as they were given.
 struct protection_cli {
+  std::vector<protected_name> kept = usual_protected_names(); ///< without these options
   std::vector<std::string> protect;
   std::vector<std::string> unprotect;
 
