@@ -51,6 +51,12 @@ void follow_moves(const journal_record& record, author who, path_changes& all) {
   }
 }
 
+/// Whoever works in a directory gives it a new time: it is theirs no more than it was.
+bool is_time_of_directory(const transition& step) {
+  return step.before.kind == known_kind::directory && step.after.kind == known_kind::directory &&
+         step.before.mode == step.after.mode;
+}
+
 /// To whom a step counts, and what the agent has met.
 void add_step(path_change& to, const transition& step, const journal_record& record, author who) {
   const bool is_restore = is_of_restore(record.by, record.tool);
@@ -58,6 +64,8 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   const bool is_undone =
       is_restore && to.by_agent && !to.other_since && to.before.same_as(step.after);
   if (is_of_others(record, who) && !is_undone) {
+    // What others have in a directory that the agent has made is told of itself.
+    if (to.by_agent && !to.before.exists() && is_time_of_directory(step)) return;
     to.by_other = true;
     to.other_since = to.by_agent;
     return;
@@ -102,11 +110,7 @@ void take_step(path_change& to, const transition& step, const journal_record& re
                                                           .by_tool = to.by_tool,
                                                           .by_work = to.by_work,
                                                           .is_theirs = to.is_theirs});
-  // Whoever works in a directory gives it a new time: it is theirs no more than it was.
-  const bool is_time_of_directory = step.before.kind == known_kind::directory &&
-                                    step.after.kind == known_kind::directory &&
-                                    step.before.mode == step.after.mode;
-  if (!is_time_of_directory || !(to.by_agent || to.by_other)) to.last = cause_of(record);
+  if (!is_time_of_directory(step) || !(to.by_agent || to.by_other)) to.last = cause_of(record);
   add_step(to, step, record, who);
   if (!to.by_agent) to.taken = std::move(taken);
 }

@@ -102,6 +102,31 @@ TEST_P(HistoryGit, WhatAPersonMadeOfAnAgentsCommitStaysWhole) {
   }
 }
 
+/// Git writes the index anew when a person only looks.
+TEST_F(HistoryRepository, ARepositoryOfAnAgentsThatAPersonLookedIntoIsUndone) {
+  write("a", "1\n");
+  const auto store = begun();
+  run(*store, "echo 2 > a && git init -q e && cp a e/a && git -C e add a");
+  const std::string index = tree.content("ws/e/.git/index");
+  shell("cd e && cp -p a other && mv other a && git status -s >/dev/null");
+  ASSERT_NE(tree.content("ws/e/.git/index"), index); // the control: git has written
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::IsEmpty());
+  EXPECT_EQ(tree.content("ws/a"), "1\n");
+  EXPECT_FALSE(tree.exists("ws/e"));
+}
+
+TEST_F(HistoryRepository, ARepositoryOfAnAgentsInWhichAPersonWorkedStays) {
+  const auto store = begun();
+  run(*store, "git init -q e && echo a > e/a && git -C e add a");
+  shell("echo b > e/b && git -C e add b");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_THAT(paths_of(back->conflicts), testing::Contains("e/.git/index"));
+  EXPECT_EQ(tree.content("ws/e/b"), "b\n");
+}
+
 struct head_case {
   const char* name;
   const char* by_person;
