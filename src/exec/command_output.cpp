@@ -19,14 +19,14 @@ std::size_t sequence_size(char lead) {
   return byte >= 0xC0U ? 2 : 1;
 }
 
+} // namespace
+
 std::string_view without_cut_begin(std::string_view text) {
   std::size_t cut = 0;
   while (cut < 3 && cut < text.size() && is_continuation(text[cut]))
     ++cut;
   return text.substr(cut);
 }
-
-} // namespace
 
 std::string_view without_cut_end(std::string_view text) {
   const std::size_t longest = std::min<std::size_t>(text.size(), 4);

@@ -12,6 +12,8 @@
 
 namespace paddock {
 
+/// Without the end of a UTF-8 sequence at its beginning.
+[[nodiscard]] std::string_view without_cut_begin(std::string_view text);
 /// Without the beginning of a UTF-8 sequence at its end.
 [[nodiscard]] std::string_view without_cut_end(std::string_view text);
 

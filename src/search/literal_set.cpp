@@ -78,6 +78,21 @@ literal_set::literal_set(std::vector<std::string> literals, letters case_of_lett
     add(i % buckets, literals_[i]);
   if (literals_.size() == 1 && letters_ == letters::exact && literals_[0].text.size() >= 2)
     pair_ = rarest_pair(literals_[0].text);
+  use_instructions(use);
+}
+
+literal_set::literal_set(const std::vector<byte_class>& places, search_instructions use)
+    : places_(places.size()) {
+  Expects(!places.empty() && places.size() <= places_max);
+  for (std::size_t place = 0; place < window; ++place) {
+    if (place >= places.size()) admit_any(place, 1);
+    for (std::size_t byte = 0; place < places.size() && byte < places[place].size(); ++byte)
+      if (places[place][byte]) admit(place, static_cast<unsigned char>(byte), 1);
+  }
+  use_instructions(use);
+}
+
+void literal_set::use_instructions(search_instructions use) {
 #ifdef __x86_64__
   wide_ = use == search_instructions::automatic && __builtin_cpu_supports("avx2");
 #else
@@ -85,32 +100,38 @@ literal_set::literal_set(std::vector<std::string> literals, letters case_of_lett
 #endif
 }
 
+void literal_set::admit(std::size_t place, unsigned char byte, std::uint8_t buckets) {
+  buckets_of_[place][byte] |= buckets;
+  halves_[place].low[byte & 0xF] |= buckets;
+  halves_[place].high[byte >> 4] |= buckets;
+}
+
+void literal_set::admit_any(std::size_t place, std::uint8_t buckets) {
+  for (std::size_t byte = 0; byte < buckets_of_[place].size(); ++byte)
+    admit(place, static_cast<unsigned char>(byte), buckets);
+}
+
 void literal_set::add(std::size_t bucket, const literal& each) {
   const auto bit = static_cast<std::uint8_t>(1u << bucket);
-  const auto admit = [&](std::size_t place, char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    buckets_of_[place][byte] |= bit;
-    halves_[place].low[byte & 0xF] |= bit;
-    halves_[place].high[byte >> 4] |= bit;
-  };
   for (std::size_t place = 0; place < window; ++place) {
     if (place >= each.text.size()) { // a text shorter than the window: anything may follow
-      for (auto& of_byte : buckets_of_[place])
-        of_byte |= bit;
-      for (std::size_t half = 0; half < 16; ++half) {
-        halves_[place].low[half] |= bit;
-        halves_[place].high[half] |= bit;
-      }
+      admit_any(place, bit);
       continue;
     }
     const char c = each.text[each.offset + place];
-    admit(place, c);
-    if (letters_ == letters::folded) admit(place, ascii_upper(c));
+    admit(place, static_cast<unsigned char>(c), bit);
+    if (letters_ == letters::folded) admit(place, static_cast<unsigned char>(ascii_upper(c)), bit);
   }
 }
 
 std::size_t literal_set::verify(std::string_view text, std::size_t from, std::size_t at,
                                 unsigned candidates) const noexcept {
+  if (literals_.empty()) { // halves admit more than the bytes that are meant
+    if (text.size() - at < places_) return no_place;
+    for (std::size_t place = 0; place < places_; ++place)
+      candidates &= buckets_of_[place][static_cast<unsigned char>(text[at + place])];
+    return candidates != 0 ? at : no_place;
+  }
   for (; candidates != 0; candidates &= candidates - 1) {
     const auto bucket = static_cast<std::size_t>(std::countr_zero(candidates));
     for (std::size_t i = bucket; i < literals_.size(); i += buckets) {

@@ -234,6 +234,9 @@ result<text_pattern::prepared> compile_expression(std::string_view text,
     made.literals.emplace(std::move(literals), literal && options.letters == letter_case::exact
                                                    ? letters::exact
                                                    : letters::folded);
+  else if (!literal && options.letters == letter_case::exact)
+    if (const auto bytes = needed_bytes(text, literal_set::places_max); !bytes.empty())
+      made.literals.emplace(bytes);
   return made;
 }
 #endif

@@ -4,6 +4,7 @@
 
 #include "support/mcp/tool_fixture.hpp"
 
+#include <paddock/base/detail/utf8.hpp>
 #include <paddock/history/history.hpp>
 
 #include <gmock/gmock.h>
@@ -351,6 +352,23 @@ TEST_F(tools_process, what_is_too_much_to_keep_is_told) {
   EXPECT_EQ(1, before.integer("dropped")); // the control
   const auto next = with("readProcess", ran.string("process"), R"(,"from":0)");
   EXPECT_EQ(from, next.integer("dropped"));
+}
+
+/// As of a minified file: it uses what there is room for, at whole characters.
+TEST_F(tools_process, what_exec_cuts_of_one_line_is_kept_too) {
+  for (const char* one : {"x", "\xE6\x96\x87", "\\001"}) {
+    SCOPED_TRACE(one);
+    const auto ran = call("exec", arguments_of("yes \"$(printf '" + std::string(one) +
+                                               "')\" | head -n 60000 | tr -d '\\n'"));
+    const std::string shown = ran.string("output");
+    EXPECT_LE(json_string(shown).size(), 30'200U);
+    EXPECT_GT(json_string(shown).size(), 27'000U);
+    EXPECT_TRUE(detail::is_valid_utf8(shown));
+    const auto cut = shown.find("\n[... ");
+    ASSERT_NE(cut, std::string::npos);
+    EXPECT_THAT(shown.substr(cut), HasSubstr(" bytes left out; readProcess has them, from " +
+                                             std::to_string(cut) + " on ...]\n"));
+  }
 }
 
 TEST_F(tools_process, without_its_reader_nothing_is_kept) {

@@ -156,7 +156,7 @@ void print_json_line(std::string_view json) {
 }
 
 bool print_content(std::string_view bytes) {
-  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  static const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
   const std::string shown = is_terminal ? harmless_words(bytes) : harmless_content(bytes);
   write_out(shown, stdout);
   return is_terminal || shown == bytes;

@@ -161,8 +161,9 @@ std::string removing_whole(hint_reader reader, const std::string& what) {
 std::string whole_directory_hint(const refusals& met, hint_reader reader) {
   const std::string what = met.directory.empty() ? std::string("it") : shown(met.directory);
   if (met.removing)
-    return "; a command cannot remove what is protected in " + what +
-           ", but perhaps the rest: " + removing_whole(reader, what);
+    return "; if it is to remove " + what +
+           ", a command cannot remove what is protected in there, but perhaps the rest: " +
+           removing_whole(reader, what);
   return "; if it holds protected entries, a command cannot move it: " +
          std::string(reader == hint_reader::model ? "call moveFile"
                                                   : "move it with a program that is not confined");
@@ -177,14 +178,11 @@ std::string protected_hint(const root& root, const command& run, const command_o
       met.places, [](const protected_place& each) { return each.before.empty(); });
   if ((met.removing && !met.directory.empty()) || (met.moving && !at_top))
     return whole_directory_hint(met, reader);
-  std::string hint;
-  if (!met.places.empty()) {
-    const std::string& name = met.places.front().rule.name;
-    hint = "; " + name + " is protected" +
-           (is_usual({name}) ? ", because programs outside the workspace obey it: " : ": ") +
-           unprotecting(reader, met.places);
-  }
-  return hint;
+  if (met.places.empty()) return {};
+  const std::string& name = met.places.front().rule.name;
+  return "; if it is to change " + name + ", that is protected" +
+         (is_usual({name}) ? ", because programs outside the workspace obey it: " : ": ") +
+         unprotecting(reader, met.places);
 }
 
 /// What commands see of the system, or have of their own: what is not there is nowhere.
@@ -226,23 +224,24 @@ std::optional<outside_path> refused_outside(const root& root, const command& run
 }
 
 std::string outside_hint(const outside_path& met, hint_reader reader) {
-  const std::string option = reader == hint_reader::model ? " or --exec-write PATH" : " or --write PATH";
+  const std::string option =
+      reader == hint_reader::model ? " or --exec-write PATH" : " or --write PATH";
   if (met.may_be_absent)
     return "; if " + shown(met.path) + " exists, commands do not see it, for it lies outside the " +
            "workspace: " + allowing(reader, "--exec-read", "PATH") + option;
-  return "; " + shown(met.path) + " lies outside the workspace, where commands change nothing and "
-         "see only the system: " + allowing(reader, "--exec-read", "PATH") + option;
+  return "; if it needs " + shown(met.path) + ", that lies outside the workspace, where commands " +
+         "change nothing and see only the system: " + allowing(reader, "--exec-read", "PATH") +
+         option;
 }
 
 /// Root without its privileges is like any other user.
 std::string owner_hint(const root& root, const command_outcome& o, hint_reader reader) {
-  if (!any_line(o, tells_of_permission) && !complains(o, {"dubious ownership"}))
-    return {};
+  if (!any_line(o, tells_of_permission) && !complains(o, {"dubious ownership"})) return {};
   const auto found = root.open_beneath(".", access::inspect);
   if (!found || found->status.uid == sys::effective_uid()) return {};
   const std::string owner = "user " + std::to_string(found->status.uid);
-  return "; the workspace belongs to " + owner + ", but commands run as user " +
-         std::to_string(sys::effective_uid()) +
+  return "; if it lacks rights in the workspace, that belongs to " + owner +
+         ", but commands run as user " + std::to_string(sys::effective_uid()) +
          " without the rights of an administrator: a person can run " +
          (reader == hint_reader::model ? "the server" : "this") + " as " + owner;
 }
@@ -294,7 +293,8 @@ std::string attributes_hint(const confinement_report& enforced, hint_reader read
   const layer_report& layer = enforced.of(confinement_layer::file_system);
   if (!is_by_landlock_alone(layer)) return {};
   return "; if it changes the mode, the times or the owner of a file, this system cannot confine "
-         "that, so commands may not: a person can allow user namespaces (paddock doctor says how), or " +
+         "that, so commands may not: a person can allow user namespaces (paddock doctor says how), "
+         "or " +
          giving(reader, "--exec host");
 }
 
@@ -305,8 +305,8 @@ std::string denial_hint(const root& root, const command& run, const command_outc
   const layer_report& file_system = o.confinement.of(confinement_layer::file_system);
   const bool is_alone = is_by_landlock_alone(file_system);
   if (is_alone && any_line(o, tells_of_shared_scratch))
-    return "; here commands share /tmp with other programs and cannot use it: write to $TMPDIR, "
-           "which is theirs alone";
+    return "; if it is to write there, commands share /tmp with other programs and cannot use it: "
+           "write to $TMPDIR, which is theirs alone";
   if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable)
     if (auto attributes = attributes_hint(o.confinement, reader); !attributes.empty())
       return attributes;
@@ -319,12 +319,12 @@ std::string command_notice(const root& root, const command& run, const command_o
   if (!o.confinement.of(confinement_layer::protected_entries).applied) return {};
   const refusals met = refused_by_mounts(root, run, o);
   if (met.places.empty()) return {};
-  std::string text = met.removing ? "not removed: " : "not written: ";
+  std::string text = met.removing ? "if it was to remove " : "if it was to change ";
   for (const auto& each : met.places) {
     if (&each != &met.places.front()) text += ", ";
     text += encode_name(each.path);
   }
-  text += " (protected)";
+  text += ", that is protected";
   if (met.removing && !met.directory.empty())
     return text + ", so " + encode_name(met.directory) + " is still there; " +
            removing_whole(hint_reader::model, encode_name(met.directory)) +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/exec_report.hpp"
 
+#include "exec/command_output.hpp"
 #include "exec/held_scratch.hpp"
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_hints.hpp"
@@ -116,23 +117,37 @@ std::size_t last_lines(std::string_view bytes, std::size_t room) {
   return bytes.size() - rest.size();
 }
 
-/// Without lines to cut at.
-std::string cut_anywhere(const captured_output& o, std::size_t bytes_max) {
-  for (std::size_t bytes = bytes_max;; bytes /= 2) {
-    std::string text = plain_output(o.text(bytes));
-    if (json_size(text) <= bytes_max || bytes < 64) return text;
+/// As many bytes of one end as there is room for, where there are no lines to cut at; `part_of`
+/// gives at most so many of them, in whole characters.
+template <class F> std::size_t fitting(std::size_t room, F&& part_of) {
+  for (std::size_t bytes = room;; bytes -= bytes / 16 + 1) {
+    const std::string_view part = part_of(bytes);
+    if (json_size(plain_output(part)) <= room || bytes == 0) return part.size();
   }
 }
 
-/// The beginning and the end, each of whole lines where there are any, and what is between them.
+std::size_t first_bytes(std::string_view all, std::size_t room) {
+  return fitting(room, [all](std::size_t size) { return without_cut_end(all.substr(0, size)); });
+}
+
+std::size_t last_bytes(std::string_view all, std::size_t room) {
+  return fitting(room, [all](std::size_t size) {
+    return without_cut_begin(all.substr(all.size() - std::min(size, all.size())));
+  });
+}
+
+/// The beginning and the end, each of whole lines where there are any, and what is left out
+/// between.
 std::string cut_at_lines(const captured_output& o, std::size_t bytes_max,
                          const std::optional<process>& all) {
   if (!exceeds(o, bytes_max)) return plain_output(o.head);
   const std::string_view last = o.truncated ? o.tail : o.head;
-  const std::size_t begin = first_lines(o.head, bytes_max / 2);
-  const std::size_t end = last_lines(last, bytes_max / 2);
-  if (begin == 0 || end == 0) return cut_anywhere(o, bytes_max);
+  std::size_t begin = first_lines(o.head, bytes_max / 2);
+  std::size_t end = last_lines(last, bytes_max / 2);
+  if (begin == 0) begin = first_bytes(o.head, bytes_max / 2);
+  if (end == 0) end = last_bytes(last, bytes_max / 2);
   std::string text = plain_output(std::string_view(o.head).substr(0, begin));
+  if (!text.ends_with('\n')) text += '\n';
   text += "[... " + std::to_string(o.total - begin - end) + " bytes left out";
   if (all) text += where_it_is(*all, begin);
   return text.append(" ...]\n").append(plain_output(last.substr(last.size() - end)));

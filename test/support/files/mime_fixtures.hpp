@@ -108,6 +108,7 @@ inline std::vector<fixture> image_fixtures() {
   return {
       {"png", png(), "image/png"},
       {"jpeg", "\xFF\xD8\xFF\xE0\0\x10JFIF\0"s, "image/jpeg"},
+      {"jpeg-ls", "\xFF\xD8\xFF\xF7\0\x0B"s, "image/jls"},
       {"gif 87", "GIF87a\x01\0\x01\0"s, "image/gif"},
       {"gif 89", "GIF89a\x01\0\x01\0"s, "image/gif"},
       {"gif and script", "GIF89a/*\x01*/=alert(1)", "image/gif"},
@@ -127,6 +128,9 @@ inline std::vector<fixture> image_fixtures() {
       {"jxl codestream", "\xFF\x0A\0\x10"s, "image/jxl"},
       {"jxl container", "\0\0\0\x0CJXL \r\n\x87\n"s, "image/jxl"},
       {"jp2", "\0\0\0\x0CjP  \r\n\x87\n"s, "image/jp2"},
+      {"jpx", "\0\0\0\x0CjP  \r\n\x87\n\0\0\0\x14" "ftypjpx "s, "image/jpx"},
+      {"jpm", "\0\0\0\x0CjP  \r\n\x87\n\0\0\0\x14" "ftypjpm "s, "image/jpm"},
+      {"mj2", "\0\0\0\x0CjP  \r\n\x87\n\0\0\0\x14" "ftypmjp2"s, "video/mj2"},
       {"icns", "icns\0\0\x10\0"s, "image/x-icns"},
       {"xcf", "gimp xcf v011\0"s, "image/x-xcf"},
       {"dds", "DDS \x7C\0\0\0"s, "image/vnd.ms-dds"},

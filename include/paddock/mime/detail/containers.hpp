@@ -173,6 +173,15 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
   return {};
 }
 
+/// JPEG 2000 in its boxes: one picture, several, several with a layout, or frames of a film.
+[[nodiscard]] constexpr std::string_view jpeg_2000(std::string_view prefix) noexcept {
+  constexpr std::size_t brand = 20;
+  if (has_at(prefix, brand, "jpx ")) return "image/jpx";
+  if (has_at(prefix, brand, "jpm ")) return "image/jpm";
+  if (has_at(prefix, brand, "mjp2")) return "video/mj2";
+  return "image/jp2";
+}
+
 /// ISO base media (MP4, QuickTime, HEIF, AVIF): the brands of the `ftyp` box, the major one first.
 [[nodiscard]] constexpr std::string_view iso_media(std::string_view prefix) noexcept {
   struct row {

@@ -36,7 +36,7 @@ struct signature {
 // clang-format off
 inline constexpr signature signatures[] = {
   {{"\0\0\0\x0C" "JXL \r\n\x87\n", 12},           "image/jxl"},
-  {{"\0\0\0\x0C" "jP  \r\n\x87\n", 12},           "image/jp2"},
+  {{"\0\0\0\x0C" "jP  \r\n\x87\n", 12},           "image/jp2", jpeg_2000},
   {{"\0\0\x01\0", 4},                             "image/vnd.microsoft.icon", icon},
   {{"\0\0\x02\0", 4},                             "image/x-win-bitmap", icon},
   {{"\0\x01\0\0", 4},                             "font/ttf", true_type},
@@ -168,6 +168,7 @@ inline constexpr signature signatures[] = {
   {{"\xFF\xFE\xFF\x0E", 4},                       "application/vnd.sketchup.skp"},
   {{"\xFF\x4F\xFF\x51", 4},                       "image/x-jp2-codestream"},
   {{"\xFF\x0A", 2},                               "image/jxl", nullptr, if_text::reject},
+  {{"\xFF\xD8\xFF\xF7", 4},                       "image/jls"},
   {{"\xFF\xD8\xFF", 3},                           "image/jpeg"},
   {{"\xFF\xFF\0\0\x07\0\0\0\x04\0\0\0", 12},      "application/x-jmp-data"},
   {{"\xFF", 1},                                   "", mpeg_audio_frames},
