@@ -88,6 +88,7 @@ result<started_command> start(const command& asked, const entries_to_protect& en
                    .entries = entries,
                    .kill_grace_ms = asked.kill_grace_ms,
                    .helper = asked.helper,
+                   .lock = asked.lock,
                    .manner = manner}));
   return started_command{std::move(program), std::move(in.second), std::move(out.first),
                          std::move(err.first)};

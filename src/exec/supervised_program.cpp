@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <utility>
@@ -124,11 +125,11 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   std::vector<std::string> options{helper_name};
   for (const int fd : inherited)
     options.push_back(std::to_string(fd));
-  for (const file_descriptor* fd :
-       {&loopback->user, &loopback->network, scratch.user, scratch.mounts}) {
-    const bool is_there = fd != nullptr && *fd;
-    if (is_there) inherited.push_back(fd->get());
-    options.push_back(std::to_string(is_there ? fd->get() : 0));
+  const auto number_of = [](const file_descriptor* fd) { return fd && *fd ? fd->get() : -1; };
+  for (const int fd : {number_of(&loopback->user), number_of(&loopback->network),
+                       number_of(scratch.user), number_of(scratch.mounts), asked.lock}) {
+    if (fd >= 0) inherited.push_back(fd);
+    options.push_back(std::to_string(std::max(fd, 0)));
   }
   options.push_back(std::to_string(asked.kill_grace_ms));
   std::vector<char*> argv = pointers_to(options);

@@ -35,6 +35,7 @@ struct supervised_start {
   const entries_to_protect& entries; ///< of the workspace
   std::int64_t kill_grace_ms = 0;
   const std::string& helper; ///< empty: what find_command_helper returns
+  int lock = -1;             ///< see command::lock
   confine::run_manner manner{};
 };
 

@@ -107,7 +107,10 @@ result<std::vector<protected_name>, detailed_error> rules_of(const root& workspa
   const std::string path =
       std::string(directory) + '/' + name_of_store(workspace.path(), workspace.status());
   const auto store = sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (!store && store.error().code == error_code::not_found) return rules;
+  const bool is_out_of_reach =
+      !store && store.error().code == error_code::permission_denied &&
+      !sys::status_at(AT_FDCWD, path.c_str()); // so no server of this user has one there
+  if (is_out_of_reach || (!store && store.error().code == error_code::not_found)) return rules;
   if (!store) return store.error();
   PADDOCK_TRY(const auto status, sys::fstat(store->get()));
   if (status.uid != sys::effective_uid() || (status.mode & 077U) != 0)

@@ -372,6 +372,10 @@ std::string recording::lost() const {
   return state_ ? state_->failure : std::string();
 }
 
+int recording::lock() const {
+  return state_ && state_->mark.lock ? state_->mark.lock.get() : -1;
+}
+
 std::string recording::finish() {
   if (!state_) return {};
   const std::unique_ptr<state> ending = std::move(state_);

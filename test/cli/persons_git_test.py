@@ -186,10 +186,12 @@ class PersonsGit(unittest.TestCase):
         """A person works in what became a link to where nobody but git has its files."""
         prepare = f"mv old .git/objects/ab; git init -q .git/objects/ab/old; printf \"{CONFIG}\" > .git/objects/ab/old/.git/config; " \
                   "ln -s .git/objects/ab/old old"
-        for name, where in {"fanned out": "ab", "packs": "pack"}.items():
+        places = {"fanned out": ".git/objects/ab", "packs": ".git/objects/pack", "objects of another": "n/.git/objects/info",
+                  "a hidden name": "n/.perstack"}
+        for name, place in places.items():
             with self.subTest(name):
-                script = self.script("mkdir -p .git/objects/ab; " + prepare.replace("ab", where))
-                outside, inside = self.repository(f"objects-{where}-outside"), self.repository(f"objects-{where}")
+                script = self.script(f"mkdir -p {place}; " + prepare.replace(".git/objects/ab", place))
+                outside, inside = self.repository(f"{name} outside".replace(" ", "-")), self.repository(name.replace(" ", "-"))
                 self.sh(script, outside)
                 self.assertIsNotNone(self.persons_git_runs_it(outside / "old"), "the control ran nothing")
                 told = subprocess.run([PADDOCK, "exec", "--workspace", str(inside), "--", "sh", "-c", script],

@@ -7,8 +7,12 @@
 #include "support/process/denied_calls.hpp"
 #include "support/process/line_counts.hpp"
 
+#include <paddock/base/file_descriptor.hpp>
+
 #include <grp.h>
+#include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -158,6 +162,35 @@ TEST_F(CommandKill, DaemonsEndAtTheDeadlineToo) {
     EXPECT_TRUE(r->leftovers_killed);
     expect_gone();
   }
+}
+
+// --- a lock for others --------------------------------------------------------------------------
+
+/// By who has no part in it.
+int lock_anew(const std::string& path, int how) {
+  const file_descriptor other(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return ::flock(other.get(), how) == 0 ? 0 : errno;
+}
+
+TEST_F(CommandKill, ALockLastsAsLongAsTheCommandAlsoWithoutTheCaller) {
+  const std::string path = tree_.path() + "/locked";
+  file_descriptor locked(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::flock(locked.get(), LOCK_EX), 0);
+  auto asked = shell("ls -l /proc/self/fd >&2; echo ready; while :; do sleep 1; done");
+  asked.lock = locked.get();
+  const cancellation cancel;
+  int told = 0;
+  asked.on_output = [&](output_stream stream, std::string_view) {
+    if (stream == output_stream::err) return;
+    locked.reset(); // as if this process had been killed
+    told = lock_anew(path, LOCK_EX | LOCK_NB);
+    cancel.request();
+  };
+  const auto r = run(asked, &cancel);
+  ASSERT_THAT(r, IsOk());
+  EXPECT_EQ(told, EWOULDBLOCK);
+  EXPECT_EQ(r->err.text().find("locked"), std::string::npos) << r->err.text();
+  EXPECT_EQ(lock_anew(path, LOCK_EX), 0);
 }
 
 // --- cancellation -------------------------------------------------------------------------------

@@ -84,6 +84,10 @@ struct command {
   /// other processes make meanwhile is known. Empty, or where it cannot be used: neither is.
   std::string state_directory{};
 
+  /// A file with a lock of flock(2) that is to last until everything of the command has ended, also
+  /// if this process is killed before; borrowed, above 2. The command does not get it. -1: none.
+  int lock = -1;
+
   /// The helper program; empty: what find_command_helper returns. See load_command_helper.
   std::string helper{};
   /// Called with each piece of output as it arrives, on the thread that runs the command, before

@@ -94,6 +94,8 @@ public:
   std::string finish();
   /// What of that is known before the end.
   [[nodiscard]] std::string lost() const;
+  /// Of a command: what tells others that it is under way, for command::lock; -1: nothing does.
+  [[nodiscard]] int lock() const;
 
 private:
   friend class store;

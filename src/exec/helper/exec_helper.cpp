@@ -66,7 +66,7 @@ void close_all_but(const options& given) {
   const int keep[] = {
       given.channel,           given.in,           given.out,           given.err,
       given.directory,         given.workspace,    given.policy,        given.user_namespace,
-      given.network_namespace, given.scratch_user, given.scratch_mounts};
+      given.network_namespace, given.scratch_user, given.scratch_mounts, given.lock};
   unsigned next = 3;
   for (;;) {
     unsigned lowest = UINT_MAX;
@@ -310,7 +310,7 @@ bool parse_number(const char* text, long lowest, long& number) {
 }
 
 bool parse_arguments(int argc, char** argv, options& given) {
-  constexpr int descriptors = 11;
+  constexpr int descriptors = 12;
   constexpr int needed = 7; // of them; the others may be 0
   if (argc < descriptors + 3) return false;
   long numbers[descriptors + 1];
@@ -330,7 +330,8 @@ bool parse_arguments(int argc, char** argv, options& given) {
            .network_namespace = static_cast<int>(numbers[8]),
            .scratch_user = static_cast<int>(numbers[9]),
            .scratch_mounts = static_cast<int>(numbers[10]),
-           .grace_ms = numbers[11] < sys::grace_ms_max ? numbers[11] : sys::grace_ms_max,
+           .lock = static_cast<int>(numbers[11]),
+           .grace_ms = numbers[12] < sys::grace_ms_max ? numbers[12] : sys::grace_ms_max,
            .argv = argv + descriptors + 2};
   return true;
 }

@@ -229,7 +229,8 @@ directory_index::directory directory_index::read(int fd, const std::string& path
   const auto listed = for_each_entry(fd, [&](std::string_view name, unsigned char type) {
     const interest meant = matters_(name);
     if (meant != interest::none) keep(fresh.names, before.names, name);
-    if (meant != interest::closed && (type == DT_DIR || type == DT_UNKNOWN))
+    const bool is_shut = meant == interest::closed && path.empty();
+    if (!is_shut && (type == DT_DIR || type == DT_UNKNOWN))
       keep(fresh.subdirectories, before.subdirectories, name);
     return true;
   });

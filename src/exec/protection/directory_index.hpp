@@ -46,7 +46,7 @@ public:
   enum class interest : std::uint8_t {
     none,
     noted,
-    closed, ///< noted, and not looked into
+    closed, ///< noted, and at the top not looked into: there no command can make one
   };
   /// What a name in a directory means.
   using name_filter = std::function<interest(std::string_view name)>;

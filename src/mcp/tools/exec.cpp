@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/command_request.hpp"
 #include "mcp/tools/exec_report.hpp"
+#include "mcp/tools/recorded_call.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
@@ -100,12 +101,21 @@ constexpr const char* output_does_not_fit =
     "the output of one command may need more memory than the server allows all calls together; a "
     "person can start it with a larger --limit memory-bytes or a smaller --limit exec-output-bytes";
 
-} // namespace
+/// A call that nobody waits for any more looks at nothing; nor does a command after its deadline.
+history::recording record(workspace_state& state, call& c, request& r) {
+  history::store* const store = state.options.history.get();
+  if (store == nullptr) return {};
+  c.may_block();
+  work_bounds bounds = bounds_of(state, c);
+  if (c.arguments()["timeout"].exists())
+    bounds.deadline_ms = std::min(
+        bounds.deadline_ms, deadline_in(static_cast<std::uint64_t>(r.run.timeout_ms)));
+  auto recording = store->before_command("exec", command_line_of(c), bounds);
+  r.run.lock = recording.lock();
+  return recording;
+}
 
-tool_result exec(workspace_state& state, call& c) {
-  request r;
-  if (auto refused = prepare(state, c, r)) return *std::move(refused);
-  if (auto refused = refuse_unconfined(state, c)) return *std::move(refused);
+tool_result run_prepared(workspace_state& state, call& c, request& r) {
   const auto commands_max = state.limits.exec_concurrent_max;
   const auto ended = gsl::finally([&] { --state.commands_running; });
   if (++state.commands_running > commands_max)
@@ -148,6 +158,20 @@ tool_result exec(workspace_state& state, call& c) {
     if (done.json.size() <= result_bytes_max(c) || bytes_max < 1024) return done;
     bytes_max /= 2;
   }
+}
+
+} // namespace
+
+tool_result exec(workspace_state& state, call& c) {
+  request r;
+  if (auto refused = prepare(state, c, r)) return *std::move(refused);
+  if (auto refused = refuse_unconfined(state, c)) return *std::move(refused);
+  history::recording recording = record(state, c, r);
+  if (c.cancelled()) // while it waited for the history, so it is not in it
+    return failure({error_code::cancelled, 0, "call"}, "exec");
+  tool_result result = run_prepared(state, c, r);
+  say_lost(result, recording.finish());
+  return result;
 }
 
 } // namespace paddock::mcp

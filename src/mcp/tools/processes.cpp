@@ -258,6 +258,7 @@ tool_result start_process(workspace_state& state, call& c) {
     changes = store->before_command("startProcess", command_line_of(c), bounds_of(state, c));
   if (const auto wanted = bounds_of(state, c).check(); !wanted)
     return failure(wanted.error(), r.run.argv.front());
+  r.run.lock = changes.lock();
   const std::string lost = changes.lost();
   const auto started = state.processes.start(r.run, in_terminal ? process_streams::terminal
                                                                 : process_streams::pipes);

@@ -153,25 +153,15 @@ recorded_call::recorded_call(workspace_state& state, call& c, const tool_row& ro
     : state_(state), call_(c) {
   history::store* const store = state.options.history.get();
   if (store == nullptr) return;
-  const bool runs = row.effect == effect::runs, writes = row.effect == effect::writes;
-  if (!runs && (!writes || c.arguments()["dryRun"].boolean().value_or(false))) return;
+  if (row.effect != effect::writes || c.arguments()["dryRun"].boolean().value_or(false)) return;
   c.may_block();
-  // A call that nobody waits for any more looks at nothing. A command has its deadline besides.
-  work_bounds bounds = bounds_of(state, c);
-  const auto timeout_ms = c.arguments()["timeout"].integer();
-  if (runs && timeout_ms && *timeout_ms > 0)
-    bounds.deadline_ms =
-        std::min(bounds.deadline_ms, deadline_in(static_cast<std::uint64_t>(*timeout_ms)));
-  if (runs) {
-    recording_ = store->before_command(row.name, command_line_of(c), bounds);
-    return;
-  }
   std::vector<std::string> paths = paths_of(*state.root, c);
   // What another call has left half done is carried to its end by the next one of its kind.
   if (row.name == "applyChanges")
     std::ranges::move(interrupted_paths(*state.root, state.options.state_directory),
                       std::back_inserter(paths));
-  recording_ = store->before_tool(row.name, paths, history::author::tool, bounds);
+  // A call that nobody waits for any more looks at nothing.
+  recording_ = store->before_tool(row.name, paths, history::author::tool, bounds_of(state, c));
 }
 
 void recorded_call::finish(tool_result& result) {

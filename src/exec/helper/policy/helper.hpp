@@ -23,6 +23,7 @@ struct options {
   int network_namespace; ///< with a loopback; 0: there is none
   int scratch_user;      ///< that the next one belongs to; 0: the one of this process
   int scratch_mounts;    ///< with the scratch directories of the session; 0: there are none
+  int lock;              ///< only kept open until everything of the command has ended; 0: none
   long grace_ms;
   char** argv;
 };
