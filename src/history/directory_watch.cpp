@@ -48,10 +48,22 @@ void directory_watch::begin() {
   }
   if (events_.get() < 0) return;
   (void)take_events();
-  names_.clear();
-  appeared_.clear();
+  look_again_at({});
   linked_.clear();
   is_everywhere_ = false;
+}
+
+void directory_watch::look_again_at(const std::vector<std::string>& met) {
+  names_ = {met.begin(), met.end()};
+  names_.insert(linked_.begin(), linked_.end());
+  appeared_.clear();
+  moving_.clear();
+  moved_on_.clear();
+}
+
+void directory_watch::settle_named(const std::vector<std::string>& met) {
+  look_again_at(met);
+  is_settled_ = names_.size() <= names_max;
 }
 
 void directory_watch::entered(const std::string& path, int directory, std::uint64_t inode) {
@@ -79,9 +91,8 @@ void directory_watch::settle(const std::vector<std::string>& met, const scan_out
   }
   is_settled_ = met.size() + found.linked.size() <= names_max;
   if (!is_settled_) return;
-  names_.insert(met.begin(), met.end());
-  names_.insert(found.linked.begin(), found.linked.end());
   linked_.insert(found.linked.begin(), found.linked.end());
+  look_again_at(met);
 }
 
 bool directory_watch::take_event(const char* event, std::string_view name) {
@@ -113,9 +124,20 @@ bool directory_watch::was_passing(const char* event, const std::string& path) {
     if ((what.mask & IN_MOVED_FROM) != 0) own_move_ = what.cookie;
     return false;
   }
+  // A file that is made beside another one and then takes its place is no second name of anything
+  // if in the end it has that name alone.
+  if ((what.mask & IN_MOVED_FROM) != 0 && appeared_.erase(path) != 0) {
+    moving_[what.cookie] = path;
+    return false;
+  }
   if (appeared_.contains(path)) return true;
   const bool is_own = (what.mask & IN_MOVED_TO) != 0 && what.cookie == own_move_;
   if ((what.mask & (IN_CREATE | IN_MOVED_TO)) != 0 && !is_own) appeared_.insert(path);
+  if (const auto moved = moving_.find(what.cookie);
+      (what.mask & IN_MOVED_TO) != 0 && moved != moving_.end()) {
+    moved_on_.insert(std::move(moved->second));
+    moving_.erase(moved);
+  }
   return false;
 }
 
@@ -140,9 +162,15 @@ bool directory_watch::take_events() {
   return false;
 }
 
+bool directory_watch::has_other_names(const std::string& path, const file_status& status,
+                                      const file_index& index) const {
+  if (status.links <= 1 || status.kind == entry_kind::directory) return false;
+  return !linked_.contains(path) || index.find(path).inode != status.inode;
+}
+
 std::optional<std::vector<std::string>> directory_watch::changed(const file_index& index) {
   if (!is_settled_) return std::nullopt;
-  is_settled_ = take_events();
+  is_settled_ = take_events() && moving_.empty();
   if (!is_settled_) return std::nullopt;
   std::vector<std::string> out;
   for (const std::string& path : names_) {
@@ -150,10 +178,9 @@ std::optional<std::vector<std::string>> directory_watch::changed(const file_inde
     // What came and went may have been a second name of something.
     const bool is_passed = !status && !index.find(path).exists();
     const bool is_left = last_of(path).starts_with(temporary_prefix);
-    if (is_passed && is_left) continue;
-    const bool is_shared = status && status->links > 1 && !linked_.contains(path);
-    is_settled_ =
-        !is_passed && !is_left && !is_shared && (!status || status->kind != entry_kind::directory);
+    if (is_passed && (is_left || moved_on_.contains(path))) continue;
+    is_settled_ = !is_passed && !is_left && (!status || !has_other_names(path, *status, index)) &&
+                  (!status || status->kind != entry_kind::directory);
     if (!is_settled_) return std::nullopt;
     out.push_back(path);
   }

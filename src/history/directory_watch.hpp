@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Which names of a workspace may have changed since the last whole scan, as inotify(7) tells.
+// Which names of a workspace may have changed since the last look, as inotify(7) tells.
 //
 // It does not hear of everything: a file that somebody gave a second name outside of the workspace
-// and wrote through that one, or wrote through a mapping that is still there, is in no event. So it
-// only says where to look before a command. The scan behind each command looks at everything, and
-// finds by the time of change what was changed before it.
+// and wrote through that one, or wrote through a mapping that is still there, is in no event. A
+// command that is confined to the workspace, and that nothing outlives, can do neither. What others
+// did so is found by the next whole scan, which puts it down by the time of change.
 
 #include "history/scan.hpp"
 
@@ -35,6 +35,8 @@ public:
   void begin();
   /// It is taken in, and these it has met; whoever watches hears what changes from its begin on.
   void settle(const std::vector<std::string>& met, const scan_outcome& found);
+  /// What `changed` named has been looked at and taken in; so with these.
+  void settle_named(const std::vector<std::string>& met);
   /// Nothing is known before the next whole scan.
   void forget() { is_settled_ = false; }
   /// Where something may have changed since then; nothing: anywhere.
@@ -54,6 +56,10 @@ private:
   [[nodiscard]] bool take_event(const char* event, std::string_view name);
   /// Whether a name may have been a second one of some file, and is not any more.
   [[nodiscard]] bool was_passing(const char* event, const std::string& path);
+  void look_again_at(const std::vector<std::string>& met);
+  /// Whether the file has names that nothing was heard of.
+  [[nodiscard]] bool has_other_names(const std::string& path, const file_status& status,
+                                     const file_index& index) const;
 
   const root& workspace_;
   std::size_t watches_max_;
@@ -65,8 +71,10 @@ private:
   std::map<std::string, place, std::less<>> places_;
   std::unordered_map<int, std::string> paths_; ///< by watch
   std::set<std::string> names_, appeared_;
-  std::set<std::string> linked_; ///< files that had several names
-  std::uint32_t own_move_ = 0;   ///< of a file that a tool has made ready
+  std::map<std::uint32_t, std::string> moving_; ///< what appeared, by the move that takes it away
+  std::set<std::string> moved_on_;              ///< and what such a move has given a lasting name
+  std::set<std::string> linked_;                ///< files that had several names
+  std::uint32_t own_move_ = 0;                  ///< of a file that a tool has made ready
 };
 
 } // namespace paddock::history

@@ -229,20 +229,39 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const wo
     if (before == after) continue;
     const bool is_seen =
         before.exists() ? before.same_as(after) : unseen.cover(parent_of(each.path));
-    const bool is_earlier =
-        before.is_content() && before.inode == after.inode && after.changed_ns < since_ns;
+    const cause* earlier = nullptr;
+    if (before.is_content() && before.inode == after.inode) {
+      earlier = ended_then(after.changed_ns);
+      if (earlier == nullptr && after.changed_ns < since_ns) earlier = &before_it;
+    }
     transition step{.path = std::move(each.path), .before = before, .after = after};
     if (is_seen)
       seen.transitions.push_back(std::move(step));
     else
-      changed.add(std::move(step), shared_out::gone_with::itself,
-                  is_earlier ? &before_it : nullptr);
+      changed.add(std::move(step), shared_out::gone_with::itself, earlier);
   }
   unkept = changed.losses();
   for (journal_record& each : std::move(changed).take())
     PADDOCK_CHECK(write(std::move(each), bounds));
   return write(std::move(seen), bounds);
 }
+
+const cause* store::impl::ended_then(std::int64_t changed_ns) const {
+  const auto after = std::ranges::upper_bound(ended, changed_ns, {}, &ended_command::began_ns);
+  if (after == ended.begin() || changed_ns >= std::prev(after)->ended_ns) return nullptr;
+  return &std::prev(after)->by;
+}
+
+namespace {
+
+std::vector<std::string> files_in(const std::vector<met_entry>& met) {
+  std::vector<std::string> files;
+  for (const met_entry& each : met)
+    if (each.seen.kind != known_kind::directory) files.push_back(each.path);
+  return files;
+}
+
+} // namespace
 
 result<void> store::impl::look_through(const cause& by, const work_bounds& bounds,
                                        std::int64_t since_ns) {
@@ -253,23 +272,28 @@ result<void> store::impl::look_through(const cause& by, const work_bounds& bound
     how_to.observer = &heard;
   }
   PADDOCK_TRY(auto found, scan(*workspace, index, how_to));
-  std::vector<std::string> met;
+  const auto met = is_watched ? files_in(found.met) : std::vector<std::string>();
   const scan_outcome told{.closed = found.closed, .linked = std::move(found.linked)};
-  for (const met_entry& each : found.met)
-    if (is_watched && each.seen.kind != known_kind::directory) met.push_back(each.path);
   PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns));
   if (is_watched) heard.settle(met, told);
+  ended.clear();
   be_content();
   return {};
 }
 
-result<void> store::impl::look_before(const work_bounds& bounds) {
+result<void> store::impl::look_where_heard(const work_bounds& bounds, const ended_command* behind) {
+  const cause by = behind != nullptr ? behind->by : unannounced();
+  const std::int64_t since_ns = behind != nullptr ? behind->began_ns : 0;
   const bool is_alone = !running_since_ns() && others.living.empty();
-  const auto paths = is_alone ? heard.changed(index) : std::nullopt;
-  if (!paths) return look_through(unannounced(), bounds);
+  const bool is_due = ended.size() >= looks_between_whole_ones;
+  const auto paths = is_alone && !is_due ? heard.changed(index) : std::nullopt;
+  if (!paths) return look_through(by, bounds, since_ns);
   PADDOCK_CHECK(workspace->check_alive());
   PADDOCK_TRY(auto found, scan_paths(*workspace, index, *paths, scanning(bounds)));
-  PADDOCK_CHECK(absorb(std::move(found), unannounced(), bounds));
+  const auto met = files_in(found.met);
+  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns));
+  heard.settle_named(met);
+  if (behind != nullptr) ended.push_back(*behind);
   be_content();
   return {};
 }
@@ -350,7 +374,7 @@ recording store::before_command(std::string_view tool, std::string_view command_
   const impl::guard held(*impl_, impl::use::work, bounds);
   result<void> done = held.ready();
   if (done) {
-    done = impl_->look_before(bounds);
+    done = impl_->look_where_heard(bounds);
     if (done || !is_ended(done.error())) {
       auto mark = impl_->put_mark(state->by, {});
       if (mark)
@@ -376,7 +400,7 @@ int recording::lock() const {
   return state_ && state_->mark.lock ? state_->mark.lock.get() : -1;
 }
 
-std::string recording::finish() {
+std::string recording::finish(command_reach reach) {
   if (!state_) return {};
   const std::unique_ptr<state> ending = std::move(state_);
   store::impl& in = *ending->of->impl_;
@@ -387,15 +411,21 @@ std::string recording::finish() {
       in.unlooked.erase(own);
     return ending->failure;
   }
+  const std::int64_t ended_ns = sys::file_clock_ns();
   const store::impl::guard held(in);
   const agents_work ended = **ending->running;
+  const ended_command behind{.by = ended.by, .began_ns = ended.began_ns, .ended_ns = ended_ns};
   // What a command has touched can be sure to be as it looks from now on; what a tool does is its
   // own until that has been put down.
   if (ended.is_command()) in.running.erase(*ending->running);
   result<void> done = held.ready();
   if (done) {
-    done = ended.is_command() ? in.look_through(ended.by, {}, ended.began_ns)
-                              : in.look_at(ended.paths, ended.by);
+    if (!ended.is_command())
+      done = in.look_at(ended.paths, ended.by);
+    else if (reach == command_reach::workspace)
+      done = in.look_where_heard({}, &behind);
+    else
+      done = in.look_through(ended.by, {}, ended.began_ns);
     if (!done) in.complain(done.error());
     if (done && ending->failure.empty()) ending->failure = in.unkept.words();
   }

@@ -76,6 +76,15 @@ struct agents_work {
   [[nodiscard]] bool is_command() const noexcept { return by.by == author::exec; }
 };
 
+/// A command behind which not everything was looked at. What it changed unheard all the same is its
+/// own by the time of change.
+struct ended_command {
+  cause by{};
+  std::int64_t began_ns = 0, ended_ns = 0; ///< of the clock of file times
+};
+/// So many cost together about as much as one whole scan of a large workspace.
+inline constexpr std::size_t looks_between_whole_ones = 256;
+
 /// What somebody has changed or removed that is not held, and no move has taken elsewhere.
 struct not_kept {
   std::uint64_t files = 0;
@@ -126,6 +135,7 @@ struct store::impl {
   std::atomic<std::size_t> reading_now = 0; ///< batches, without the mutex
   not_kept unkept;                          ///< of the last look
   directory_watch heard;
+  std::vector<ended_command> ended; ///< since the last whole scan, the first to begin first
 
   std::mutex told_mutex; // of what follows; nobody holds it for long
   store_state told_now;
@@ -166,8 +176,12 @@ struct store::impl {
   /// `absorb`.
   [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {},
                                           std::int64_t since_ns = 0);
-  /// Before a command: as `look_through`, or only where something was heard of since the last.
-  [[nodiscard]] result<void> look_before(const work_bounds& bounds);
+  /// As `look_through`, or only where something was heard of since the last look: before a command,
+  /// and behind one that could do nothing unheard.
+  [[nodiscard]] result<void> look_where_heard(const work_bounds& bounds,
+                                              const ended_command* behind = nullptr);
+  /// Who was at work then, of those that no whole scan has come after; null: none of them.
+  [[nodiscard]] const cause* ended_then(std::int64_t changed_ns) const;
   /// Everything has been looked at and taken in: a failure of before is over, if nothing is lost.
   void be_content();
   [[nodiscard]] result<void> look_at(std::span<const std::string> paths, const cause& by);

@@ -14,9 +14,12 @@
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -157,7 +160,8 @@ private:
     auto recording = store.before_command("exec", "work");
     for (unsigned left = 1 + below(5); left > 0; --left)
       by_plain_calls();
-    if (const auto lost = recording.finish(); !lost.empty()) told_ += lost;
+    if (const auto lost = recording.finish(history::command_reach::workspace); !lost.empty())
+      told_ += lost;
     took(who::command);
   }
 
@@ -290,8 +294,7 @@ private:
     case 1:
       if (model_.is(other, 'l') || !model_.write(other, text)) return;
       fs::create_directories(fs::path(real(other)).parent_path(), failed);
-      std::ofstream(real(other), std::ios::binary) << text;
-      said_ += "  wrote " + other + '\n';
+      said_ += "  wrote " + other + write_somehow(real(other), text);
       break;
     case 2:
       if (!model_.make_directory(other)) return;
@@ -321,6 +324,43 @@ private:
       (void)::chmod(real(at).c_str(), mode);
       said_ += "  changed the mode of " + at + '\n';
       break;
+    }
+  }
+
+  /// Says how.
+  std::string write_somehow(const std::string& file, const std::string& text) {
+    const std::string beside = real("beside");
+    std::error_code absent;
+    const bool is_there = fs::exists(file, absent);
+    switch (is_there ? below(5) : 0) {
+    case 1: {
+      const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+      EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(text.size())), 0);
+      void* const at = ::mmap(nullptr, text.size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      ::close(fd);
+      std::ranges::copy(text, static_cast<char*>(at));
+      ::munmap(at, text.size());
+      return " through a mapping\n";
+    }
+    case 2:
+      fs::create_hard_link(file, beside);
+      std::ofstream(beside, std::ios::binary) << text;
+      fs::remove(beside);
+      return " by a second name\n";
+    case 3:
+      fs::create_directory(beside);
+      fs::create_hard_link(file, beside + "/second");
+      std::ofstream(beside + "/second", std::ios::binary) << text;
+      fs::remove_all(beside);
+      return " by a second name in a new directory\n";
+    case 4:
+      fs::copy_file(file, beside);
+      std::ofstream(beside, std::ios::binary) << text;
+      fs::rename(beside, file);
+      return " as a new file in its place\n";
+    default:
+      std::ofstream(file, std::ios::binary) << text;
+      return "\n";
     }
   }
 

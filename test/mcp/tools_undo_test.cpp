@@ -41,7 +41,8 @@ protected:
     tree.link("l", "a");
     serve_with_history({});
   }
-  void serve_with_history(mcp::workspace_options options) {
+  void serve_with_history(mcp::workspace_options options,
+                          confinement_policy confinement = confinement_policy::best_effort()) {
     auto opened = root::open(tree.path());
     ASSERT_TRUE(opened);
     auto made = history::store::open(std::make_shared<const root>(*std::move(opened)),
@@ -50,7 +51,7 @@ protected:
     store = *made;
     ASSERT_TRUE(store->read_in());
     options.history = store;
-    options.confinement = confinement_policy::best_effort();
+    options.confinement = std::move(confinement);
     serve_coding(std::move(options));
   }
   /// "created a by tool; modified b by exec", as listChanges tells.
@@ -347,6 +348,31 @@ TEST_F(tools_undo, what_a_process_changes_is_its_own_while_it_runs) {
   EXPECT_EQ("created made by exec", changes());
   EXPECT_FALSE(call("restore")["notice"].exists()); // the control
   EXPECT_FALSE(tree.exists("made"));
+}
+
+/// Nobody hears of what is changed by a name outside of the workspace. A confined command can make
+/// none; behind one that is not, everything is looked at.
+TEST_F(tools_undo, what_a_command_changes_by_a_name_outside_is_held_behind_it) {
+  const std::string line =
+      "ln a " + stores / "x" + "; echo out >" + stores / "x" + "; rm -f " + stores / "x" + "; true";
+  for (const auto& policy : {confinement_policy::host(), confinement_policy::best_effort()}) {
+    serve_with_history({}, policy);
+    for (int i = 0; i < 3; ++i)
+      call("exec", R"({"command":"true"})");
+    call("exec", R"({"command":"sh","args":["-c",")" + line + R"("]})");
+    const std::string held = tree.content("a");
+    if (policy.file_system == demand::off) {
+      EXPECT_EQ(held, "out\n"); // the control
+    }
+    call("exec", R"({"command":"sh","args":["-c","echo over >a"]})");
+    const auto states = store->states_of("a");
+    ASSERT_TRUE(states);
+    EXPECT_TRUE(std::ranges::any_of(*states, [&](const history::entry_state& each) {
+      const auto bytes = store->content(each.content);
+      return bytes && *bytes == held;
+    }));
+    tree.file("a", "one\ntwo\n");
+  }
 }
 
 /// The process ends while nobody asks for anything; what a person does then is the person's.

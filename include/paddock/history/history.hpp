@@ -60,7 +60,7 @@ struct options {
   unsigned threads_max = 2;
   /// Of directories, by inotify(7), and never more than a quarter of what this user may have. Where
   /// that is enough for all of them, a command begins with a look at what has changed, not with one
-  /// at everything. 0: at everything each time.
+  /// at everything, and a confined one mostly ends so. 0: at everything each time.
   std::size_t watches_max = 60'000;
 };
 
@@ -82,6 +82,11 @@ rules_of(const root& workspace, std::string_view directory);
 
 class store;
 
+/// Where a command could change files. `workspace`: there alone, it could give none of them a
+/// second name outside, and nothing of it is left; so it is enough to look where a change was heard
+/// of.
+enum class command_reach : std::uint8_t { workspace, anywhere };
+
 /// What is about to change. Its end, or `finish`, records what became of it.
 class recording {
 public:
@@ -91,7 +96,7 @@ public:
   ~recording();
   /// What cannot be undone because of a failure, or because what was changed or removed is not
   /// held, as a clause; empty: everything was recorded.
-  std::string finish();
+  std::string finish(command_reach reach = command_reach::anywhere);
   /// What of that is known before the end.
   [[nodiscard]] std::string lost() const;
   /// Of a command: what tells others that it is under way, for command::lock; -1: nothing does.

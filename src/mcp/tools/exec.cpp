@@ -19,6 +19,7 @@ namespace {
 
 struct request : command_request {
   shown_streams shown;
+  history::command_reach reach = history::command_reach::anywhere;
 };
 
 std::optional<tool_result> set_timeout(const limits& bounds, const call& c, request& r) {
@@ -101,6 +102,14 @@ constexpr const char* output_does_not_fit =
     "the output of one command may need more memory than the server allows all calls together; a "
     "person can start it with a larger --limit memory-bytes or a smaller --limit exec-output-bytes";
 
+/// Whether a command could reach the workspace's files by no other way than the workspace. Only
+/// with mounts of its own is anything protected: they are what no link leads across.
+bool keeps_to_workspace(const confinement_policy& policy, const confinement_report& met) {
+  using enum confinement_layer;
+  return policy.write_paths.empty() && met.of(file_system).applied && met.of(kill).applied &&
+         met.of(protected_entries).applied;
+}
+
 /// A call that nobody waits for any more looks at nothing; nor does a command after its deadline.
 history::recording record(workspace_state& state, call& c, request& r) {
   history::store* const store = state.options.history.get();
@@ -143,6 +152,8 @@ tool_result run_prepared(workspace_state& state, call& c, request& r) {
   const auto forget = gsl::finally([&] { c.on_cancel({}); });
   kept_output kept;
   const auto outcome = run_and_keep(state, r, cancel, kept);
+  if (outcome && keeps_to_workspace(r.run.confinement, outcome->confinement))
+    r.reach = history::command_reach::workspace;
   if (outcome)
     note_confinement(state, outcome->confinement);
   else if (outcome.error().code == error_code::confinement_unavailable)
@@ -170,7 +181,7 @@ tool_result exec(workspace_state& state, call& c) {
   if (c.cancelled()) // while it waited for the history, so it is not in it
     return failure({error_code::cancelled, 0, "call"}, "exec");
   tool_result result = run_prepared(state, c, r);
-  say_lost(result, recording.finish());
+  say_lost(result, recording.finish(r.reach));
   return result;
 }
 
