@@ -28,9 +28,8 @@
 //   and containers forbid it;
 // - IN_OPEN: a search of 100,000 files is six times what the queue holds;
 // - a descriptor that a command leaves in a socket that nobody has any more is closed by the
-// kernel's
-//   collector, perhaps after the end of the command: the event comes then, and the time of change
-//   says whose it is (ended_then).
+//   kernel's collector, perhaps after the end of the command: the event comes then, and the time of
+//   change says whose it is (ended_then).
 // Nobody is told either of changes by other machines (network, user space) or below an overlay.
 //
 // Others: fstatat in place of statx, or statx asked for less, saves 3 % of a status, which is
@@ -118,7 +117,7 @@ std::uint64_t walk_bare(int parent, const char* name, bool read, std::vector<cha
       const char* entry = buffer.data() + at + 19;
       at += length;
       if (std::strcmp(entry, ".") == 0 || std::strcmp(entry, "..") == 0) continue;
-      struct statx s {};
+      struct statx s{};
       if (::statx(fd, entry, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &s) != 0) continue;
       ++entries;
       if (S_ISDIR(s.stx_mode)) {
@@ -175,8 +174,7 @@ void scan(benchmark::State& state) {
   tree.fresh_state();
   const auto store = open_store(tree, static_cast<unsigned>(state.range(1)));
   if (!store || !store->read_in()) return state.SkipWithError("no store");
-  timed(
-      state, [] {}, [&] { store->look(); });
+  timed(state, [] {}, [&] { store->look(); });
 }
 
 void first_reading_floor(benchmark::State& state) {

@@ -99,6 +99,7 @@ class PackageCaches(Operator):
         with Conversation("-w", str(self.workspace), env=self.environment()) as server:  # the control
             self.assertNotIn("packageCaches", server.call("healthCheck"))
             self.assertEqual("\n", server.exec("echo $npm_config_offline$CARGO_NET_OFFLINE$UV_OFFLINE")["output"])
+        self.assertEqual("true true 1\n", self.output("echo $npm_config_offline $CARGO_NET_OFFLINE $UV_OFFLINE"))
         self.assertEqual("\n", self.output("echo $npm_config_offline", "--package-cache", "--network", "all"))
         check = run(SERVER, "--check", "--package-cache", "-w", str(self.workspace), env=self.environment())
         self.assertRegex(check.stdout, f"packages +{NAMES}")

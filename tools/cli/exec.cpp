@@ -156,6 +156,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
     return std::nullopt;
   }
   run.environment = *std::move(environment);
+  mcp::keep_offline(run);
   run.working_directory = workspace->descriptor();
   run.workspace = workspace->descriptor();
   const interruption ends;

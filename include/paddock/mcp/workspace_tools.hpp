@@ -125,6 +125,10 @@ enum class hint_reader : std::uint8_t { model, person };
 [[nodiscard]] std::string command_notice(const root& root, const command& run,
                                          const command_outcome& o);
 
+/// Without a network package managers would try until the deadline: by its environment they fail at
+/// once, and take what was fetched before. What is set there already stays.
+void keep_offline(command& run);
+
 /// What can be done about a command that was not started because of its program: no such one, out
 /// of sight, a directory, no executable file. Without "; ". Empty: the cause is another.
 /// `directory` is where it was to run, relative to the root.

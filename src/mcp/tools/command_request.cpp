@@ -90,22 +90,6 @@ void refuse_editors(command& run) {
   if (!is_chosen) run.environment.emplace_back(no_editor);
 }
 
-/// Without a network package managers would try until the deadline; so they fail at once, and take
-/// what was fetched before.
-void keep_offline(command& run) {
-  if (run.confinement.wanted(confinement_layer::network) == demand::off ||
-      run.confinement.reach == network_reach::all)
-    return;
-  for (const std::string_view assignment :
-       {"npm_config_offline=true", "CARGO_NET_OFFLINE=true", "UV_OFFLINE=1"}) {
-    const std::string_view name = assignment.substr(0, assignment.find('=') + 1);
-    if (std::ranges::none_of(run.environment, [&](const std::string& variable) {
-          return variable.starts_with(name);
-        }))
-      run.environment.emplace_back(assignment);
-  }
-}
-
 std::optional<tool_result> set_environment(const workspace_state& state, const call& c,
                                            command& run) {
   std::vector<environment_variable> extra;
@@ -166,6 +150,20 @@ std::optional<tool_result> set_directory(const workspace_state& state, const cal
 }
 
 } // namespace
+
+void keep_offline(command& run) {
+  if (run.confinement.wanted(confinement_layer::network) == demand::off ||
+      run.confinement.reach == network_reach::all)
+    return;
+  for (const std::string_view assignment :
+       {"npm_config_offline=true", "CARGO_NET_OFFLINE=true", "UV_OFFLINE=1"}) {
+    const std::string_view name = assignment.substr(0, assignment.find('=') + 1);
+    if (std::ranges::none_of(run.environment, [&](const std::string& variable) {
+          return variable.starts_with(name);
+        }))
+      run.environment.emplace_back(assignment);
+  }
+}
 
 std::optional<tool_result> prepare_command(const workspace_state& state, const call& c,
                                            command_request& r) {
