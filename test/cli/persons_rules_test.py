@@ -100,6 +100,11 @@ class Rules(Workspace):
                                   timeout=60, env=environment)
             self.assertEqual((self.workspace / "plain").read_text(), "KEY\nagent\n", (words, told))  # the control
             self.assertEqual(told.stdout.count("KEY"), 4 - len(hidden), (words, told))
+            for name in hidden:  # who says so sees it
+                told = subprocess.run([PADDOCK, words[0], "--workspace", str(self.workspace), "--unprotect", name, *words[1:]],
+                                      capture_output=True, text=True, timeout=60, env=environment)
+                self.assertEqual(told.stdout.count("KEY"), 5 - len(hidden), (words, told))
+                self.make_files()
             for name in {"conf", ".envrc"} & set(hidden + read_only):
                 self.assertEqual((self.workspace / name).read_text(), "KEY\n", words)
             for path in ["secret", "conf"]:

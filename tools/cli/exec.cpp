@@ -192,9 +192,9 @@ int run_exec(const exec_options& options) {
   place.confinement.host_option = "--host";
   if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
   if (options.host) place.confinement.mode = exec_choice::host;
+  if (!add_kept_rules(exec_command, place)) return refuse(options, exit_not_started, {});
   if (const std::string wrong = contradiction(place); !wrong.empty())
     return refuse(options, usage, wrong);
-  if (!add_kept_rules(exec_command, place)) return refuse(options, exit_not_started, {});
   auto policy = place.policy(exec_command);
   if (!policy) return refuse(options, exit_not_started, {});
   warn_of_program_in_workspace(exec_command, place);

@@ -88,6 +88,7 @@ std::string of_limits(const workspace_cli& given) {
 } // namespace
 
 std::string contradiction(const workspace_cli& given) {
+  if (std::string wrong = given.confinement.protection.mistake(); !wrong.empty()) return wrong;
   for (const std::string& name : given.tools.pick)
     if (has(given.tools.omit, name))
       return both("--pick " + name, "--omit " + name, "a tool is offered or it is not");

@@ -42,12 +42,11 @@ std::string check_protect(const std::string& text) {
   return text + " is not NAME, NAME=hidden or NAME=read-only; a hidden name has no slash";
 }
 
-/// --protect is read first.
 std::string check_unprotect(const protection_cli& given, const std::string& name) {
   for (const std::string& text : given.protect)
     if (const auto other = parse_name(text); other && other->name == name)
       return name + " is given to --protect too; choose one of the two";
-  auto names = usual_protected_names();
+  auto names = given.kept;
   if (unprotect(names, name)) return {};
   std::string known;
   std::string within;
@@ -83,6 +82,13 @@ std::vector<protected_name> protection_cli::names() const {
   return names;
 }
 
+std::string protection_cli::mistake() const {
+  for (const std::string& name : unprotect)
+    if (std::string wrong = check_unprotect(*this, name); !wrong.empty())
+      return "--unprotect: " + wrong;
+  return {};
+}
+
 void add_protection_options(CLI::App& app, protection_cli& target) {
   app.add_option("--protect", target.protect,
                  "Protect this name in the workspace from changes, or with =hidden from being seen "
@@ -94,7 +100,6 @@ void add_protection_options(CLI::App& app, protection_cli& target) {
                  "Allow changes of this protected name: .git/hooks, .vscode, .envrc and the like "
                  "(repeatable)")
       ->allow_extra_args(false)
-      ->check([&target](const std::string& name) { return check_unprotect(target, name); }, "")
       ->type_name("NAME");
 }
 

@@ -20,6 +20,8 @@ struct protection_cli {
   std::vector<std::string> unprotect;
 
   [[nodiscard]] std::vector<protected_name> names() const;
+  /// Why a name cannot be taken off, and what to do; empty: each can.
+  [[nodiscard]] std::string mistake() const;
 };
 
 /// Adds both options to `app`; they fill `target`, which must live as long.
