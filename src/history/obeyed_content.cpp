@@ -35,9 +35,9 @@ std::optional<std::string_view> repository_reading(std::string_view path, const 
 /// A worktree's or a submodule's way to its repository, as git writes it.
 bool leads_to_a_part(const store::impl& of, std::string_view path, std::string_view text,
                      const was_there& has) {
-  constexpr std::string_view before = "gitdir: ";
-  if (!text.starts_with(before) || !text.ends_with('\n')) return false;
-  const std::string_view written = text.substr(before.size(), text.size() - before.size() - 1);
+  if (!text.starts_with(git_file_prefix) || !text.ends_with('\n')) return false;
+  std::string_view written = text.substr(git_file_prefix.size());
+  written.remove_suffix(1);
   std::string target = normalize_lexically(join(parent(path), written));
   if (is_absolute(written)) {
     const auto inside = strip_root_prefix(normalize_lexically(written), of.workspace->path());

@@ -24,6 +24,9 @@ inline constexpr const char* git_obeyed[] = {"config", "config.worktree", "hooks
 /// Where it keeps those of submodules and worktrees, within a repository.
 inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};
 
+/// How a file called `.git` begins; the path of the repository follows, and a line feed.
+inline constexpr std::string_view git_file_prefix = "gitdir: ";
+
 /// Without these git takes a directory for no repository, and goes on looking above it.
 inline constexpr std::string_view git_directories[] = {"objects", "refs"};
 

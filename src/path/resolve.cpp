@@ -100,6 +100,13 @@ result<file_descriptor> open_by_steps(const scope& in, std::string_view path, st
 
 } // namespace
 
+scope scope_beneath(int top) {
+  scope in;
+  in.root = top;
+  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
+  return in;
+}
+
 std::vector<std::string_view> components(std::string_view path) {
   std::vector<std::string_view> parts;
   for (auto part = next_component(path); !part.empty(); part = next_component(path))

@@ -35,6 +35,9 @@ struct scope {
   const paddock::root* reserving = nullptr; ///< whose reserved entries are not looked into
 };
 
+/// Of a directory that is no `root`: nothing in it is reserved, and mounts are entered.
+[[nodiscard]] scope scope_beneath(int top);
+
 /// The components of a path, without empty ones and `.`; `..` stays.
 [[nodiscard]] std::vector<std::string_view> components(std::string_view path);
 

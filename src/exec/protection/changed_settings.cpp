@@ -39,10 +39,7 @@ std::optional<std::string> text_of_settings(int directory, const std::string& na
 
 /// The directory that has the file, come by without a link.
 result<file_descriptor> place_of_settings(int workspace, const std::string& path) {
-  resolve::scope in;
-  in.root = workspace;
-  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
-  return resolve::open_strict(in, std::string(parent(path)), O_PATH | O_DIRECTORY);
+  return resolve::open_strict(resolve::scope_beneath(workspace), std::string(parent(path)), O_PATH | O_DIRECTORY);
 }
 
 /// As git does it: who holds the lock is the one who may replace the file.

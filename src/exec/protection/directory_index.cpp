@@ -171,11 +171,8 @@ bool directory_index::is_in_reach(const std::string& path) const {
 
 void directory_index::list(int top, const std::string& path) {
   if (!is_in_reach(path)) return forget(path);
-  resolve::scope in;
-  in.root = top;
-  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
   const auto before_ns = sys::file_clock_ns();
-  auto fd = resolve::open_strict(in, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  auto fd = resolve::open_strict(resolve::scope_beneath(top), path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!fd && fd.error().code != error_code::permission_denied &&
       fd.error().code != error_code::name_too_long) {
     // No descriptor was left, or the tree kept changing: it is there, and looked for again.

@@ -19,7 +19,6 @@
 #include <array>
 #include <cerrno>
 #include <functional>
-#include <istream>
 #include <optional>
 #include <span>
 #include <utility>
@@ -94,23 +93,15 @@ std::optional<std::string> pointed_at(int directory, entry_kind kind) {
     return link ? std::optional(*std::move(link)) : std::nullopt;
   }
   const auto text = text_of_file(directory, name);
-  constexpr std::string_view before = "gitdir: ";
-  if (!text || !text->starts_with(before)) return std::nullopt;
-  return std::string(without_line_ends(*text).substr(before.size()));
+  if (!text || !text->starts_with(git_file_prefix)) return std::nullopt;
+  return std::string(without_line_ends(*text).substr(git_file_prefix.size()));
 }
 
-resolve::scope scope_beneath(int top) {
-  resolve::scope in;
-  in.root = top;
-  in.resolver = sys::openat2_available() ? resolver::openat2 : resolver::walker;
-  return in;
-}
-
-/// Where a file or link called `.git` leads, also out of the workspace; nothing where that is
-/// nowhere.
+/// What a file or link called `.git` leads to, also outside of the workspace; nothing where nothing
+/// is there.
 std::optional<file_status> led_to(int top, const std::string& path, entry_kind kind) {
   if (kind == entry_kind::directory) return std::nullopt;
-  const auto above = resolve::open_strict(scope_beneath(top), std::string(parent(path)),
+  const auto above = resolve::open_strict(resolve::scope_beneath(top), std::string(parent(path)),
                                           O_PATH | O_DIRECTORY);
   const auto written = above ? pointed_at(above->get(), kind) : std::nullopt;
   const auto led = written ? sys::status_at(above->get(), written->c_str())
@@ -190,7 +181,7 @@ std::optional<std::string> repository_sweep::target_of(std::string_view from,
   } else {
     path = join(from, written);
   }
-  resolve::scope in = scope_beneath(top_);
+  resolve::scope in = resolve::scope_beneath(top_);
   in.configured = top_name_;
   in.canonical = top_name_;
   auto led = resolve::expand_links(in, path);
@@ -199,7 +190,7 @@ std::optional<std::string> repository_sweep::target_of(std::string_view from,
 }
 
 result<file_descriptor> repository_sweep::open(const std::string& path) const {
-  return resolve::open_strict(scope_beneath(top_), path, O_PATH | O_DIRECTORY);
+  return resolve::open_strict(resolve::scope_beneath(top_), path, O_PATH | O_DIRECTORY);
 }
 
 bool repository_sweep::move_aside(int directory, const char* name, const std::string& path,
@@ -328,60 +319,6 @@ bool is_bare_repository(std::string_view path, const directory_index::directory&
          is_git_repository([&](const char* name) { return lists_name(in, name); });
 }
 
-entries_before::object entries_before::of(const file_status& status,
-                                          const std::optional<file_status>& leads_to) {
-  return {status.device,
-          status.inode,
-          status.kind == entry_kind::directory ? 0 : status.changed_ns,
-          leads_to ? leads_to->device : 0,
-          leads_to ? leads_to->inode : 0};
-}
-
-void entries_before::add(const file_status& status, const std::optional<file_status>& leads_to) {
-  all_.insert(of(status, leads_to));
-}
-
-void entries_before::remove(const file_status& status) {
-  all_.erase(of(status, {}));
-}
-
-bool entries_before::contains(const file_status& status,
-                              const std::optional<file_status>& leads_to) const {
-  return all_.contains(of(status, leads_to));
-}
-
-void entries_before::keep_those_of(const entries_before& other) {
-  std::erase_if(all_, [&](const object& each) { return !other.all_.contains(each); });
-}
-
-std::string entries_before::render() const {
-  std::string text;
-  for (const object& each : all_)
-    text += "stood " + std::to_string(each.device) + ' ' + std::to_string(each.inode) + ' ' +
-            std::to_string(each.changed_ns) + ' ' + std::to_string(each.led_device) + ' ' +
-            std::to_string(each.led_inode) + '\n';
-  return text;
-}
-
-std::string entries_before::render_removal(const file_status& status) {
-  entries_before one;
-  one.add(status);
-  return "not-" + one.render();
-}
-
-bool entries_before::parse(const std::string& word, std::istream& in) {
-  object each{};
-  if (!(in >> each.device >> each.inode >> each.changed_ns >> each.led_device >> each.led_inode))
-    return false;
-  if (word == "not-stood")
-    all_.erase(each);
-  else if (word == "stood")
-    all_.insert(each);
-  else
-    return false;
-  return true;
-}
-
 void note_repositories(int top, const directory_index::directories& directories,
                        entries_before& into,
                        const std::function<bool(const std::string&)>& is_own) {
@@ -405,7 +342,7 @@ bool open_closed_directories(int top, const directory_index::directories& direct
   bool any = false;
   for (const auto& [path, known] : directories) {
     if (!known.unreadable) continue;
-    const auto fd = resolve::open_strict(scope_beneath(top), path, O_PATH | O_DIRECTORY);
+    const auto fd = resolve::open_strict(resolve::scope_beneath(top), path, O_PATH | O_DIRECTORY);
     const auto status = fd ? sys::status_at(fd->get(), "") : result<file_status>(fd.error());
     if (!status || then.contains(*status) || (status->mode & owner_may) == owner_may) continue;
     any = sys::chmod_opened(fd->get(), (status->mode & 07777U) | owner_may).has_value() || any;
