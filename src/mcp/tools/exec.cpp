@@ -110,18 +110,14 @@ bool keeps_to_workspace(const confinement_policy& policy, const confinement_repo
          met.of(protected_entries).applied;
 }
 
-/// A call that nobody waits for any more looks at nothing; nor does a command after its deadline.
-history::recording record(workspace_state& state, call& c, request& r) {
-  history::store* const store = state.options.history.get();
-  if (store == nullptr) return {};
-  c.may_block();
+/// Of the history's looks: a call that nobody waits for any more looks at nothing, nor does a
+/// command after its deadline.
+work_bounds bounds_of_looks(workspace_state& state, const call& c, const request& r) {
   work_bounds bounds = bounds_of(state, c);
   if (c.arguments()["timeout"].exists())
-    bounds.deadline_ms = std::min(
-        bounds.deadline_ms, deadline_in(static_cast<std::uint64_t>(r.run.timeout_ms)));
-  auto recording = store->before_command("exec", command_line_of(c), bounds);
-  r.run.lock = recording.lock();
-  return recording;
+    bounds.deadline_ms =
+        std::min(bounds.deadline_ms, deadline_in(static_cast<std::uint64_t>(r.run.timeout_ms)));
+  return bounds;
 }
 
 tool_result run_prepared(workspace_state& state, call& c, request& r) {
@@ -177,7 +173,7 @@ tool_result exec(workspace_state& state, call& c) {
   request r;
   if (auto refused = prepare(state, c, r)) return *std::move(refused);
   if (auto refused = refuse_unconfined(state, c)) return *std::move(refused);
-  history::recording recording = record(state, c, r);
+  auto recording = record_command(state, c, "exec", bounds_of_looks(state, c, r), r.run);
   if (c.cancelled()) // while it waited for the history, so it is not in it
     return failure({error_code::cancelled, 0, "call"}, "exec");
   tool_result result = run_prepared(state, c, r);

@@ -253,12 +253,9 @@ tool_result start_process(workspace_state& state, call& c) {
   const std::uint64_t ms_max = state.limits.process_ms_max;
   r.run.timeout_ms = ms_max == 0 ? no_deadline_ms : static_cast<std::int64_t>(ms_max);
   c.may_block();
-  history::recording changes;
-  if (history::store* const store = state.options.history.get())
-    changes = store->before_command("startProcess", command_line_of(c), bounds_of(state, c));
+  auto changes = record_command(state, c, "startProcess", bounds_of(state, c), r.run);
   if (const auto wanted = bounds_of(state, c).check(); !wanted)
     return failure(wanted.error(), r.run.argv.front());
-  r.run.lock = changes.lock();
   const std::string lost = changes.lost();
   const auto started = state.processes.start(r.run, in_terminal ? process_streams::terminal
                                                                 : process_streams::pipes);

@@ -144,6 +144,16 @@ std::string command_line_of(const call& c) {
   return detail::excerpt(line, command_characters_max);
 }
 
+history::recording record_command(workspace_state& state, call& c, std::string_view tool,
+                                  const work_bounds& bounds, command& run) {
+  history::store* const store = state.options.history.get();
+  if (store == nullptr) return {};
+  c.may_block();
+  auto recording = store->before_command(tool, command_line_of(c), bounds);
+  run.lock = recording.lock();
+  return recording;
+}
+
 void say_lost(tool_result& in, std::string_view lost) {
   if (lost.empty() || in.failed() || in.json.empty()) return;
   add_member(in.json, "undo", "this cannot be undone: " + std::string(lost));

@@ -31,6 +31,12 @@ private:
   history::recording recording_;
 };
 
+/// Before a command runs: what becomes of the workspace until `finish` is put down to it. `run` gets
+/// the lock that lasts as long. Does nothing where there is no history.
+[[nodiscard]] history::recording record_command(workspace_state& state, call& c,
+                                                std::string_view tool, const work_bounds& bounds,
+                                                command& run);
+
 /// Says in a result what can no longer be undone, if that is anything.
 void say_lost(tool_result& in, std::string_view lost);
 
