@@ -9,8 +9,8 @@
 
 #include <paddock/base/file_descriptor.hpp>
 
-#include <grp.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -166,7 +166,7 @@ TEST_F(CommandKill, DaemonsEndAtTheDeadlineToo) {
 
 // --- a lock for others --------------------------------------------------------------------------
 
-/// By who has no part in it.
+/// Through an open file of its own. 0, or the errno.
 int lock_anew(const std::string& path, int how) {
   const file_descriptor other(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return ::flock(other.get(), how) == 0 ? 0 : errno;

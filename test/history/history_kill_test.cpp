@@ -389,13 +389,10 @@ TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
   EXPECT_GT(carried_on, 5u);
 }
 
-/// What was killed cannot be carried on: a person has renamed the directory that was to move. The
-/// history goes on, and says so.
-TEST_F(HistoryKill, ARestoreThatCannotBeCarriedOnEndsNoHistory) {
-  std::size_t told_so = 0;
-  // The moments of interest are few, and may lie between those that are tried at first.
-  for (const std::size_t first : {1U, 3U, 5U, 2U, 4U}) {
-    if (told_so > 0 || HasFailure()) break;
+class HistoryKillForGood : public HistoryKill {
+protected:
+  /// Killed at this moment and each fifth after it. Counts how often a store told of it.
+  void kill_from(std::size_t first) {
     for (std::size_t at = first;; at += 5) {
       // Copies are other objects: what is moved is made anew each time.
       shell("find . -mindepth 1 -delete; mkdir d; echo three > d/f; echo one > a");
@@ -427,7 +424,19 @@ TEST_F(HistoryKill, ARestoreThatCannotBeCarriedOnEndsNoHistory) {
       ASSERT_LT(at, stops_max);
     }
   }
-  EXPECT_GT(told_so, 0u);
+
+  std::size_t told_so = 0;
+};
+
+/// What was killed cannot be carried on: a person has renamed the directory that was to move. The
+/// history goes on, and says so.
+TEST_F(HistoryKillForGood, ARestoreThatCannotBeCarriedOnEndsNoHistory) {
+  // The moments of interest are few, and may lie between those that are tried at first.
+  for (const std::size_t first : {1U, 3U, 5U, 2U, 4U})
+    if (told_so == 0 && !HasFailure() && !IsSkipped()) kill_from(first);
+  if (!IsSkipped()) {
+    EXPECT_GT(told_so, 0u);
+  }
 }
 
 /// Directories that move, come and go in one another, and a file with two names: killed, or with a

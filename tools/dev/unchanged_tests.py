@@ -22,7 +22,8 @@ def suites_of(test):
 
 
 def machine():
-    """What a skipped case may have lacked: a boot, the directories where programs are installed, privileges, modules."""
+    """Names the state of this machine that decides which cases are skipped: the boot, installed programs, capabilities
+    and kernel modules."""
     looked_at = []
     for path in ("/proc/sys/kernel/random/boot_id", "/proc/modules"):
         try:
