@@ -411,8 +411,7 @@ inBrowser("can be used with the keyboard alone", sample, async (page, workspace)
 });
 
 inBrowser("speaks Chinese where the browser does, and is dark where the system is", { ...sample, locale: "zh-CN", colorScheme: "dark" }, async (page) => {
-  const titled = (title) => page.waitForFunction((wanted) => document.title === wanted, title);
-  await titled("变更审查");
+  assert.equal(await page.title(), "变更审查");
   await open(page, "router.js");
   await page.getByRole("button", { name: "撤销此文件…" }).waitFor();
   const red = () => page.evaluate(() => Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0]));
@@ -423,7 +422,7 @@ inBrowser("speaks Chinese where the browser does, and is dark where the system i
   await button(page, "English").click();
   await page.getByRole("button", { name: "Undo this file…" }).waitFor();
   await page.reload();
-  await titled("Review");
+  assert.equal(await page.title(), "Review");
   assert.ok((await red()) > 192, "what was chosen is remembered");
 });
 
