@@ -10,6 +10,7 @@ import test from "node:test";
 
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
+import { atEnd } from "./at_end.mjs";
 import { officialClients } from "./clients.mjs";
 import { workspaceFor } from "./workspace.mjs";
 
@@ -19,7 +20,7 @@ async function codingClient(t) {
   const client = officialClients[0][2]();
   const env = { ...process.env, XDG_STATE_HOME: join(dirname(path), "state") };
   await client.connect(new StdioClientTransport({ command, args: ["--workspace", path, "--tools", "coding", "--exec", "off"], env, stderr: "inherit" }));
-  t.after(() => client.close());
+  atEnd(t, () => client.close());
   await client.listTools(); // the client then checks each result against the schema
   const made = { path, calls: 0, told: 0 };
   made.call = async (name, args) => {
@@ -90,7 +91,7 @@ test("a symbol in 16 files is renamed by two calls", { timeout: 60_000 }, async 
     writeFileSync(join(made.path, `m${i % 4}/f${i}.py`), `# prefetch_users stays\n${uses}y = ${i}\n`);
   }
   cpSync(made.path, `${made.path}-before`, { recursive: true });
-  t.after(() => rmSync(`${made.path}-before`, { recursive: true, force: true }));
+  atEnd(t, () => rmSync(`${made.path}-before`, { recursive: true, force: true }));
   const found = await made.call("searchText", { pattern: "fetch_user", word: true, literal: true, output: "files" });
   assert.equal(found.files.length, 16);
   const done = await made.call("applyChanges", { changes: [{ paths: found.files, edits: [{ oldText: "fetch_user(", newText: "load_user(", all: true }, { oldText: " fetch_user ", newText: " load_user " }] }] });
@@ -111,7 +112,7 @@ test("a patch of twelve files is applied by one call", { timeout: 60_000, skip: 
   for (const fault of [false, true]) {
     const made = await codingClient(t);
     const model = `${made.path}-model`;
-    t.after(() => rmSync(model, { recursive: true, force: true }));
+    atEnd(t, () => rmSync(model, { recursive: true, force: true }));
     mkdirSync(join(model, "src"), { recursive: true });
     const text = (i) => Array.from({ length: 40 }, (_, line) => `file ${i} line ${line}\n`).join("");
     for (let i = 0; i < 12; i += 1) writeFileSync(join(model, `src/f${i}.txt`), i === 3 ? text(i).replaceAll("\n", "\r\n") : text(i));

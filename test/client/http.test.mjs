@@ -14,6 +14,7 @@ import { promisify } from "node:util";
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from "@modelcontextprotocol/client";
 import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
+import { atEnd } from "./at_end.mjs";
 import { identity, officialClients } from "./clients.mjs";
 import { checkTools, contentOf, converse, workspaceFor } from "./workspace.mjs";
 
@@ -40,7 +41,7 @@ async function serve(t, workspace, listen, ...options) {
     const [code, signal] = await ended;
     assert.deepEqual([code, signal], [0, null], said);
   };
-  t.after(stop);
+  atEnd(t, stop);
   return { address, said: () => said };
 }
 

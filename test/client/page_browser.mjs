@@ -8,6 +8,8 @@ import { after, before } from "node:test";
 
 import { chromium } from "playwright-core";
 
+import { atEnd } from "./at_end.mjs";
+
 const programs = (process.env.CHROMIUM ?? "chromium,chromium-browser,google-chrome").split(",");
 const browserPath = process.env.PATH.split(delimiter)
   .flatMap((folder) => programs.map((name) => join(folder, name)))
@@ -25,7 +27,7 @@ after(async () => browser?.close());
 /** Runs `run(page)` in a fresh browser at the address, once `isReady` holds there; whatever the page complains about fails it. */
 export async function visit(test, address, { isReady, patience, ...context }, run) {
   const opened = await browser.newContext({ locale: "en-US", ...context });
-  test.after(() => opened.close());
+  atEnd(test, () => opened.close());
   const page = await opened.newPage();
   page.setDefaultTimeout(patience);
   const complaints = [];

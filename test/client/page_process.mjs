@@ -9,6 +9,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
+import { atEnd } from "./at_end.mjs";
+
 /** Writes files, by their paths below a directory. */
 export function put(root, files) {
   for (const [path, content] of Object.entries(files)) {
@@ -20,7 +22,7 @@ export function put(root, files) {
 /** A fresh directory with these files, removed when the test ends. */
 export function folderFor(test, files = {}) {
   const outer = realpathSync(mkdtempSync(join(tmpdir(), "paddock-page-")));
-  test.after(() => rmSync(outer, { recursive: true, force: true }));
+  atEnd(test, () => rmSync(outer, { recursive: true, force: true }));
   put(outer, files);
   return outer;
 }
@@ -31,7 +33,7 @@ export async function serve(test, program, words) {
   let complaint = "";
   process.stderr.on("data", (part) => (complaint += part));
   const ended = new Promise((resolve) => process.on("exit", (code, signal) => resolve({ code, signal, complaint })));
-  test.after(async () => {
+  atEnd(test, async () => {
     process.kill("SIGTERM");
     await ended;
   });

@@ -9,6 +9,7 @@ import test from "node:test";
 
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
+import { atEnd } from "./at_end.mjs";
 import { officialClients } from "./clients.mjs";
 import { workspaceFor } from "./workspace.mjs";
 
@@ -21,7 +22,7 @@ async function codingClient(t) {
   const client = officialClients[0][2]();
   const args = ["--workspace", path, "--tools", "coding"];
   await client.connect(new StdioClientTransport({ command, args, stderr: "inherit" }));
-  t.after(() => client.close());
+  atEnd(t, () => client.close());
   await client.listTools(); // the client then checks each result against the schema
   const call = async (name, asked) => {
     const result = await client.callTool({ name, arguments: asked });

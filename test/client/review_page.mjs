@@ -6,6 +6,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
+import { atEnd } from "./at_end.mjs";
 import { folderFor, put, serve } from "./page_process.mjs";
 
 const { PADDOCK: paddock, RECORDED_SESSION: recorder } = process.env;
@@ -49,7 +50,7 @@ export function workspaceFor(test, files = {}) {
       going.stdin.end();
       assert.equal(await ended, 0);
     };
-    test.after(end);
+    atEnd(test, end);
     assert.notEqual(await Promise.race([new Promise((resolve) => going.stdout.once("data", () => resolve("begun"))), ended]), 1);
     return end;
   };

@@ -14,6 +14,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
+import { atEnd } from "./at_end.mjs";
 import { contentOf, workspaceFor } from "./workspace.mjs";
 
 const run = promisify(execFile);
@@ -73,7 +74,7 @@ for (const [name, mode] of [["2025-11-25", "legacy"], ["2026-07-28", { pin: "202
     const { path, command, args } = skillsFor(t);
     const client = new Client({ name: "paddock-test", version: "1.0.0" }, { versionNegotiation: { mode } });
     await client.connect(new StdioClientTransport({ command, args, stderr: "inherit" }));
-    t.after(() => client.close());
+    atEnd(t, () => client.close());
     const skills = new SkillsClient(client);
     assert.ok(skills.supported && skills.directoryRead);
 

@@ -8,6 +8,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import test from "node:test";
 
+import { atEnd } from "./at_end.mjs";
 import { send } from "./page_process.mjs";
 import { skillText, startPage, zipOf } from "./skills_page.mjs";
 
@@ -236,7 +237,7 @@ test("many slow clients do not lock others out for long, and Ctrl-C ends it at o
   const page = await startPage(t, skills);
   const { port } = new URL(page.address);
   const slow = Array.from({ length: 20 }, () => connect(Number(port), "127.0.0.1").on("error", () => {}));
-  t.after(() => slow.forEach((socket) => socket.destroy()));
+  atEnd(t, () => slow.forEach((socket) => socket.destroy()));
   for (const socket of slow) socket.write("GET / HTTP/1.1\r\n");
   await isAlive(page);
   for (const socket of slow) socket.write("Host: 127");

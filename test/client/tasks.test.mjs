@@ -14,6 +14,7 @@ import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontex
 import { StdioClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
+import { atEnd } from "./at_end.mjs";
 import { identity, officialClients } from "./clients.mjs";
 import { workspaceFor } from "./workspace.mjs";
 
@@ -29,7 +30,7 @@ async function coding(t, create, Transport, ...options) {
   const client = create();
   const transport = new Transport({ command, args: ["--workspace", path, "--tools", "coding", ...options], stderr: "inherit" });
   await client.connect(transport);
-  t.after(() => client.close());
+  atEnd(t, () => client.close());
   const { tools } = await client.listTools(); // the client then checks each result against the schema
   const tried = await client.callTool({ name: "exec", arguments: { command: "true" } });
   if (tried.isError && tried.content[0].text.includes("confinement_unavailable"))
@@ -105,7 +106,7 @@ test("tasks belong to their session over HTTP", { timeout: 60_000 }, async (t) =
   const { path, command } = workspaceFor(t);
   const server = spawn(command, ["--workspace", path, "--tools", "coding", "--http", "127.0.0.1:0"], { stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(server, "exit");
-  t.after(async () => {
+  atEnd(t, async () => {
     server.kill("SIGTERM");
     assert.deepEqual(await ended, [0, null]);
   });
@@ -120,7 +121,7 @@ test("tasks belong to their session over HTTP", { timeout: 60_000 }, async (t) =
   const connect = async () => {
     const client = sdk1();
     await client.connect(new StreamableHTTPClientTransport(new URL(address)));
-    t.after(() => client.close());
+    atEnd(t, () => client.close());
     await client.listTools();
     return client.experimental.tasks;
   };
@@ -144,7 +145,7 @@ test("the package for tasks, 2025-11-25", { timeout: 60_000 }, async (t) => {
   if (job === null) return;
   const { path, client } = job;
   const session = createTaskSessionFromClient(client, { endpointId: "paddock" });
-  t.after(() => session.close());
+  atEnd(t, () => session.close());
   const execution = await session.callTool("exec", { command: "sh", args: waiting }, { task: { preference: "require" } });
   assert.equal(execution.kind, "task");
   await appears(join(path, "started"));
@@ -183,7 +184,7 @@ test("the package for tasks, 2026-07-28", { timeout: 60_000 }, async (t) => {
     rawDispatch: rawDispatchOf(transport),
     v2RequestFraming: { protocolVersion: "2026-07-28", clientInfo: identity, clientCapabilities: {} },
   });
-  t.after(() => session.close());
+  atEnd(t, () => session.close());
   const prompt = await session.callTool("exec", { command: "echo", args: ["quick"] });
   assert.equal(prompt.kind, "immediate");
   const execution = await session.callTool("exec", { command: "sh", args: waiting });

@@ -9,6 +9,7 @@ import test from "node:test";
 
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
+import { atEnd } from "./at_end.mjs";
 import { officialClients } from "./clients.mjs";
 import { workspaceFor } from "./workspace.mjs";
 
@@ -35,7 +36,7 @@ async function job(t) {
   execFileSync("cp", ["-a", path, copy]);
   const client = officialClients[0][2]();
   await client.connect(new StdioClientTransport({ command, args: ["--workspace", path, "--tools", "coding"], env, stderr: "inherit" }));
-  t.after(() => client.close());
+  atEnd(t, () => client.close());
   await client.listTools(); // the client then checks each result against the schema
   const call = async (name, args = {}) => {
     const result = await client.callTool({ name, arguments: args });

@@ -6,6 +6,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { atEnd } from "./at_end.mjs";
+
 const server = process.env.PADDOCK_MCP;
 assert.ok(server, "PADDOCK_MCP names the program under test");
 
@@ -17,7 +19,7 @@ const png = Buffer.from(
 /** A fresh workspace, removed when the test ends, and how to start the server in it. */
 export function workspaceFor(test) {
   const outer = realpathSync(mkdtempSync(join(tmpdir(), "paddock-client-")));
-  test.after(() => rmSync(outer, { recursive: true, force: true }));
+  atEnd(test, () => rmSync(outer, { recursive: true, force: true }));
   const path = join(outer, "workspace");
   mkdirSync(path);
   writeFileSync(join(outer, "outside.txt"), "secret\n");
