@@ -12,7 +12,7 @@ namespace paddock {
 namespace {
 
 constexpr std::string_view magic = "paddock changes ";
-constexpr std::string_view version = "3";
+constexpr std::string_view version = "4";
 constexpr std::uint8_t kinds = 4; ///< of entries, without none
 
 enum class tag : std::uint8_t { plan = 'p', staged = 's', made = 'm', back = 'b' };
@@ -122,6 +122,7 @@ void put_step(std::string& to, const change_step& step) {
   put_u8(to, step.has_wanted_attributes ? 1 : 0);
   put_text(to, step.taken_from);
   put_u8(to, !step.is_executable ? 0 : *step.is_executable ? 2 : 1);
+  put_u8(to, step.is_above_rules ? 1 : 0);
   put_number(to, step.of);
 }
 
@@ -139,6 +140,7 @@ change_step read_step(byte_reader& in) {
   const std::uint8_t execution = in.u8();
   if (execution > 2) in.fail();
   if (execution > 0) step.is_executable = execution == 2;
+  step.is_above_rules = read_flag(in);
   step.of = in.number();
   return step;
 }

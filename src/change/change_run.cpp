@@ -46,6 +46,7 @@ change_run::change_run(const change_means& with, const change_plan& plan)
       bounds_(with.bounds), tries_again_(with.tries_again),
       held_(with.where, [this](const std::string& path, int fd,
                                const file_status& now) { return is_expected(path, fd, now); }),
+      rules_(with.where, plan, held_),
       steps_(plan.steps.size()), moves_(plan.moves.size()), staged_(plan.steps.size()),
       nameless_(plan.steps.size()) {
   for (const known_directory& each : plan.directories)
@@ -148,12 +149,18 @@ bool change_run::widen_above(const std::string& path) {
   }
 }
 
-result<void> change_run::in_parent(const std::string& path, const in_directory& work) {
+result<void> change_run::in_parent_of(const change_step& step, const in_directory& work) {
+  return in_parent(
+      step.path, [&](auto in, auto name) { return rules_.check_step(in, name, step); }, work);
+}
+
+result<void> change_run::in_parent(const std::string& path, const rules_question& ask,
+                                   const in_directory& work) {
   if (is_end_) PADDOCK_CHECK(bounds_.check());
   const std::string name(file_name(path));
   const auto once = [&]() -> result<void> {
     PADDOCK_TRY(worked_in_, held_.look(std::string(parent(path))));
-    PADDOCK_CHECK(held_.check_place(worked_in_, name));
+    PADDOCK_CHECK(ask(worked_in_, name));
     PADDOCK_TRY(const int in, held_.descriptor(worked_in_));
     touch(worked_in_);
     return work(in, name.c_str());
@@ -210,8 +217,10 @@ bool change_run::is_exposed(const std::string& path) const {
 result<void> change_run::stage(std::size_t number) {
   const change_step& step = plan_.steps[number];
   if (plan_.how.is_beside) {
-    PADDOCK_TRY(const auto home, held_.look(home_of(step.path)));
-    PADDOCK_CHECK(held_.check_place(home, file_name(step.path)));
+    const std::string above = home_of(step.path);
+    PADDOCK_TRY(const auto home, held_.look(above));
+    const auto way = std::string_view(step.path).substr(above.empty() ? 0 : above.size() + 1);
+    PADDOCK_CHECK(rules_.check_step(home, way, step));
   }
   PADDOCK_TRY(const spot at, spot_of(rest::staged, number));
   PADDOCK_TRY(const std::string_view bytes, content_->bytes(step.content));

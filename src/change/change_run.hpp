@@ -6,6 +6,7 @@
 // With a record, a change that was killed is carried to its end by whoever comes next, once all was
 // made ready; before that nothing of it was made.
 
+#include "change/asked_rules.hpp"
 #include "change/change_log.hpp"
 #include "change/held_directories.hpp"
 #include "change/plan.hpp"
@@ -120,7 +121,11 @@ private:
   void touch(held_directories::id directory);
   [[nodiscard]] bool widen(held_directories::id directory);
   [[nodiscard]] bool widen_above(const std::string& path);
-  [[nodiscard]] result<void> in_parent(const std::string& path, const in_directory& work);
+  using rules_question =
+      std::function<result<void>(held_directories::id directory, std::string_view name)>;
+  [[nodiscard]] result<void> in_parent(const std::string& path, const rules_question& ask,
+                                       const in_directory& work);
+  [[nodiscard]] result<void> in_parent_of(const change_step& step, const in_directory& work);
   [[nodiscard]] result<void> begin_staging();
   [[nodiscard]] result<void> stage_all();
   [[nodiscard]] result<void> stage(std::size_t number);
@@ -204,6 +209,7 @@ private:
   std::map<std::string_view, std::size_t> homes_; ///< the moves, by where they lead
   std::vector<known_directory> made_;
   held_directories held_;
+  asked_rules rules_;
   held_directories::id worked_in_ =
       held_directories::top; ///< the directory that was last worked in
   std::optional<directory_move> moving_;

@@ -106,7 +106,10 @@ result<void> change_run::move_out() {
     if (moves_[i] != progress::to_do || resting_.contains({rest::moved, i})) continue;
     at_move(i);
     const std::string name = rest_name(rest::moved, i);
-    PADDOCK_CHECK(in_parent(move.now, [&](int in, const char* now) -> result<void> {
+    const auto ask = [&](auto in, auto now) {
+      return rules_.check_leaving(in, now, *move.object.kind);
+    };
+    PADDOCK_CHECK(in_parent(move.now, ask, [&](int in, const char* now) -> result<void> {
       if (moving_) PADDOCK_CHECK(moving_->check(root_.status(), move.now));
       PADDOCK_CHECK(check_there(in, now, move.object));
       return sys::renameat2(in, now, staging_.descriptor(), name.c_str(), RENAME_NOREPLACE);
@@ -125,7 +128,10 @@ result<void> change_run::move_in(std::size_t number) {
   at_move(number);
   const change_move& move = plan_.moves[number];
   const std::string name = rest_name(rest::moved, number);
-  PADDOCK_CHECK(in_parent(move.home, [&](int in, const char* there) {
+  const auto ask = [&](auto in, auto there) {
+    return rules_.check_coming(in, there, *move.object.kind, staging_.descriptor(), name);
+  };
+  PADDOCK_CHECK(in_parent(move.home, ask, [&](int in, const char* there) {
     return sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_NOREPLACE);
   }));
   note(deed::moved_in, number);
@@ -142,9 +148,13 @@ result<void> change_run::move_directly(std::size_t number) {
   const change_move& move = plan_.moves[number];
   const std::string name(file_name(move.now));
   PADDOCK_TRY(const auto from, held_.look(std::string(parent(move.now))));
-  PADDOCK_CHECK(held_.check_place(from, name));
+  PADDOCK_CHECK(rules_.check_leaving(from, name, *move.object.kind));
   touch(from);
-  PADDOCK_CHECK(in_parent(move.home, [&](int in, const char* there) -> result<void> {
+  const auto ask = [&](auto in, auto there) -> result<void> {
+    PADDOCK_TRY(const int now, held_.descriptor(from));
+    return rules_.check_coming(in, there, *move.object.kind, now, name);
+  };
+  PADDOCK_CHECK(in_parent(move.home, ask, [&](int in, const char* there) -> result<void> {
     PADDOCK_TRY(const int now, held_.descriptor(from));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     PADDOCK_CHECK(check_there(now, name.c_str(), move.object));
@@ -229,7 +239,7 @@ result<void> change_run::make_directory(std::size_t number) {
   const change_step& step = plan_.steps[number];
   const unsigned mode = plan_.how.keeps_directories ? owner_all : 0777;
   const auto made =
-      in_parent(step.path, [&](int in, const char* name) { return sys::mkdirat(in, name, mode); });
+      in_parent_of(step, [&](int in, const char* name) { return sys::mkdirat(in, name, mode); });
   steps_[number] = progress::made;
   const bool is_there = !made && made.error().code == error_code::already_exists;
   // Another process, or the killed one, has made it meanwhile.
@@ -247,7 +257,7 @@ result<void> change_run::take_away(std::size_t number) {
   const change_step& step = plan_.steps[number];
   const bool is_directory = present_[number].is_directory();
   file_descriptor copy;
-  PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) -> result<void> {
+  PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_there(in, there, present_[number]));
     if (is_directory) return sys::unlinkat(in, there, AT_REMOVEDIR);
     if (present_[number].kind == entry_kind::file && is_exposed(step.path)) {
@@ -282,7 +292,7 @@ result<void> change_run::put(std::size_t number) {
     if (plan_.how.is_beside) return put_over(number);
     PADDOCK_CHECK(take_away(number));
   }
-  PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) -> result<void> {
+  PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
     PADDOCK_TRY(const spot ready, spot_of(rest::staged, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     return move_to_unused(ready.directory, ready.name.c_str(), in, there);
@@ -297,7 +307,7 @@ result<void> change_run::put(std::size_t number) {
 result<bool> change_run::exchange(std::size_t number) {
   const change_step& step = plan_.steps[number];
   bool is_exchanged = false;
-  PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) -> result<void> {
+  PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_there(in, there, present_[number]));
     PADDOCK_TRY(const spot ready, spot_of(rest::staged, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
@@ -316,7 +326,7 @@ result<bool> change_run::exchange(std::size_t number) {
 result<void> change_run::put_over(std::size_t number) {
   const change_step& step = plan_.steps[number];
   bool is_linked = false;
-  PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) -> result<void> {
+  PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
     PADDOCK_TRY(const spot aside, spot_of(rest::aside, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     is_linked = sys::linkat(in, there, aside.directory, aside.name.c_str(), 0).has_value();
@@ -326,7 +336,7 @@ result<void> change_run::put_over(std::size_t number) {
   note(deed::set_aside, number);
   present_[number] = {};
   PADDOCK_CHECK(check_aside(rest::aside, number, step.present));
-  PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) -> result<void> {
+  PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
     PADDOCK_TRY(const spot ready, spot_of(rest::staged, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     if (!is_linked) return move_to_unused(ready.directory, ready.name.c_str(), in, there);
@@ -350,12 +360,11 @@ result<void> change_run::put_nameless(std::size_t number) {
   staged_[number] = stamp_of(made);
   given_[made.inode] = step.wanted.modified_ns;
   if (present_[number].exists()) PADDOCK_CHECK(take_away(number));
-  PADDOCK_CHECK(in_parent(step.path, [&](int in, const char* there) {
-    return sys::link_nameless(file.get(), in, there);
-  }));
+  PADDOCK_CHECK(in_parent_of(
+      step, [&](int in, const char* there) { return sys::link_nameless(file.get(), in, there); }));
   note(deed::placed, number);
   steps_[number] = progress::made;
-  return in_parent(step.path, [&](int in, const char* there) {
+  return in_parent_of(step, [&](int in, const char* there) {
     return sys::set_modified(in, there, step.wanted.modified_ns);
   });
 }
@@ -382,7 +391,7 @@ result<file_descriptor> change_run::nameless_copy(int in, const char* name) cons
 result<void> change_run::give_attributes(std::size_t number) {
   at_step(number);
   const change_step& step = plan_.steps[number];
-  return in_parent(step.path, [&](int in, const char* name) -> result<void> {
+  return in_parent_of(step, [&](int in, const char* name) -> result<void> {
     PADDOCK_CHECK(check_there(in, name, present_[number]));
     note(deed::attributes, number, present_[number]); // first: a failure may come halfway
     const bool is_link = step.wanted.kind == entry_kind::symlink;

@@ -179,35 +179,22 @@ result<int> held_directories::descriptor(id of) {
   return all_[of].fd.get();
 }
 
-/// Relative to the root, as the kernel has it at this moment.
-result<std::string> held_directories::real_path(id of) {
+result<std::string> held_directories::place_of(id of) {
   if (of == top) return std::string();
   const auto read = [](int fd) {
     return sys::readlinkat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(fd)).c_str());
   };
   PADDOCK_TRY(const int fd, descriptor(of));
-  PADDOCK_TRY(const std::string here, read(fd));
-  PADDOCK_TRY(const std::string above, read(root_.descriptor()));
-  if (here.ends_with(deleted_suffix)) return error{error_code::not_found, 0, held_operation};
-  const std::string beneath = above == "/" ? above : above + '/';
-  if (!here.starts_with(beneath)) return other_directory();
-  return here.substr(beneath.size());
-}
-
-result<void> held_directories::check_place(id of, std::string_view name) {
-  const auto real = real_path(of);
-  if (real && *real == all_[of].path) return {};
-  if (!real && real.error().code == error_code::conflict) return real.error();
-  if (!real) {
-    // Without /proc: it has to be where it was, or nothing is known of its place.
-    const auto there =
-        root_.open_beneath(all_[of].path.empty() ? "." : all_[of].path, access::inspect);
-    return there && is_same_directory(all_[of].status, there->status) ? result<void>()
-                                                                      : other_directory();
+  const auto here = read(fd), above = read(root_.descriptor());
+  if (!here || !above) {
+    const auto there = root_.open_beneath(all_[of].path, access::inspect);
+    if (!there || !is_same_directory(all_[of].status, there->status)) return other_directory();
+    return all_[of].path;
   }
-  const std::string now = join(*real, name);
-  if (root_.is_protected(now)) return error{error_code::protected_entry, 0, held_operation};
-  return root_.check_changeable(now);
+  if (here->ends_with(deleted_suffix)) return other_directory();
+  const std::string beneath = *above == "/" ? *above : *above + '/';
+  if (!here->starts_with(beneath)) return other_directory();
+  return here->substr(beneath.size());
 }
 
 void held_directories::follow(std::string_view from, const std::string& to) {

@@ -47,10 +47,9 @@ public:
   /// Where it is by the plan; moves that were told are followed.
   [[nodiscard]] const std::string& path(id of) const { return all_[of].path; }
 
-  /// Whether an entry of it may be changed now. Where it lies at its path, that was asked before;
-  /// elsewhere the rules of the place where it really lies count. Errors: conflict (it lies outside
-  /// of the root), protected_entry, write_protected.
-  [[nodiscard]] result<void> check_place(id of, std::string_view name);
+  /// Where it lies at this moment, relative to the root; without /proc, where it was if it still is
+  /// there. Errors: conflict (it is gone, or lies outside of the root).
+  [[nodiscard]] result<std::string> place_of(id of);
 
   /// This change has moved what was at a path, with all in it.
   void follow(std::string_view from, const std::string& to);
@@ -71,7 +70,6 @@ private:
   [[nodiscard]] result<id> add(const std::string& path, id above, file_descriptor fd,
                                const file_status& status);
   void give_up_some();
-  [[nodiscard]] result<std::string> real_path(id of);
 
   const paddock::root& root_;
   is_expected expected_;

@@ -44,6 +44,8 @@ struct change_step {
   bool has_wanted_attributes = false;
   std::string taken_from{}; ///< path of the file whose attributes it takes over; may be empty
   std::optional<bool> is_executable{};
+  /// Whether it may be made though a rule protects the path: its planner knows why.
+  bool is_above_rules = false;
   std::size_t of = 0; ///< the caller's number for what this belongs to
 
   friend bool operator==(const change_step&, const change_step&) = default;

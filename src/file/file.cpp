@@ -168,7 +168,8 @@ result<std::string> append_file(const root& root, std::string_view path, std::st
     PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
     PADDOCK_CHECK(check_existing_target(where));
     PADDOCK_TRY(auto file, root.open_beneath(where.path, access::append));
-    if (file.status.links == 0) continue; // replaced between the look and the open
+    if (!file.status.same_object(*where.existing) || file.status.links == 0)
+      continue; // replaced between the look and the open
     PADDOCK_TRY(const auto directory, open_for_sync(where.parent.get(), options.durability));
     if (auto written = write_without_set_id_bits(file, bytes, options.bounds); !written) {
       (void)sys::ftruncate(file.fd.get(), file.status.size).has_value();
@@ -273,7 +274,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   made_parents fresh(root, to);
   if (to.existing) return error{error_code::already_exists, EEXIST, "move"};
   if (to.directory && !directory) return file_refusal(error_code::not_a_directory, "move");
-  PADDOCK_CHECK(root.check_movable(from.path, to.path, from.existing->kind));
+  PADDOCK_CHECK(root.check_movable(from, to));
 
   // What is moved must not be found in a directory that is not there.
   if (options.durability != durability::none) PADDOCK_CHECK(sync_made_parents(root, to));

@@ -45,7 +45,7 @@ std::string_view reason_of(holding why) noexcept {
   case holding::too_large:
     return "the file is too large to be held";
   case holding::over_budget:
-    return "the store is full";
+    return "the store had no room for it";
   case holding::unreadable:
     return "it could not be read";
   case holding::special:

@@ -70,7 +70,7 @@ public:
       if (!has_home(each)) misfits_.insert(each.to);
     for (const std::string& path : chosen_) {
       const placed_change& each = placed_.at(path);
-      out_.steps.push_back({path, each.wanted, each.present});
+      out_.steps.push_back({path, each.wanted, each.present, above_rules_.contains(path)});
       if (loss(path, each) != holding::held) out_.lost.push_back(path);
       tell_what_is_short(path, each);
     }
@@ -340,15 +340,33 @@ private:
     return is_old && !is_wholly_meant(*git);
   }
 
-  [[nodiscard]] std::optional<error> refusal(const std::string& path,
-                                             const placed_change& each) const {
-    const auto allowed = of_.workspace->check_changeable(
-        path,
-        each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change);
-    if (allowed || is_commands_own(each) || comes_with_its_directory(path, each) ||
-        is_gits_own(path, each, allowed.error()) || is_persons_own(path, each, allowed.error()) ||
-        is_harmless(path, each))
+  /// Where what is to lie at a path is now.
+  [[nodiscard]] std::string place_now(const std::string& path) const {
+    std::string now = path;
+    for (const restore_move& each : out_.moves) // the innermost at last
+      if (is_in(path, each.from)) now = each.to + path.substr(each.from.size());
+    return now;
+  }
+  [[nodiscard]] result<void> ask_rules(const std::string& path, const placed_change& each) const {
+    const auto wanted =
+        each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change;
+    PADDOCK_CHECK(of_.workspace->check_changeable(path, wanted));
+    return of_.workspace->check_changeable(place_now(path), wanted);
+  }
+  /// Asked once: the next answer could be about another directory. So could the one of find_unfit
+  /// have been, unless it was the same.
+  [[nodiscard]] std::optional<error> refusal(const std::string& path, const placed_change& each) {
+    const auto allowed = ask_rules(path, each);
+    if (allowed) return std::nullopt;
+    const bool was_other = comes_anew(each) &&
+                           std::string_view(allowed.error().operation) != git_own_name &&
+                           !obeyed_.contains(path);
+    if (!was_other && (is_commands_own(each) || comes_with_its_directory(path, each) ||
+                       is_gits_own(path, each, allowed.error()) ||
+                       is_persons_own(path, each, allowed.error()) || is_harmless(path, each))) {
+      above_rules_.insert(path);
       return std::nullopt;
+    }
     return allowed.error();
   }
   /// Why a path cannot become what it was, with force neither; empty: nothing keeps it.
@@ -387,14 +405,18 @@ private:
            });
   }
 
+  [[nodiscard]] static bool comes_anew(const placed_change& each) {
+    return each.wanted.exists() && !each.wanted.same_content(each.present);
+  }
   /// What an agent wrote under a protected name never comes back there, whoever asks: a process may
   /// have made it, and a checkpoint have fallen into its life.
   void find_unfit() {
     wanted_states asked;
     for (const auto& [path, each] : placed_)
-      if (each.wanted.exists() && !each.wanted.same_content(each.present) && meant_.mean(path) &&
-          is_obeyed(of_, path, has_))
+      if (comes_anew(each) && meant_.mean(path) && is_obeyed(of_, path, has_)) {
         asked.emplace(path, each.wanted);
+        obeyed_.insert(path);
+      }
     by_agents_ = written_by_agents_among(of_, std::move(asked), has_);
   }
 
@@ -508,6 +530,7 @@ private:
       for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
         const auto found = placed_.find(above);
         if (found == placed_.end() || found->second.present.kind == known_kind::directory) break;
+        if (above_rules_.contains(path)) above_rules_.insert(above);
         if (chosen_.contains(above)) continue;
         if (found->second.present.exists()) {
           conflict(path, "its directory " + above + " is something else now: restore that, too");
@@ -520,10 +543,7 @@ private:
   }
 
   [[nodiscard]] bool holds_hidden(const std::string& path) const {
-    std::string now = path;
-    for (const restore_move& each : out_.moves) // the innermost at last
-      if (is_in(path, each.from)) now = each.to + path.substr(each.from.size());
-    const auto fd = open_plain(*of_.workspace, now, O_RDONLY | O_DIRECTORY);
+    const auto fd = open_plain(*of_.workspace, place_now(path), O_RDONLY | O_DIRECTORY);
     bool is = false;
     if (fd)
       (void)for_each_entry(fd->get(), [&](std::string_view name, unsigned char) {
@@ -582,9 +602,11 @@ private:
   std::map<std::string, bool, std::less<>> on_top_;    ///< of directories
   placed_changes placed_;
   std::set<std::string, std::less<>> chosen_;
+  std::set<std::string> above_rules_; ///< what is protected, and may be restored all the same
   std::map<std::string, lost_entry, std::less<>> lost_before_; ///< by the top of what is ignored
   std::set<std::string, std::less<>> lost_paths_;
   std::set<std::string> misfits_;
+  std::set<std::string> obeyed_;
   written_by_agents by_agents_; ///< of what is obeyed
   restore_plan out_;
 };

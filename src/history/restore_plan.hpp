@@ -16,6 +16,7 @@ namespace paddock::history {
 struct restore_step {
   std::string path;
   known_state wanted{}, present{};
+  bool is_above_rules = false; ///< a rule protects the path, and there is a reason to go on
 };
 
 /// What was moved and goes back with all in it, before the steps.

@@ -58,7 +58,8 @@ public:
            .keeps_content = each.wanted.is_content() && stays(each),
            .content = {.high = each.wanted.content.high, .low = each.wanted.content.low},
            .has_wanted_attributes = true,
-           .taken_from = is_replaced ? each.path : std::string()});
+           .taken_from = is_replaced ? each.path : std::string(),
+           .is_above_rules = each.is_above_rules});
     }
     for (const std::string& path : directories_)
       add_known(path, out.directories);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "path/entry_lookup.hpp"
 #include "path/made_parents.hpp"
 #include "path/name_rules.hpp"
 #include "path/resolve.hpp"
@@ -336,7 +337,7 @@ result<place> root::place_in(const std::string& parent, std::string_view name, p
     PADDOCK_TRY(std::string path, resolve::collapse(made));
     if (!path.empty()) path += '/';
     path += name;
-    PADDOCK_CHECK(check_changeable(path, wanted));
+    PADDOCK_CHECK(check_changeable(path, wanted, lookup_from(fd->get(), paddock::parent(path))));
     return place{*std::move(fd), checked, std::move(path), false, std::nullopt, fresh.keep()};
   }
   return refuse(error_code::conflict);

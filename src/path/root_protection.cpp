@@ -2,6 +2,7 @@
 
 // Which entries of a root are hidden and which are read-only.
 
+#include "path/entry_lookup.hpp"
 #include "path/git_names.hpp"
 #include "path/name_folding.hpp"
 #include "path/name_rules.hpp"
@@ -27,6 +28,26 @@ bool is_or_is_beneath(std::string_view path, std::string_view directory) {
 
 error refused(const char* name) {
   return {error_code::write_protected, 0, name};
+}
+
+bool holds_git(const entry_lookup& look, std::string_view directory) {
+  return is_git_repository([&](const char* name) { return look.has(directory, name); });
+}
+
+/// Whether the last mark of a repository would be made, in a directory that has what git obeys in
+/// one, or says where that is: written in this order, no rule would have held that back.
+bool makes_repository(const name_rules& rules, const entry_lookup& look,
+                      std::string_view resolved) {
+  return rules.has_mark(resolved, [&](std::string_view directory, std::string_view mark) {
+    const auto would_have = [&](const char* name) {
+      return mark == name || look.has(directory, name);
+    };
+    if (holds_git(look, directory) || !is_git_repository(would_have)) return false;
+    // By that one, what git obeys is found in another directory, which no rule knows.
+    return would_have("commondir") || std::ranges::any_of(git_obeyed, [&](const char* name) {
+             return look.has(directory, name);
+           });
+  });
 }
 
 } // namespace
@@ -107,28 +128,9 @@ bool root::protected_in_place() const {
   });
 }
 
-bool root::has(std::string_view directory, const char* name) const {
-  return sys::status_at(fd_.get(), join(directory, name).c_str(), AT_SYMLINK_NOFOLLOW).has_value();
-}
-
-bool root::is_repository(std::string_view directory) const {
-  return is_git_repository([&](const char* name) { return has(directory, name); });
-}
-
-/// Whether the last mark of a repository would be made, in a directory that has what git obeys in
-/// one, or says where that is: written in this order, no rule would have held that back.
-bool root::makes_repository(std::string_view resolved) const {
-  return rules_->has_mark(resolved, [&](std::string_view directory, std::string_view mark) {
-    const auto would_have = [&](const char* name) { return mark == name || has(directory, name); };
-    if (is_repository(directory) || !is_git_repository(would_have)) return false;
-    // By that one, what git obeys is found in another directory, which no rule knows.
-    return would_have("commondir") ||
-           std::ranges::any_of(git_obeyed, [&](const char* name) { return has(directory, name); });
-  });
-}
-
 std::optional<protected_together>
 root::find_protected_together(std::span<const std::string> resolved) const {
+  const lookup_from look(fd_.get(), "");
   using mark_in = std::pair<std::string_view, std::string_view>;
   std::set<mark_in> marks;
   std::set<std::string_view> holders; // of a `.git`
@@ -142,9 +144,9 @@ root::find_protected_together(std::span<const std::string> resolved) const {
   }
   const auto makes_one = [&](std::string_view directory, std::string_view) {
     const auto will_have = [&](const char* name) {
-      return marks.contains(mark_in(directory, name)) || has(directory, name);
+      return marks.contains(mark_in(directory, name)) || look.has(directory, name);
     };
-    return is_git_repository(will_have) && !is_repository(directory);
+    return is_git_repository(will_have) && !holds_git(look, directory);
   };
   const name_rules::look_up beside{
       .holds_repository = [&](std::string_view directory) { return holders.contains(directory); },
@@ -160,49 +162,63 @@ root::find_protected_together(std::span<const std::string> resolved) const {
 
 result<void> root::check_movable(std::string_view from, std::string_view to,
                                  entry_kind kind) const {
+  const lookup_from look(fd_.get(), "");
+  PADDOCK_CHECK(check_movable_at(from, look, kind, look, from));
+  return check_movable_at(to, look, kind, look, from);
+}
+
+result<void> root::check_movable(const place& from, const place& to) const {
+  const lookup_from look(from.parent.get(), parent(from.path));
+  const lookup_from look_there(to.parent.get(), parent(to.path));
+  const entry_kind kind = from.existing->kind;
+  PADDOCK_CHECK(check_movable_at(from.path, look, kind, look, from.path));
+  return check_movable_at(to.path, look_there, kind, look, from.path);
+}
+
+result<void> root::check_movable_at(std::string_view path, const entry_lookup& around,
+                                    entry_kind kind, const entry_lookup& look,
+                                    std::string_view now) const {
   if (kind == entry_kind::file) return {};
-  for (const std::string_view path : {from, to}) {
-    if (rules_->is_moved_by_git(path, [&](auto directory) { return is_repository(directory); }))
-      return refused(git_own_name);
-    // What a link leads to may have the names at any time.
-    const auto found = rules_->find_read_only(
-        path, {.holds_repository = [&](auto directory) { return has(directory, ".git"); },
-               .counts_above =
-                   [&](std::string_view rest) {
-                     return kind != entry_kind::directory || has(from, std::string(rest).c_str());
-                   },
-               .of_moved = true});
-    if (found.how != name_rules::relation::none) return refused(found.name);
-  }
-  return {};
+  if (rules_->is_moved_by_git(path, [&](auto above) { return holds_git(around, above); }))
+    return refused(git_own_name);
+  // What a link leads to may have the names at any time.
+  const auto found = rules_->find_read_only(
+      path, {.holds_repository = [&](auto above) { return around.has(above, git_directory); },
+             .counts_above =
+                 [&](std::string_view rest) {
+                   return kind != entry_kind::directory || look.has(now, rest);
+                 },
+             .of_moved = true});
+  return found.how == name_rules::relation::none ? result<void>() : refused(found.name);
 }
 
 result<void> root::check_changeable(std::string_view resolved, purpose wanted) const {
+  return check_changeable(resolved, wanted, lookup_from(fd_.get(), ""));
+}
+
+result<void> root::check_changeable(std::string_view resolved, purpose wanted,
+                                    const entry_lookup& look) const {
   for (const auto& [path, rule] : read_only_) {
     const bool above = wanted != purpose::make_directory && is_or_is_beneath(path, resolved);
     if (above || is_or_is_beneath(resolved, path)) return refused(rule);
   }
-  const char* of_repository = rules_->find_of_repository(
-      resolved, [&](std::string_view directory) { return is_repository(directory); });
-  if (of_repository != nullptr) return refused(of_repository);
-  if (makes_repository(resolved)) return refused(git_own_name);
-  if (wanted == purpose::remove_tree &&
-      rules_->is_removed_by_git(resolved, [&](auto directory) { return is_repository(directory); }))
+  const auto is_git = [&](std::string_view directory) { return holds_git(look, directory); };
+  if (const char* const rule = rules_->find_of_repository(resolved, is_git)) return refused(rule);
+  if (makes_repository(*rules_.operator->(), look, resolved)) return refused(git_own_name);
+  if (wanted == purpose::remove_tree && rules_->is_removed_by_git(resolved, is_git))
     return refused(git_own_name);
   if (!rules_->could_concern(resolved)) return {};
   if (wanted != purpose::make_directory && rules_->is_directory_of_git(resolved))
     return refused(git_own_name);
   const auto here = [&](std::string_view rest) {
     if (wanted == purpose::make_directory) return false;
-    const auto entry =
-        sys::status_at(fd_.get(), std::string(resolved).c_str(), AT_SYMLINK_NOFOLLOW);
+    const auto entry = look.status(resolved);
     // A file or link in the place of such a directory leads to others.
-    if (!entry || entry->kind != entry_kind::directory) return true;
-    return has(resolved, std::string(rest).c_str());
+    return !entry || entry->kind != entry_kind::directory || look.has(resolved, rest);
   };
   const auto found = rules_->find_read_only(
       resolved,
-      {.holds_repository = [&](std::string_view directory) { return has(directory, ".git"); },
+      {.holds_repository = [&](auto directory) { return look.has(directory, git_directory); },
        .counts_above = here});
   return found.how == name_rules::relation::none ? result<void>() : refused(found.name);
 }

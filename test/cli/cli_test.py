@@ -580,7 +580,7 @@ class Apply(Cli):
             staging = b".paddock-tmp-" + 32 * b"a"
             plan = bytes([1, 0, 1, 0]) + text(staging) + number(0) + number(0) + number(1)
             plan += text(now.encode()) + text(home.encode()) + stamp + number(0)
-            return b"paddock changes 3\n" + section(b"p", plan) + section(b"s", number(0))
+            return b"paddock changes 4\n" + section(b"p", plan) + section(b"s", number(0))
         patch = "--- a/was\n+++ b/was\n@@ -1 +1 @@\n-text\n+TEXT\n"
         with tempfile.TemporaryDirectory() as state:
             env = {**os.environ, "XDG_STATE_HOME": state}
@@ -1589,9 +1589,12 @@ class Server(Cli):
         def ask(tool, arguments):
             request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                        "params": {"_meta": MODERN, "name": tool, "arguments": arguments}}
-            done = subprocess.run([server, "-w", self.workspace, "--audit", audit], input=json.dumps(request) + "\n",
-                                  capture_output=True, encoding="utf-8", timeout=60)
-            return json.loads(json.loads(done.stdout)["result"]["content"][0]["text"])
+            with subprocess.Popen([server, "-w", self.workspace, "--audit", audit], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, encoding="utf-8") as run:
+                run.stdin.write(json.dumps(request) + "\n")
+                run.stdin.flush()
+                answer = run.stdout.readline() # at the end of its input a server waits for no call
+            return json.loads(json.loads(answer)["result"]["content"][0]["text"])
 
         for path in ["out/bin/paddock-exec-helper", "out/bin/paddock-mcp", "audit.jsonl"]:
             self.assertEqual(ask("writeTextFile", {"path": path, "text": "evil"})["error"], "write_protected", path)

@@ -195,7 +195,7 @@ std::string ready(const change_plan& plan, std::vector<entry_stamp> staged = {})
 
 TEST_P(planted_record_test, what_lies_in_the_workspace_is_never_carried_out) {
   std::string of_before = ready(moving("evil", "moved"));
-  of_before.replace(of_before.find("changes 3"), 9, "changes 1");
+  of_before.replace(of_before.find("changes 4"), 9, "changes 1");
   const std::string rows[] = {ready(moving("evil", "moved")),
                               ready(moving("evil", ".git/hooks/pre-commit")), of_before,
                               "my notes\n", ""};
@@ -244,7 +244,7 @@ TEST_P(planted_record_test, what_is_no_whole_record_stands_in_nobodys_way) {
     std::filesystem::remove(t / "ws/x");
   }
   // Of a version to come: nobody knows what it says.
-  t.file(own_state() + "/record", "paddock changes 4\n");
+  t.file(own_state() + "/record", "paddock changes 5\n");
   EXPECT_THAT(apply_changes(*root_, one_, {.state_directory = state()}),
               IsError(error_code::unsupported));
   EXPECT_TRUE(t.exists(own_state() + "/record"));

@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   put_u32(record, static_cast<std::uint32_t>(size + record_head_size));
   put_u64(record, sum_of(body));
   check_record(record + body);
-  std::string change = "paddock changes 3\np";
+  std::string change = "paddock changes 4\np";
   put_u64(change, size);
   put_u64(change, record_sum(body));
   check_change(change + body);

@@ -304,7 +304,7 @@ TEST_F(HistoryAuthors, AFullStoreIsSaidByTheTool) {
   const std::vector<std::string> large{"large"}, small{"small"};
   auto recording = store->before_tool("write", large);
   write("large", "y");
-  EXPECT_THAT(recording.finish(), testing::HasSubstr("the store is full"));
+  EXPECT_THAT(recording.finish(), testing::HasSubstr("the store had no room"));
   auto another = store->before_tool("write", small);
   write("small", "y");
   EXPECT_EQ(another.finish(), "");

@@ -129,6 +129,42 @@ TEST_F(HistoryHeld, HoweverOftenTheyAreExchanged) {
     }
 }
 
+/// What is protected beside a repository does not come into one that has the place of the agent's
+/// directory when it is looked at and when the change is made, and not when the rules are asked.
+TEST_F(HistoryHeld, TheRulesAreThoseOfTheDirectoryThatIsChanged) {
+  const std::set<std::string> persons{".git/HEAD", ".git/config", "mine"};
+  const std::set<std::string> named{".envrc", ".vscode/tasks.json"};
+  const auto run_with = [&](const std::set<std::size_t>& calls) {
+    start_anew();
+    write("clone/.git/HEAD", "ref: refs/heads/main\n");
+    write("clone/.git/config", "[core]\n");
+    write("clone/mine", "a person's");
+    write("d/work", "the agent's");
+    const auto store = begun();
+    run(*store, "mkdir d/.vscode; printf evil | tee d/.envrc > d/.vscode/tasks.json");
+    const auto to = store->make_checkpoint("made")->number;
+    run(*store, "rm -r d/.envrc d/.vscode");
+    test::injection injected({.at = 0, .before = [&](std::size_t call) {
+                                if (calls.contains(call)) exchange("d", "clone");
+                              }});
+    const auto back = store->restore({.to = to});
+    const std::size_t all = test::injection::calls();
+    injected.end();
+    for (const std::string& each : in_persons())
+      EXPECT_FALSE(named.contains(each)) << each << " in\n" << now();
+    if (calls.empty()) {
+      EXPECT_TRUE(back && tree.content("ws/d/.envrc") == "evil");
+    }
+    return all;
+  };
+  const std::size_t all = run_with({}), step = all / 14;
+  std::size_t number = 0;
+  for (std::size_t a = 1; a < all; a += step)
+    for (std::size_t b = a + step; b < all; b += step)
+      for (std::size_t c = b + step; c < all && !HasFailure(); c += step)
+        if (number++ % test::campaign_step() == 0) (void)run_with({a, b, c});
+}
+
 /// What a process of the agent can open in the workspace while a restore works, but for the places
 /// that it is meant for, and for which the rules of the workspace count.
 class watcher {

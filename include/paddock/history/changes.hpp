@@ -36,7 +36,7 @@ enum class holding : std::uint8_t {
   held,         ///< or there is nothing to hold
   ignored,      ///< it lies in an ignored directory
   too_large,    ///< larger than `file_bytes_max`
-  over_budget,  ///< the store is full
+  over_budget,  ///< the store had no room for it
   unreadable,   ///< permissions, or an error of the disk
   special,      ///< FIFO, socket, device
   not_read_yet, ///< it changed before the first reading came to it

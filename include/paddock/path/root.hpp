@@ -45,6 +45,7 @@
 
 namespace paddock {
 
+class entry_lookup;
 class name_rules;
 
 /// One path component that is safe to hand to an `*at` system call. It is not empty, not `.` or
@@ -175,6 +176,10 @@ public:
   /// rule (see how_to_allow), or empty for one of `read_only_paths`.
   [[nodiscard]] result<void> check_changeable(std::string_view resolved,
                                               purpose wanted = purpose::change) const;
+  /// The same where `look` answers what is there: the directory that is held, and not its path.
+  /// Errors: write_protected.
+  [[nodiscard]] result<void> check_changeable(std::string_view resolved, purpose wanted,
+                                              const entry_lookup& look) const;
 
   /// The first path that, when the others are there too, makes a repository of a directory or is
   /// protected beside one, though by itself it may be changed. `resolved` as in check_changeable.
@@ -185,6 +190,13 @@ public:
   /// what git keeps for itself, or brings a protected name to a place where it counts, or from one.
   [[nodiscard]] result<void> check_movable(std::string_view from, std::string_view to,
                                            entry_kind kind) const;
+  /// The same of an entry that was located. Errors: write_protected.
+  [[nodiscard]] result<void> check_movable(const place& from, const place& to) const;
+  /// Of one of the two places: `around` answers what is there, `look` what the entry holds, which
+  /// lies at `now`. Errors: write_protected.
+  [[nodiscard]] result<void> check_movable_at(std::string_view path, const entry_lookup& around,
+                                              entry_kind kind, const entry_lookup& look,
+                                              std::string_view now) const;
 
   /// Whether every reserved entry is where it was when the root was opened, so that no path but one
   /// that begins with its name leads to it: what a scan of many paths asks once.
@@ -214,9 +226,6 @@ private:
   root() = default;
   [[nodiscard]] result<std::string> relative(std::string_view path) const;
   result<void> reserve(const root_options& options);
-  [[nodiscard]] bool has(std::string_view directory, const char* name) const;
-  [[nodiscard]] bool is_repository(std::string_view directory) const;
-  [[nodiscard]] bool makes_repository(std::string_view resolved) const;
   [[nodiscard]] bool leads_through(const file_status& object, std::string_view resolved) const;
   [[nodiscard]] result<opened> open_strictly(const std::string& path, access intent) const;
   [[nodiscard]] result<place> place_in(const std::string& parent, std::string_view name,

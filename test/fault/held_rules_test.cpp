@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+
+// The rules of protected names count where a change really is made. A second server moves a
+// person's repository to the place of an agent's directory and back, at any two system calls of an
+// operation: what is protected beside a repository is neither made nor changed in it.
+
+#include "support/campaign.hpp"
+#include "support/fault/fault_fixture.hpp"
+#include "support/fault/faulty_sys.hpp"
+#include "support/files/temp_tree.hpp"
+
+#include <paddock/file/change_set.hpp>
+#include <paddock/file/file.hpp>
+#include <paddock/path/protected_names.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace paddock {
+namespace {
+
+using test::injection;
+using test::picture;
+
+/// The agent's directory is `d`, the person's repository `p`.
+struct bench {
+  test::temp_tree t;
+  std::optional<paddock::root> root;
+
+  explicit bench(resolver how) {
+    t.directory("ws");
+    t.directory("state");
+    std::filesystem::permissions(t / "state", std::filesystem::perms::owner_all);
+    auto opened = paddock::root::open(
+        t / "ws", {.resolver = how, .protected_names = usual_protected_names()});
+    if (!opened) std::abort();
+    root = std::move(*opened);
+  }
+  void reset(bool has_protected) const {
+    for (const auto& each : std::filesystem::directory_iterator(t / "ws"))
+      std::filesystem::remove_all(each.path());
+    for (const char* each : {"ws/d", "ws/v", "ws/p/.git"})
+      t.directory(each);
+    t.file("ws/d/plain", "agent's");
+    t.file("ws/x", "agent's");
+    t.file("ws/v/tasks.json", "agent's");
+    t.link("ws/l", "v");
+    t.file("ws/p/mine", "person's");
+    t.file("ws/p/.git/HEAD", "ref: refs/heads/main\n");
+    t.file("ws/p/.git/config", "[core]\n");
+    if (!has_protected) return;
+    t.file("ws/d/.envrc", "old");
+    t.file("ws/p/.envrc", "old");
+  }
+  [[nodiscard]] std::string persons() const { return t.exists("ws/p/mine") ? "ws/p" : "ws/d"; }
+  void exchange() const {
+    const std::string one = t / "ws/d", other = t / "ws/p";
+    (void)::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+  }
+  bool change(const std::vector<file_change>& changes) const {
+    return apply_changes(*root, changes, {.state_directory = t / "state"}).has_value();
+  }
+};
+
+struct operation {
+  const char* name;
+  std::function<bool(const bench&)> run; ///< whether it says that it was done
+  bool has_protected = false;            ///< there is such a file in both directories before
+};
+
+void PrintTo(const operation& each, std::ostream* out) {
+  *out << each.name;
+}
+
+file_change made(const char* path) {
+  return {.action = change_action::create, .path = path, .bytes = "evil"};
+}
+file_change moved_to(const char* path, const char* from) {
+  return {.action = change_action::move, .path = path, .from = from};
+}
+
+const std::vector<operation>& operations() {
+  static const std::vector<operation> all{
+      {"write", [](const bench& b) { return write_file(*b.root, "d/.envrc", "evil").has_value(); }},
+      {"write_with_parents",
+       [](const bench& b) {
+         return write_file(*b.root, "d/.vscode/tasks.json", "evil").has_value();
+       }},
+      {"replace",
+       [](const bench& b) { return write_file(*b.root, "d/.envrc", "evil").has_value(); }, true},
+      {"append",
+       [](const bench& b) { return append_file(*b.root, "d/.envrc", "evil").has_value(); }, true},
+      {"remove", [](const bench& b) { return remove_file(*b.root, "d/.envrc").has_value(); }, true},
+      {"move_away", [](const bench& b) { return move_entry(*b.root, "d/.envrc", "y").has_value(); },
+       true},
+      {"move_file",
+       [](const bench& b) { return move_entry(*b.root, "x", "d/.envrc").has_value(); }},
+      {"move_directory",
+       [](const bench& b) { return move_entry(*b.root, "v", "d/.vscode").has_value(); }},
+      {"move_link",
+       [](const bench& b) { return move_entry(*b.root, "l", "d/.vscode").has_value(); }},
+      {"create_together",
+       [](const bench& b) {
+         return b.change({made("d/.envrc"), made("d/n"), made("d/.vscode/tasks.json")});
+       }},
+      {"replace_together",
+       [](const bench& b) {
+         return b.change({made("d/n"),
+                          {.action = change_action::replace, .path = "d/.envrc", .bytes = "evil"}});
+       },
+       true},
+      {"remove_together",
+       [](const bench& b) {
+         return b.change({made("d/n"), {.action = change_action::remove, .path = "d/.envrc"}});
+       },
+       true},
+      {"move_together",
+       [](const bench& b) {
+         return b.change({moved_to("d/.envrc", "x"), moved_to("d/.vscode", "l")});
+       }},
+  };
+  return all;
+}
+
+class held_rules_test : public testing::TestWithParam<std::tuple<resolver, operation>> {
+protected:
+  /// What is protected in the person's repository.
+  [[nodiscard]] picture protected_now() const {
+    picture all = picture_of(b.t, b.persons());
+    std::erase_if(all, [](const auto& each) {
+      return !each.first.starts_with(".envrc") && !each.first.starts_with(".vscode/") &&
+             !(each.first.starts_with(".vscode") && !each.second.ends_with(" directory"));
+    });
+    return all;
+  }
+  struct run_end {
+    bool is_done;
+    std::size_t calls;
+  };
+  run_end run(const operation& what, const std::set<std::size_t>& exchanged_before) const {
+    b.reset(what.has_protected);
+    const picture before = protected_now();
+    injection others({.before = [&](std::size_t call) {
+      if (exchanged_before.contains(call)) b.exchange();
+    }});
+    const bool is_done = what.run(b);
+    const std::size_t calls = injection::calls();
+    others.end();
+    EXPECT_EQ(before, protected_now())
+        << what.name << " at " << testing::PrintToString(exchanged_before);
+    return {is_done, calls};
+  }
+  /// Pairs of calls that are near, for what looks once, and any third after them, for what looks
+  /// again before it acts. The undisturbed run is the control.
+  void try_all(const operation& what) const {
+    constexpr std::size_t near = 12, next = 3, places = 24;
+    const auto [is_done, calls] = run(what, {});
+    EXPECT_TRUE(is_done);
+    std::size_t number = 0;
+    for (std::size_t first = 1; first <= calls && !HasFailure(); ++first)
+      for (std::size_t second = first; second <= first + near && !HasFailure(); ++second) {
+        (void)run(what, {first, second});
+        for (std::size_t third = second + 1; third <= calls && second < first + next;
+             third += calls / places + 1)
+          if (number++ % test::campaign_step() == 0) (void)run(what, {first, second, third});
+      }
+  }
+
+  bench b{std::get<0>(GetParam())};
+};
+INSTANTIATE_TEST_SUITE_P(every, held_rules_test,
+                         testing::Combine(testing::Values(resolver::openat2, resolver::walker),
+                                          testing::ValuesIn(operations())),
+                         [](const auto& of) {
+                           return std::string(std::get<1>(of.param).name) +
+                                  (std::get<0>(of.param) == resolver::walker ? "_walker" : "");
+                         });
+
+TEST_P(held_rules_test, nothing_protected_changes_beside_a_repository) {
+  try_all(std::get<1>(GetParam()));
+}
+
+/// The control: who asks by path and acts in the directory that was opened before loses.
+TEST(held_rules_control, a_path_asked_after_the_open_is_overtaken) {
+  const bench b(resolver::openat2);
+  std::size_t lost = 0;
+  for (std::size_t first = 1; first < 12; ++first)
+    for (std::size_t second = first + 1; second < 12; ++second) {
+      b.reset(false);
+      injection others({.before = [&](std::size_t call) {
+        if (call == first || call == second) b.exchange();
+      }});
+      const auto in = b.root->open_beneath("d", access::inspect);
+      if (in && b.root->check_changeable("d/.envrc"))
+        (void)::close(::openat(in->fd.get(), ".envrc", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+      others.end();
+      lost += b.t.exists(b.persons() + "/.envrc") ? 1U : 0U;
+    }
+  EXPECT_GT(lost, 0U);
+}
+
+} // namespace
+} // namespace paddock
