@@ -1315,7 +1315,7 @@ class Both(Cli):
 
     def test_every_limit_has_a_least_that_works(self):
         self.assertNotIn("at least ", run(SERVER, "--help").stdout)
-        shown = run(SERVER, "--help-all").stdout.split("\nLimits, for --limit NAME=N:\n")[1]
+        shown = run(SERVER, "--help-all", env=os.environ | {"COLUMNS": "1000"}).stdout.split("\nLimits, for --limit NAME=N:\n")[1]
         found = re.findall(r"(?m)^  ([a-z-]+)  .*\(default (\d+).*, at least (\d+)\)", shown)
         self.assertEqual(len(found), shown.count("at least "))
         self.assertGreater(len(found), 20)
