@@ -96,7 +96,7 @@ struct walked_tree {
                                        const walk_options& options);
 
 /// Opens a directory that was entered before. Errors: those of root::open_beneath; conflict, when
-/// something else is at its path: what that is is met elsewhere, or nobody may see it.
+/// the path names a different object now, which the walk reports separately.
 [[nodiscard]] result<file_descriptor> open_again(const root& root, const walked_directory& entered);
 
 /// Calls visit(directory, entry) for all that was met, in bytewise order of the paths of files: a

@@ -179,7 +179,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
 }
 
 int run_exec(const exec_options& options) {
-  // Who closed it would let the command read what this program opens next.
+  // Were it closed, the next file this program opens would be the input of the command.
   const bool has_input = ::fcntl(STDIN_FILENO, F_GETFD) >= 0;
   command run;
   run.argv = options.command;

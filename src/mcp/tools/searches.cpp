@@ -95,7 +95,7 @@ std::size_t page_bytes_max(const call& c) {
 }
 
 constexpr std::string_view line_too_short =
-    "not one result fits into a line of this server (--limit message-out-bytes)";
+    "a single result exceeds the server's limit of one message (--limit message-out-bytes)";
 
 /// What was written, unless there was no room for anything of it.
 tool_result search_page(json_writer& out, std::uint64_t shown, std::size_t found) {
