@@ -1221,6 +1221,10 @@ class Both(Cli):
             self.assertEqual(run(PADDOCK, "find", glob, *at).stdout, paths)
         self.assertEqual(run(PADDOCK, "search", "-l", "-g", "!src/**", "-g", "*.c", "x", *at).stdout, "b.c\n")
 
+    def test_an_empty_map_says_so(self):
+        done = run(PADDOCK, "map", "--workspace", self.workspace)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "paddock map: . is empty\n"))
+
     def test_a_map_tells_what_could_not_be_read(self):
         for name in ["locked", "shut", "void"]:
             self.path(name).mkdir()
