@@ -21,7 +21,7 @@ struct match {
 bool is_wanted(const root& root, const walked_directory& in, const walked_entry& entry,
                wanted_kind kind) {
   if (kind == wanted_kind::any) return true;
-  entry_kind is = entry.kind;
+  entry_kind is = entry.leads_to_file ? entry_kind::file : entry.kind;
   if (is == entry_kind::symlink) {
     const auto target = root.open_beneath(in.path_of(entry), access::inspect);
     is = target ? target->status.kind : entry_kind::file;
@@ -71,6 +71,7 @@ result<found_files> find_files(const root& root, std::string_view path, const gl
               walk(root, path,
                    {.ignored = options.ignored == ignore_files::respect ? ignored_entries::leave_out
                                                                         : ignored_entries::include,
+                    .mark_links = options.kind != wanted_kind::any,
                     .threads_max = options.threads_max,
                     .entries_max = options.entries_max,
                     .bounds = options.bounds}));
