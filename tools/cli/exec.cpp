@@ -198,6 +198,7 @@ int run_exec(const exec_options& options) {
   auto policy = place.policy(exec_command);
   if (!policy) return refuse(options, exit_not_started, {});
   warn_of_program_in_workspace(exec_command, place);
+  policy->git_settings = true;
   run.confinement = *std::move(policy);
   run.state_directory = state_directory_of(place);
   run.timeout_ms = options.timeout_s > 0
