@@ -1205,6 +1205,16 @@ class Both(Cli):
         self.assertEqual(found("^", "a.md"), "a.md:1:one\na.md:2:two\na.md:3:three\n")
         self.assertEqual(found("-v", "^"), "")
 
+    def test_a_named_file_that_cannot_be_searched_says_why(self):
+        self.path("binary").write_bytes(b"a\0b")
+        with self.path("long").open("wb") as file:
+            for _ in range(65):
+                file.write(b"x" * 1024 * 1024)
+        for name, why in ("binary", "it is a binary file"), ("long", "it has a line longer than 64 MiB"):
+            self.fails(run(PADDOCK, "search", "a", name, "--workspace", self.workspace), 2, f"{name}: not searched: {why}")
+            told = json.loads(self.call("searchText", "--tools", "coding", "-a", "pattern=a", "-a", f"path={name}").stdout)
+            self.assertIn(f"{name}: not searched: {why}; use a program", told["message"])
+
     def test_globs_that_stand_for_something_else_elsewhere(self):
         self.path("src").mkdir()
         for name in ["src/a.c", "b.c", "!c"]:
