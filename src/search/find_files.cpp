@@ -86,6 +86,15 @@ private:
   file_descriptor fd_;
 };
 
+/// As for_each_walked. The memory of what was visited is used again for the paths.
+template <class Visit> void visit_and_free(walked_directory& from, Visit&& visit) {
+  for (walked_entry& entry : from.entries)
+    if (visit(from, entry) && entry.inside) {
+      visit_and_free(*entry.inside, visit);
+      entry.inside.reset();
+    }
+}
+
 } // namespace
 
 result<found_files> find_files(const root& root, std::string_view path, const glob& wanted,
@@ -109,7 +118,7 @@ result<found_files> find_files(const root& root, std::string_view path, const gl
   result<void> within;
   std::uint64_t met = 0, kept_bytes = 0;
   const std::size_t skipped = tree.top->path.empty() ? 0 : tree.top->path.size() + 1;
-  for_each_walked(*tree.top, [&](const walked_directory& in, const walked_entry& entry) {
+  visit_and_free(*tree.top, [&](const walked_directory& in, const walked_entry& entry) {
     if (within && ++met % look_entries == 0) {
       within = options.bounds.check();
       if (within) within = tree.memory.grow(std::exchange(kept_bytes, 0), options.bounds);
