@@ -54,7 +54,11 @@ public:
 
   config read(const config_node& given) {
     const config_node root = is_bare_list(given) ? as_list(given) : given;
-    const checked_table top(root, section::file, "", problems_);
+    std::vector<config_problem> foreign;
+    problem_list of_others(made_.file, foreign, made_.warnings);
+    const checked_table top(root, section::file, "", is_foreign(root) ? of_others : problems_);
+    for (config_problem& each : foreign)
+      report_foreign(each);
     base_command_ = top.strings("perstackBaseSkillCommand");
     made_.settings = top.settings();
     for (const config_member& member : top.table("experts").members)
@@ -73,6 +77,19 @@ public:
   }
 
 private:
+  /// Whether the file is another program's, whose settings are none of ours.
+  static bool is_foreign(const config_node& root) {
+    const auto has = [&](std::string_view key) { return root.find(key) != nullptr; };
+    return !has("experts") && std::ranges::any_of(server_keys, has);
+  }
+  void report_foreign(config_problem& each) {
+    const bool is_list = std::ranges::find(server_keys, each.key) != std::end(server_keys);
+    if (is_list)
+      problems_.add(each.line, std::move(each.key), std::move(each.message));
+    else
+      problems_.warn(each.line, std::move(each.key), each.message + " (it is ignored)");
+  }
+
   /// Some programs write servers without a list around them.
   static bool is_bare_list(const config_node& root) {
     const auto is_server = [](const config_member& member) {
