@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Who looks after a command that is not only waited for.
+// Feeds input to a running command and asks it to stop.
 
 #include "exec/confinement_policy.hpp"
 

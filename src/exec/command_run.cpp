@@ -348,8 +348,7 @@ void command_run::supervisor_lost() {
   start_draining();
 }
 
-/// This process cannot follow the command any more, so it is ended: by the helper, which meets the
-/// end of the channel.
+/// This process cannot follow the command any more. Closing the channel makes the helper kill it.
 void command_run::give_up(const error& reason) {
   failed_ = reason;
   running_.out.reset();

@@ -9,7 +9,7 @@
 
 namespace paddock {
 
-/// The absolute entries of a PATH, in its order: what another directory holds is nobody's choice.
+/// The absolute entries of a PATH, in its order: others would depend on the current directory.
 [[nodiscard]] std::vector<std::string_view> absolute_entries(std::string_view search_path);
 
 /// Whether this user may run the file at an absolute path.

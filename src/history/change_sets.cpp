@@ -74,7 +74,8 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   to.by_agent = true;
   to.by_tool = to.by_tool || (record.by == author::tool && !is_restore);
   to.is_theirs = to.is_theirs && step.after.exists();
-  // What is as the agent had met it is the agent's no more, nor is what was to be as it is.
+  // Back at the state before the agent's first change, or as the restore wanted it: no longer the
+  // agent's change.
   to.by_work = to.by_work || !is_restore;
   const bool is_restored = is_restore && !to.by_work && to.at_checkpoint.same_as(step.after);
   if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;

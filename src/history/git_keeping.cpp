@@ -100,7 +100,7 @@ private:
   }
 
   /// How much of it the name before has, too, which need not be as much as is left out of it here.
-  /// What is told of a name is the rest, or names would take a thousand times what the index does.
+  /// Emits only the suffix: whole names would be about a thousand times the index.
   std::size_t take_name(std::size_t shared, std::string_view rest) {
     const std::string_view before = std::string_view(name_).substr(shared);
     const auto same = std::ranges::mismatch(before, rest).in1 - before.begin();

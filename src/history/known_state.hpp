@@ -15,7 +15,7 @@
 
 namespace paddock::history {
 
-/// Names bytes: a keyed sum of 128 bits, whose key nobody knows who can make contents.
+/// Names bytes: a sum of 128 bits, keyed so that nobody who only writes files can forge collisions.
 struct content_id {
   std::uint64_t high = 0, low = 0;
 

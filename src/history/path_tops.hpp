@@ -38,7 +38,7 @@ public:
     }
   }
 
-  /// The same of paths that somebody asks about, who means everything where there are none.
+  /// Like `cover`, but an empty list selects everything.
   [[nodiscard]] bool mean(std::string_view path) const { return empty() || cover(path); }
 
 private:

@@ -119,7 +119,7 @@ private:
       lay(lifted[i], out_.moves[i]);
   }
 
-  /// What is beneath a path, by the rest of its own, is not there from now on.
+  /// Removes the subtree and returns it by paths relative to its top.
   placed_changes lift(const std::string& top) {
     placed_changes out;
     for (auto at = placed_.lower_bound(top); at != placed_.end() && at->first.starts_with(top);

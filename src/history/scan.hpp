@@ -50,7 +50,7 @@ struct scan_outcome {
   std::uint64_t entries = 0;
 };
 
-/// Everything. Directories that cannot be read are as they were. Errors: root_gone, too_many,
+/// Everything. Unreadable directories keep their last known entries. Errors: root_gone, too_many,
 /// cancelled, timed_out.
 [[nodiscard]] result<scan_outcome> scan(const root& workspace, const file_index& index,
                                         const scan_options& options);

@@ -30,7 +30,7 @@ std::string_view first_of(std::string_view text) {
   return detail::truncate_to_valid_prefix(text.substr(0, told_bytes_max));
 }
 
-/// The directories that the paths are in; at last none, which is everywhere.
+/// Replaces paths by their parent directories; none means the whole workspace.
 void widen(std::vector<transition>& paths) {
   std::set<std::string> above;
   bool is_everywhere = false;

@@ -107,7 +107,8 @@ public:
     if (ended_) into.coverage.ended_early = ended_;
     into.exact = into.exact && !ended_ && lines_left_out_ == 0;
     gather(into);
-    into.exact = into.exact && std::ranges::all_of(into.coverage.unread, has_gone, &unread_entry::why);
+    into.exact =
+        into.exact && std::ranges::all_of(into.coverage.unread, has_gone, &unread_entry::why);
     return {};
   }
 
@@ -297,6 +298,14 @@ result<text_matches> search_text(const root& root, std::string_view path,
   PADDOCK_CHECK(
       ordered_search(root, pattern, options, std::move(files), std::move(tree.memory)).run(found));
   return found;
+}
+
+std::string why_not_searched(error_code why) {
+  const std::uint64_t line_mib = search_options().line_bytes_max >> 20;
+  if (why == error_code::unsupported_type) return "it is a binary file";
+  if (why == error_code::too_large)
+    return "it has a line longer than " + std::to_string(line_mib) + " MiB";
+  return std::string(text(why));
 }
 
 } // namespace paddock

@@ -67,18 +67,27 @@ struct tally {
   std::vector<unread_entry> unread{};
 };
 
-/// Whether the path of `a` comes before that of `b`. What is in a directory begins with its name
+/// Whether the path of `x` comes before that of `y`. What is in a directory begins with its name
 /// and a slash.
-bool before(const walked_directory& in, const walked_entry& a, const walked_entry& b) {
-  const std::string_view x = in.name(a), y = in.name(b);
+bool before(std::string_view x, entry_kind of_x, std::string_view y, entry_kind of_y) {
   const std::size_t shared = std::min(x.size(), y.size());
   if (const int order = x.substr(0, shared).compare(y.substr(0, shared)); order != 0)
     return order < 0;
-  const auto next = [shared](std::string_view name, const walked_entry& entry) {
+  const auto next = [shared](std::string_view name, entry_kind kind) {
     if (name.size() > shared) return static_cast<int>(static_cast<unsigned char>(name[shared]));
-    return entry.kind == entry_kind::directory ? int{'/'} : -1;
+    return kind == entry_kind::directory ? int{'/'} : -1;
   };
-  return next(x, a) < next(y, b);
+  return next(x, of_x) < next(y, of_y);
+}
+
+/// Whether there is a file of that name in a directory whose entries are in order.
+bool has_file(const walked_directory& in, std::string_view name) {
+  const auto found =
+      std::lower_bound(in.entries.begin(), in.entries.end(), name,
+                       [&](const walked_entry& entry, std::string_view wanted) {
+                         return before(in.name(entry), entry.kind, wanted, entry_kind::file);
+                       });
+  return found != in.entries.end() && found->kind == entry_kind::file && in.name(*found) == name;
 }
 
 /// Whether what was met so far is told nevertheless.
@@ -152,10 +161,12 @@ private:
       }
       return done.error();
     }
-    std::sort(here.entries.begin(), here.entries.end(),
-              [&](const auto& a, const auto& b) { return before(here, a, b); });
+    std::sort(here.entries.begin(), here.entries.end(), [&](const auto& a, const auto& b) {
+      return before(here.name(a), a.kind, here.name(b), b.kind);
+    });
     met.entries += here.entries.size();
     if (options_.sizes == file_sizes::read) PADDOCK_CHECK(read_sizes(fd->get(), here));
+    if (options_.mark_links) PADDOCK_CHECK(mark_links(fd->get(), here));
     if (here.read == names_read::some) here.read = names_read::all;
     return plan(*std::move(fd), here, met, more);
   }
@@ -242,6 +253,18 @@ private:
         if (const auto status = sys::entry_status_at(fd, here.name(entry).data()))
           size = status->size;
       here.sizes.push_back(size);
+    }
+    return {};
+  }
+
+  /// Errors: those of the bounds.
+  result<void> mark_links(int fd, walked_directory& here) const {
+    std::size_t looked_at = 0;
+    for (walked_entry& entry : here.entries) {
+      if (entry.kind != entry_kind::symlink) continue;
+      if (++looked_at % look_entries == 0) PADDOCK_CHECK(options_.bounds.check());
+      const auto target = sys::readlinkat(fd, here.name(entry).data());
+      entry.leads_to_file = target && has_file(here, *target);
     }
     return {};
   }

@@ -34,6 +34,7 @@ enum class file_sizes : std::uint8_t { leave_out, read };
 struct walk_options {
   ignored_entries ignored = ignored_entries::leave_out;
   file_sizes sizes = file_sizes::leave_out;
+  bool mark_links = false; ///< see walked_entry::leads_to_file
   unsigned threads_max = 2;
   std::uint64_t entries_max = 2'000'000; ///< then the walk ends early
   work_bounds bounds{};
@@ -52,8 +53,11 @@ struct walked_directory;
 struct walked_entry {
   std::uint32_t name_offset = 0; ///< into walked_directory::names
   std::uint16_t name_size = 0;
-  entry_kind kind = entry_kind::other;        ///< links are not followed
-  bool ignored = false;                       ///< only where such entries are marked
+  entry_kind kind = entry_kind::other; ///< links are not followed
+  bool ignored = false;                ///< only where such entries are marked
+  /// A link that surely leads to a file: to one beside it, as most links do. Others have to be
+  /// followed, which takes ten times as long.
+  bool leads_to_file = false;
   std::unique_ptr<walked_directory> inside{}; ///< of a directory that was entered
 };
 
@@ -96,7 +100,7 @@ struct walked_tree {
                                        const walk_options& options);
 
 /// Opens a directory that was entered before. Errors: those of root::open_beneath; conflict, when
-/// something else is at its path: what that is is met elsewhere, or nobody may see it.
+/// the path names a different object now, which the walk reports separately.
 [[nodiscard]] result<file_descriptor> open_again(const root& root, const walked_directory& entered);
 
 /// Calls visit(directory, entry) for all that was met, in bytewise order of the paths of files: a

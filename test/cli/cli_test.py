@@ -1205,6 +1205,16 @@ class Both(Cli):
         self.assertEqual(found("^", "a.md"), "a.md:1:one\na.md:2:two\na.md:3:three\n")
         self.assertEqual(found("-v", "^"), "")
 
+    def test_a_named_file_that_cannot_be_searched_says_why(self):
+        self.path("binary").write_bytes(b"a\0b")
+        with self.path("long").open("wb") as file:
+            for _ in range(65):
+                file.write(b"x" * 1024 * 1024)
+        for name, why in ("binary", "it is a binary file"), ("long", "it has a line longer than 64 MiB"):
+            self.fails(run(PADDOCK, "search", "a", name, "--workspace", self.workspace), 2, f"{name}: not searched: {why}")
+            told = json.loads(self.call("searchText", "--tools", "coding", "-a", "pattern=a", "-a", f"path={name}").stdout)
+            self.assertIn(f"{name}: not searched: {why}; use a program", told["message"])
+
     def test_globs_that_stand_for_something_else_elsewhere(self):
         self.path("src").mkdir()
         for name in ["src/a.c", "b.c", "!c"]:
@@ -1220,6 +1230,10 @@ class Both(Cli):
         for glob, paths in {"src/*.c": "src/a.c\n", "/src/*.c": "src/a.c\n", "\\!c": "!c\n"}.items():  # the controls
             self.assertEqual(run(PADDOCK, "find", glob, *at).stdout, paths)
         self.assertEqual(run(PADDOCK, "search", "-l", "-g", "!src/**", "-g", "*.c", "x", *at).stdout, "b.c\n")
+
+    def test_an_empty_map_says_so(self):
+        done = run(PADDOCK, "map", "--workspace", self.workspace)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "paddock map: . is empty\n"))
 
     def test_a_map_tells_what_could_not_be_read(self):
         for name in ["locked", "shut", "void"]:
@@ -1315,7 +1329,7 @@ class Both(Cli):
 
     def test_every_limit_has_a_least_that_works(self):
         self.assertNotIn("at least ", run(SERVER, "--help").stdout)
-        shown = run(SERVER, "--help-all").stdout.split("\nLimits, for --limit NAME=N:\n")[1]
+        shown = run(SERVER, "--help-all", env=os.environ | {"COLUMNS": "1000"}).stdout.split("\nLimits, for --limit NAME=N:\n")[1]
         found = re.findall(r"(?m)^  ([a-z-]+)  .*\(default (\d+).*, at least (\d+)\)", shown)
         self.assertEqual(len(found), shown.count("at least "))
         self.assertGreater(len(found), 20)

@@ -370,6 +370,16 @@ class GitSettings(unittest.TestCase):
         self.assertIn("somebody else changed it", self.session.server.stdout.readline())
         self.assertEqual((self.value("remote.theirs.url"), self.value("remote.mine.url")), (["https://example.org/b"], []))
 
+    def test_exec_of_a_person_can_set_the_same(self):
+        def run(*words):
+            return subprocess.run([os.environ["PADDOCK"], "exec", "-w", str(self.workspace), "--", "git", "config", *words],
+                                  stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
+
+        self.assertEqual((run("user.name", "A").stderr, self.value("user.name")), ("", ["A"]))
+        told = run("core.fsmonitor", "./evil")
+        self.assertIn("this was not saved: core.fsmonitor", told.stderr)
+        self.assertEqual(self.value("core.fsmonitor"), [])
+
     def test_base_leaves_it_as_it_is(self):
         session = Session(self.workspace)
         self.addCleanup(session.close)

@@ -83,20 +83,33 @@ class Manual(unittest.TestCase):
             self.assertEqual([text for text in texts if text.replace(",", "").split(" ")[0] not in self.VERBS], [], program)
 
     def test_help_fits_the_terminal(self):
-        whole = run(PROGRAMS["paddock"], "exec", "--help").stdout
-        self.assertGreater(max(map(len, whole.splitlines())), 100)
+        def shown_in(**variables):
+            return subprocess.run([PROGRAMS["paddock"], "exec", "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  env=without_columns | variables).stdout
+
+        def widest(text):
+            return max(map(len, text.splitlines()))
+
+        without_columns = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        whole = shown_in(COLUMNS="1000")
+        self.assertGreater(widest(whole), 100)
+        for columns, width in [("120", 120), ("60", 60), ("", 80), ("0", 80), ("wide", 80), (None, 80)]:
+            text = shown_in() if columns is None else shown_in(COLUMNS=columns)
+            self.assertLessEqual(width - 12, widest(text), columns)
+            self.assertLessEqual(widest(text), width, columns)
+            self.assertEqual(text.split(), whole.split(), columns)
         for width in [60, 100]:
             leader, follower = pty.openpty()
             fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-            with subprocess.Popen([PROGRAMS["paddock"], "exec", "--help"], stdin=subprocess.DEVNULL, stdout=follower) as shown:
+            with subprocess.Popen([PROGRAMS["paddock"], "exec", "--help"], stdin=subprocess.DEVNULL, stdout=follower,
+                                  env=without_columns) as shown:
                 os.close(follower)
                 text = b""
                 with contextlib.suppress(OSError): # the other end is closed
                     while part := os.read(leader, 65536):
                         text += part
             os.close(leader)
-            lines = text.decode().splitlines()
-            self.assertLessEqual(max(len(line) for line in lines if "Excludes" not in line), width, lines)
+            self.assertLessEqual(widest(text.decode()), width)
             self.assertEqual(text.decode().split(), whole.split()) # the same words
 
     def test_every_command_and_option_is_in_the_page(self):

@@ -104,7 +104,7 @@ class PackageCaches(Operator):
         check = run(SERVER, "--check", "--package-cache", "-w", str(self.workspace), env=self.environment())
         self.assertRegex(check.stdout, f"packages +{NAMES}")
         doctor = run(PADDOCK, "doctor", "-w", str(self.workspace), env=self.environment())
-        self.assertRegex(doctor.stdout, rf"(?m)^ +npm +1 places, from {self.home}/.npm/_cacache")
+        self.assertRegex(doctor.stdout, rf"(?m)^ +npm +1 place, {self.home}/.npm/_cacache")
 
 
 class Registry(http.server.BaseHTTPRequestHandler):

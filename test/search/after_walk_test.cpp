@@ -137,6 +137,48 @@ TEST_F(after_walk, what_is_cancelled_ends_after_a_few_calls) {
   }
 }
 
+/// A link is what it leads to; one that leads nowhere, or out, is a file.
+TEST_F(after_walk, links_are_found_as_what_they_lead_to) {
+  tree.file(".gitignore", "left*\n");
+  for (const char* name : {"left", "b-file", "b/.file", "z"})
+    tree.file(name, "x");
+  const std::pair<const char*, const char*> links[] = {
+      {"to-file", "b-file"},  {"to-dir", "b"},         {"to-link", "to-file"}, {"to-left", "left"},
+      {"b/up", "../b-file"},  {"b/dot", ".file"},      {"to-gone", "gone"},    {"to-out", "/tmp"},
+      {"to-self", "to-self"}, {"to-slash", "b-file/"}, {"to-here", "."},       {"a/above", ".."}};
+  for (const auto& [name, target] : links)
+    tree.link(name, target);
+  for (const unsigned threads : {1U, 4U}) {
+    const auto where = root::open(tree.path());
+    const auto found = [&](wanted_kind kind) {
+      return find_files(*where, ".", *glob::compile("{to-*,up,dot,above}"),
+                        {.kind = kind, .threads_max = threads})
+          ->paths;
+    };
+    EXPECT_EQ(found(wanted_kind::file),
+              (std::vector<std::string>{"b/dot", "b/up", "to-file", "to-gone", "to-left", "to-link",
+                                        "to-out", "to-self", "to-slash"}));
+    EXPECT_EQ(found(wanted_kind::directory),
+              (std::vector<std::string>{"a/above", "to-dir", "to-here"}));
+  }
+}
+
+/// Most links lead to a file beside them: to follow each would take ten times as long.
+TEST_F(after_walk, links_to_files_beside_them_take_a_call_each) {
+  constexpr std::size_t links = 200;
+  const auto where = root::open(tree.path());
+  const auto calls = [&] {
+    const injection counted({});
+    EXPECT_TRUE(find_files(*where, ".", *glob::compile("*"),
+                           {.kind = wanted_kind::file, .threads_max = 1}));
+    return injection::calls();
+  };
+  const std::size_t without = calls();
+  for (std::size_t i = 0; i < links; ++i)
+    tree.link("b/l" + std::to_string(i), "f");
+  EXPECT_LE(calls(), without + links + 4);
+}
+
 /// A page in the middle is what it is in the whole.
 TEST_F(after_walk, pages_are_parts_of_the_whole) {
   tree.directory("a-b");

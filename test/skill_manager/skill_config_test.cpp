@@ -535,16 +535,13 @@ TEST(json_config, mistakes) {
        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"https://a\"}}}",
        {"c.json:1: mcpServers.a: needs either command or url"}},
       {"of the other kind",
-       "{\"mcpServers\": {\"a\": {\"url\": \"https://a\",\n\"env\": {}}, \"b\": {\"command\": "
-       "\"x\",\n\"headers\": {}}}}",
-       {"c.json:2: mcpServers.a.env: means nothing",
-        "c.json:3: mcpServers.b.headers: means nothing"}},
+       "{\"mcpServers\": {\"a\": {\"url\": \"https://a\",\n\"limits\": {}}, \"b\": {\"command\": "
+       "\"x\",\n\"proxy\": \"\"}}}",
+       {"c.json:2: mcpServers.a.limits: means nothing",
+        "c.json:3: mcpServers.b.proxy: means nothing"}},
       {"type",
        "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"type\": \"sse\"}}}",
        {"c.json:1: mcpServers.a.type: must be stdio"}},
-      {"twice",
-       "{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}",
-       {"c.json:2: mcpServers.a: is given twice"}},
       {"member twice",
        "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"command\": \"y\"}}}",
        {"c.json:2: mcpServers.a.command: is given twice"}},
@@ -592,15 +589,19 @@ TEST(foreign_config, is_taken_as_far_as_it_is_understood) {
            "includeTools": ["one"], "excludeTools": ["two"], "timeout": 5}}})",
        {"a"},
        {"ignored: theme", "mcpServers.a: has keys that mean nothing here and are ignored: trust"}},
+      {"Gemini's later settings, and what is like our keys",
+       R"({"model": {"name": "x"}, "mode": 1, "timeout": "30s", "mcpServers": {"a": {"command": "x"}}})",
+       {"a"},
+       {"mode: is not a key", "model: must be a string", "timeout: must be an integer"}},
       {"Cline",
        R"({"mcpServers": {"a": {"command": "x", "alwaysAllow": ["t"], "autoApprove": [], "disabled": false}}})",
        {"a"},
        {"alwaysAllow, autoApprove"}},
       {"Windsurf", R"({"mcpServers": {"a": {"serverUrl": "https://example.com/mcp"}}})", {"a"}, {}},
       {"Zed",
-       R"({"context_servers": {"a": {"command": "x", "source": "custom"}}})",
+       R"({"context_servers": {"a": {"command": "x", "source": "custom", "enabled": true}}})",
        {"a"},
-       {"source"}},
+       {}},
       {"Zed's extensions",
        R"({"context_servers": {"a": {"source": "extension", "settings": {}}, "b": {"command": "x"}}})",
        {"b"},
@@ -614,13 +615,25 @@ TEST(foreign_config, is_taken_as_far_as_it_is_understood) {
        {"b"},
        {"mcpServers._comment: is no server", "comment, _comand"}},
       {"no list around them",
-       R"({"a": {"command": "x", "args": ["y"]}, "b": {"url": "https://example.com/mcp"}})",
+       R"({"a": {"command": "x", "args": ["y"]}, "b": {"httpUrl": "https://example.com/mcp"}})",
        {"a", "b"},
        {}},
+      {"no list around them, and a remark",
+       R"({"a": {"command": "x"}, "_comment": "mine", "c": {"cmd": "x"}})",
+       {"a"},
+       {"_comment: is no server", "mcpServers.c: needs either", "mcpServers.c.cmd: is not a key"}},
       {"a URL with variables",
        R"({"mcpServers": {"a": {"url": "${BASE:-https://example.com}/mcp"}, "b": {"url": "${URL}"}}})",
        {"a", "b"},
        {}},
+      {"what another kind of server has",
+       R"({"mcpServers": {"a": {"url": "https://example.com", "args": [], "env": {}}, "b": {"command": "x", "headers": {}}}})",
+       {"a", "b"},
+       {"a.args: means nothing", "a.env: means nothing", "b.headers: means nothing"}},
+      {"Copilot",
+       R"({"mcpServers": {"a": {"type": "local", "command": "x", "args": [], "tools": ["*"]}}})",
+       {"a"},
+       {"tools"}},
       {"unknown transport",
        R"({"mcpServers": {"a": {"type": "websocket", "url": "wss://example.com"}, "b": {"command": "x"}}})",
        {"b"},
@@ -648,6 +661,62 @@ TEST(foreign_config, is_taken_as_far_as_it_is_understood) {
     for (std::size_t i = 0; i < each.warned.size(); ++i)
       EXPECT_THAT(made->warnings[i].text(), HasSubstr(std::string(each.warned[i]))) << each.name;
   }
+}
+
+/// An entry with a fault is left out with a warning that says what is wrong; the others stay.
+TEST(foreign_config, a_faulty_server_leaves_the_others) {
+  const std::pair<std::string_view, std::string_view> faulty[] = {
+      {R"({"command": 5})", "a.command: must be a string, not an integer"},
+      {R"({"command": ["x", "y"]})", "a.command: must be a string, not an array"},
+      {R"({"command": ""})", "a.command: is required"},
+      {R"({"command": "x", "args": "y"})", "a.args: must be an array of strings, not a string"},
+      {R"({"command": "x", "args": ["y", 1]})", "a.args: must be an array of strings"},
+      {R"({"command": "x", "env": ["A=b"]})", "a.env: must be a table of strings, not an array"},
+      {R"({"command": "x", "env": {"A": null}})", "a.env: must be a table of strings"},
+      {R"({"command": "x", "env": {"A=B": ""}})", "which is no variable's name"},
+      {R"({"command": "x", "type": 1})", "a.type: must be a string"},
+      {R"({"command": "x", "type": "sse"})", "a.type: must be stdio"},
+      {R"({"command": "x", "disabled": "no"})", "a.disabled: must be true or false"},
+      {R"({"command": "x", "timeout": 1.5})", "a.timeout: must be an integer"},
+      {R"({"command": "x", "confinment": "required"})", "did you mean confinement"},
+      {R"({"url": {"host": "example.com"}})", "a.url: must be a string, not a table"},
+      {R"({"url": "example.com"})", "a.url: must begin with https://"},
+      {R"({"url": "https://example.com", "headers": []})", "a.headers: must be a table of strings"},
+      {R"({"url": "https://example.com", "command": "x"})", "a: needs either command or url"},
+      {R"({"args": ["y"]})", "a: needs either command or url"},
+      {"null", "a: is no server"},
+  };
+  for (const auto& [entry, what] : faulty) {
+    std::vector<config_problem> problems;
+    const auto made = json(R"({"mcpServers": {"b": {"command": "x"}, "a": )" + std::string(entry) +
+                               R"(, "c": {"url": "https://example.com"}}})",
+                           &problems);
+    ASSERT_THAT(made, IsOk()) << entry << ": " << all_texts(problems);
+    const auto& skills = made->find("default")->skills;
+    ASSERT_EQ(skills.size(), 2U) << entry;
+    EXPECT_EQ(skills[0].name + skills[1].name, "bc") << entry;
+    EXPECT_THAT(all_texts(made->warnings), HasSubstr(std::string(what))) << entry;
+    EXPECT_THAT(all_texts(made->warnings), HasSubstr("left out")) << entry;
+  }
+}
+
+TEST(foreign_config, a_list_without_a_usable_server_is_refused) {
+  std::vector<config_problem> problems;
+  EXPECT_THAT(json(R"({"mcpServers": {"a": {"command": 5}, "b": {"url": 5}}})", &problems),
+              IsError(error_code::invalid_argument));
+  EXPECT_EQ(problems.size(), 2U) << all_texts(problems);
+}
+
+/// As JSON readers of other programs have it.
+TEST(foreign_config, of_a_name_that_is_given_twice_the_last_counts) {
+  const auto made = json(
+      R"({"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}, "a": {"command": "z"}}})");
+  ASSERT_THAT(made, IsOk());
+  const auto& skills = made->find("default")->skills;
+  ASSERT_EQ(skills.size(), 2U);
+  EXPECT_THAT(std::get<stdio_entry>(skills[1].kind).argv, ElementsAre("z"));
+  EXPECT_THAT(all_texts(made->warnings),
+              HasSubstr("mcpServers.a: is given twice; the last counts"));
 }
 
 TEST(foreign_config, names_of_tools_and_headers_are_taken) {

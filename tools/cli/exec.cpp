@@ -179,7 +179,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
 }
 
 int run_exec(const exec_options& options) {
-  // Who closed it would let the command read what this program opens next.
+  // Were it closed, the next file this program opens would be the input of the command.
   const bool has_input = ::fcntl(STDIN_FILENO, F_GETFD) >= 0;
   command run;
   run.argv = options.command;
@@ -198,6 +198,7 @@ int run_exec(const exec_options& options) {
   auto policy = place.policy(exec_command);
   if (!policy) return refuse(options, exit_not_started, {});
   warn_of_program_in_workspace(exec_command, place);
+  policy->git_settings = true;
   run.confinement = *std::move(policy);
   run.state_directory = state_directory_of(place);
   run.timeout_ms = options.timeout_s > 0

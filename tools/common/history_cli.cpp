@@ -43,7 +43,7 @@ bool runs_commands(const workspace_cli& from) {
          (from.tools.pick.empty() || names(from.tools.pick));
 }
 
-/// Why there is none though nobody has chosen so; empty: there can be one.
+/// Why history is unavailable by default; empty: it is available.
 std::string ruled_out(const workspace_cli& from) {
   if (from.history == "off") return "the server was started with --history off";
   if (from.tools.tools != mcp::toolset::coding)

@@ -57,7 +57,7 @@ void print_help(CLI::App& app, const CLI::Success& asked) {
   std::string text = help.str();
   if (const auto gap = text.find("\n\n\n"); gap != text.npos) text.erase(gap, 1); // a hidden group
   if (is_all && text.find("--limit ") != text.npos) text += "\n" + limits_help();
-  print_words("%s", folded(text, terminal_width()).c_str());
+  print_words("%s", folded(text, output_width()).c_str());
 }
 
 /// "list, tools or call"; empty if there are too many for a line.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -129,9 +130,15 @@ std::string column(std::string_view utf8, std::size_t width, align side) {
   return side == align::left ? text + fill : fill + text;
 }
 
-std::size_t terminal_width() {
+std::size_t output_width() {
+  constexpr std::size_t elsewhere = 80;
+  const char* const given = std::getenv("COLUMNS");
+  const std::string_view digits = given == nullptr ? "" : given;
+  std::size_t width = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), width);
   winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  if (width == 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  return width > 0 ? width : elsewhere;
 }
 
 std::string folded(std::string_view text, std::size_t width) {

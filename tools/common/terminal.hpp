@@ -40,10 +40,10 @@ enum class align : std::uint8_t { left, right };
 [[nodiscard]] std::string column(std::string_view utf8, std::size_t width,
                                  align side = align::left);
 
-/// Of the terminal that standard output is; 0: it is none, or does not say.
-[[nodiscard]] std::size_t terminal_width();
+/// In columns: $COLUMNS, or what the terminal on standard output says, or 80.
+[[nodiscard]] std::size_t output_width();
 /// Lines of help in so many columns, broken at spaces, and indented as the texts of options are.
-/// 0: as they are.
+/// Below 50: as they are.
 [[nodiscard]] std::string folded(std::string_view text, std::size_t width);
 
 /// "312 µs", "1.2 ms", "3.4 s".

@@ -76,7 +76,7 @@ struct workspace_cli {
   std::string workspace = ".";
   root_options root;
   skills_options_cli skills;
-  /// But for `exec` and `confinement`, which follow from the next, and limits that no option gives.
+  /// All tool options except `exec`, `confinement` (set from the next) and limits not given here.
   mcp::workspace_options tools;
   std::vector<std::string> limits_given; ///< "NAME=N", of limit_table
   confinement_cli confinement;

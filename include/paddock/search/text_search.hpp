@@ -92,4 +92,8 @@ struct text_matches {
                                                const text_pattern& pattern,
                                                const search_options& options = {});
 
+/// Why a file was not searched (`why` of search_coverage::unread, or what search_text refused of a
+/// file that was named), as a clause about it.
+[[nodiscard]] std::string why_not_searched(error_code why);
+
 } // namespace paddock

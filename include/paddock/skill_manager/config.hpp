@@ -9,8 +9,9 @@
 /// Reading is strict. A misspelt key, a wrong type, a name that leads nowhere or a value out of its
 /// range is a problem with file, line and key, and all problems are told at once. What other
 /// programs put into their files is none: keys that are like no known one are ignored, skills and
-/// servers of a type that is not known here are left out, and both are told as warnings. Nothing is
-/// started and no address is looked up by reading.
+/// servers of a type that is not known here are left out, and both are told as warnings. So is a
+/// server in such a list that has a problem, as long as another is left. Nothing is started and no
+/// address is looked up by reading.
 ///
 /// An entry whose package is `@perstack/base`, without a version, configures the Base Skill, which
 /// runs in this process; an expert without such an entry has the whole of it.

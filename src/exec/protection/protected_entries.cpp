@@ -123,8 +123,8 @@ void collector::add_top() {
   }
 }
 
-/// Where git finds a repository spoilt, it would take the directory that has the `.git` for one,
-/// and obey what is there: so the mark that is missing for that may not appear.
+/// If .git is broken, git takes its parent for a bare repository when HEAD, refs and objects are
+/// there. Keeps the missing one from being created.
 void collector::add_missing_mark(const std::string& path, const directory_index::directory& in) {
   if (is_bare_repository(path, in)) return;
   if (!has(in, git_marks[0]))

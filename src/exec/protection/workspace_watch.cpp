@@ -103,8 +103,8 @@ directory_index::interest workspace_watch::index::interest_in(std::string_view n
   return is_named ? noted : none;
 }
 
-/// A name that was not there when a command began that still runs is taken for made by it, so that
-/// of two commands one does not protect what the other has made. Returns what is not there now. The
+/// A name that appeared while a command is running is attributed to that command, so that of two
+/// commands one does not protect what the other has made. Returns what is not there now. The
 /// helper looks at the same names again for its own command, later and by a walk that follows no
 /// link; what commands beside it may have made only this process knows.
 std::set<std::string> workspace_watch::index::mark_appeared(int workspace,

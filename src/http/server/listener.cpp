@@ -33,7 +33,7 @@ std::string directory_of(std::string_view path) {
   return std::string(path.substr(0, slash + 1));
 }
 
-/// Removes the socket file `path` if nobody listens there any more; what else it may be stays.
+/// Removes the socket file `path` if nobody listens there any more; never what is no socket.
 result<void> remove_left_behind(const std::string& path) {
   // Two servers that start at the same time do not remove each other's new file.
   PADDOCK_TRY(const file_descriptor directory,

@@ -153,7 +153,7 @@ constexpr std::array added{
              find_parameters, find_schema, looks, effect::none, find_files,
              R"({"glob":"**/*_test.{cpp,py}","sort":"modified"})", page_hint, toolset::coding},
     tool_row{"mapDirectory", "Map directory",
-             "Show a directory tree in little text, with sizes; what has no room is one line with "
+             "Show a compact directory tree with sizes; what does not fit is one line with "
              "counts. Use it first in an unknown workspace; for a name use findFiles.",
              map_parameters, map_schema, looks, effect::none, map_directory,
              R"({"path":".","depth":3})", "give a smaller bytesMax", toolset::coding},

@@ -99,8 +99,8 @@ result<command_outcome, command_error> run_and_keep(workspace_state& state, requ
 constexpr std::uint64_t overwritten_times = 8;
 
 constexpr const char* output_does_not_fit =
-    "the output of one command may need more memory than the server allows all calls together; a "
-    "person can start it with a larger --limit memory-bytes or a smaller --limit exec-output-bytes";
+    "the memory of the server is too small for the output of one command; ask the user to start it "
+    "with a larger --limit memory-bytes or a smaller --limit exec-output-bytes";
 
 /// Whether a command could reach the workspace's files by no other way than the workspace. Only
 /// with mounts of its own is anything protected: they are what no link leads across.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Whether the end of a command is an answer. What a failure comes from is command_hint
-// (workspace_tools.hpp).
+// Whether exit code 1 is the command's normal result (grep, diff), and no failure. What a failure
+// comes from is command_hint (workspace_tools.hpp).
 
 #include <paddock/exec/command.hpp>
 

@@ -39,16 +39,17 @@ tool_result helper_does_not_run(const error& e, const command& run) {
                                   ? missing_helper_text()
                                   : "the helper program paddock-exec-helper does not run (" +
                                         std::generic_category().message(e.os_errno) + ")";
-  return tool_result::failure(e.code, shown(run.argv.front()) + ": " + message +
-                                          "; only a person can mend that: go on without commands");
+  return tool_result::failure(e.code,
+                              shown(run.argv.front()) + ": " + message +
+                                  "; only the operator can fix this; continue without commands");
 }
 
 } // namespace
 
 tool_result not_confined(const confinement_report& enforced) {
-  std::string message = "this system cannot confine commands as required:";
+  std::string message = "this system cannot confine commands as the server requires:";
   message += enforced.unmet();
-  message += "; do without the command, or a person can " + remedy_of(enforced);
+  message += "; continue without commands, or ask the user to " + remedy_of(enforced);
   return tool_result::failure(error_code::confinement_unavailable, message);
 }
 

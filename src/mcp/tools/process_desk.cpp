@@ -30,8 +30,7 @@ constexpr std::int64_t question_ms_max = 1'000; ///< who connects has something 
 constexpr std::int64_t answer_ms_max = 60'000;  ///< stopping takes the grace
 constexpr std::int64_t grace_ms_max = 30'000;
 constexpr unsigned others = 077;
-/// As many have a thread each: one that is slow, or ends a process, holds up nobody else. One more
-/// is answered by the thread that takes connections, and whoever comes behind it waits.
+/// As many requests run on threads of their own; further ones on the thread that accepts them.
 constexpr std::size_t answers_at_once = 8;
 
 result<void> wait_for(int fd, short what, std::int64_t until_ms, int over = -1) {

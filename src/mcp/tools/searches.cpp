@@ -95,7 +95,7 @@ std::size_t page_bytes_max(const call& c) {
 }
 
 constexpr std::string_view line_too_short =
-    "not one result fits into a line of this server (--limit message-out-bytes)";
+    "a single result exceeds the server's limit of one message (--limit message-out-bytes)";
 
 /// What was written, unless there was no room for anything of it.
 tool_result search_page(json_writer& out, std::uint64_t shown, std::size_t found) {
@@ -136,10 +136,14 @@ tool_result search_text(workspace_state& state, call& c) {
   c.may_block();
   const std::string path = path_argument(c, "path");
   const auto found = paddock::search_text(*state.root, path, *pattern, options);
+  if (!found && std::string_view(found.error().operation) == "search")
+    return tool_result::failure(found.error().code, shown(path) + ": not searched: " +
+                                                        why_not_searched(found.error().code) +
+                                                        "; use a program that fits it");
   if (!found) return failure(found.error(), path);
   json_writer out;
-  const std::uint64_t shown = write_matches(out, *found, options, page_bytes_max(c));
-  return search_page(out, shown, found->files.size());
+  const std::uint64_t written = write_matches(out, *found, options, page_bytes_max(c));
+  return search_page(out, written, found->files.size());
 }
 
 tool_result find_files(workspace_state& state, call& c) {

@@ -48,13 +48,17 @@ void check_length(const checked_table& table, std::string_view key, std::size_t 
 class config_reader {
 public:
   config_reader(std::string_view file, std::vector<config_problem>& problems)
-      : problems_(file, problems, made_.warnings) {
+      : problems_(file, problems, made_.warnings), faults_(file, faulty_, made_.warnings) {
     made_.file = file;
   }
 
   config read(const config_node& given) {
     const config_node root = is_bare_list(given) ? as_list(given) : given;
-    const checked_table top(root, section::file, "", problems_);
+    std::vector<config_problem> foreign;
+    problem_list of_others(made_.file, foreign, made_.warnings);
+    const checked_table top(root, section::file, "", is_foreign(root) ? of_others : problems_);
+    for (config_problem& each : foreign)
+      report_foreign(each);
     base_command_ = top.strings("perstackBaseSkillCommand");
     made_.settings = top.settings();
     for (const config_member& member : top.table("experts").members)
@@ -67,22 +71,35 @@ public:
       }
     if (!top.has("experts") && !has_servers && problems_.empty())
       problems_.add(0, "", "has neither experts nor mcpServers");
+    report_faulty_servers();
     check_delegates();
     return std::move(made_);
   }
 
 private:
+  /// Whether the file is another program's, whose settings are none of ours.
+  static bool is_foreign(const config_node& root) {
+    const auto has = [&](std::string_view key) { return root.find(key) != nullptr; };
+    return !has("experts") && std::ranges::any_of(server_keys, has);
+  }
+  void report_foreign(config_problem& each) {
+    const bool is_list = std::ranges::find(server_keys, each.key) != std::end(server_keys);
+    if (is_list)
+      problems_.add(each.line, std::move(each.key), std::move(each.message));
+    else
+      problems_.warn(each.line, std::move(each.key), each.message + " (it is ignored)");
+  }
+
   /// Some programs write servers without a list around them.
   static bool is_bare_list(const config_node& root) {
-    return !root.members.empty() &&
-           std::ranges::all_of(root.members, [](const config_member& member) {
-             return member.value.kind == node_kind::table &&
-                    std::ranges::find(server_keys, member.key) == std::end(server_keys) &&
-                    std::ranges::any_of(std::initializer_list<std::string_view>{"command", "url"},
-                                        [&](std::string_view key) {
-                                          return member.value.find(key) != nullptr;
-                                        });
-           });
+    const auto is_server = [](const config_member& member) {
+      return std::ranges::any_of(
+          std::initializer_list<std::string_view>{"command", "url"},
+          [&](std::string_view key) { return member.value.find(key) != nullptr; });
+    };
+    const auto has = [&](std::string_view key) { return root.find(key) != nullptr; };
+    return !has("experts") && std::ranges::none_of(server_keys, has) &&
+           std::ranges::any_of(root.members, is_server);
   }
   static config_node as_list(config_node servers) {
     config_node list{.kind = node_kind::table, .line = servers.line};
@@ -131,17 +148,45 @@ private:
       delegate_lines_.push_back(0);
     }
     for (const config_member& server : top.table(path).members)
-      add_skill(made_.experts.back(), server, path_of(path, server.key),
-                [&](const config_member& from, const std::string& at) {
-                  return read_server(from, at, problems_);
-                });
+      add_server(made_.experts.back(), server, path_of(path, server.key));
+  }
+
+  /// One that has a fault is left out: it may be what confines it.
+  void add_server(expert& e, const config_member& from, const std::string& path) {
+    if (std::erase_if(e.skills, [&](const skill_entry& s) { return s.name == from.key; }) > 0)
+      problems_.warn(from.line, path, "is given twice; the last counts");
+    std::vector<config_problem> faults;
+    problem_list of_this(made_.file, faults, made_.warnings);
+    check_name(from, path, of_this);
+    auto skill = read_server(from, path, of_this);
+    for (config_problem& fault : faults)
+      faults_.add(fault.line, std::move(fault.key), std::move(fault.message));
+    if (skill && faults.empty()) e.skills.push_back(*std::move(skill));
+  }
+
+  /// Where none is left, all that is wrong is an error.
+  void report_faulty_servers() {
+    const expert* servers = made_.find(default_expert);
+    const bool are_others = servers != nullptr && !servers->skills.empty();
+    for (config_problem& fault : faulty_) {
+      if (are_others)
+        problems_.warn(fault.line, std::move(fault.key),
+                       fault.message + " (this server is left out)");
+      else
+        problems_.add(fault.line, std::move(fault.key), std::move(fault.message));
+    }
+  }
+
+  static void check_name(const config_member& from, const std::string& path,
+                         problem_list& problems) {
+    if (from.key.empty() || from.key.size() > name_bytes_max ||
+        from.key.find('\0') != std::string::npos)
+      problems.add(from.line, path, "a skill's name has 1 to 255 bytes and no NUL");
   }
 
   template <class Read>
   void add_skill(expert& e, const config_member& from, const std::string& path, Read read) {
-    if (from.key.empty() || from.key.size() > name_bytes_max ||
-        from.key.find('\0') != std::string::npos)
-      problems_.add(from.line, path, "a skill's name has 1 to 255 bytes and no NUL");
+    check_name(from, path, problems_);
     if (std::ranges::find(e.skills, from.key, &skill_entry::name) != e.skills.end())
       return problems_.add(from.line, path, "is given twice");
     auto skill = read(from, path);
@@ -172,6 +217,8 @@ private:
 
   config made_;
   problem_list problems_;                // refers to made_
+  std::vector<config_problem> faulty_;   // what is wrong in servers of other programs
+  problem_list faults_;                  // refers to faulty_
   std::vector<unsigned> delegate_lines_; // of each expert
   std::vector<std::string> base_command_;
 };

@@ -315,15 +315,18 @@ http_entry remote_server(const checked_table& table, std::string_view key) {
   if (table.has("bearer_token_env_var"))
     entry.headers.emplace_back("Authorization",
                                "Bearer ${" + table.string("bearer_token_env_var") + "}");
-  for (const std::string_view other : {"args", "env", "cwd", "requiredEnv", "limits", "confinement",
-                                       "network", "readPaths", "writePaths"})
+  for (const std::string_view other : {"args", "env", "cwd"})
+    if (table.has(other)) table.warn(other, "means nothing for a server with a url");
+  for (const std::string_view other :
+       {"requiredEnv", "limits", "confinement", "network", "readPaths", "writePaths"})
     if (table.has(other)) table.complain(other, "means nothing for a server with a url");
   return entry;
 }
 
 stdio_entry local_server(const checked_table& table, problem_list& problems) {
-  for (const std::string_view key : {"headers", "headersFromEnv", "allowPrivateAddresses", "proxy",
-                                     "clientCertificate", "clientKey"})
+  if (table.has("headers")) table.warn("headers", "means nothing for a server with a command");
+  for (const std::string_view key :
+       {"headersFromEnv", "allowPrivateAddresses", "proxy", "clientCertificate", "clientKey"})
     if (table.has(key)) table.complain(key, "means nothing for a server with a command");
   stdio_entry entry = program_of(table, problems);
   for (const std::string& name : table.strings("env_vars"))
@@ -392,7 +395,8 @@ std::optional<skill_entry> read_server(const config_member& from, const std::str
       url_keys, [&](std::string_view key) { return from.value.find(key) != nullptr; });
   const bool remote = url != std::end(url_keys);
   const std::string type = table.string("type");
-  const bool known = type.empty() || type == "stdio" ||
+  const bool is_program = type == "stdio" || type == "local"; // local: as Copilot names it
+  const bool known = type.empty() || is_program ||
                      std::ranges::find(server_kinds, type, &choice<mcp::http_kind>::word) !=
                          std::end(server_kinds);
   if (!known) {
@@ -405,7 +409,7 @@ std::optional<skill_entry> read_server(const config_member& from, const std::str
   if (remote) {
     made.kind = remote_server(table, *url);
   } else {
-    if (!type.empty() && type != "stdio")
+    if (!type.empty() && !is_program)
       table.complain("type", "must be stdio for a server with a command");
     if (local) table.require("command", "the program to run");
     made.kind = local_server(table, problems);

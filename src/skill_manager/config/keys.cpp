@@ -295,6 +295,10 @@ void checked_table::complain(std::string_view key, std::string message) const {
   problems_.add(line_of(key), path_of(path_, key), std::move(message));
 }
 
+void checked_table::warn(std::string_view key, std::string message) const {
+  problems_.warn(line_of(key), path_of(path_, key), std::move(message));
+}
+
 void checked_table::warn_here(std::string message) const {
   problems_.warn(node_.line, path_, std::move(message));
 }

@@ -128,6 +128,7 @@ enum class section : std::uint8_t {
   X(server, http_headers, string_table, "the headers, as Codex names them")                                                                           \
   X(server, env_http_headers, string_table, "headersFromEnv, as Codex names it")                                                                      \
   X(server, bearer_token_env_var, string, "the variable with a bearer token, as Codex names it")                                                      \
+  X(server, source, string, "`custom`, as Zed writes it")                                                                                             \
   X(server, env_vars, strings, "variables to pass if they are set, as Codex names them")                                                              \
   X(server, enabled, boolean, "false: leave this server out")                                                                                         \
   X(server, enabled_tools, strings, "pick, as Codex names it")                                                                                        \
@@ -208,6 +209,7 @@ public:
   /// Complains about a string that is missing or empty, unless it was already reported.
   void require(std::string_view key, std::string_view what_to_give) const;
   void complain(std::string_view key, std::string message) const;
+  void warn(std::string_view key, std::string message) const;
   void warn_here(std::string message) const;
   /// About the table itself.
   void complain_here(std::string message) const;

@@ -121,10 +121,11 @@ void print_home(const char* title, const std::vector<home_tool>& tools) {
   if (tools.empty()) return;
   print_words("\n%s:\n\n", title);
   for (const home_tool& each : tools) {
-    const std::string what =
-        each.shown.empty()
-            ? "nothing of it"
-            : std::to_string(each.shown.size()) + " places, from " + fit(each.shown.front(), 1000);
+    const std::string what = each.shown.empty()
+                                 ? "nothing of it"
+                                 : std::to_string(each.shown.size()) +
+                                       (each.shown.size() == 1 ? " place, " : " places, from ") +
+                                       fit(each.shown.front(), 1000);
     print_words("%-7s %s %s\n", "", styled(column(each.name, 22), style::bold).c_str(),
                 what.c_str());
     for (const std::string& left_out : each.left_out)

@@ -29,6 +29,21 @@ struct find_arguments {
   bool newest_first = false, no_ignore = false, json = false, separated_by_nul = false;
 };
 
+/// Many at once: each call looks at what it prints, and has its price.
+void print_paths(const std::vector<std::string>& paths, bool separated_by_nul) {
+  constexpr std::size_t bytes_at_once = std::size_t{64} * 1024;
+  std::string text;
+  for (const std::string& path : paths) {
+    text.append(separated_by_nul ? path : name_on_output(path)) += separated_by_nul ? '\0' : '\n';
+    if (text.size() < bytes_at_once && &path != &paths.back()) continue;
+    if (separated_by_nul)
+      pass_on(text);
+    else
+      print_content(text);
+    text.clear();
+  }
+}
+
 int run_find(const find_arguments& options) {
   const auto workspace = open_workspace(find_command, options.workspace);
   if (!workspace) return usage;
@@ -50,12 +65,7 @@ int run_find(const find_arguments& options) {
     mcp::write_found(out, *found, how, std::numeric_limits<std::size_t>::max());
     print_json_line(out.str());
   } else {
-    for (const std::string& path : found->paths) {
-      if (options.separated_by_nul)
-        pass_on(path + '\0');
-      else
-        print_content(name_on_output(path) + '\n');
-    }
+    print_paths(found->paths, options.separated_by_nul);
     if (found->total == 0)
       complain(find_command,
                "no match in " + count_of(found->coverage.entries, "entry", "entries") +

@@ -53,6 +53,8 @@ int run_map(const map_arguments& options) {
   }
   for (const map_line& line : map->lines)
     print_words("%s\n", styled(text_of(line), style_of(line)).c_str());
+  if (map->lines.empty() && map->coverage.unreadable == 0 && !map->truncated)
+    complain(map_command, options.path + " is empty");
   if (const std::uint64_t unread = map->coverage.unreadable; unread > 0)
     complain(map_command, count_of(unread, "directory", "directories") + " could not be read: " +
                               without_controls(map->coverage.unread.front().path) +

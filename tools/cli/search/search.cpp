@@ -106,6 +106,10 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
                                 const text_pattern& pattern, const search_options& how,
                                 const search_arguments& options) {
   const auto found = search_text(workspace, path, pattern, how);
+  if (!found && std::string_view(found.error().operation) == "search") {
+    complain(search_command, path + ": not searched: " + why_not_searched(found.error().code));
+    return std::nullopt;
+  }
   if (!found) {
     complain_of_path(search_command, path, found.error());
     return std::nullopt;
@@ -119,9 +123,7 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
     if (found->total_matches == 0) complain(search_command, "no match: " + searched(*found));
     for (const unread_entry& each : found->coverage.unread)
       complain(search_command,
-               name_on_output(each.path) + ": not searched: " +
-                   (each.why == error_code::too_large ? "it has a line that is too long"
-                                                      : std::string(text(each.why))));
+               name_on_output(each.path) + ": not searched: " + why_not_searched(each.why));
     if (!found->exact && found->coverage.unread.empty())
       complain(search_command, "the search stopped at a limit; search a smaller directory");
   }

@@ -115,7 +115,7 @@ int enter_new_root() {
 
 // --- a command of it ----------------------------------------------------------------------------
 
-/// In a process that ends with it: it leaves its own mounts behind.
+/// Runs in a child, because setns changes its mount namespace for good.
 int copy_here(const options& given, const visible_paths& visible, session_copies& copies) {
   static place_list places;
   if (const int failed = list_places(visible, places); failed != 0) return failed;

@@ -101,7 +101,7 @@ void visible_paths::collect(const policy& wanted, const char* workspace, const c
       add(shared, use::read);
   for (const char* device : devices)
     add(device, use::device);
-  // Those of this machine, where the operator shows them, are never made to look like its own.
+  // Where the operator exposes the host's /dev/pts, no private one is mounted over it.
   const need without = is_shown("/dev/pts") ? need::none : need::optional;
   terminals_ = wanted.fixed->terminal != 0 ? need::required : without;
   if (terminals_ != need::none) add("/dev/tty", use::device); // the terminal of whoever opens it
