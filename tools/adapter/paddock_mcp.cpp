@@ -8,22 +8,19 @@
 #include "common/option_values.hpp"
 #include "common/process_sockets.hpp"
 #include "common/workspace_cli.hpp"
+#include "forget_code.hpp"
 #include "http_cli.hpp"
 #include "self_test.hpp"
 
 #include <paddock/file/change_set.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
 
-#include <link.h>
 #include <malloc.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -32,19 +29,6 @@
 namespace {
 
 constexpr std::string_view program = "paddock-mcp";
-
-/// Code and constants of the program; what is needed again is in the page cache. Of its libraries
-/// most is.
-int forget_code(dl_phdr_info* loaded, std::size_t, void*) {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  for (const auto& part : std::span(loaded->dlpi_phdr, loaded->dlpi_phnum)) {
-    if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
-    const std::uintptr_t begin = (loaded->dlpi_addr + part.p_vaddr) & ~(page - 1);
-    const std::uintptr_t end = loaded->dlpi_addr + part.p_vaddr + part.p_memsz;
-    (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-  }
-  return 1; // it is the first; no more
-}
 
 /// A server starts once and waits for hours: what only the start needed is mapped no longer.
 /// Without the thresholds the C library keeps tens of MiB after one large message, because it
@@ -56,7 +40,7 @@ void give_memory_back() {
   (void)mallopt(M_MMAP_THRESHOLD, kept_bytes_max / 2);
   (void)mallopt(M_TRIM_THRESHOLD, kept_bytes_max);
 #endif
-  dl_iterate_phdr(forget_code, nullptr);
+  forget_code();
 }
 
 /// What to do instead of serving.
@@ -87,10 +71,10 @@ void add_modes(CLI::App& app, modes& target) {
 std::unique_ptr<paddock::cli::audit_log> open_audit(const std::string& path) {
   auto audit = std::make_unique<paddock::cli::audit_log>(path);
   if (audit->good()) return audit;
-  paddock::cli::complain(
-      program, "the audit file " + path + " cannot be opened for appending (" +
-                   std::generic_category().message(errno) +
-                   "); name a file that this user may write, in a directory that exists");
+  paddock::cli::complain(program,
+                         "the audit file " + path + " cannot be opened for appending (" +
+                             std::generic_category().message(errno) +
+                             "); name a file that this user may write, in a directory that exists");
   return nullptr;
 }
 
@@ -111,7 +95,8 @@ void end_interrupted_change(const paddock::root& workspace,
   else if (*found == paddock::interrupted_change::undone)
     paddock::cli::complain(program, "undid a change of several files that was interrupted");
   else if (*found == paddock::interrupted_change::finished)
-    paddock::cli::complain(program, "carried a change of several files that was interrupted to its end");
+    paddock::cli::complain(program,
+                           "carried a change of several files that was interrupted to its end");
 }
 
 /// And so is what the commands of a killed server have left for somebody's git to run.
