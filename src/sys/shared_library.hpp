@@ -21,8 +21,7 @@ namespace paddock::sys {
 class shared_library {
 public:
   /// `name` is the one that the dynamic linker looks for, "libcurl.so.4".
-  explicit shared_library(const char* name) noexcept
-      : handle_(::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
+  explicit shared_library(const char* name) noexcept : handle_(open(name)) {}
 
   /// Sets `to` to the function of that name. False: there is no such library, or it lacks the
   /// function.
@@ -33,6 +32,13 @@ public:
   }
 
 private:
+  /// By name: the linker warns of a static program that refers to dlopen, though it never comes
+  /// here.
+  static void* open(const char* name) noexcept {
+    const auto load = reinterpret_cast<decltype(&::dlopen)>(::dlsym(RTLD_DEFAULT, "dlopen"));
+    return load == nullptr ? nullptr : load(name, RTLD_NOW | RTLD_LOCAL);
+  }
+
   void* handle_;
 };
 

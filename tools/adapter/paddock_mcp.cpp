@@ -8,22 +8,19 @@
 #include "common/option_values.hpp"
 #include "common/process_sockets.hpp"
 #include "common/workspace_cli.hpp"
+#include "forget_code.hpp"
 #include "http_cli.hpp"
 #include "self_test.hpp"
 
 #include <paddock/file/change_set.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
 
-#include <link.h>
 #include <malloc.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -32,19 +29,6 @@
 namespace {
 
 constexpr std::string_view program = "paddock-mcp";
-
-/// Code and constants of the program; what is needed again is in the page cache. Of its libraries
-/// most is.
-int forget_code(dl_phdr_info* loaded, std::size_t, void*) {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  for (const auto& part : std::span(loaded->dlpi_phdr, loaded->dlpi_phnum)) {
-    if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
-    const std::uintptr_t begin = (loaded->dlpi_addr + part.p_vaddr) & ~(page - 1);
-    const std::uintptr_t end = loaded->dlpi_addr + part.p_vaddr + part.p_memsz;
-    (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-  }
-  return 1; // it is the first; no more
-}
 
 /// A server starts once and waits for hours: what only the start needed is mapped no longer.
 /// Without the thresholds the C library keeps tens of MiB after one large message, because it
@@ -56,7 +40,7 @@ void give_memory_back() {
   (void)mallopt(M_MMAP_THRESHOLD, kept_bytes_max / 2);
   (void)mallopt(M_TRIM_THRESHOLD, kept_bytes_max);
 #endif
-  dl_iterate_phdr(forget_code, nullptr);
+  forget_code();
 }
 
 /// What to do instead of serving.
@@ -84,6 +68,16 @@ void add_modes(CLI::App& app, modes& target) {
   check->excludes(list);
 }
 
+std::unique_ptr<paddock::cli::audit_log> open_audit(const std::string& path) {
+  auto audit = std::make_unique<paddock::cli::audit_log>(path);
+  if (audit->good()) return audit;
+  paddock::cli::complain(program,
+                         "the audit file " + path + " cannot be opened for appending (" +
+                             std::generic_category().message(errno) +
+                             "); name a file that this user may write, in a directory that exists");
+  return nullptr;
+}
+
 constexpr std::uint64_t recovery_ms_max = 5'000;
 
 /// What a killed process has left half done in the workspace is ended before anybody sees it.
@@ -101,7 +95,8 @@ void end_interrupted_change(const paddock::root& workspace,
   else if (*found == paddock::interrupted_change::undone)
     paddock::cli::complain(program, "undid a change of several files that was interrupted");
   else if (*found == paddock::interrupted_change::finished)
-    paddock::cli::complain(program, "carried a change of several files that was interrupted to its end");
+    paddock::cli::complain(program,
+                           "carried a change of several files that was interrupted to its end");
 }
 
 /// And so is what the commands of a killed server have left for somebody's git to run.
@@ -113,12 +108,10 @@ void end_killed_commands(const paddock::root& workspace, const paddock::cli::wor
     paddock::cli::complain(program, "of a command whose server was killed: " + describe(each));
 }
 
-void mend_workspace(const paddock::cli::workspace_cli& from) {
+void mend_workspace(const paddock::root& workspace, const paddock::cli::workspace_cli& from) {
   if (from.tools.access == paddock::mcp::workspace_access::read_only) return;
-  const auto workspace = paddock::root::open(from.workspace, from.protected_root());
-  if (!workspace) return;
-  end_interrupted_change(*workspace, from);
-  end_killed_commands(*workspace, from);
+  end_interrupted_change(workspace, from);
+  end_killed_commands(workspace, from);
 }
 
 } // namespace
@@ -147,14 +140,8 @@ int main(int argc, char** argv) {
   mcp::server_options options;
   std::unique_ptr<cli::audit_log> audit;
   if (!audit_path.empty()) {
-    audit = std::make_unique<cli::audit_log>(audit_path);
-    if (!audit->good()) {
-      cli::complain(program, "the audit file " + audit_path + " cannot be opened for appending (" +
-                                 std::generic_category().message(errno) +
-                                 "); name a file that this user may write, in a directory that "
-                                 "exists");
-      return cli::usage;
-    }
+    audit = open_audit(audit_path);
+    if (!audit) return cli::usage;
     options.observer = [log = audit.get()](const mcp::call_record& record) { log->write(record); };
   }
   from.own_files = {audit_path, http.token_file};
@@ -162,9 +149,11 @@ int main(int argc, char** argv) {
   const bool sets_tools = !mode.host.empty() && app.get_option("--tools")->count() == 0;
   if (sets_tools) from.tools.tools = mcp::toolset::coding;
   const bool serves = !mode.list && !mode.check && mode.host.empty();
-  if (serves && !cli::open_served_history(program, from)) return cli::usage;
+  const auto workspace = cli::open_workspace(program, from);
+  if (!workspace) return cli::usage;
+  if (serves && !cli::open_served_history(program, from, workspace)) return cli::usage;
   if (serves) from.tools.state_directory = cli::state_directory_of(from);
-  auto server = cli::make_server(program, from, std::move(options));
+  auto server = cli::make_server(program, from, workspace, std::move(options));
   if (!server) return cli::usage;
   if (mode.list) {
     cli::list_tools(*server);
@@ -179,7 +168,7 @@ int main(int argc, char** argv) {
   }
   cli::warn_of_program_in_workspace(program, from);
   cli::tell_of_home(program, from);
-  mend_workspace(from);
+  mend_workspace(*workspace, from);
   const cli::history_reader reader(std::exchange(from.tools.history, nullptr));
   options_read.reset();
   give_memory_back();

@@ -95,9 +95,11 @@ void tell_of_its_end(const std::string& result) {
 int run_tool_call(const call_options& options) {
   workspace_cli from = options.workspace;
   if (!add_kept_rules(call_command, from)) return usage;
-  if (!open_served_history(call_command, from, history::session::look)) return usage;
+  const auto workspace = open_workspace(call_command, from);
+  if (!workspace || !open_served_history(call_command, from, workspace, history::session::look))
+    return usage;
   from.tools.state_directory = state_directory_of(from);
-  auto server = make_server(call_command, from, {});
+  auto server = make_server(call_command, from, workspace, {});
   if (!server) return usage;
   const mcp::tool* tool = find_tool(call_command, *server, options.tool);
   if (tool == nullptr) return usage;

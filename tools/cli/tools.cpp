@@ -59,7 +59,9 @@ void print_text(const mcp::tool& tool, const workspace_cli& given) {
 }
 
 int run_tools(const tools_options& options) {
-  const auto server = make_server(tools_command, options.workspace, {});
+  auto workspace = open_workspace(tools_command, options.workspace);
+  if (!workspace) return usage;
+  const auto server = make_server(tools_command, options.workspace, std::move(workspace), {});
   if (!server) return usage;
   if (options.tool.empty()) {
     if (options.json)

@@ -190,7 +190,8 @@ std::string state_directory_of(const workspace_cli& from) {
   return std::filesystem::absolute(directory, failed).string();
 }
 
-bool open_served_history(std::string_view program, workspace_cli& from, history::session by) {
+bool open_served_history(std::string_view program, workspace_cli& from,
+                         std::shared_ptr<const root> workspace, history::session by) {
   const bool is_named = !from.history.empty() && from.history != "off";
   std::string& why = from.tools.no_history;
   why = ruled_out(from);
@@ -203,12 +204,10 @@ bool open_served_history(std::string_view program, workspace_cli& from, history:
   }
   why = reach_of_commands(from, directory);
   if (why.empty()) {
-    auto workspace = root::open(from.workspace, from.protected_root());
-    if (!workspace) return true; // which make_server tells
     std::error_code failed;
     auto opened = history::store::open(
-        std::make_shared<const root>(*std::move(workspace)),
-        {.directory = std::filesystem::absolute(directory, failed).string()}, by);
+        std::move(workspace), {.directory = std::filesystem::absolute(directory, failed).string()},
+        by);
     if (opened) {
       from.tools.history = *std::move(opened);
       return true;

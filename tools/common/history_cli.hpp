@@ -51,6 +51,7 @@ void add_history_option(CLI::App& parser, std::string& target);
 /// Opens the history that the options ask for, into `from.tools`, or says there why there is none.
 /// Complains and returns false where a directory was named that cannot be used.
 [[nodiscard]] bool open_served_history(std::string_view program, workspace_cli& from,
+                                       std::shared_ptr<const root> workspace,
                                        history::session by = history::session::serve);
 
 /// Why what commands may do rules out a history in that directory, as a clause and what to do about

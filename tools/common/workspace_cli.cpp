@@ -362,17 +362,20 @@ std::string unusable_workspace(const std::string& path, error_code why) {
   return message + "; " + std::string(advice(why));
 }
 
-std::optional<mcp::server> make_server(std::string_view program, const workspace_cli& from,
-                                       mcp::server_options options) {
+std::shared_ptr<const root> open_workspace(std::string_view program, const workspace_cli& from) {
   if (const auto wrong = contradiction(from); !wrong.empty()) {
     complain(program, wrong);
-    return std::nullopt;
+    return nullptr;
   }
-  auto opened = paddock::root::open(from.workspace, from.protected_root());
-  if (!opened) {
-    complain(program, unusable_workspace(from.workspace, opened.error().code));
-    return std::nullopt;
-  }
+  auto opened = root::open(from.workspace, from.protected_root());
+  if (opened) return std::make_shared<const root>(*std::move(opened));
+  complain(program, unusable_workspace(from.workspace, opened.error().code));
+  return nullptr;
+}
+
+std::optional<mcp::server> make_server(std::string_view program, const workspace_cli& from,
+                                       std::shared_ptr<const root> workspace,
+                                       mcp::server_options options) {
   mcp::workspace_options chosen = from.tools;
   chosen.limits = options.limits = from.chosen_limits();
   if (chosen.tools == mcp::toolset::base) options.unknown_tool_hint = mcp::missing_tool_hint;
@@ -386,7 +389,6 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   chosen.warning = program_in_workspace(from);
   const auto memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
   chosen.memory = memory;
-  const auto workspace = std::make_shared<const paddock::root>(*std::move(opened));
   auto tools = mcp::workspace_tools(workspace, std::move(chosen));
   if (!tools) {
     complain(program, refused_selection(from.tools, tools.error()));
@@ -397,7 +399,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   options.version = PADDOCK_VERSION;
   options.instructions = instructions;
   if (!from.skills.wanted) return mcp::server(std::move(options), *std::move(tools));
-  auto offer = offer_skills(program, from, workspace, memory);
+  auto offer = offer_skills(program, from, std::move(workspace), memory);
   if (!offer) return std::nullopt;
   tools->push_back(std::move(offer->read_file));
   options.current_instructions = std::move(offer->instructions);

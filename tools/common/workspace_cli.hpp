@@ -139,9 +139,16 @@ void add_version_option(CLI::App& app);
 /// --version or a mistake).
 [[nodiscard]] std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
-/// The server that the options describe; complains and returns nothing when they cannot be used.
-[[nodiscard]] std::optional<mcp::server>
-make_server(std::string_view program, const workspace_cli& from, mcp::server_options options);
+/// The workspace that the options name; complains and returns nullptr when it cannot be used, or the
+/// options contradict each other.
+[[nodiscard]] std::shared_ptr<const root> open_workspace(std::string_view program,
+                                                         const workspace_cli& from);
+/// The server that the options describe, of that workspace; complains and returns nothing when they
+/// cannot be used.
+[[nodiscard]] std::optional<mcp::server> make_server(std::string_view program,
+                                                     const workspace_cli& from,
+                                                     std::shared_ptr<const root> workspace,
+                                                     mcp::server_options options);
 
 /// The tool of that name; complains and returns nullptr when the server has none.
 [[nodiscard]] const mcp::tool* find_tool(std::string_view program, const mcp::server& server,
