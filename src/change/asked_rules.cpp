@@ -5,6 +5,8 @@
 
 #include <paddock/path/lexical_path.hpp>
 
+#include <utility>
+
 namespace paddock {
 
 struct asked_rules::place {
@@ -14,25 +16,28 @@ struct asked_rules::place {
   bool is_as_planned;  ///< the directory is at its path
 };
 
-/// What the plan itself brings does not count: that the rules allow its parts together was asked
-/// when it was made.
+/// What the change itself has brought does not count: that the rules allow the parts of the plan
+/// together was asked when it was made.
 class asked_rules::lookup final : public entry_lookup {
 public:
-  lookup(const place& at, const std::set<std::string_view>& comes)
-      : around_(at.directory, at.lies_at), comes_(at.is_as_planned ? &comes : nullptr) {}
+  lookup(const asked_rules& of, const place& at)
+      : of_(of), around_(at.directory, at.lies_at), is_as_planned_(at.is_as_planned) {}
   [[nodiscard]] result<file_status> status(std::string_view path) const override {
-    if (comes_ != nullptr && comes_->contains(path))
-      return error{error_code::not_found, 0, "change"};
-    return around_.status(path);
+    auto there = around_.status(path);
+    const bool may_be_own = there && is_as_planned_ && of_.comes_.contains(path);
+    if (may_be_own && of_.is_own_(path, *there)) return error{error_code::not_found, 0, "change"};
+    return there;
   }
 
 private:
+  const asked_rules& of_;
   lookup_from around_;
-  const std::set<std::string_view>* comes_;
+  bool is_as_planned_;
 };
 
-asked_rules::asked_rules(const root& root, const change_plan& plan, held_directories& held)
-    : root_(root), held_(held) {
+asked_rules::asked_rules(const root& root, const change_plan& plan, held_directories& held,
+                         is_own own)
+    : root_(root), held_(held), is_own_(std::move(own)) {
   for (const change_step& each : plan.steps)
     if (each.wanted.exists() && !each.present.exists()) comes_.insert(each.path);
   for (const change_move& each : plan.moves)
@@ -51,7 +56,7 @@ result<void> asked_rules::check_there(const place& at, purpose wanted) const {
   // At its path that was asked before: it follows from the path alone.
   if (!at.is_as_planned && root_.is_protected(at.path))
     return error{error_code::protected_entry, 0, held_operation};
-  return root_.check_changeable(at.path, wanted, lookup(at, comes_));
+  return root_.check_changeable(at.path, wanted, lookup(*this, at));
 }
 
 result<void> asked_rules::check_step(held_directories::id in, std::string_view way,
@@ -65,7 +70,7 @@ result<void> asked_rules::check_leaving(held_directories::id in, std::string_vie
                                         entry_kind kind) {
   PADDOCK_TRY(const place at, find(in, name));
   PADDOCK_CHECK(check_there(at, purpose::change));
-  const lookup look(at, comes_);
+  const lookup look(*this, at);
   return root_.check_movable_at(at.path, look, kind, look, at.path);
 }
 
@@ -73,7 +78,7 @@ result<void> asked_rules::check_coming(held_directories::id in, std::string_view
                                        entry_kind kind, int from, std::string_view name_there) {
   PADDOCK_TRY(const place at, find(in, name));
   PADDOCK_CHECK(check_there(at, purpose::change));
-  return root_.check_movable_at(at.path, lookup(at, comes_), kind, lookup_from(from, ""),
+  return root_.check_movable_at(at.path, lookup(*this, at), kind, lookup_from(from, ""),
                                 name_there);
 }
 

@@ -10,6 +10,7 @@
 #include <paddock/base/result.hpp>
 #include <paddock/path/root.hpp>
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,8 +19,10 @@ namespace paddock {
 
 class asked_rules {
 public:
+  /// Whether the change itself has put an object there.
+  using is_own = std::function<bool(std::string_view path, const file_status& there)>;
   /// All of them live longer.
-  asked_rules(const root& root, const change_plan& plan, held_directories& held);
+  asked_rules(const root& root, const change_plan& plan, held_directories& held, is_own own);
 
   // Errors: conflict (the directory lies outside of the root), protected_entry, write_protected.
   /// Whether a step may change an entry. `way` leads to it from a directory that is there.
@@ -40,6 +43,7 @@ private:
 
   const root& root_;
   held_directories& held_;
+  is_own is_own_;
   std::set<std::string_view> comes_; ///< by the plan, where nothing is
 };
 

@@ -42,7 +42,10 @@ result<change_run::end> change_run::resume(const change_record& killed) {
   }
   staged_ = killed.staged;
   has_begun_ = true;
-  PADDOCK_CHECK(examine());
+  if (auto examined = examine(); !examined) {
+    finish_directories();
+    return examined.error();
+  }
   bool goes_back = killed.goes_back;
   if (!goes_back) {
     auto done = all_steps();
@@ -239,6 +242,8 @@ result<void> change_run::examine_directory(std::size_t number, const entry_stamp
     const auto id = held_.look(step.path);
     if (!id && may_pass(id.error())) return id.error();
     if (!id) return {};
+    const file_status& there = held_.status(*id);
+    made_.push_back({step.path, there.device, there.inode});
     steps_[number] = progress::made;
     note_found(deed::made, number, in); // taken back only if it is empty
     return {};

@@ -46,7 +46,9 @@ change_run::change_run(const change_means& with, const change_plan& plan)
       bounds_(with.bounds), tries_again_(with.tries_again),
       held_(with.where, [this](const std::string& path, int fd,
                                const file_status& now) { return is_expected(path, fd, now); }),
-      rules_(with.where, plan, held_),
+      rules_(
+          with.where, plan, held_,
+          [this](std::string_view path, const file_status& there) { return is_own(path, there); }),
       steps_(plan.steps.size()), moves_(plan.moves.size()), staged_(plan.steps.size()),
       nameless_(plan.steps.size()) {
   for (const known_directory& each : plan.directories)
@@ -73,7 +75,18 @@ bool change_run::is_expected(const std::string& path, int fd, const file_status&
                                          [&](const known_directory& each) {
                                            return each.path == path && is_this(each);
                                          }) ||
-                     has_only_directories(fd).value_or(false));
+                     has_only_directories(fd, makes_.size()).value_or(false));
+}
+
+bool change_run::is_own(std::string_view path, const file_status& there) const {
+  const entry_stamp now = stamp_of(there);
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+    if (plan_.steps[i].path == path && staged_[i].same_object(now)) return true;
+  const auto home = homes_.find(path);
+  if (home != homes_.end() && plan_.moves[home->second].object.same_object(now)) return true;
+  return std::ranges::any_of(made_, [&](const known_directory& each) {
+    return each.path == path && each.inode == there.inode && each.device == there.device;
+  });
 }
 
 /// The move that the path is brought by: the innermost.

@@ -112,6 +112,7 @@ private:
 
   // change_run.cpp: what is worked in, and what is made ready
   [[nodiscard]] bool is_expected(const std::string& path, int fd, const file_status& now) const;
+  [[nodiscard]] bool is_own(std::string_view path, const file_status& there) const;
   [[nodiscard]] std::optional<std::size_t> brought_by(std::string_view path) const;
   [[nodiscard]] std::string rest_name(rest kind, std::size_t number) const;
   [[nodiscard]] std::string home_of(std::string_view path) const;
@@ -161,7 +162,8 @@ private:
   [[nodiscard]] result<bool> exchange(std::size_t number);
   [[nodiscard]] result<void> put_over(std::size_t number);
   [[nodiscard]] result<void> put_nameless(std::size_t number);
-  [[nodiscard]] result<file_descriptor> nameless_copy(int in, const char* name) const;
+  [[nodiscard]] result<file_descriptor> nameless_copy(int in, const char* name,
+                                                      const entry_stamp& seen) const;
   [[nodiscard]] result<void> give_attributes(std::size_t number);
 
   // take_back.cpp: the way back, and what is cleared away
@@ -169,6 +171,7 @@ private:
   void take_back();
   void take_back(const done& each);
   void back(const done& each, const std::string& path, const in_directory& work);
+  [[nodiscard]] bool may_return(const done& each, const std::string& path);
   void give_back(const done& each, rest kind, const std::string& path);
   void withdraw(const done& each, rest kind, const std::string& path, const entry_stamp& own);
   void exchange_back(const done& each);

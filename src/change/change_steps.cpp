@@ -131,7 +131,10 @@ result<void> change_run::move_in(std::size_t number) {
   const auto ask = [&](auto in, auto there) {
     return rules_.check_coming(in, there, *move.object.kind, staging_.descriptor(), name);
   };
-  PADDOCK_CHECK(in_parent(move.home, ask, [&](int in, const char* there) {
+  PADDOCK_CHECK(in_parent(move.home, ask, [&](int in, const char* there) -> result<void> {
+    PADDOCK_TRY(const auto now,
+                sys::status_at(staging_.descriptor(), name.c_str(), AT_SYMLINK_NOFOLLOW));
+    if (!move.object.same_object(stamp_of(now))) return other_entry();
     return sys::renameat2(staging_.descriptor(), name.c_str(), in, there, RENAME_NOREPLACE);
   }));
   note(deed::moved_in, number);
@@ -159,6 +162,10 @@ result<void> change_run::move_directly(std::size_t number) {
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     PADDOCK_CHECK(check_there(now, name.c_str(), move.object));
     auto moved = move_to_unused(now, name.c_str(), in, there);
+    if (moved && !check_there(in, there, move.object)) { // somebody else's, exchanged just now
+      (void)move_to_unused(in, there, now, name.c_str());
+      return other_entry();
+    }
     if (moved || moved.error().code != error_code::already_exists) return moved;
     // Another spelling of its name is the same file.
     PADDOCK_CHECK(check_there(in, there, move.object));
@@ -261,7 +268,7 @@ result<void> change_run::take_away(std::size_t number) {
     PADDOCK_CHECK(check_there(in, there, present_[number]));
     if (is_directory) return sys::unlinkat(in, there, AT_REMOVEDIR);
     if (present_[number].kind == entry_kind::file && is_exposed(step.path)) {
-      PADDOCK_TRY(copy, nameless_copy(in, there));
+      PADDOCK_TRY(copy, nameless_copy(in, there, present_[number]));
     }
     PADDOCK_TRY(const spot aside, spot_of(rest::aside, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
@@ -370,10 +377,12 @@ result<void> change_run::put_nameless(std::size_t number) {
 }
 
 /// Copies a file that must not get a name where others reach it, to restore it on failure.
-result<file_descriptor> change_run::nameless_copy(int in, const char* name) const {
+result<file_descriptor> change_run::nameless_copy(int in, const char* name,
+                                                  const entry_stamp& seen) const {
   PADDOCK_TRY(const component checked, component::from(name));
   PADDOCK_TRY(const auto from, sys::openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   PADDOCK_TRY(const auto status, sys::fstat(from.get()));
+  if (!seen.same_object(stamp_of(status))) return other_entry();
   PADDOCK_TRY(auto to, sys::openat(staging_.descriptor(), ".", O_WRONLY | O_TMPFILE, 0600));
   std::vector<char> buffer(std::size_t{64} * 1024);
   for (;;) {

@@ -38,7 +38,7 @@ result<bool> is_empty(int directory) {
 /// What a look may come to: each level holds a descriptor.
 struct look_bounds {
   unsigned depth = 128;
-  std::size_t entries = 10'000;
+  std::size_t entries;
 };
 
 result<bool> has_only_directories(int directory, unsigned depth, look_bounds& left) {
@@ -65,8 +65,8 @@ result<bool> has_only_directories(int directory, unsigned depth, look_bounds& le
 
 } // namespace
 
-result<bool> has_only_directories(int directory) {
-  look_bounds left;
+result<bool> has_only_directories(int directory, std::size_t entries_max) {
+  look_bounds left{.entries = entries_max};
   return has_only_directories(directory, 0, left);
 }
 
@@ -191,7 +191,10 @@ result<std::string> held_directories::place_of(id of) {
     if (!there || !is_same_directory(all_[of].status, there->status)) return other_directory();
     return all_[of].path;
   }
-  if (here->ends_with(deleted_suffix)) return other_directory();
+  if (here->ends_with(deleted_suffix)) { // which a name may end in, too
+    PADDOCK_TRY(const auto now, sys::status_at(fd, ""));
+    if (now.links == 0) return other_directory();
+  }
   const std::string beneath = *above == "/" ? *above : *above + '/';
   if (!here->starts_with(beneath)) return other_directory();
   return here->substr(beneath.size());

@@ -84,7 +84,7 @@ private:
 inline constexpr const char* held_operation = "held directory";
 
 /// Whether no file, link or anything else but directories is in it, at any depth. Errors: too_many
-/// (deeper or fuller than what a change makes).
-[[nodiscard]] result<bool> has_only_directories(int directory);
+/// (deeper than 128 levels, or more than `entries_max` of them).
+[[nodiscard]] result<bool> has_only_directories(int directory, std::size_t entries_max);
 
 } // namespace paddock

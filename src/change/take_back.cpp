@@ -125,6 +125,13 @@ void change_run::keep(rest kind, std::size_t number, const std::string& path) {
   wanted_[rest_name(kind, number)] = path;
 }
 
+/// Whether the directory is where it was, or at a place where the step would be allowed, too.
+bool change_run::may_return(const done& each, const std::string& path) {
+  const auto lies_at = held_.place_of(each.in);
+  return !lies_at || *lies_at == held_.path(each.in) ||
+         rules_.check_step(each.in, file_name(path), plan_.steps[each.number]);
+}
+
 /// To where it was, if nobody else has put something there.
 void change_run::give_back(const done& each, rest kind, const std::string& path) {
   bool is_given = false;
@@ -135,7 +142,8 @@ void change_run::give_back(const done& each, rest kind, const std::string& path)
       is_given = true;
       return sys::set_modified(in, there, plan_.steps[each.number].present.modified_ns);
     }
-    if (!is_untouched(kind, each.number)) return somebody_elses();
+    if (!is_untouched(kind, each.number) || (kind != rest::moved && !may_return(each, path)))
+      return somebody_elses();
     PADDOCK_TRY(const spot from, spot_of(kind, each.number));
     auto moved = move_to_unused(from.directory, from.name.c_str(), in, there);
     // In two steps it has got a second name, and has the first one still.
@@ -184,7 +192,7 @@ void change_run::exchange_back(const done& each) {
       is_gone = is_own.error().code == error_code::not_found;
       return is_own;
     }
-    if (!is_untouched(rest::staged, number)) return somebody_elses();
+    if (!is_untouched(rest::staged, number) || !may_return(each, path)) return somebody_elses();
     PADDOCK_TRY(const spot old, spot_of(rest::staged, number));
     const auto exchange = [&] {
       return sys::renameat2(old.directory, old.name.c_str(), in, there, RENAME_EXCHANGE);
@@ -239,6 +247,8 @@ void change_run::take_attributes_back(const done& each) {
     if (!check_there(in, name, each.before)) PADDOCK_CHECK(check_there(in, name, given));
     if (step.wanted.kind != entry_kind::symlink) {
       PADDOCK_TRY(const auto fd, sys::openat(in, name, O_PATH | O_NOFOLLOW));
+      PADDOCK_TRY(const auto opened, sys::status_at(fd.get(), ""));
+      if (!each.before.same_object(stamp_of(opened))) return somebody_elses();
       PADDOCK_CHECK(sys::chmod_opened(fd.get(), each.before.mode));
     }
     return sys::set_modified(in, name, each.before.modified_ns);

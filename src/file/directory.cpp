@@ -2,6 +2,7 @@
 #include "base/parallel_blocks.hpp"
 #include "file/directory_stream.hpp"
 #include "file/leftover.hpp"
+#include "file/replace.hpp"
 #include "path/made_parents.hpp"
 #include "sys/syscall.hpp"
 
@@ -220,6 +221,7 @@ result<directory_listing> list_directory(const root& root, std::string_view path
 }
 
 result<std::string> create_directory(const root& root, std::string_view path) {
+  PADDOCK_TRY(const auto lock, lock_part_of_repository(root, path, {}));
   auto where = root.locate(path, final_link::keep, parents::create, purpose::make_directory);
   if (!where) {
     if (where.error().code == error_code::workspace_root)

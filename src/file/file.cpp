@@ -149,11 +149,21 @@ result<file_content> read_prefix(const root& root, std::string_view path, std::s
   return file_content{std::move(prefix), std::move(file.path), file.status, {}};
 }
 
+namespace {
+
+result<place> locate_new(const root& root, std::string_view path, const write_options& options) {
+  PADDOCK_TRY(const auto lock, lock_part_of_repository(root, path, options.bounds));
+  return root.locate(path, final_link::follow, options.missing);
+}
+
+} // namespace
+
 result<std::string> write_file(const root& root, std::string_view path, std::string_view bytes,
                                write_options options) {
-  PADDOCK_TRY(place where, root.locate(path, final_link::follow, options.missing));
+  PADDOCK_TRY(place where, locate_new(root, path, options));
   made_parents fresh(root, where);
   PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
+  PADDOCK_CHECK(check_still_changeable(root, where, purpose::change));
   PADDOCK_CHECK(check_target(where));
   if (options.durability == durability::full) PADDOCK_CHECK(sync_made_parents(root, where));
   PADDOCK_CHECK(replace_content(where, std::array{bytes}, options.durability, options.bounds));
@@ -282,12 +292,15 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   PADDOCK_TRY(const auto new_home, open_for_sync(to.parent.get(), options.durability));
 
   // An edit of it must not bring the old name back.
-  PADDOCK_TRY(const auto lock, lock_content(root, from.path, options.bounds));
+  PADDOCK_TRY(const auto locks,
+              lock_contents(root, std::array{from.path, to.path}, options.bounds));
+  PADDOCK_CHECK(check_still_changeable(root, to, purpose::change));
   PADDOCK_CHECK(check_content(from, options.only_if, options.file_bytes_max, options.bounds));
   std::optional<directory_move> alone;
   if (directory) {
     PADDOCK_TRY(alone, directory_move::begin("move"));
     PADDOCK_CHECK(alone->check(root.status(), from.path));
+    PADDOCK_CHECK(root.check_movable(from, to));
   }
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
@@ -298,6 +311,13 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   }
   if (!done) return done.error();
   fresh.keep();
+  const auto there = sys::status_at(to.parent.get(), to.name.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (there && !there->same_object(*from.existing)) { // another entry, exchanged just now
+    (void)sys::renameat2(to.parent.get(), to.name.c_str(), from.parent.get(), from.name.c_str(),
+                         RENAME_NOREPLACE)
+        .has_value();
+    return file_refusal(error_code::conflict, "move");
+  }
   PADDOCK_CHECK(sync_directory(new_home));
   PADDOCK_CHECK(sync_directory(old_home));
   return moved{std::move(from.path), std::move(to.path)};

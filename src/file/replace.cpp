@@ -4,8 +4,13 @@
 #include "file/attributes.hpp"
 #include "file/durable.hpp"
 #include "file/leftover.hpp"
+#include "path/entry_lookup.hpp"
+#include "path/git_names.hpp"
+#include "path/name_folding.hpp"
 #include "sys/shared_lock.hpp"
 #include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -181,8 +186,18 @@ struct lock_number {
   auto operator<=>(const lock_number&) const = default;
 };
 
+bool has_part_of_repository(std::string_view path) {
+  for (auto part = next_component(path); !part.empty(); part = next_component(path)) {
+    const auto is_this = [&](std::string_view name) { return same_folded(part, name); };
+    if (std::ranges::any_of(git_marks, is_this) || std::ranges::any_of(git_obeyed, is_this))
+      return true;
+  }
+  return false;
+}
+
 lock_number lock_number_of(const root& root, std::string_view resolved) {
-  std::uint64_t sum = 0xcbf2'9ce4'8422'2325; // FNV-1a
+  if (has_part_of_repository(resolved)) resolved = {}; // all of them have one
+  std::uint64_t sum = 0xcbf2'9ce4'8422'2325;           // FNV-1a
   for (const char each : root.absolute(resolved))
     sum = (sum ^ static_cast<unsigned char>(each)) * 0x100'0000'01b3;
   return {.stripe = (sum ^ (sum >> 32U)) % stripes, .byte = sum >> 2U}; // off_t is signed
@@ -224,6 +239,18 @@ result<void> content_lock::lock_byte(std::uint64_t at, const work_bounds& bounds
     else
       sys::pause_ms(1);
   }
+}
+
+result<std::optional<content_lock>> lock_part_of_repository(const root& root, std::string_view path,
+                                                            const work_bounds& bounds) {
+  if (!has_part_of_repository(path)) return std::optional<content_lock>();
+  PADDOCK_TRY(auto lock, lock_content(root, path, bounds));
+  return std::optional(std::move(lock));
+}
+
+result<void> check_still_changeable(const root& root, const place& where, purpose wanted) {
+  return root.check_changeable(where.path, wanted,
+                               lookup_from(where.parent.get(), parent(where.path)));
 }
 
 result<content_lock> lock_content(const root& root, std::string_view resolved,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "history/obeyed_content.hpp"
 
+#include "path/entry_lookup.hpp"
 #include "path/git_configuration.hpp"
 #include "path/git_names.hpp"
 
@@ -66,11 +67,26 @@ bool runs_nothing(const store::impl& of, std::string_view path, const known_stat
   return !harmless_part(*bytes, [](std::string_view) { return false; });
 }
 
+/// What is or was there.
+class lookup_of_both final : public entry_lookup {
+public:
+  lookup_of_both(const root& of, const was_there& has) : now_(of.descriptor(), ""), has_(has) {}
+  [[nodiscard]] result<file_status> status(std::string_view path) const override {
+    auto now = now_.status(path);
+    return now || !has_(std::string(path)) ? std::move(now) : file_status();
+  }
+
+private:
+  lookup_from now_;
+  const was_there& has_;
+};
+
 } // namespace
 
 bool is_obeyed(const store::impl& of, const std::string& path, const was_there& has) {
   if (is_git_directory(path) || repository_reading(path, has)) return true;
-  const auto allowed = of.workspace->check_changeable(path);
+  const auto allowed =
+      of.workspace->check_changeable(path, purpose::change, lookup_of_both(*of.workspace, has));
   return !allowed && allowed.error().code == error_code::write_protected &&
          std::string_view(allowed.error().operation) != git_own_name;
 }

@@ -186,11 +186,11 @@ private:
 
   [[nodiscard]] bool is_persons() const noexcept { return request_.by == author::other; }
 
-  /// What commands alone have made, such as a repository, goes again, whatever it is called. To
-  /// whom else it belongs by now a person may decide.
-  [[nodiscard]] bool is_commands_own(const placed_change& each) const {
-    return !each.wanted.exists() && each.by_agent && !each.by_tool &&
-           (!each.by_other || is_persons()) && !each.is_theirs;
+  /// What the agent has made, such as a repository, goes again, whatever it is called. To whom else
+  /// it belongs by now a person may decide.
+  [[nodiscard]] bool is_made_by_agent(const placed_change& each) const {
+    return !each.wanted.exists() && each.by_agent && (!each.by_other || is_persons()) &&
+           !each.is_theirs;
   }
   /// What git alone writes, such as its HEAD, commands may change: so what the agent has done to it
   /// can be taken back, whoever had it before. In a `.git` what else counts in it is protected by
@@ -204,7 +204,7 @@ private:
   [[nodiscard]] bool is_persons_own(const std::string& path, const placed_change& each,
                                     const error& refused) const {
     return is_persons() && refused.code == error_code::write_protected &&
-           std::string_view(refused.operation) != git_own_name && each.wanted.is_content() &&
+           std::string_view(refused.operation) != git_own_name && each.wanted.exists() &&
            !by_agents_.all.contains(path);
   }
   /// What the agent has made of its own repository goes back to what it was, which runs nothing:
@@ -215,7 +215,7 @@ private:
                                each.wanted.same_content(each.present) &&
                                each.wanted.mode == each.present.mode;
     return is_agents &&
-           (is_time_alone || (by_agents_.all.contains(path) && !by_agents_.unfit.contains(path)));
+           (is_time_alone || each.wanted.kind == known_kind::directory || (by_agents_.all.contains(path) && !by_agents_.unfit.contains(path)));
   }
   /// In a directory that is not there a command, too, could make whatever it wants. What others
   /// have taken away is not the agent's to bring back there.
@@ -361,7 +361,7 @@ private:
     const bool was_other = comes_anew(each) &&
                            std::string_view(allowed.error().operation) != git_own_name &&
                            !obeyed_.contains(path);
-    if (!was_other && (is_commands_own(each) || comes_with_its_directory(path, each) ||
+    if (!was_other && (is_made_by_agent(each) || comes_with_its_directory(path, each) ||
                        is_gits_own(path, each, allowed.error()) ||
                        is_persons_own(path, each, allowed.error()) || is_harmless(path, each))) {
       above_rules_.insert(path);

@@ -10,7 +10,9 @@
 namespace paddock {
 
 bool entry_lookup::has(std::string_view directory, std::string_view name) const {
-  return status(join(directory, name)).has_value();
+  const auto found = status(join(directory, name));
+  return found || (found.error().code != error_code::not_found &&
+                   found.error().code != error_code::not_a_directory);
 }
 
 result<file_status> lookup_from::status(std::string_view path) const {

@@ -19,6 +19,7 @@ public:
   /// Of a path that is relative to the root and resolved; a link is not followed.
   [[nodiscard]] virtual result<file_status> status(std::string_view path) const = 0;
 
+  /// What cannot be looked at may be there.
   [[nodiscard]] bool has(std::string_view directory, std::string_view name) const;
 
   entry_lookup(const entry_lookup&) = delete;

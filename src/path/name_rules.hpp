@@ -63,8 +63,6 @@ public:
     std::function<bool(std::string_view rest)> counts_above; ///< whether being above that matters
     bool of_moved = false; ///< what is above a name beside a repository counts too
   };
-  /// Whether any rule is about what git obeys. What git keeps for itself is then git's alone.
-  [[nodiscard]] bool guards_git() const noexcept { return guards_git_; }
   /// Whether the path is a directory that makes a `.git` one, there or below its modules.
   [[nodiscard]] bool is_directory_of_git(std::string_view resolved) const;
   /// Whether what is there may only be moved by git: all in a `.git`, and in other repositories
@@ -118,7 +116,7 @@ private:
   std::array<std::uint8_t, 256> table_{};
   std::vector<const char*> hidden_;
   std::vector<rule> read_only_;
-  bool guards_git_ = false;
+  bool guards_git_ = false; ///< a rule is about what git obeys: what git keeps is then git's alone
 };
 
 } // namespace paddock

@@ -316,7 +316,6 @@ result<place> root::place_in(const std::string& parent, std::string_view name, p
       if (!expanded.complete() && missing == parents::require)
         return missing_or_gone(refuse(error_code::not_found, ENOENT));
       made = expanded.path;
-      PADDOCK_CHECK(check_changeable(made + '/' + checked.c_str(), wanted));
       now = expanded.path.substr(0, expanded.existing);
       fd = resolve::open_strict(in, now, flags);
       if (!fd && (resolve::met_link(fd.error()) || fd.error().code == error_code::not_found)) {
@@ -325,8 +324,11 @@ result<place> root::place_in(const std::string& parent, std::string_view name, p
         continue; // it changed between the two looks
       }
       fresh.enter(now, made_parents::maker::somebody_else);
-      if (fd)
+      if (fd) { // asked first, so that nothing is made where it is refused then
+        PADDOCK_CHECK(
+            check_changeable(made + '/' + checked.c_str(), wanted, lookup_from(fd->get(), now)));
         fd = make_directories(*std::move(fd), std::string_view(made).substr(now.size()), fresh);
+      }
     }
     if (leads_to_protected(*this, made + '/' + checked.c_str()))
       return refuse(error_code::protected_entry);

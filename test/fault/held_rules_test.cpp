@@ -4,6 +4,7 @@
 // person's repository to the place of an agent's directory and back, at any two system calls of an
 // operation: what is protected beside a repository is neither made nor changed in it.
 
+#include "path/entry_lookup.hpp"
 #include "support/campaign.hpp"
 #include "support/fault/fault_fixture.hpp"
 #include "support/fault/faulty_sys.hpp"
@@ -19,6 +20,7 @@
 #include <linux/fs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -138,8 +140,7 @@ protected:
   [[nodiscard]] picture protected_now() const {
     picture all = picture_of(b.t, b.persons());
     std::erase_if(all, [](const auto& each) {
-      return !each.first.starts_with(".envrc") && !each.first.starts_with(".vscode/") &&
-             !(each.first.starts_with(".vscode") && !each.second.ends_with(" directory"));
+      return !each.first.starts_with(".envrc") && !each.first.starts_with(".vscode");
     });
     return all;
   }
@@ -188,6 +189,109 @@ INSTANTIATE_TEST_SUITE_P(every, held_rules_test,
 
 TEST_P(held_rules_test, nothing_protected_changes_beside_a_repository) {
   try_all(std::get<1>(GetParam()));
+}
+
+/// A repository may get the place of a directory that the change is to make.
+TEST(held_rules, a_new_directory_that_is_a_repository_by_then_gets_no_hooks) {
+  const bench b(resolver::openat2);
+  const std::string bare = b.t / "ws/p/bare", place = b.t / "ws/n";
+  std::size_t met = 0;
+  for (std::size_t at = 1;; ++at) {
+    b.reset(false);
+    for (const char* each : {"ws/p/bare/objects", "ws/p/bare/refs", "ws/p/bare/hooks"})
+      b.t.directory(each);
+    b.t.file("ws/p/bare/HEAD", "ref: refs/heads/main\n");
+    bool is_hit = false;
+    injection others({.before = [&](std::size_t call) {
+      if (call != at) return;
+      is_hit = true;
+      met += ::renameat2(AT_FDCWD, bare.c_str(), AT_FDCWD, place.c_str(), RENAME_NOREPLACE) == 0;
+    }});
+    const bool is_done = b.change({made("n/objects/zz"), made("n/hooks/post-receive")});
+    others.end();
+    const std::string there = b.t.exists("ws/n/HEAD") ? "ws/n" : "ws/p/bare";
+    EXPECT_FALSE(b.t.exists(there + "/hooks/post-receive")) << "at " << at;
+    if (HasFailure()) return;
+    if (is_hit) continue;
+    EXPECT_TRUE(is_done); // the control
+    break;
+  }
+  EXPECT_GT(met, 5u);
+}
+
+/// What is moved is what was looked at.
+TEST(held_rules, a_directory_that_has_the_name_by_then_is_not_moved_as_a_file) {
+  const bench b(resolver::openat2);
+  const std::string file = b.t / "ws/x", other = b.t / "ws/v";
+  for (const bool is_set : {false, true})
+    for (std::size_t at = 1;; ++at) {
+      b.reset(false);
+      bool is_hit = false;
+      injection others({.before = [&](std::size_t call) {
+        if (call != at) return;
+        is_hit = true;
+        (void)::renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+      }});
+      const bool is_done = is_set ? b.change({moved_to("p/.vscode", "x")})
+                                  : move_entry(*b.root, "x", "p/.vscode").has_value();
+      others.end();
+      EXPECT_FALSE(b.t.exists("ws/p/.vscode/tasks.json")) << at;
+      EXPECT_EQ(b.t.exists("ws/p/.vscode"), is_done) << at;
+      if (HasFailure()) return;
+      if (!is_hit) break;
+    }
+}
+
+/// Each of them alone is allowed; the last one never.
+TEST(held_rules, two_calls_at_once_make_no_repository) {
+  const bench b(resolver::openat2);
+  const std::atomic<bool> is_cancelled = true; // so that the inner one does not wait for the outer
+  const auto write = [&](const char* path, bool is_inner) {
+    const work_bounds bounds = is_inner ? work_bounds{.cancelled = &is_cancelled} : work_bounds{};
+    return write_file(*b.root, path, "evil", {.bounds = bounds}).has_value();
+  };
+  const char* const pairs[][2] = {
+      {"d/config", "d/HEAD"}, {"d/HEAD", "d/config"}, {"d/objects/x", "d/HEAD"}};
+  for (const auto& [outer, inner] : pairs)
+    for (std::size_t at = 1;; ++at) {
+      b.reset(false);
+      const bool has_config = std::string_view(outer) == "d/objects/x";
+      if (has_config) {
+        b.t.file("ws/d/config", "evil");
+      } else {
+        b.t.directory("ws/d/objects");
+      }
+      bool is_hit = false;
+      injection others({.before = [&](std::size_t call) {
+        if (call != at) return;
+        is_hit = true;
+        (void)write(inner, true);
+      }});
+      (void)write(outer, false);
+      others.end();
+      EXPECT_FALSE(b.t.exists("ws/d/HEAD") && b.t.exists("ws/d/config") &&
+                   b.t.exists("ws/d/objects"))
+          << outer << ", " << inner << " at " << at;
+      if (HasFailure()) return;
+      if (!is_hit) break;
+    }
+}
+
+TEST(held_rules, what_cannot_be_looked_at_may_be_there) {
+  const bench b(resolver::openat2);
+  b.reset(false);
+  const lookup_from look(b.root->descriptor(), "");
+  EXPECT_TRUE(look.has("p", ".git"));
+  EXPECT_FALSE(look.has("d", ".git"));
+  EXPECT_FALSE(look.has("x", ".git"));
+  EXPECT_TRUE(look.has("d", std::string(300, 'a')));
+}
+
+TEST(held_rules, a_directory_may_be_called_deleted) {
+  const bench b(resolver::openat2);
+  b.reset(false);
+  b.t.directory("ws/a (deleted)");
+  EXPECT_TRUE(b.change({made("a (deleted)/f")}));
 }
 
 /// The control: who asks by path and acts in the directory that was opened before loses.

@@ -157,7 +157,7 @@ TEST_F(HistoryHeld, TheRulesAreThoseOfTheDirectoryThatIsChanged) {
     }
     return all;
   };
-  const std::size_t all = run_with({}), step = all / 14;
+  const std::size_t all = run_with({}), step = all / 10;
   std::size_t number = 0;
   for (std::size_t a = 1; a < all; a += step)
     for (std::size_t b = a + step; b < all; b += step)
@@ -434,7 +434,7 @@ TEST_F(HistoryHeld, ALookForFilesHasAnEnd) {
       path += "/d";
     fs::create_directories(path);
     const int fd = ::open(workspace().c_str(), O_PATH | O_DIRECTORY);
-    const auto found = has_only_directories(fd);
+    const auto found = has_only_directories(fd, 10'000);
     ::close(fd);
     return found;
   };

@@ -223,4 +223,33 @@ TEST_F(HistoryPersons, ARowHasOneAuthor) {
             "created d/own (2) by other; ");
 }
 
+/// What an agent wrote before there was a repository does not come back beside a person's.
+TEST_F(HistoryPersons, WhatWasHarmlessBeforeTheRepositoryDoesNotComeBackIntoIt) {
+  const auto store = begun();
+  run(*store, "mkdir app; echo evil > app/.envrc; echo 1 > app/f");
+  const auto to = store->make_checkpoint("made")->number;
+  run(*store, "rm app/.envrc");
+  shell("mkdir -p app/.git/objects; echo 'ref: refs/heads/main' > app/.git/HEAD; echo '[core]' > "
+        "app/.git/config");
+  run(*store, "mv app t");
+  (void)store->restore({.to = to, .paths = {"app"}});
+  for (const char* top : {"ws/app", "ws/t"})
+    EXPECT_FALSE(tree.exists(std::string(top) + "/.envrc")) << now();
+}
+
+/// The agent's own goes again, also where it has become protected since.
+TEST_F(HistoryPersons, WhatAToolMadeBeforeTheRepositoryGoesWithIt) {
+  const auto store = begun();
+  const std::vector<std::string> paths{"proj/.vscode/settings.json", "proj/.envrc"};
+  auto recording = store->before_tool("writeTextFile", paths);
+  for (const std::string& each : paths)
+    write(each, "agent's");
+  EXPECT_EQ(recording.finish(), "");
+  run(*store, "cd proj; mkdir -p .git/objects .git/refs; echo 'ref: refs/heads/main' > .git/HEAD");
+  const auto back = store->restore({.by = history::author::other});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty()) << back->conflicts.front().path;
+  EXPECT_FALSE(tree.exists("ws/proj")) << now();
+}
+
 } // namespace
