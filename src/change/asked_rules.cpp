@@ -24,8 +24,10 @@ public:
       : of_(of), around_(at.directory, at.lies_at), is_as_planned_(at.is_as_planned) {}
   [[nodiscard]] result<file_status> status(std::string_view path) const override {
     auto there = around_.status(path);
-    const bool may_be_own = there && is_as_planned_ && of_.comes_.contains(path);
-    if (may_be_own && of_.is_own_(path, *there)) return error{error_code::not_found, 0, "change"};
+    if (!there || !is_as_planned_) return there;
+    const auto coming = of_.comes_.find(path);
+    if (coming != of_.comes_.end() && of_.is_own_(coming->second, *there))
+      return error{error_code::not_found, 0, "change"};
     return there;
   }
 
@@ -38,10 +40,13 @@ private:
 asked_rules::asked_rules(const root& root, const change_plan& plan, held_directories& held,
                          is_own own)
     : root_(root), held_(held), is_own_(std::move(own)) {
-  for (const change_step& each : plan.steps)
-    if (each.wanted.exists() && !each.present.exists()) comes_.insert(each.path);
+  std::size_t number = 0;
+  for (const change_step& each : plan.steps) {
+    if (each.wanted.exists() && !each.present.exists()) comes_.emplace(each.path, number);
+    ++number;
+  }
   for (const change_move& each : plan.moves)
-    comes_.insert(each.home);
+    comes_.emplace(each.home, number++);
 }
 
 result<asked_rules::place> asked_rules::find(held_directories::id in, std::string_view way) {

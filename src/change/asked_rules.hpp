@@ -10,8 +10,9 @@
 #include <paddock/base/result.hpp>
 #include <paddock/path/root.hpp>
 
+#include <cstddef>
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -19,8 +20,9 @@ namespace paddock {
 
 class asked_rules {
 public:
-  /// Whether the change itself has put an object there.
-  using is_own = std::function<bool(std::string_view path, const file_status& there)>;
+  /// Whether an object is what the change itself has put there: by the number of the step, or of the
+  /// move behind the last step.
+  using is_own = std::function<bool(std::size_t number, const file_status& there)>;
   /// All of them live longer.
   asked_rules(const root& root, const change_plan& plan, held_directories& held, is_own own);
 
@@ -44,7 +46,7 @@ private:
   const root& root_;
   held_directories& held_;
   is_own is_own_;
-  std::set<std::string_view> comes_; ///< by the plan, where nothing is
+  std::map<std::string_view, std::size_t> comes_; ///< by the plan, where nothing is
 };
 
 } // namespace paddock

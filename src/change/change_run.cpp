@@ -48,7 +48,7 @@ change_run::change_run(const change_means& with, const change_plan& plan)
                                const file_status& now) { return is_expected(path, fd, now); }),
       rules_(
           with.where, plan, held_,
-          [this](std::string_view path, const file_status& there) { return is_own(path, there); }),
+          [this](std::size_t number, const file_status& there) { return is_own(number, there); }),
       steps_(plan.steps.size()), moves_(plan.moves.size()), staged_(plan.steps.size()),
       nameless_(plan.steps.size()) {
   for (const known_directory& each : plan.directories)
@@ -78,14 +78,14 @@ bool change_run::is_expected(const std::string& path, int fd, const file_status&
                      has_only_directories(fd, makes_.size()).value_or(false));
 }
 
-bool change_run::is_own(std::string_view path, const file_status& there) const {
+bool change_run::is_own(std::size_t number, const file_status& there) const {
   const entry_stamp now = stamp_of(there);
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-    if (plan_.steps[i].path == path && staged_[i].same_object(now)) return true;
-  const auto home = homes_.find(path);
-  if (home != homes_.end() && plan_.moves[home->second].object.same_object(now)) return true;
+  const std::size_t steps = plan_.steps.size();
+  if (number >= steps) return plan_.moves[number - steps].object.same_object(now);
+  if (staged_[number].same_object(now)) return true;
   return std::ranges::any_of(made_, [&](const known_directory& each) {
-    return each.path == path && each.inode == there.inode && each.device == there.device;
+    return each.inode == there.inode && each.device == there.device &&
+           each.path == plan_.steps[number].path;
   });
 }
 

@@ -112,7 +112,7 @@ private:
 
   // change_run.cpp: what is worked in, and what is made ready
   [[nodiscard]] bool is_expected(const std::string& path, int fd, const file_status& now) const;
-  [[nodiscard]] bool is_own(std::string_view path, const file_status& there) const;
+  [[nodiscard]] bool is_own(std::size_t number, const file_status& there) const;
   [[nodiscard]] std::optional<std::size_t> brought_by(std::string_view path) const;
   [[nodiscard]] std::string rest_name(rest kind, std::size_t number) const;
   [[nodiscard]] std::string home_of(std::string_view path) const;

@@ -164,7 +164,7 @@ protected:
   /// Pairs of calls that are near, for what looks once, and any third after them, for what looks
   /// again before it acts. The undisturbed run is the control.
   void try_all(const operation& what) const {
-    constexpr std::size_t near = 12, next = 3, places = 24;
+    constexpr std::size_t near = 12, next = 3, places = 12;
     const auto [is_done, calls] = run(what, {});
     EXPECT_TRUE(is_done);
     std::size_t number = 0;
