@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t batch_files = 256;
 constexpr std::size_t neighbours_max = 16; ///< what a thread reads at a time
+constexpr std::uint64_t small_bytes_max = std::uint64_t{1} << 20U;
 constexpr std::uint64_t batch_bytes = std::uint64_t{8} << 20U;
 constexpr int reads_max = 3;
 constexpr std::uint64_t wait_ms_max = 3'600'000;
@@ -203,6 +204,8 @@ result<void> store::impl::hold(std::span<const std::string> paths) {
   return write(std::move(seen));
 }
 
+/// The small ones first: a command does not wait for a large file, and what it changes most often
+/// is small, such as git's index.
 std::vector<unread_file> store::impl::next_unread() {
   std::vector<unread_file> batch;
   std::uint64_t bytes = 0;
@@ -214,14 +217,16 @@ std::vector<unread_file> store::impl::next_unread() {
       return batch;
     }
     for (const indexed_entry& entry : at->second.entries) {
-      if (!is_to_read(entry.state)) continue;
+      if (!is_to_read(entry.state) || (entry.state.size > small_bytes_max) != reads_large) continue;
       std::string path = at->first.empty() ? "" : at->first + '/';
       batch.push_back({std::move(path += at->second.name(entry)), entry.state});
       bytes += std::min(entry.state.size, how.file_bytes_max);
     }
   }
-  has_read_through = !batch.empty();
   reading_from.clear();
+  reads_large = !reads_large;
+  if (reads_large && batch.empty()) return next_unread();
+  has_read_through = !reads_large && !batch.empty();
   return batch;
 }
 

@@ -131,6 +131,7 @@ struct store::impl {
   std::map<std::string, std::uint16_t, std::less<>>
       closed_modes;                         ///< for the time of a restore, and the modes they have
   std::string reading_from;                 ///< the directory at which the first reading goes on
+  bool reads_large = false;                 ///< the small files have been read
   bool has_read_through = false;            ///< and it was at its end
   std::atomic<std::size_t> reading_now = 0; ///< batches, without the mutex
   not_kept unkept;                          ///< of the last look

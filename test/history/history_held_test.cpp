@@ -425,6 +425,40 @@ TEST_F(HistoryHeld, ARecoveryHoldsTheContentsThatItChanges) {
   EXPECT_GT(met, 0u);
 }
 
+/// A small file is held before a large one beside it is read: the first command does not wait for
+/// that one, and may change git's index.
+TEST_F(HistoryHeld, SmallFilesAreReadFirst) {
+  const std::string unique = "held before the large one";
+  write("a/pack", std::string(std::size_t{3} << 20U, 'x'));
+  write("b/index", unique);
+  const auto is_held = [&] {
+    for (const auto& each : fs::recursive_directory_iterator(state_directory())) {
+      if (!each.is_regular_file()) continue;
+      std::ifstream in(each.path(), std::ios::binary);
+      const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+      if (bytes.find(unique) != bytes.npos) return true;
+    }
+    return false;
+  };
+  const auto is_read = [&] {
+    for (const auto& each : fs::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      if (fs::read_symlink(each.path(), gone).string().ends_with("/a/pack")) return true;
+    }
+    return false;
+  };
+  const auto store = open({.threads_max = 1});
+  bool was_met = false;
+  test::injection injected({.at = 0, .before = [&](std::size_t) {
+                              if (was_met || !is_read()) return;
+                              was_met = true;
+                              EXPECT_TRUE(is_held());
+                            }});
+  EXPECT_THAT(store->read_in(), IsOk());
+  injected.end();
+  EXPECT_TRUE(was_met && is_held()); // the control
+}
+
 /// How deep and how full a directory is that somebody else has made costs neither the stack nor all
 /// descriptors.
 TEST_F(HistoryHeld, ALookForFilesHasAnEnd) {
