@@ -214,8 +214,19 @@ private:
     const bool is_time_alone = each.wanted.kind == each.present.kind &&
                                each.wanted.same_content(each.present) &&
                                each.wanted.mode == each.present.mode;
-    return is_agents &&
-           (is_time_alone || each.wanted.kind == known_kind::directory || (by_agents_.all.contains(path) && !by_agents_.unfit.contains(path)));
+    return is_agents && (is_time_alone || each.wanted.kind == known_kind::directory ||
+                         (by_agents_.all.contains(path) && !by_agents_.unfit.contains(path)));
+  }
+  /// Whether no other directory has got the place of one that is above it: what was in that one, as
+  /// a person's or an agent's, is not for this one.
+  [[nodiscard]] bool has_same_home(const std::string& path) const {
+    for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
+      const auto found = placed_.find(above);
+      if (found == placed_.end()) continue;
+      const placed_change& each = found->second;
+      if (each.present.exists() && each.wanted.inode != each.present.inode) return false;
+    }
+    return true;
   }
   /// In a directory that is not there a command, too, could make whatever it wants. What others
   /// have taken away is not the agent's to bring back there.
@@ -361,9 +372,10 @@ private:
     const bool was_other = comes_anew(each) &&
                            std::string_view(allowed.error().operation) != git_own_name &&
                            !obeyed_.contains(path);
-    if (!was_other && (is_made_by_agent(each) || comes_with_its_directory(path, each) ||
-                       is_gits_own(path, each, allowed.error()) ||
-                       is_persons_own(path, each, allowed.error()) || is_harmless(path, each))) {
+    const bool is_fit = is_made_by_agent(each) || comes_with_its_directory(path, each) ||
+                        is_gits_own(path, each, allowed.error()) ||
+                        is_persons_own(path, each, allowed.error()) || is_harmless(path, each);
+    if (!was_other && is_fit && (!comes_anew(each) || has_same_home(path))) {
       above_rules_.insert(path);
       return std::nullopt;
     }
