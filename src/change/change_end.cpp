@@ -92,9 +92,11 @@ result<std::optional<entry_stamp>> change_run::look_at(const std::string& path) 
     seen = once();
   is_reached_ = seen.has_value();
   if (seen || may_pass(seen.error())) return seen;
-  // It lies in what is still to be made or to come.
-  const bool is_to_come = seen.error().code == error_code::not_found &&
-                          (makes_.contains(parent(path)) || brought_by(parent(path)));
+  // It lies in what is still to be made or to come, in the place of something else or of nothing.
+  using enum error_code;
+  const error_code why = seen.error().code;
+  const bool is_absent = why == not_found || why == not_a_directory || why == symlink_loop;
+  const bool is_to_come = is_absent && (makes_.contains(parent(path)) || brought_by(parent(path)));
   return is_to_come ? std::optional(entry_stamp()) : none;
 }
 

@@ -91,11 +91,50 @@ bool is_obeyed(const store::impl& of, const std::string& path, const was_there& 
          std::string_view(allowed.error().operation) != git_own_name;
 }
 
+namespace {
+
+/// Which directories were above a path while the journal is read.
+class homes_seen {
+public:
+  explicit homes_seen(const wanted_states& asked) {
+    for (const auto& [path, wanted] : asked)
+      for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above))
+        inodes_.emplace(above, 0);
+  }
+  void take(const transition& each) {
+    const auto found = inodes_.find(each.path);
+    if (found == inodes_.end()) return;
+    found->second = each.after.kind == known_kind::directory ? each.after.inode : 0;
+  }
+  [[nodiscard]] std::vector<std::uint64_t> above(std::string_view path) const {
+    std::vector<std::uint64_t> all;
+    for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at))
+      all.push_back(inodes_.find(at)->second);
+    return all;
+  }
+
+private:
+  std::map<std::string, std::uint64_t, std::less<>> inodes_;
+};
+
+} // namespace
+
 written_by_agents written_by_agents_among(const store::impl& of, wanted_states asked,
                                           const was_there& has) {
   if (asked.empty()) return {};
   std::set<std::string, std::less<>> by_agent;
+  homes_seen seen(asked);
+  written_by_agents out;
+  const auto note_homes = [&](const journal_record& record) {
+    for (const transition& each : record.transitions) // before any of it has moved
+      if (const auto found = asked.find(each.path);
+          found != asked.end() && each.before.same_content(found->second))
+        out.homes[each.path] = seen.above(each.path);
+    for (const transition& each : record.transitions)
+      seen.take(each);
+  };
   const auto note = [&](const journal_record& record, std::uint64_t) {
+    note_homes(record);
     if (record.kind != record_kind::operation || is_of_restore(record.by, record.tool)) return true;
     for (const transition& each : record.transitions) {
       const auto found = asked.find(each.path);
@@ -114,7 +153,8 @@ written_by_agents written_by_agents_among(const store::impl& of, wanted_states a
   const bool is_known = of.log.read_from(journal::begin(), note_all).has_value();
   if (is_known)
     std::erase_if(asked, [&](const auto& each) { return !by_agent.contains(each.first); });
-  written_by_agents out{.all = asked, .unfit = std::move(asked)};
+  out.all = asked;
+  out.unfit = std::move(asked);
   if (is_known)
     std::erase_if(out.unfit,
                   [&](const auto& each) { return runs_nothing(of, each.first, each.second, has); });

@@ -8,9 +8,11 @@
 #include "history/git_keeping.hpp"
 
 #include <functional>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddock::history {
 
@@ -24,6 +26,9 @@ using wanted_states = std::map<std::string, known_state, std::less<>>;
 struct written_by_agents {
   wanted_states all;   ///< that an agent wrote last
   wanted_states unfit; ///< of these, what may run something
+  /// Of all that was asked: the inodes of the directories above it, the nearest first, when it was
+  /// there last. 0: not known.
+  std::map<std::string, std::vector<std::uint64_t>, std::less<>> homes;
 };
 /// What was there before the oldest checkpoint counts as a person's, but for what past_of_agents
 /// has kept.

@@ -217,14 +217,20 @@ private:
     return is_agents && (is_time_alone || each.wanted.kind == known_kind::directory ||
                          (by_agents_.all.contains(path) && !by_agents_.unfit.contains(path)));
   }
-  /// Whether no other directory has got the place of one that is above it: what was in that one, as
-  /// a person's or an agent's, is not for this one.
+  /// Whether no other directory has got the place of one that was above it: what was in that one,
+  /// as a person's or an agent's, is not for this one.
   [[nodiscard]] bool has_same_home(const std::string& path) const {
-    for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
+    const auto homes = by_agents_.homes.find(path);
+    std::size_t level = 0;
+    for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above), ++level) {
       const auto found = placed_.find(above);
-      if (found == placed_.end()) continue;
-      const placed_change& each = found->second;
-      if (each.present.exists() && each.wanted.inode != each.present.inode) return false;
+      const known_state& now =
+          found == placed_.end() ? of_.index.find(above) : found->second.present;
+      if (now.kind != known_kind::directory) continue; // it comes, too
+      const std::uint64_t then = homes != by_agents_.homes.end() ? homes->second[level]
+                                 : found == placed_.end()        ? 0
+                                                                 : found->second.wanted.inode;
+      if (then != 0 && then != now.inode) return false;
     }
     return true;
   }

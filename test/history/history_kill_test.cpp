@@ -33,12 +33,15 @@ constexpr std::size_t stops_of_a_call = 2;
 class HistoryKill : public test::history_fixture {
 protected:
   static constexpr const char* changed_by =
-      "echo more >> a; rm b; mkdir new; echo n > new/n; chmod 700 d; mv d/f d/g; ln -sfn a l";
+      "echo more >> a; rm b; mkdir new; echo n > new/n; chmod 700 d; mv d/f d/g; ln -sfn a l; "
+      "rm -r t u; echo x > t; ln -s a u";
 
   HistoryKill() {
     write("a", "one");
     write("b", "two");
     write("d/f", "three");
+    write("t/one", "a directory that becomes a file");
+    write("u/two", "and a link");
     shell("ln -s b l; mkdir empty; touch -d 2001-02-03 a b d");
     original_ = now();
   }

@@ -252,4 +252,21 @@ TEST_F(HistoryPersons, WhatAToolMadeBeforeTheRepositoryGoesWithIt) {
   EXPECT_FALSE(tree.exists("ws/proj")) << now();
 }
 
+/// What lay in another directory of that name, as anybody's, is not for a repository that has got
+/// its place.
+TEST_F(HistoryPersons, WhatWasInAnotherDirectoryDoesNotComeIntoARepository) {
+  shell("mkdir -p mine/.git/objects; echo 'ref: refs/heads/main' > mine/.git/HEAD; echo '[core]' > "
+        "mine/.git/config");
+  const auto store = begun();
+  shell("mkdir d; echo evil > d/.envrc; echo 1 > d/f"); // a server without a history
+  run(*store, "true");
+  run(*store, "rm d/.envrc; echo 2 > d/f");
+  shell("mv d d2; mv mine d");
+  for (const history::author by : {history::author::tool, history::author::other})
+    for (const bool force : {false, true}) {
+      (void)store->restore({.force = force, .by = by});
+      EXPECT_FALSE(tree.exists("ws/d/.envrc")) << now();
+    }
+}
+
 } // namespace
