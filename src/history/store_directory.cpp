@@ -6,6 +6,7 @@
 #include "history/content_sum.hpp"
 #include "history/unused_stores.hpp"
 #include "path/private_directory.hpp"
+#include "sys/lock_wait.hpp"
 #include "sys/shared_lock.hpp"
 #include "sys/syscall.hpp"
 
@@ -25,7 +26,7 @@ namespace {
 
 constexpr std::string_view head_magic = "paddock history 1\n";
 constexpr std::string_view head_magic_any = "paddock history ";
-constexpr int lock_wait_ms = 10'000;
+constexpr std::uint64_t lock_wait_ms = 10'000;
 
 detailed_error refused(error_code code, std::string detail) {
   return {{code, 0, "history store"}, std::move(detail)};
@@ -158,21 +159,10 @@ result<void> store_directory::write_head(const root& workspace) {
 
 result<void> store_directory::lock(const work_bounds& bounds) {
   // Who has waited in vain does not wait again: perhaps the other one is stopped for long.
-  const std::int64_t end = sys::monotonic_ms() + (waited_in_vain_ ? 0 : lock_wait_ms);
-  for (;;) {
-    const auto locked = sys::try_flock(lock_.get());
-    if (locked) {
-      waited_in_vain_ = false;
-      return {};
-    }
-    if (locked.error().os_errno != EAGAIN) return locked.error();
-    if (sys::monotonic_ms() >= end) {
-      waited_in_vain_ = true;
-      return error{error_code::conflict, 0, lock_operation};
-    }
-    PADDOCK_CHECK(bounds.check());
-    sys::pause_ms(1);
-  }
+  const auto locked = sys::wait_for_lock(waited_in_vain_ ? 0 : lock_wait_ms, lock_operation, bounds,
+                                         [&] { return sys::try_flock(lock_.get()); });
+  if (locked || locked.error().os_errno == EAGAIN) waited_in_vain_ = !locked;
+  return locked;
 }
 
 void store_directory::unlock() const noexcept {
