@@ -4,7 +4,6 @@
 #include "file/directory_stream.hpp"
 #include "file/replace.hpp"
 #include "history/content_sum.hpp"
-#include "history/unused_stores.hpp"
 #include "path/private_directory.hpp"
 #include "sys/lock_wait.hpp"
 #include "sys/shared_lock.hpp"
@@ -46,8 +45,7 @@ std::string name_of_store(const std::string& workspace, const file_status& statu
 }
 
 result<store_directory, detailed_error>
-store_directory::open(const root& workspace, std::string_view directory,
-                      std::optional<std::uint64_t> unused_days_max) {
+store_directory::open(const root& workspace, std::string_view directory, bool serves) {
   PADDOCK_TRY(const private_directory to, open_private_directory(workspace.status(), directory,
                                                                  "the directory of the history"));
   const file_descriptor& all = to.fd;
@@ -64,14 +62,12 @@ store_directory::open(const root& workspace, std::string_view directory,
     if (!opened && opened.error().code == error_code::not_found) continue;
     store_directory store;
     PADDOCK_TRY(store.fd_, std::move(opened));
-    const auto ready = store.take_up(workspace, path, unused_days_max.has_value());
+    const auto ready = store.take_up(workspace, path, serves);
     const auto named = sys::status_at(all.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
     const auto taken = sys::status_at(store.fd_.get(), "");
     if (named && taken && !named->same_object(*taken)) continue;
     if (!named && named.error().code == error_code::not_found) continue;
     if (!ready) return ready.error();
-    if (unused_days_max)
-      remove_unused_stores(all.get(), {name, store.used_before_ns_}, *unused_days_max);
     return store;
   }
   return refused(error_code::conflict, path + " is removed again and again");
