@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/tools/process_desk.hpp"
-
 #include "base/start_thread.hpp"
 #include "file/directory_stream.hpp"
-#include "mcp/tools/tools.hpp"
+#include "mcp/tools/process_desk.hpp"
 #include "sys/cancellation.hpp"
 #include "sys/socket.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
+
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <gsl/util>
 
@@ -234,7 +236,9 @@ std::string process_desk::list() const {
     for (const std::string& word : each.argv())
       line.append(line.empty() ? "" : " ").append(word);
     const process_status status = each.status();
-    out.begin_object().member("process", each.id()).member("command", shown(line));
+    out.begin_object()
+        .member("process", each.id())
+        .member("command", detail::excerpt(encode_name(line), echo_characters_max));
     out.key("startedUnixMs").integer(each.started_unix_ms());
     out.key("bytes").unsigned_integer(status.output_bytes);
     write_end(out, status);
